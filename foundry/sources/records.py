@@ -1,20 +1,45 @@
 """A CSV or JSONL table, one document a row, read row by row."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import quote, urljoin
 
 from foundry.config.sources import RecordsSource
 from foundry.errors import SourceError
 from foundry.records import RawDocument, Skipped
 from foundry.sources.names import printable
-from foundry.sources.tables import Row, RowProblem, read_csv, read_jsonl
+from foundry.sources.tables import Row, RowProblem, parse_line, read_csv, read_lines
 from foundry.urls import parse_url
+
+ROW_HASH_BYTES = 16
 
 _MEDIA_TYPES = {"text": "text/plain", "markdown": "text/markdown", "html": "text/html"}
 _DEFAULTS = {"title": "title", "url": "url", "modified": "modified", "tags_column": "tags"}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRow:
+    """A line of a table that gave a document: its hash, the document's key, the names of its
+    columns."""
+
+    digest: bytes
+    key: str
+    columns: tuple[str, ...]
+
+
+class Delivered(NamedTuple):
+    """What a table delivers: a document, or why there is none, or nothing for a known row.
+
+    `row` tells of a line that gave a document; rows of CSV files have none.
+    """
+
+    document: RawDocument | Skipped | None
+    row: KnownRow | None = None
 
 
 def iterate(source: RecordsSource) -> Iterator[RawDocument | Skipped]:
@@ -27,9 +52,18 @@ def iterate(source: RecordsSource) -> Iterator[RawDocument | Skipped]:
     Raises SourceError when the file cannot be read, and when a column that the configuration names
     is in no row.
     """
-    read = read_csv if source.path.suffix == ".csv" else read_jsonl
+    for document, _ in look(source, lambda _: None):
+        assert document is not None
+        yield document
+
+
+def look(source: RecordsSource, find: Callable[[bytes], KnownRow | None]) -> Iterator[Delivered]:
+    """Deliver the table's rows as `iterate` does, but do not parse lines that are known.
+
+    `find` tells, by the hash of a line, what became of it under the same options of the source.
+    """
     try:
-        yield from _convert_rows(source, read(source.path))
+        yield from _convert_rows(source, find)
     except OSError as error:
         raise SourceError(
             f"source {source.name}: cannot read {source.path}: {error.strerror}",
@@ -38,24 +72,54 @@ def iterate(source: RecordsSource) -> Iterator[RawDocument | Skipped]:
 
 
 def _convert_rows(
-    source: RecordsSource, rows: Iterator[Row | RowProblem]
-) -> Iterator[RawDocument | Skipped]:
+    source: RecordsSource, find: Callable[[bytes], KnownRow | None]
+) -> Iterator[Delivered]:
     columns: dict[str, None] = {}
+    named: set[tuple[str, ...]] = set()
     seen: set[str] = set()
-    for row in rows:
+    for row, digest in _read_rows(source.path, find, seen):
         if isinstance(row, RowProblem):
-            yield Skipped(source.name, source.path.name, row.reason, row.detail)
+            yield Delivered(Skipped(source.name, source.path.name, row.reason, row.detail))
             continue
-        columns.update(dict.fromkeys(row.values))
+        own = row.columns if isinstance(row, KnownRow) else tuple(row.values)
+        if own not in named:
+            named.add(own)
+            columns.update(dict.fromkeys(own))
+        if isinstance(row, KnownRow):
+            seen.add(row.key)
+            yield Delivered(None, row)
+            continue
         document = _convert(source, row)
+        known = None
         if isinstance(document, RawDocument):
             if document.key in seen:
                 document = _skip(source, row, "duplicate id", document.path)
             else:
                 seen.add(document.key)
-        yield document
+                known = KnownRow(digest, document.key, own) if digest else None
+        yield Delivered(document, known)
     if columns:
         _check_columns(source, columns)
+
+
+def _read_rows(
+    path: Path, find: Callable[[bytes], KnownRow | None], seen: Container[str]
+) -> Iterator[tuple[Row | RowProblem | KnownRow, bytes]]:
+    """Yield the rows of a table with the hashes of their lines; rows of CSV files have none.
+
+    A row is known as long as its key has not been `seen`.
+    """
+    if path.suffix == ".csv":
+        yield from ((row, b"") for row in read_csv(path))
+        return
+    for line in read_lines(path):
+        if isinstance(line, RowProblem):
+            yield line, b""
+            continue
+        content = line.text.encode("utf-8", "surrogateescape")
+        digest = blake2b(content, digest_size=ROW_HASH_BYTES).digest()
+        known = find(digest)
+        yield known if known and known.key not in seen else parse_line(line), digest
 
 
 def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:

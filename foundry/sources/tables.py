@@ -8,7 +8,7 @@ import json
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 MAX_ROW_CHARS = 64_000_000
 
@@ -19,6 +19,13 @@ class Row:
 
     place: str
     values: Mapping[str, Any]
+
+
+class Line(NamedTuple):
+    """A line of a JSONL file, by its number from 1."""
+
+    number: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +73,36 @@ def read_jsonl(path: Path) -> Generator[Row | RowProblem, None, None]:
 
     Raises OSError when the file cannot be read.
     """
+    for line in read_lines(path):
+        yield parse_line(line) if isinstance(line, Line) else line
+
+
+def read_lines(path: Path) -> Generator[Line | RowProblem, None, None]:
+    """Lines of a JSONL file that are not blank. Raises OSError when the file cannot be read."""
     with _open(path, newline="\n") as stream:
         lines = _Lines(stream)
         number = 0
         while True:
             number += 1
-            place = f"line {number}"
             try:
                 line = next(lines)
-                if not line.strip():
-                    continue
-                value = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)
             except StopIteration:
                 return
-            except (ValueError, RecursionError, _TooLongError) as error:
-                yield RowProblem("malformed line", f"{place}: {str(error)[:200]}")
+            except _TooLongError as error:
+                yield RowProblem("malformed line", f"line {number}: {error}")
                 continue
-            if isinstance(value, dict):
-                yield Row(place, value)
-            else:
-                yield RowProblem("not a JSON object", place)
+            if line.strip():
+                yield Line(number, line)
+
+
+def parse_line(line: Line) -> Row | RowProblem:
+    """Return the object that a line of a JSONL file holds."""
+    place = f"line {line.number}"
+    try:
+        value = json.loads(line.text, parse_int=str, parse_float=str, parse_constant=str)
+    except (ValueError, RecursionError) as error:
+        return RowProblem("malformed line", f"{place}: {str(error)[:200]}")
+    return Row(place, value) if isinstance(value, dict) else RowProblem("not a JSON object", place)
 
 
 class _TooLongError(Exception):

@@ -28,6 +28,7 @@ NAME_BYTES = 4
 _ENTRY = b"entry "
 _RESULT = b"result "
 _TABLE = b"table "
+_LINES = b"lines "
 _PUBLISHED = b"published"
 
 
@@ -152,6 +153,18 @@ class DocumentCache:
         else:
             noted = [table.origin, table.stamp, table.inputs.hex(), table.documents]
             self._file.put({name: json.dumps(noted).encode()})
+        self._commit_now_and_then()
+
+    def take_lines(self) -> dict[str, bytes]:
+        """Return what is known of the lines of each table, by name, and forget it."""
+        keys = self._file.keys(_LINES, lambda _: True)
+        found = {key.removeprefix(_LINES).decode(): self._file.get(key) for key in keys}
+        self._file.delete(keys)
+        return {name: noted for name, noted in found.items() if noted is not None}
+
+    def keep_lines(self, source: str, noted: bytes) -> None:
+        """Note the lines of a table, all of whose documents are in the cache."""
+        self._file.put({_LINES + source.encode(): noted})
         self._commit_now_and_then()
 
     @property

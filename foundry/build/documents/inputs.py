@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from foundry.build.documents.cache import DocumentCache, Entry, KnownTable
 from foundry.build.documents.encoding import content_key
+from foundry.build.documents.lines import KnownLines, NotedRow, encode_lines
 from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.signature import Signature
 from foundry.build.documents.unchanged import (
@@ -25,8 +26,9 @@ from foundry.readers import make_id
 from foundry.readers.contract import TOO_MUCH
 from foundry.records import RawDocument, Skipped
 from foundry.records.prepared import PreparedDocument
-from foundry.sources import folder, iterate, stamp
+from foundry.sources import folder, iterate, records, stamp
 from foundry.sources.fetched import ReadySource
+from foundry.sources.records import KnownRow
 
 HASH_BYTES = 32
 
@@ -66,6 +68,13 @@ class Inputs:
         """
         content = bytes(self._contents[place * HASH_BYTES : (place + 1) * HASH_BYTES])
         return content if any(content) else None
+
+    def noted(self, row: KnownRow, place: int) -> NotedRow | None:
+        """Return a row with what was prepared of it; None if that is not to be used again."""
+        number, content = self._numbers[place], self.content(place)
+        if number <= 0 or content is None:
+            return None
+        return NotedRow(row.digest, row.key, row.columns, number, content)
 
     def signature(self, place: int, cache: DocumentCache) -> Signature | None:
         """Return what is compared of the document at a place; None for one that is skipped."""
@@ -131,16 +140,21 @@ class _Collector:
         self._entries: dict[int, Entry] = {}
         self._digests: list[bytes] = []
         self._failures: list[tuple[int, str, str]] = []
+        # By the name and the origin of a table: what its lines gave, with the places of that.
+        self._rows: dict[tuple[str, str], list[tuple[KnownRow, int]]] = {}
 
     def changed(
         self, sources: Sequence[ReadySource], looked: Mapping[str, Sequence[Looked]]
     ) -> Iterator[tuple[int, RawDocument]]:
         """Yield the documents that must be prepared, with their places; all others are settled."""
+        lines = self._cache.take_lines()
         for source in sources:
             started = time.monotonic()
             known, found = KnownSource(self._cache, source, self._recipe), stamp(source)
             if isinstance(source, FolderSource):
                 items = _read_unknown(source, looked[source.name])
+            elif isinstance(source, RecordsSource):
+                items = self._read_rows(source, lines.get(source.name))
             else:
                 items = iterate(source)
             yield from self._changed_of(items, known)
@@ -153,11 +167,30 @@ class _Collector:
 
     def finish(self, coverage: Mapping[str, object]) -> Inputs:
         """Return the inputs, when all that were to be prepared have been stored."""
+        self._keep_lines()
         self.inputs.coverage = coverage
         others = [sorted(self._failures), coverage] if self._failures or coverage else ""
         told = json.dumps(others, sort_keys=True).encode() if others else b""
         self.inputs.digest = join_digests([*self._digests, told])
         return self.inputs
+
+    def _read_rows(
+        self, source: RecordsSource, noted: bytes | None
+    ) -> Iterator[RawDocument | Known | Skipped]:
+        origin = table_origin(source, self._recipe)
+        rows = self._rows.setdefault((source.name, origin), [])
+        for document, row in records.look(source, KnownLines(noted, origin).find):
+            if row is not None:
+                rows.append((row, len(self.inputs)))
+            if isinstance(row, NotedRow):
+                yield Known(row.key, row.number, row.content)
+            elif document is not None:
+                yield document
+
+    def _keep_lines(self) -> None:
+        for (source, origin), rows in self._rows.items():
+            noted = (self.inputs.noted(row, place) for row, place in rows)
+            self._cache.keep_lines(source, encode_lines(origin, [row for row in noted if row]))
 
     def _changed_of(
         self, items: Iterable[RawDocument | Known | Skipped], known: KnownSource

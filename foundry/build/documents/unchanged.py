@@ -121,8 +121,9 @@ def table_origin(source: Source, recipe: str) -> str:
 def _look_at(source: Source, cache: DocumentCache, recipe: str) -> tuple[int, bytes | None]:
     if isinstance(source, RecordsSource):
         known = cache.find_table(source.name)
-        if known and (known.stamp, known.origin) == (stamp(source), table_origin(source, recipe)):
-            return known.documents, known.inputs
+        if known:
+            is_same = (stamp(source), table_origin(source, recipe)) == (known.stamp, known.origin)
+            return known.documents, known.inputs if is_same else None
     return estimate(source), None
 
 

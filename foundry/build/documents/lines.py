@@ -1,0 +1,85 @@
+"""Lines of tables whose documents are in the cache: they need not be parsed again.
+
+A line that has the same bytes as one before, under the same options and programs, gives the same
+document. What is known of the lines is forgotten as soon as the cache may change, and noted again
+when all documents have been prepared: it never tells of results that are not there.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+
+from foundry.indexing.files import encode_json
+from foundry.sources.records import ROW_HASH_BYTES, KnownRow
+
+_ROWS = np.dtype(
+    [
+        ("line", f"V{ROW_HASH_BYTES}"),
+        ("content", "V32"),
+        ("number", "<u8"),
+        ("columns", "<u4"),
+        ("key_bytes", "<u4"),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NotedRow(KnownRow):
+    """A row, with the number and the content of its entry in the cache."""
+
+    number: int
+    content: bytes
+
+
+def encode_lines(origin: str, rows: Sequence[NotedRow]) -> bytes:
+    """Return what `KnownLines` reads: the rows of a table, which depend on its `origin` as well."""
+    columns: dict[tuple[str, ...], int] = {}
+    keys = [row.key.encode() for row in rows]
+    table = [
+        (row.digest, row.content, row.number, columns.setdefault(row.columns, len(columns)), size)
+        for row, size in zip(rows, map(len, keys), strict=True)
+    ]
+    described = {"origin": origin, "rows": len(rows), "columns": [*columns]}
+    return b"".join([encode_json(described), np.array(table, dtype=_ROWS).tobytes(), *keys])
+
+
+class KnownLines:
+    """What became of the lines of a table: `noted` by `encode_lines`, if of the same `origin`."""
+
+    def __init__(self, noted: bytes | None, origin: str) -> None:
+        head, _, rest = (noted or b"{}").partition(b"\n")
+        described = json.loads(head)
+        count = described["rows"] if described.get("origin") == origin else 0
+        rows = np.frombuffer(rest, dtype=_ROWS, count=count)
+        self._columns = [tuple(names) for names in described.get("columns", ())]
+        self._rows, self._keys = rows, rest[rows.nbytes :]
+        self._ends = [0, *accumulate(rows["key_bytes"].tolist())]
+        self._digests = rows["line"].tobytes()
+        # Half of each hash tells them apart as well as the whole.
+        halves = np.frombuffer(self._digests, dtype="<u8")[::2]
+        self._order = np.argsort(halves, kind="stable")
+        self._halves = halves[self._order]
+        self._next = 0
+
+    def find(self, digest: bytes) -> NotedRow | None:
+        """Return the row of a line by its hash."""
+        # Most lines still come after the one that they came after.
+        place = self._next if self._is_at(self._next, digest) else self._look_up(digest)
+        if place is None:
+            return None
+        self._next = place + 1
+        _, content, number, columns, _ = self._rows[place].item()
+        key = self._keys[self._ends[place] : self._ends[place + 1]].decode()
+        return NotedRow(digest, key, self._columns[columns], number, content)
+
+    def _look_up(self, digest: bytes) -> int | None:
+        first = int(np.searchsorted(self._halves, np.frombuffer(digest, dtype="<u8", count=1)[0]))
+        places = self._order[first : first + 1].tolist()
+        return next((place for place in places if self._is_at(place, digest)), None)
+
+    def _is_at(self, place: int, digest: bytes) -> bool:
+        start = place * ROW_HASH_BYTES
+        return self._digests[start : start + ROW_HASH_BYTES] == digest
