@@ -110,6 +110,8 @@ def test_a_response_says_which_mode_was_used_and_why(
     assert 0 < response.took_ms < 60_000
     assert (response.query, response.unknown_identifiers) == ("pumps", ("D40",))
     assert response.stages == {"query_length": {"searched": "pump"}}
+    judged = respond(index, journal, found, hits_of("a"), "weak")
+    assert judged.match == ("strong" if reason == "identifier" else "weak")
 
 
 def hits_of(*texts: str) -> Iterator[Hit]:
