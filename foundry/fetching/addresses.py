@@ -45,10 +45,8 @@ def is_public(address: IPAddress) -> bool:
 
 
 def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    if address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    if address.sixtofour is not None:
-        return address.sixtofour
+    if found := address.ipv4_mapped or address.sixtofour:
+        return found
     number = int(address)
     if address in _NAT64 or (number >> 32) & 0xFFFFFFFF in _ISATAP:
         return ipaddress.IPv4Address(number & 0xFFFFFFFF)

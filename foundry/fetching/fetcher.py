@@ -51,27 +51,34 @@ class Fetched:
 
 
 class Fetcher:
-    """Fetches the pages of one source into a cache; for any number of threads."""
+    """Fetches the pages of one source into a cache; for any number of threads.
 
-    def __init__(self, manners: Manners, cache: PageCache, network: Network) -> None:
+    `agent` is the name by which robots.txt and pages address it. `allows` is called with every url
+    on the way to a page, and raises FetchError for one that the source does not extend to.
+    """
+
+    def __init__(
+        self,
+        manners: Manners,
+        cache: PageCache,
+        network: Network,
+        allows: Callable[[Url], None] = lambda _: None,
+    ) -> None:
+        self._allows = allows
         self._manners = manners
         self._cache = cache
         self._network = network
-        self._stop: threading.Event = network.stop
-        self._agent = manners.user_agent.partition("/")[0].partition(" ")[0]
+        self.agent = manners.user_agent.partition("/")[0].partition(" ")[0]
         self._pacer = Pacer(manners.seconds_between, network.stop)
         self._health = HostHealth()
         self._robots = Robots(self._ask_for_robots)
 
-    def fetch(
-        self, url: Url, *, max_bytes: int, allows: Callable[[Url], None] | None = None
-    ) -> Fetched:
+    def fetch(self, url: Url, *, max_bytes: int) -> Fetched:
         """Return the content of a url, after at most five redirects.
 
         Nothing but a page's own validators goes along with a request: there are no cookies and no
-        credentials that could follow to another host. `allows` is called with every url on the way,
-        and raises FetchError for one that it is not to lead to. Raises FetchError when there is no
-        content, or more than `max_bytes`; the cache does not stand in for it.
+        credentials that could follow to another host. Raises FetchError when there is no content,
+        or more than `max_bytes`; the cache does not stand in for it.
         """
         visited: set[Url] = set()
         for _ in range(MAX_REDIRECTS + 1):
@@ -79,9 +86,8 @@ class Fetcher:
                 raise FetchError("redirect loop", str(url))
             visited.add(url)
             self._network.policy.check_literal(url)
-            if allows is not None:
-                allows(url)
-            self.rules_for(url).check(url, self._agent)
+            self._allows(url)
+            self.rules_for(url).check(url, self.agent)
             page = self._cache.load(url)
             answer = self._ask(url, self._headers(page), max_bytes)
             if answer.status in _REDIRECTS:
@@ -94,7 +100,7 @@ class Fetcher:
         """Return what robots.txt says about the url's origin, whose Crawl-delay holds from here
         on."""
         rules = self._robots.rules_for(url)
-        if delay := rules.crawl_delay(self._agent):
+        if delay := rules.crawl_delay(self.agent):
             self._pacer.slow_down(url.host, delay)
         return rules
 
@@ -150,26 +156,20 @@ class Fetcher:
                 failure = _temporary(answer)
             except FetchError as error:
                 failure = error
-            patience = self._manners.patience - waited
-            wait = self._wait_before_next(failure, attempt)
-            if not failure.is_temporary or attempt == self._manners.tries or wait > patience:
+            wait = self._manners.first_wait * 2.0 ** (attempt - 1) * random.uniform(0.5, 1)
+            # Never earlier than the server asks.
+            wait = max(wait, failure.retry_after or 0.0)
+            is_last = attempt == self._manners.tries or waited + wait > self._manners.patience
+            if is_last or not failure.is_temporary:
                 self._health.failed(url.host, failure)
                 raise failure
-            self._wait(url, failure, wait)
+            if failure.retry_after is not None:
+                # It speaks of the host, not of this url alone.
+                self._pacer.hold(url.host, wait)
+            if self._network.stop.wait(wait):
+                raise StoppedError
             waited += wait
             attempt += 1
-
-    def _wait_before_next(self, failure: FetchError, attempt: int) -> float:
-        """Return the seconds before the next try, which is never earlier than the server asks."""
-        seconds = self._manners.first_wait * 2.0 ** (attempt - 1) * random.uniform(0.5, 1)
-        return max(seconds, failure.retry_after or 0.0)
-
-    def _wait(self, url: Url, failure: FetchError, seconds: float) -> None:
-        if failure.retry_after is not None:
-            # It speaks of the host, not of this url alone.
-            self._pacer.hold(url.host, seconds)
-        if self._stop.wait(seconds):
-            raise StoppedError
 
     def _ask_for_robots(self, url: Url) -> Answer:
         # Plain, so that what is too long can be cut.

@@ -1,6 +1,7 @@
 """Web sources: fetched first, all of them, then delivered from the cache in the order of urls."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from foundry.config.web_sources import WebSource
@@ -14,6 +15,7 @@ from foundry.sources.coverage import Coverage
 from foundry.sources.fetched import FetchedSource
 from foundry.sources.names import printable
 from foundry.sources.web_collecting import Collector
+from foundry.sources.web_scope import Scope
 
 CACHE_FOLDER = "web"
 
@@ -26,15 +28,12 @@ def fetch_sources(
     Returns, by name, the sources that can now be iterated over, and their coverage. Raises
     SourceError when too little of a source could be fetched, BuildError when nothing can be kept.
     """
-    cache = PageCache(state / CACHE_FOLDER)
     coverages: dict[str, Coverage] = {}
     ready: dict[str, FetchedSource] = {}
-    try:
+    with closing(PageCache(state / CACHE_FOLDER)) as cache:
         for source in sources:
             ready[source.name], coverages[source.name] = _fetch(source, state, cache, step)
         cache.drop_unused()
-    finally:
-        cache.close()
     return ready, coverages
 
 
@@ -43,8 +42,7 @@ def iterate(source: FetchedSource) -> Iterator[RawDocument | Skipped]:
 
     `key`, `path` and `url` are the canonical url.
     """
-    cache = PageCache(source.folder)
-    try:
+    with closing(PageCache(source.folder)) as cache:
         for page in source.pages:
             cached, url = cache.load(page.content), str(page.url)
             if cached is None:
@@ -61,8 +59,6 @@ def iterate(source: FetchedSource) -> Iterator[RawDocument | Skipped]:
                     charset=page.charset,
                     modified_elsewhere=page.modified,
                 )
-    finally:
-        cache.close()
     yield from source.skipped
 
 
@@ -76,7 +72,7 @@ def _fetch(
         timeout=source.timeout_seconds,
     )
     with step(f"Fetching {source.name}", "pages") as progress:
-        fetcher = Fetcher(manners, cache, network)
+        fetcher = Fetcher(manners, cache, network, Scope(source).check_host)
         pages, coverage = Collector(source, fetcher, network, progress).collect()
     fetched = FetchedSource(
         name=source.name,

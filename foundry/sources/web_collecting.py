@@ -49,10 +49,9 @@ class Collector:
         self._network = network
         self._progress = progress
         self._scope = Scope(source)
-        self._agent = source.user_agent.partition("/")[0].partition(" ")[0]
         self._coverage = Coverage(source.name)
         self._modified: dict[Url, str | None] = {}
-        self._twins = Twins(fetcher, self._scope, source.max_bytes)
+        self._twins = Twins(fetcher, source.max_bytes)
         self._pages: list[FetchedPage] = []
         self._seen: set[Url] = set()
         self._begun = 0
@@ -145,12 +144,10 @@ class Collector:
         """
         source = self._source
         try:
-            fetched = self._fetcher.fetch(
-                url, max_bytes=source.max_bytes, allows=self._scope.check_host
-            )
+            fetched = self._fetcher.fetch(url, max_bytes=source.max_bytes)
         except FetchError as error:
             return error, ()
-        facts = examine(fetched, self._agent)
+        facts = examine(fetched, self._fetcher.agent)
         links = facts.links if isinstance(source, SiteSource) else ()
         if facts.noindex:
             return refused(NOINDEX), links

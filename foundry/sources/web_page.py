@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser
 
 from foundry.fetching.failures import FetchError
 from foundry.fetching.fetcher import Fetched, Fetcher
-from foundry.sources.web_scope import Scope
 from foundry.urls import Url, UrlError, join_url
 
 MAX_LINKS = 10_000
@@ -55,12 +54,12 @@ def examine(page: Fetched, agent: str) -> PageFacts:
     if not is_html(page):
         return PageFacts(markdown=alternate, noindex=bool(rules & {"noindex", "none"}))
     tree = LexborHTMLParser(_flatten(_decode(page)))
-    for name in ("robots", agent):
-        for node in tree.css("meta[name][content]"):
-            if (node.attributes.get("name") or "").strip().lower() == name.lower():
-                rules |= _split_rules(node.attributes.get("content") or "")
+    for node in tree.css("meta[name][content]"):
+        if (node.attributes.get("name") or "").strip().lower() in {"robots", agent.lower()}:
+            written = (node.attributes.get("content") or "").lower()
+            rules |= {rule.strip() for rule in written.split(",")}
     base = _first(tree, "base[href]", page.url) or page.url
-    links = () if rules & {"nofollow", "none"} else tuple(_links(tree, base))
+    links = () if rules & {"nofollow", "none"} else tuple(_resolve_all(base, _links(tree)))
     return PageFacts(
         links=links,
         canonical=_first(tree, 'link[rel~="canonical"][href]', base),
@@ -95,15 +94,7 @@ def charset(headers: Mapping[str, str]) -> str | None:
 
 def markdown_links(text: str, base: Url) -> list[Url]:
     """Return where the links of a Markdown text lead, each once."""
-    found: dict[Url, None] = {}
-    for match in _MARKDOWN_LINK.finditer(text):
-        try:
-            found[join_url(base, match[1])] = None
-        except UrlError:
-            continue
-        if len(found) >= MAX_LINKS:
-            break
-    return list(found)
+    return list(_resolve_all(base, (match[1] for match in _MARKDOWN_LINK.finditer(text))))
 
 
 def _flatten(page: str) -> str:
@@ -125,29 +116,28 @@ def _decode(page: Fetched) -> str:
     return page.body.decode("latin-1")
 
 
-def _links(tree: LexborHTMLParser, base: Url) -> Iterator[Url]:
-    seen: set[Url] = set()
+def _links(tree: LexborHTMLParser) -> Iterator[str]:
     for node in tree.css("a[href],area[href]"):
-        if "nofollow" in (node.attributes.get("rel") or "").lower().split():
-            continue
-        url = _resolve(node, base)
-        if url is not None and url not in seen:
-            seen.add(url)
-            yield url
-            if len(seen) >= MAX_LINKS:
-                return
+        if "nofollow" not in (node.attributes.get("rel") or "").lower().split():
+            yield node.attributes.get("href") or ""
 
 
 def _first(tree: LexborHTMLParser, selector: str, base: Url) -> Url | None:
     node = tree.css_first(selector)
-    return _resolve(node, base) if node else None
+    return next(_resolve_all(base, [node.attributes.get("href") or ""]), None) if node else None
 
 
-def _resolve(node: LexborNode, base: Url) -> Url | None:
-    try:
-        return join_url(base, node.attributes.get("href") or "")
-    except UrlError:
-        return None
+def _resolve_all(base: Url, references: Iterable[str]) -> Iterator[Url]:
+    """Yield where references on the page `base` lead, each once and not too many."""
+    seen: set[Url] = set()
+    for reference in references:
+        with suppress(UrlError):
+            url = join_url(base, reference)
+            if url not in seen:
+                seen.add(url)
+                yield url
+        if len(seen) >= MAX_LINKS:
+            return
 
 
 def _markdown_from_header(page: Fetched) -> Url | None:
@@ -156,10 +146,8 @@ def _markdown_from_header(page: Fetched) -> Url | None:
         names = dict(part.partition("=")[::2] for part in parameters.split(";"))
         type_ = names.get("type", "").partition(",")[0]
         if "rel=alternate" in parameters and type_ == "text/markdown":
-            try:
+            with suppress(UrlError):
                 return join_url(page.url, match[1])
-            except UrlError:
-                continue
     return None
 
 
@@ -176,27 +164,19 @@ def _robots_header(value: str, agent: str) -> set[str]:
     return rules
 
 
-def _split_rules(value: str) -> set[str]:
-    return {rule.strip() for rule in value.lower().split(",")}
-
-
 class Twins:
     """The twins of a source's pages; `fetch` may be called by any number of threads."""
 
-    def __init__(self, fetcher: Fetcher, scope: Scope, max_bytes: int) -> None:
+    def __init__(self, fetcher: Fetcher, max_bytes: int) -> None:
         self._fetcher = fetcher
-        self._scope = scope
         self._max_bytes = max_bytes
         self._listed: dict[Url, Url] = {}
 
     def read_listing(self, home: Url) -> list[Url]:
         """Take the twins from the site's llms.txt, if it has one; returns its other links."""
         try:
-            fetched = self._fetcher.fetch(
-                replace(home, path="/llms.txt", query=""),
-                max_bytes=MAX_LISTING_BYTES,
-                allows=self._scope.check_host,
-            )
+            listing = replace(home, path="/llms.txt", query="")
+            fetched = self._fetcher.fetch(listing, max_bytes=MAX_LISTING_BYTES)
         except FetchError:
             return []
         if is_html(fetched) or begins_as_html(fetched):
@@ -215,9 +195,7 @@ class Twins:
         if twin is None or twin == page or twin.host != page.host:
             return None
         with suppress(FetchError):
-            fetched = self._fetcher.fetch(
-                twin, max_bytes=self._max_bytes, allows=self._scope.check_host
-            )
+            fetched = self._fetcher.fetch(twin, max_bytes=self._max_bytes)
             if media_type(fetched.headers) in _TWIN_TYPES and not begins_as_html(fetched):
                 return fetched
         return None
