@@ -249,8 +249,7 @@ def _spread(paths: Sequence[str], count: int) -> list[str]:
 
 
 def _survey_table(written: str, settings: Mapping[str, object], path: Path) -> Survey:
-    open_rows = tables.read_csv if path.suffix == ".csv" else tables.read_jsonl
-    with closing(open_rows(path)) as found:
+    with closing(tables.read_rows(path)) as found:
         rows = [row.values for row in islice(found, ROWS_READ) if isinstance(row, tables.Row)]
     columns = list(dict.fromkeys(name for row in rows for name in row if name.isprintable()))
     chosen = {

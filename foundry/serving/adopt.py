@@ -19,7 +19,7 @@ from foundry.files import replace_file
 from foundry.rendering.first_config import compose_config, slug_of
 from foundry.serving.request import Adopted
 from foundry.serving.running import model_variables
-from foundry.sources.tables import Row, read_csv, read_jsonl
+from foundry.sources.tables import Row, read_rows
 
 
 def adopt(written: str) -> Path | Adopted:
@@ -71,7 +71,7 @@ def _has_documents_in_rows(source: Path) -> bool:
     """Return whether a file is a table whose columns are called as they are by default."""
     if source.suffix not in TABLES:
         return False
-    with closing((read_csv if source.suffix == ".csv" else read_jsonl)(source)) as rows:
+    with closing(read_rows(source)) as rows:
         first = next((row.values for row in rows if isinstance(row, Row)), {})
     return "text" in first and bool({"id", "_id"} & first.keys())
 

@@ -126,7 +126,7 @@ class _Walk:
         self, folder: int, prefix: bytes, name: bytes, ignore_files: tuple[IgnoreFile, ...]
     ) -> Iterator[Found | Skipped]:
         path = prefix + name
-        if self.selection.hides(_to_text(name[:-1])) or not self.selection.enters(_to_text(path)):
+        if not self.selection.enters(_to_text(path)):
             return
         if prefix.count(b"/") >= MAX_DEPTH:
             yield self._skip(path, "folders are nested too deeply")

@@ -9,7 +9,7 @@ from urllib.parse import quote_from_bytes
 
 from foundry.config.git_sources import VERSION, GitSource
 from foundry.errors import SourceError
-from foundry.fetching.bare_repository import BareRepository, Change, GitError, TreeEntry
+from foundry.fetching.bare_repository import BareRepository, Change, GitError
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped
 from foundry.sources.fetched import FetchedRepository, GitFile
@@ -21,8 +21,8 @@ MAX_POINTER_BYTES = 1_024
 """Of what Git LFS leaves in place of a file, by its specification."""
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
-_SYMBOLIC_LINK = "120000"
-_SUBMODULE = "160000"
+_NO_FILES = {"120000": "symbolic link", "160000": "submodule"}
+"""What is no file, by its mode."""
 
 
 def fetch(
@@ -90,16 +90,12 @@ def _copy_of(source: GitSource, folder: Path) -> BareRepository:
 
 def _fetch(source: GitSource, copy: BareRepository) -> tuple[FetchedRepository, int]:
     commits = copy.fetch(source.repository, source.refs, history=source.history)
-    files: list[GitFile] = []
-    skipped: list[Skipped] = []
-    for commit, version in zip(commits, source.versions or (None,), strict=True):
-        for found in _select(source, copy, commit, version):
-            if isinstance(found, GitFile):
-                files.append(found)
-            else:
-                skipped.append(found)
+    versions = zip(commits, source.versions or (None,), strict=True)
+    found = [each for commit, name in versions for each in _select(source, copy, commit, name)]
+    files = tuple(each for each in found if isinstance(each, GitFile))
+    skipped = tuple(each for each in found if isinstance(each, Skipped))
     fetched = copy.fetch_blobs(commits, {file.blob for file in files})
-    return FetchedRepository(source, copy.folder, tuple(files), tuple(skipped)), fetched
+    return FetchedRepository(source, copy.folder, files, skipped), fetched
 
 
 def _select(
@@ -110,9 +106,8 @@ def _select(
 
     @cache
     def enters(folder: str) -> bool:
-        above, _, name = folder.rpartition("/")
-        is_open = not selection.hides(name) and selection.enters(f"{folder}/")
-        return is_open and (not above or enters(above))
+        above = folder.rpartition("/")[0]
+        return selection.enters(f"{folder}/") and (not above or enters(above))
 
     changes = copy.last_changes(commit) if source.history else {}
     for entry in copy.entries(commit):
@@ -121,8 +116,10 @@ def _select(
         if (folder and not enters(folder)) or not selection.wants_file(path):
             continue
         key = f"{version}/{path}" if version else path
-        if reason := _reason_against(entry, name):
-            yield Skipped(source.name, printable(key), reason)
+        if entry.mode in _NO_FILES:
+            yield Skipped(source.name, printable(key), _NO_FILES[entry.mode])
+        elif looks_secret(name):
+            yield Skipped(source.name, printable(key), "looks like a secret")
         elif not selection.hides(name):
             change = changes.get(entry.path, Change(commit, None))
             url = source.base_url and (
@@ -130,14 +127,6 @@ def _select(
                 + f"/{quote_from_bytes(entry.path)}"
             )
             yield GitFile(key, entry.blob, url, change.date, version)
-
-
-def _reason_against(entry: TreeEntry, name: str) -> str | None:
-    if entry.mode == _SYMBOLIC_LINK:
-        return "symbolic link"
-    if entry.mode == _SUBMODULE:
-        return "submodule"
-    return "looks like a secret" if looks_secret(name) else None
 
 
 def _deliver(source: GitSource, file: GitFile, content: bytes) -> RawDocument | Skipped:

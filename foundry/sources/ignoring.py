@@ -48,11 +48,11 @@ class Selection:
 
     def wants_file(self, path: str) -> bool:
         """Return whether the patterns select this file; `path` is relative to the source's root."""
-        return (self._takes_all or self._include.match_file(path)) and self.enters(path)
+        return (self._takes_all or self._include.match_file(path)) and not self._excludes(path)
 
     def enters(self, path: str) -> bool:
         """Return whether a folder can hold wanted files; `path` ends in a slash."""
-        return self._exclude is None or not self._exclude.match_file(path)
+        return not self.hides(path[:-1].rpartition("/")[2]) and not self._excludes(path)
 
     def hides(self, name: str) -> bool:
         """Return whether a name is hidden and no include pattern spells it out."""
@@ -61,6 +61,9 @@ class Selection:
         return name.startswith(".") and not any(
             fnmatchcase(name, pattern) for pattern in self._spelled_out
         )
+
+    def _excludes(self, path: str) -> bool:
+        return self._exclude is not None and self._exclude.match_file(path)
 
 
 def is_ignored(path: str, ignore_files: tuple[IgnoreFile, ...]) -> bool:
@@ -122,10 +125,10 @@ def _concerns(root: str, selection: Selection, path: str) -> bool:
     above = ""
     for folder in folders:
         above += folder + "/"
-        if selection.hides(folder) or not selection.enters(above):
+        if not selection.enters(above):
             return False
     if name == ".gitignore":
         return True
     # A folder that was moved in or away is a change of all that is in it.
     is_wanted = selection.wants_file(relative) or not os.path.isfile(path)  # noqa: PTH113
-    return is_wanted and not selection.hides(name) and selection.enters(relative + "/")
+    return is_wanted and selection.enters(relative + "/")

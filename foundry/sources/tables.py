@@ -5,8 +5,9 @@ Bytes that are not UTF-8 arrive as lone surrogates (`surrogateescape`), so nothi
 
 import csv
 import json
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -36,6 +37,15 @@ class RowProblem:
     detail: str
 
 
+def read_rows(path: Path) -> Generator[Row | RowProblem, None, None]:
+    """Return the rows of a file, which is CSV by its suffix or else JSONL. Raises OSError."""
+    if path.suffix == ".csv":
+        yield from read_csv(path)
+    else:
+        for line in read_lines(path):
+            yield parse_line(line) if isinstance(line, Line) else line
+
+
 def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
     """Rows of a CSV file whose first row names the columns, counted from 1 with that row.
 
@@ -44,12 +54,9 @@ def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
     """
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_CHARS))
     with _open(path, newline="") as stream:
-        lines = _Lines(stream)
-        reader = csv.reader(lines, delimiter=_guess_delimiter(stream))
+        reader = csv.reader(_lines_of(stream), delimiter=_guess_delimiter(stream))
         header: list[str] | None = None
-        number = 0
-        while True:
-            number += 1
+        for number in count(1):
             try:
                 cells = next(reader)
             except StopIteration:
@@ -68,22 +75,11 @@ def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
                 yield Row(f"row {number}", dict(zip(header, cells, strict=True)))
 
 
-def read_jsonl(path: Path) -> Generator[Row | RowProblem, None, None]:
-    """Objects of a JSONL file, one a line; numbers stay strings, written as in the file.
-
-    Raises OSError when the file cannot be read.
-    """
-    for line in read_lines(path):
-        yield parse_line(line) if isinstance(line, Line) else line
-
-
 def read_lines(path: Path) -> Generator[Line | RowProblem, None, None]:
     """Lines of a JSONL file that are not blank. Raises OSError when the file cannot be read."""
     with _open(path, newline="\n") as stream:
-        lines = _Lines(stream)
-        number = 0
-        while True:
-            number += 1
+        lines = _lines_of(stream)
+        for number in count(1):
             try:
                 line = next(lines)
             except StopIteration:
@@ -96,7 +92,7 @@ def read_lines(path: Path) -> Generator[Line | RowProblem, None, None]:
 
 
 def parse_line(line: Line) -> Row | RowProblem:
-    """Return the object that a line of a JSONL file holds."""
+    """Return the object that a line of a JSONL file holds; numbers stay strings, as written."""
     place = f"line {line.number}"
     try:
         value = json.loads(line.text, parse_int=str, parse_float=str, parse_constant=str)
@@ -109,24 +105,19 @@ class _TooLongError(Exception):
     pass
 
 
-class _Lines:
-    """A file's lines without NUL characters; a line of endless length is passed over."""
+def _lines_of(stream: TextIO) -> Iterator[str]:
+    """Return a file's lines without NUL characters, which go on after one that is too long."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __iter__(self) -> "_Lines":
-        return self
-
-    def __next__(self) -> str:
-        line = self._stream.readline(MAX_ROW_CHARS)
-        if not line:
-            raise StopIteration
+    def read() -> str:
+        line = stream.readline(MAX_ROW_CHARS)
         if len(line) == MAX_ROW_CHARS and not line.endswith(("\n", "\r")):
-            while (rest := self._stream.readline(1 << 20)) and not rest.endswith(("\n", "\r")):
+            while (rest := stream.readline(1 << 20)) and not rest.endswith(("\n", "\r")):
                 pass
             raise _TooLongError(f"longer than {MAX_ROW_CHARS} characters")
         return line.replace("\0", "")
+
+    # A generator would have ended with the error.
+    return iter(read, "")
 
 
 def _open(path: Path, newline: str) -> TextIO:
