@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import PurePosixPath
 
 from foundry.readers.contract import TOO_MUCH, FileReader, Reader, UnreadableError, asking_for
@@ -168,13 +169,10 @@ def _merge_metadata(raw: RawDocument, reading: Reading) -> dict[str, str]:
 
 def _list_pages(numbers: Sequence[int]) -> str:
     """Return numbers in ascending order as people write them: `1-3, 7`."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ", ".join(f"{first}-{last}" if first < last else f"{first}" for first, last in runs)
+    # Within a run, numbers are equally far from their places.
+    runs = groupby(enumerate(numbers), lambda each: each[1] - each[0])
+    found = ([number for _, number in run] for _, run in runs)
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in found)
 
 
 def make_id(raw: RawDocument) -> str:

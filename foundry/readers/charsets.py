@@ -92,8 +92,7 @@ def _count_strange(sample: bytes, charset: str) -> int:
     languages."""
     text = sample.decode(charset, "replace")
     signs = sum(len(pattern.findall(text)) for pattern in (_BEFORE_LETTER, _AFTER_LETTER, _STRANGE))
-    letters = [character for character in text.lower() if ord(character) > 0xBF]
-    letters = [character for character in letters if character.isalpha()]
+    letters = [letter for letter in text.lower() if letter > "\xbf" and letter.isalpha()]
     return signs + min(
         sum(letter not in alphabet for letter in letters) for alphabet in _ALPHABETS[charset]
     )

@@ -38,6 +38,8 @@ class Grammar:
 
 MAX_NAME_CHARS = 120
 _MAX_DECLARATORS = 20
+_BARE_DECLARATORS = frozenset(("reference_declarator", "parenthesized_declarator"))
+"""Declarators whose inner one has no field."""
 _NAMES = frozenset(("module", "function", "fallback"))
 _GENERICS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
 _RECEIVER = re.compile(r"(\w+)\s*\)$")
@@ -121,10 +123,7 @@ def _name_node(node: "Node") -> "Node | None":
         if name is not None or declarator is None:
             break
         inner = declarator.child_by_field_name("declarator")
-        if inner is None and declarator.type in {
-            "reference_declarator",
-            "parenthesized_declarator",
-        }:
+        if inner is None and declarator.type in _BARE_DECLARATORS:
             inner = declarator.named_child(0)
         if inner is None:
             name = declarator

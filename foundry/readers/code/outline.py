@@ -98,9 +98,9 @@ def _walk(root: "Node", grammar: Grammar) -> tuple[list[_Definition], list[Span]
         counts = not visit.is_closed and not (visit.in_function and is_small)
         names = find_names(node, grammar) if counts else ()
         if names:
-            last = definitions[-1].start if definitions else -1
-            has_start = visit.start is not None and visit.start > last
-            start = visit.start if has_start and visit.start is not None else node.start_byte
+            start = node.start_byte if visit.start is None else visit.start
+            if definitions and start <= definitions[-1].start:
+                start = node.start_byte
             has_first_line = node.type in OPENERS and start == node.start_byte
             definitions.append(_Definition(names, start, node.end_byte, has_first_line))
             visit = _enter(visit, grammar)
@@ -113,9 +113,8 @@ def _enter(visit: _Visit, grammar: Grammar) -> _Visit:
     """Return what holds within a definition."""
     node = visit.node
     if node.type in grammar.scopes:
-        return _Visit(node, may_be_block=visit.may_be_block)
-    is_closed = node.end_byte - node.start_byte <= OPEN_BYTES
-    return _Visit(node, in_function=True, is_closed=is_closed, may_be_block=visit.may_be_block)
+        return _Visit(node)
+    return _Visit(node, in_function=True, is_closed=node.end_byte - node.start_byte <= OPEN_BYTES)
 
 
 def _children(visit: _Visit, grammar: Grammar, *, is_small: bool) -> Iterator[_Visit]:
@@ -128,7 +127,7 @@ def _children(visit: _Visit, grammar: Grammar, *, is_small: bool) -> Iterator[_V
         kind = child.type
         first_row, last_row = child.start_point.row, child.end_point.row
         is_attached = kind in COMMENTS or kind in grammar.attached
-        if run_start is None or first_row - run_row > 1:
+        if first_row - run_row > 1:
             run_start = None
         start = run_start
         if is_attached and first_row != code_row:
@@ -139,13 +138,7 @@ def _children(visit: _Visit, grammar: Grammar, *, is_small: bool) -> Iterator[_V
             start = node.start_byte if visit.start is None else visit.start
         elif start is None and child.start_byte == node.start_byte:
             start = visit.start
-        yield _Visit(
-            child,
-            start,
-            visit.in_function,
-            visit.is_closed,
-            may_be_block=not is_small,
-        )
+        yield _Visit(child, start, visit.in_function, visit.is_closed, may_be_block=not is_small)
 
 
 def _headings(text: str, definitions: Sequence[_Definition]) -> Iterator[Heading]:
@@ -163,10 +156,8 @@ def _headings(text: str, definitions: Sequence[_Definition]) -> Iterator[Heading
             yield Heading(level, name, found.start, found.start)
             level += 1
         if found.names:
-            line = (
-                _first_line(text, found, following.start) if found.has_first_line else found.start
-            )
-            yield Heading(level, found.names[-1], found.start, line)
+            end = _first_line(text, found, following.start) if found.has_first_line else found.start
+            yield Heading(level, found.names[-1], found.start, end)
         opened.append(_Open(first_level, level, found.end))
 
 

@@ -18,8 +18,8 @@ _FIRST_KEY = re.compile(r"(?:[ \t]*#.*\n|[ \t]*\n)*[\"']?[\w][\w .-]{0,100}+[\"'
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE)
 _MODIFIED_KEYS = ("modified", "updated", "last_modified", "last_updated", "lastmod", "date")
 _ABSENT = frozenset({"", "~", "null", "Null", "NULL"})
-# Scalars stay the strings that were written, and no tag makes an object.
-_Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+YAML_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""Scalars stay the strings that were written, and no tag makes an object."""
 
 
 def read_front_matter(text: str) -> tuple[int, dict[str, Any] | None]:
@@ -97,14 +97,14 @@ def _find_modified(values: Mapping[str, Any]) -> str | None:
 def _load(block: str) -> dict[str, Any] | None:
     try:
         depth = 0
-        for event in yaml.parse(block, Loader=_Loader):
+        for event in yaml.parse(block, Loader=YAML_LOADER):
             if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None):
                 return None
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
             if depth > MAX_DEPTH:
                 return None
-        values = yaml.load(block, Loader=_Loader)
+        values = yaml.load(block, Loader=YAML_LOADER)
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     if values in (None, ""):

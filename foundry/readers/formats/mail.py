@@ -43,12 +43,10 @@ def read(content: bytes) -> Reading:
     """
     composer = Composer()
     if _SEPARATOR.match(content):
-        starts = list(_SEPARATOR.finditer(content))
-        if len(starts) > MAX_MESSAGES:
+        messages = _SEPARATOR.split(content)[1:]
+        if len(messages) > MAX_MESSAGES:
             raise UnreadableError("too many messages", f"the limit is {MAX_MESSAGES}")
-        ends = [*(match.start() for match in starts[1:]), len(content)]
-        for match, end in zip(starts, ends, strict=True):
-            message = _parse(content[match.end() : end])
+        for message in map(_parse, messages):
             composer.heading(1, _header(message, "Subject") or "(no subject)")
             _add_message(composer, message)
         return composer.finish(title="Mailbox")
@@ -73,21 +71,14 @@ def read_outlook(content: bytes) -> Reading:
         named |= {"To": _property(file, _TO), "Cc": _property(file, _CC)}
         text = _property(file, _BODY)
         page = b"" if text else _stream(file, f"__substg1.0_{_HTML}0102") or b""
-        composer = Composer()
-        folders = (
-            names[0] for names in file.listdir(streams=False, storages=True) if len(names) == 1
-        )
+        body = text or html.read(decode(page, html.declared_charset(page))[0])
         attached = [
-            _property(file, _FILE_NAME, f"{folder}/") or "unnamed"
-            for folder in folders
-            if folder.startswith("__attach")
+            _property(file, _FILE_NAME, f"{names[0]}/") or "unnamed"
+            for names in file.listdir(streams=False, storages=True)
+            if len(names) == 1 and names[0].startswith("__attach")
         ]
-        _add(
-            composer,
-            named,
-            text or html.read(decode(page, html.declared_charset(page))[0]),
-            attached,
-        )
+        composer = Composer()
+        _add(composer, named, body, attached)
         return composer.finish(title=_property(file, _SUBJECT), modified=normalise_date(sent))
 
 

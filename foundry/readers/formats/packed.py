@@ -25,7 +25,6 @@ _DIRECTORY_ENTRY = b"PK\1\2"
 _XML_NAME = re.compile(r"\.(?:xml|rels|vml)$", re.IGNORECASE)
 # With or without the zero bytes of UTF-16.
 _DTD = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
-_DATES = ("modified", "date", "created")
 _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 
 
@@ -87,18 +86,16 @@ def parse_xml(content: bytes) -> Element:
         raise UnreadableError("damaged", "XML") from None
 
 
-def _dublin_core(root: Element | None, name: str) -> str | None:
-    """Return the text of the first Dublin Core element of that name, below `root`."""
-    found = None if root is None else root.find(f".//{_DUBLIN_CORE}{name}")
-    return "".join(found.itertext()).strip() or None if found is not None else None
-
-
 def describe(root: Element | None) -> dict[str, Any]:
     """Return title, language and date of modification by a document's core properties."""
-    dates = (root.find(f".//{{*}}{tag}") for tag in _DATES) if root is not None else ()
-    modified = next((element for element in dates if element is not None), None)
+
+    def text_of(*tags: str) -> str | None:
+        found = (None if root is None else root.find(f".//{tag}") for tag in tags)
+        texts = ("".join(element.itertext()).strip() for element in found if element is not None)
+        return next(texts, None) or None
+
     return {
-        "title": _dublin_core(root, "title"),
-        "language": _dublin_core(root, "language"),
-        "modified": None if modified is None else normalise_date("".join(modified.itertext())),
+        "title": text_of(f"{_DUBLIN_CORE}title"),
+        "language": text_of(f"{_DUBLIN_CORE}language"),
+        "modified": normalise_date(text_of("{*}modified", "{*}date", "{*}created")),
     }

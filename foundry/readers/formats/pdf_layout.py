@@ -247,11 +247,10 @@ def _hyphenated_words(pages: Iterable[Sequence[Line]]) -> frozenset[str]:
 def _join_words(text: str, hyphenated: frozenset[str]) -> str:
     def join(match: re.Match[str]) -> str:
         first, second = match.groups()
-        with_hyphen = f"{first}-{second}".lower() in hyphenated
+        whole = f"{first}-{second}"
         # What follows the hyphen in "Jean-\nPaul" has a capital letter, and keeps it.
-        if _JOINT not in match[0] and not second[0].islower():
-            return f"{first}-{second}"
-        return f"{first}-{second}" if with_hyphen else first + second
+        is_name = _JOINT not in match[0] and not second[0].islower()
+        return whole if is_name or whole.lower() in hyphenated else first + second
 
     return _DIVIDED.sub(join, text).replace(_JOINT, "-")
 

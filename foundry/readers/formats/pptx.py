@@ -1,7 +1,7 @@
 """PowerPoint's .pptx: a section for each slide, with its tables and notes."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -37,11 +37,12 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
         title = slide.shapes.title
         named = title.text_frame.text.strip() if title is not None else ""
         composer.heading(2, named or f"Slide {number}")
-        for shape in _in_reading_order(slide.shapes):
+        shapes = list(_in_reading_order(slide.shapes))
+        for shape in shapes:
             if title is None or shape.shape_id != title.shape_id:
                 _add_shape(composer, shape)
-        if ocr and not any(_has_text(shape) for shape in _in_reading_order(slide.shapes)):
-            found = read_pictures(_pictures(slide.shapes))
+        if ocr and not any(map(_has_text, shapes)):
+            found = read_pictures(_pictures(shapes))
             composer.include(found)
             seen += [number] * bool(found.text)
             unsure += found.unsure
@@ -59,8 +60,8 @@ def _has_text(shape: Any) -> bool:
     return shape.has_text_frame and not is_title and bool(shape.text_frame.text.strip())
 
 
-def _pictures(shapes: Any) -> Iterator[bytes]:
-    for shape in _in_reading_order(shapes):
+def _pictures(shapes: Sequence[Any]) -> Iterator[bytes]:
+    for shape in shapes:
         with suppress(AttributeError, KeyError, ValueError):
             yield shape.image.blob
 

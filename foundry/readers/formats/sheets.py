@@ -2,8 +2,9 @@
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime
+from itertools import zip_longest
 from typing import Any
 
 from foundry.readers.composing import Composer
@@ -45,7 +46,7 @@ def read(content: bytes) -> Reading:
         cells += sheet.total_height * sheet.total_width
         if cells > MAX_CELLS:
             raise UnreadableError("too many cells", f"the limit is {MAX_CELLS}")
-        rows = list(_filled(sheet.to_python(skip_empty_area=True)))
+        rows = _filled(sheet.to_python(skip_empty_area=True))
         if rows:
             composer.heading(2, details.name)
             composer.table(rows)
@@ -56,16 +57,11 @@ def read(content: bytes) -> Reading:
     return composer.finish(**describe(properties))
 
 
-def _filled(rows: Sequence[Sequence[Any]]) -> Iterator[list[str]]:
-    """Yield the rows that hold anything, as strings, without columns that are empty throughout."""
-    texts = [[_to_text(value) for value in row] for row in rows]
-    width = max((len(row) for row in texts), default=0)
-    used = [
-        column for column in range(width) if any(column < len(row) and row[column] for row in texts)
-    ]
-    for row in texts:
-        if any(row):
-            yield [row[column] if column < len(row) else "" for column in used]
+def _filled(rows: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
+    """Return the rows that hold anything, as strings, without columns that are empty throughout."""
+    texts = ([_to_text(value) for value in row] for row in rows)
+    columns = (column for column in zip_longest(*texts, fillvalue="") if any(column))
+    return [row for row in zip(*columns, strict=True) if any(row)]
 
 
 def _to_text(value: Any) -> str:

@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any
 
 import yaml
 
 from foundry.readers.code import source as code
 from foundry.readers.contract import Reader
 from foundry.readers.decoding import normalise
+from foundry.readers.formats.front_matter import YAML_LOADER
 from foundry.records import Heading, Reading
 
 MAX_OUTLINED_CHARS = 2_000_000
@@ -29,10 +29,6 @@ _JSON_KEY = re.compile(
 _TOML_TABLE = re.compile(
     r"^\[{1,2}[ \t]*([^\[\]\n]{1,200}?)[ \t]*\]{1,2}[ \t]*(?:#.*)?$", re.MULTILINE
 )
-# Only events are read, so no tag makes an object and no alias is followed.
-_Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-
-
 _Key = tuple[Heading, bool]
 """A key of a mapping as a heading, whose level counts the mappings around it, from 1; and whether
 its value is a collection."""
@@ -94,7 +90,8 @@ def _yaml_keys(text: str) -> Iterator[_Key]:
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     # For each open collection, whether it is a block mapping, and the key that waits for its value.
     open_keys: list[tuple[bool, tuple[str, int] | None]] = []
-    for event in yaml.parse(text, Loader=_Loader):
+    # Only events are read, so no tag makes an object and no alias is followed.
+    for event in yaml.parse(text, Loader=YAML_LOADER):
         if isinstance(event, yaml.CollectionEndEvent):
             open_keys.pop()
         elif isinstance(event, yaml.NodeEvent):

@@ -28,8 +28,6 @@ FILES_PER_WORKER = 200
 TICK_SECONDS = 0.1
 
 _WORKER = Path(__file__).with_name("worker.py")
-
-
 # One thread for each, since there are as many workers as cores; nothing of the user's environment,
 # whose keys are no business of a document.
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -117,7 +115,8 @@ class Sandbox:
         """End what takes too long; one clock for all costs less than one for each document."""
         while not self._closed.wait(TICK_SECONDS):
             for worker in list(self._busy):
-                worker.look_at_clock()
+                if worker.is_late:
+                    worker.kill()
 
 
 def _command(options: str) -> list[str]:
@@ -145,6 +144,10 @@ class _Worker:
     @property
     def is_usable(self) -> bool:
         return self._left > 0 and self._process.poll() is None
+
+    @property
+    def is_late(self) -> bool:
+        return time.monotonic() > self._deadline
 
     def ask(self, raw: RawDocument) -> bytes:
         """Send a document and wait for the answer; raises UnreadableError when none comes."""
@@ -174,11 +177,6 @@ class _Worker:
         self._deadline = math.inf
         return answer
 
-    def look_at_clock(self) -> None:
-        """Kill the process if it should have answered by now."""
-        if self._is_late():
-            self._process.kill()
-
     def kill(self) -> None:
         """Kill the process; a thread that waits for its answer gets none."""
         self._left = 0
@@ -186,8 +184,7 @@ class _Worker:
 
     def end(self) -> None:
         """Kill the process and close its pipes; may be called again."""
-        self._left = 0
-        self._process.kill()
+        self.kill()
         # A buffer that the process did not read any more is of no use.
         for pipe in (self._process.stdin, self._process.stdout):
             with suppress(OSError):
@@ -195,12 +192,9 @@ class _Worker:
                     pipe.close()
         self._process.wait()
 
-    def _is_late(self) -> bool:
-        return time.monotonic() > self._deadline
-
     def _explain(self) -> UnreadableError:
         code = self._process.wait()
-        if self._is_late():
+        if self.is_late:
             return UnreadableError(TOO_MUCH, "time")
         if code == -signal.SIGXCPU:
             return UnreadableError(TOO_MUCH, "processor time")

@@ -75,12 +75,8 @@ def _leave_network() -> None:
 
 
 def _limit(memory: int) -> None:
-    limits = {
-        resource.RLIMIT_AS: memory,
-        resource.RLIMIT_FSIZE: 0,
-        resource.RLIMIT_CORE: 0,
-    }
-    for kind, limit in limits.items():
+    limits = ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0))
+    for kind, limit in limits:
         # Some systems do not know, or do not allow, some of them.
         with suppress(ValueError, OSError):
             resource.setrlimit(kind, (limit, limit))
