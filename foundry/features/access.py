@@ -47,17 +47,14 @@ class Access(Interface):
     settings = ("access_default", "access_rules")
     environment = ("access",)
     section = "access"
-
-    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
-        """Yield what decides for each request what it sees, closest to the routes."""
-        del beside, words
-        yield Step(
-            Place.OFFER,
-            {"web.rights": ("ByRights", "Rights")},
-            "rights = Rights.read()\n"
-            "rights.install()\n"
-            "app.add_middleware(ByRights, rights=rights)",
-        )
+    # Closest to the routes: it decides for each request what it sees.
+    step = Step(
+        Place.OFFER,
+        {"web.rights": ("ByRights", "Rights")},
+        "rights = Rights.read()\n"
+        "rights.install()\n"
+        "app.add_middleware(ByRights, rights=rights)",
+    )
 
 
 def find_problems(

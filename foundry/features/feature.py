@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from foundry.features.snippet import Snippet
+from foundry.features.snippet import Snippet, Step
 
 PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"
 HTTPX = "httpx2>=2.16,<3"
@@ -42,6 +42,7 @@ class Feature:
             knows as `own` what `values` returns.
         settings: Keys of [server] that stand in settings.json only with it.
         limits: Keys of [server] by the names that they have under `limits` there, likewise.
+        step: Its lines of a rendered module, where they are the same whatever else was chosen.
     """
 
     name: ClassVar[str]
@@ -53,6 +54,7 @@ class Feature:
     section: ClassVar[str] = ""
     settings: ClassVar[tuple[str, ...]] = ()
     limits: ClassVar[Mapping[str, str]] = {}
+    step: ClassVar[Step | None] = None
 
     def values(self) -> Mapping[str, object]:
         """Return what its snippets are filled with."""

@@ -164,12 +164,11 @@ class OpenAi(Interface):
     files = ("tests/test_openai.py",)
     queues: ClassVar = {"/v1/chat/completions": "chat"}
     section = "openai"
-
-    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
-        """Yield its routes."""
-        del beside, words
-        code = "app.include_router(openai_routes(chat.answer, chosen.name))"
-        yield Step(Place.ANSWER, {"chat.openai": ("openai_routes",)}, code)
+    step = Step(
+        Place.ANSWER,
+        {"chat.openai": ("openai_routes",)},
+        "app.include_router(openai_routes(chat.answer, chosen.name))",
+    )
 
 
 class Page(Interface):

@@ -57,7 +57,8 @@ class Interface(Feature):
         the chat knows words of it besides English.
         """
         del beside, words
-        yield from ()
+        if self.step is not None:
+            yield self.step
 
 
 class Monitoring(Interface):
@@ -116,12 +117,11 @@ class Documents(Interface):
         "Whether `/documents`, `/chunks` and `/sources` show what the index holds.",
         default=True,
     )
-
-    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
-        """Yield its routes."""
-        del beside, words
-        code = "app.include_router(document_routes)"
-        yield Step(Place.ANSWER, {"web.documents": ("document_routes",)}, code)
+    step = Step(
+        Place.ANSWER,
+        {"web.documents": ("document_routes",)},
+        "app.include_router(document_routes)",
+    )
 
 
 class Filters(Interface):

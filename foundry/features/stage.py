@@ -64,7 +64,8 @@ class Stage(Feature, Table):
 
     def steps(self) -> Iterator[Step]:
         """Yield what it adds to the rendered modules."""
-        raise NotImplementedError
+        if self.step is not None:
+            yield self.step
 
     def values(self) -> Mapping[str, object]:
         """Return the keys of the table."""

@@ -75,6 +75,21 @@ class Understanding(Stage):
         return {"extract": self.extract} if self.extract else {}
 
 
+_ADDRESSES = {"cohere": "https://api.cohere.com/v2", "jina": "https://api.jina.ai/v1"}
+
+
+def _rerank_by(module: str, readme: str) -> Step:
+    """Return the step that orders the best candidates with the reranker of a module."""
+    return Step(
+        Place.RERANK,
+        {"retrieval.stages.rerank": ("rerank",), module: ("reranker",)},
+        'if journal.reason not in ("identifier", "requested"):\n'
+        "    candidates = rerank(candidates, index, query, journal, reranker(),"
+        " hits={hits}, deadline_ms={deadline_ms})",
+        readme=readme,
+    )
+
+
 class Rerank(Stage):
     """[search.rerank]: the best results, judged by a cross-encoder."""
 
@@ -131,12 +146,10 @@ class RerankService(Stage):
     hits: int = Field(default=10, ge=1, le=100)
     deadline_ms: Milliseconds = 2000
 
-    def steps(self) -> Iterator[Step]:
-        """Order the best anew."""
-        yield _rerank_by(
-            "retrieval.stages.rerank_service",
-            "A service orders the best {hits}: see [Reranking](#reranking).",
-        )
+    step = _rerank_by(
+        "retrieval.stages.rerank_service",
+        "A service orders the best {hits}: see [Reranking](#reranking).",
+    )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
         """Yield what the service needs and does not have."""
@@ -161,21 +174,6 @@ class RerankService(Stage):
         """Return which service it is, and where."""
         address = self.base_url or _ADDRESSES[self.service]
         return {"service": self.service, "base_url": address, "model": self.model}
-
-
-_ADDRESSES = {"cohere": "https://api.cohere.com/v2", "jina": "https://api.jina.ai/v1"}
-
-
-def _rerank_by(module: str, readme: str) -> Step:
-    """Return the step that orders the best candidates with the reranker of a module."""
-    return Step(
-        Place.RERANK,
-        {"retrieval.stages.rerank": ("rerank",), module: ("reranker",)},
-        'if journal.reason not in ("identifier", "requested"):\n'
-        "    candidates = rerank(candidates, index, query, journal, reranker(),"
-        " hits={hits}, deadline_ms={deadline_ms})",
-        readme=readme,
-    )
 
 
 STAGES = (Understanding, Rerank, RerankService)

@@ -31,18 +31,16 @@ class AdaptiveWeights(Stage):
     partly: Share = 0.2
     partly_semantic_weight: Share = 0.5
 
-    def steps(self) -> Iterator[Step]:
-        """Change the weights before fusion."""
-        yield Step(
-            Place.WEIGH,
-            {"retrieval.stages.adaptive_weights": ("adapt_weights",)},
-            "semantic_weight, keyword_weight = adapt_weights("
-            "tokens, patterns, *weights(), journal,"
-            " mostly={mostly}, mostly_semantic_weight={mostly_semantic_weight},"
-            " partly={partly}, partly_semantic_weight={partly_semantic_weight})",
-            readme="If identifiers are more than {partly} of a query, the semantic weight is"
-            " {partly_semantic_weight}; if more than {mostly}, it is {mostly_semantic_weight}.",
-        )
+    step = Step(
+        Place.WEIGH,
+        {"retrieval.stages.adaptive_weights": ("adapt_weights",)},
+        "semantic_weight, keyword_weight = adapt_weights("
+        "tokens, patterns, *weights(), journal,"
+        " mostly={mostly}, mostly_semantic_weight={mostly_semantic_weight},"
+        " partly={partly}, partly_semantic_weight={partly_semantic_weight})",
+        readme="If identifiers are more than {partly} of a query, the semantic weight is"
+        " {partly_semantic_weight}; if more than {mostly}, it is {mostly_semantic_weight}.",
+    )
 
 
 class Feedback(Stage):
@@ -79,16 +77,14 @@ class Anchors(Stage):
 
     factor: Factor = 1.1
 
-    def steps(self) -> Iterator[Step]:
-        """Boost whatever was found."""
-        yield Step(
-            Place.BOOST,
-            {"retrieval.stages.anchors": ("boost_anchors",)},
-            "candidates = boost_anchors(candidates, index.keyword_lane, tokens,"
-            " patterns, factor={factor})",
-            readme="Scores of passages that contain an identifier of the query are multiplied by"
-            " {factor}.",
-        )
+    step = Step(
+        Place.BOOST,
+        {"retrieval.stages.anchors": ("boost_anchors",)},
+        "candidates = boost_anchors(candidates, index.keyword_lane, tokens,"
+        " patterns, factor={factor})",
+        readme="Scores of passages that contain an identifier of the query are multiplied by"
+        " {factor}.",
+    )
 
 
 class Tier(Table):
@@ -195,16 +191,14 @@ class Links(Stage):
     neighbours: int = Field(default=10, ge=1, le=100)
     factor: Share = 0.7
 
-    def steps(self) -> Iterator[Step]:
-        """Add candidates to whatever was found."""
-        yield Step(
-            Place.BOOST,
-            {"retrieval.stages.links": ("add_linked",)},
-            "candidates = add_linked(candidates, index, allowed, journal,"
-            " seeds={seeds}, neighbours={neighbours}, factor={factor})",
-            readme="Documents that the best {seeds} passages link to, or that link to them, are"
-            " added with {factor} of their score.",
-        )
+    step = Step(
+        Place.BOOST,
+        {"retrieval.stages.links": ("add_linked",)},
+        "candidates = add_linked(candidates, index, allowed, journal,"
+        " seeds={seeds}, neighbours={neighbours}, factor={factor})",
+        readme="Documents that the best {seeds} passages link to, or that link to them, are"
+        " added with {factor} of their score.",
+    )
 
 
 class Heuristics(Stage):
@@ -223,16 +217,14 @@ class Heuristics(Stage):
     entities_gain: Share = 0.3
     category_gain: Share = 0.1
 
-    def steps(self) -> Iterator[Step]:
-        """Order the best anew."""
-        yield Step(
-            Place.RERANK,
-            {"retrieval.stages.heuristics": ("rerank_heuristically",)},
-            "candidates = rerank_heuristically(candidates, index, tokens,"
-            " hits={hits}, entities_gain={entities_gain}, category_gain={category_gain})",
-            readme="Among the best {hits}, passages gain that contain names in the query, or whose"
-            " source or tags it mentions.",
-        )
+    step = Step(
+        Place.RERANK,
+        {"retrieval.stages.heuristics": ("rerank_heuristically",)},
+        "candidates = rerank_heuristically(candidates, index, tokens,"
+        " hits={hits}, entities_gain={entities_gain}, category_gain={category_gain})",
+        readme="Among the best {hits}, passages gain that contain names in the query, or whose"
+        " source or tags it mentions.",
+    )
 
 
 class WordParts(Stage):

@@ -61,14 +61,12 @@ class Correction(Stage):
 
     words: int = Field(default=400_000, ge=1_000, le=4_000_000)
 
-    def steps(self) -> Iterator[Step]:
-        """Correct the query."""
-        yield Step(
-            Place.PARSE,
-            {"retrieval.stages.correction": ("correct_query",)},
-            "plain = correct_query(index, {asked}, patterns, journal)",
-            readme="Misspelt words are corrected: see [Corrections](#corrections).",
-        )
+    step = Step(
+        Place.PARSE,
+        {"retrieval.stages.correction": ("correct_query",)},
+        "plain = correct_query(index, {asked}, patterns, journal)",
+        readme="Misspelt words are corrected: see [Corrections](#corrections).",
+    )
 
 
 class Synonyms(Stage):
@@ -89,15 +87,13 @@ class Synonyms(Stage):
     file: str = ""
     acronyms: bool = True
 
-    def steps(self) -> Iterator[Step]:
-        """Add to what is searched for."""
-        yield Step(
-            Place.WIDEN,
-            {"retrieval.stages.synonyms": ("add_synonyms",)},
-            "searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)",
-            readme="Synonyms of words in a query are searched for as well: see"
-            " [Synonyms](#synonyms).",
-        )
+    step = Step(
+        Place.WIDEN,
+        {"retrieval.stages.synonyms": ("add_synonyms",)},
+        "searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)",
+        readme="Synonyms of words in a query are searched for as well: see"
+        " [Synonyms](#synonyms).",
+    )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
         """Yield a table that does nothing."""
@@ -122,13 +118,11 @@ class Suggestions(Stage):
 
     words: int = Field(default=100_000, ge=1_000, le=4_000_000)
 
-    def steps(self) -> Iterator[Step]:
-        """Open an endpoint."""
-        yield Step(
-            Place.ANSWER,
-            {"web.suggest": ("suggest_routes",)},
-            "app.include_router(suggest_routes)",
-        )
+    step = Step(
+        Place.ANSWER,
+        {"web.suggest": ("suggest_routes",)},
+        "app.include_router(suggest_routes)",
+    )
 
 
 class Expansion(Stage):
@@ -149,16 +143,14 @@ class Expansion(Stage):
     minimum_cosine: Share = 0.5
     vocabulary: int = Field(default=4096, ge=1, le=65_536)
 
-    def steps(self) -> Iterator[Step]:
-        """Change the vector of the query."""
-        yield Step(
-            Place.EMBED,
-            {"retrieval.stages.expansion": ("expand_query",)},
-            "vector = expand_query(index, searched, tokens, vector, journal,"
-            " terms={terms}, minimum_cosine={minimum_cosine})",
-            readme="Up to {terms} words of the documents that are close to the query are added to"
-            " its embedding.",
-        )
+    step = Step(
+        Place.EMBED,
+        {"retrieval.stages.expansion": ("expand_query",)},
+        "vector = expand_query(index, searched, tokens, vector, journal,"
+        " terms={terms}, minimum_cosine={minimum_cosine})",
+        readme="Up to {terms} words of the documents that are close to the query are added to"
+        " its embedding.",
+    )
 
 
 STAGES = (Operators, Correction, Synonyms, Expansion, Suggestions)

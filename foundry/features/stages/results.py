@@ -71,15 +71,13 @@ class NearDuplicates(Stage):
 
     similarity: float = Field(default=0.8, ge=0.5, le=1)
 
-    def steps(self) -> Iterator[Step]:
-        """Merge hits, those with equal texts among them."""
-        yield Step(
-            Place.MERGE,
-            {"retrieval.stages.near_duplicates": ("merge_near_duplicates",)},
-            "hits = merge_near_duplicates(hits, index.tokenizer.tokenize, journal,"
-            " depth=2 * top_k, similarity={similarity})",
-            readme="Of passages with nearly the same text, only the best is a result.",
-        )
+    step = Step(
+        Place.MERGE,
+        {"retrieval.stages.near_duplicates": ("merge_near_duplicates",)},
+        "hits = merge_near_duplicates(hits, index.tokenizer.tokenize, journal,"
+        " depth=2 * top_k, similarity={similarity})",
+        readme="Of passages with nearly the same text, only the best is a result.",
+    )
 
 
 class Versions(Stage):
@@ -97,17 +95,15 @@ class Versions(Stage):
     folders: Strings = Field(min_length=2, max_length=100)
     share: Share = 0.8
 
-    def steps(self) -> Iterator[Step]:
-        """Leave out hits."""
-        yield Step(
-            Place.CHOOSE,
-            {"retrieval.stages.versions": ("prefer_version", "read_folders")},
-            "hits = prefer_version(\n"
-            "    hits, query, journal, read_folders(), depth=10 * top_k, share={share}\n"
-            ")",
-            readme="Of several versions of a page, results show the newest, or the one that the"
-            " query names.",
-        )
+    step = Step(
+        Place.CHOOSE,
+        {"retrieval.stages.versions": ("prefer_version", "read_folders")},
+        "hits = prefer_version(\n"
+        "    hits, query, journal, read_folders(), depth=10 * top_k, share={share}\n"
+        ")",
+        readme="Of several versions of a page, results show the newest, or the one that the"
+        " query names.",
+    )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
         """Yield a folder that is there twice."""
@@ -131,14 +127,12 @@ class DocumentCap(Stage):
 
     hits: int = Field(default=3, ge=1, le=100)
 
-    def steps(self) -> Iterator[Step]:
-        """Leave out hits."""
-        yield Step(
-            Place.CHOOSE,
-            {"retrieval.stages.document_cap": ("cap_documents",)},
-            "hits = cap_documents(hits, journal, most={hits})",
-            readme="A document has at most {hits} results.",
-        )
+    step = Step(
+        Place.CHOOSE,
+        {"retrieval.stages.document_cap": ("cap_documents",)},
+        "hits = cap_documents(hits, journal, most={hits})",
+        readme="A document has at most {hits} results.",
+    )
 
 
 class Parents(Stage):
@@ -146,15 +140,13 @@ class Parents(Stage):
 
     name = "parents"
 
-    def steps(self) -> Iterator[Step]:
-        """Widen the hits that were chosen."""
-        yield Step(
-            Place.CHOOSE,
-            {"retrieval.stages.parents": ("expand_parents",)},
-            "hits = expand_parents(hits, index, journal)",
-            readme="Each result has the larger passage around it; of results with the same one, the"
-            " best is kept.",
-        )
+    step = Step(
+        Place.CHOOSE,
+        {"retrieval.stages.parents": ("expand_parents",)},
+        "hits = expand_parents(hits, index, journal)",
+        readme="Each result has the larger passage around it; of results with the same one, the"
+        " best is kept.",
+    )
 
 
 STAGES = (MinimumScore, NearDuplicates, Versions, DocumentCap)
