@@ -17,6 +17,7 @@ from foundry.embedding.static import StaticEmbedder
 from foundry.features.providers import PROVIDERS
 from foundry.indexing.terms import count_terms
 from foundry.indexing.writer import IndexWriter
+from foundry.progress import Reporter
 from foundry.records import Chunk, Document, Link, Reading
 from foundry.records.prepared import PreparedDocument
 from foundry.rendering import plan
@@ -57,10 +58,10 @@ def write_notes(
         writer.add(PreparedDocument(document, chunks, terms))
     embedder = StaticEmbedder()
     if vectors:
-        writer.embed(embedder)
+        writer.embed(embedder, Reporter(quiet=True).step)
     writer.write_lanes()
     if vectors:
-        writer.make_query_encoder(embedder)
+        writer.make_query_encoder(embedder, Reporter(quiet=True).step)
     writer.finish({"sources": [], "skipped": []}, config_sha256="")
     return folder
 

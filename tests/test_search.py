@@ -17,6 +17,7 @@ from foundry.embedding.static import StaticEmbedder
 from foundry.features.providers import PROVIDERS
 from foundry.indexing.terms import count_terms
 from foundry.indexing.writer import IndexWriter
+from foundry.progress import Reporter
 from foundry.records import Chunk, Document, Reading
 from foundry.records.prepared import PreparedDocument
 from foundry.rendering.plan import plan_server
@@ -61,10 +62,10 @@ def write_index(folder: Path, texts: list[tuple[str, str]], provider: str = "sta
         writer.add(PreparedDocument(document, tuple(chunks), terms))
     embedder = StaticEmbedder()
     if provider == "static":
-        writer.embed(embedder)
+        writer.embed(embedder, Reporter(quiet=True).step)
     writer.write_lanes()
     if provider == "static":
-        writer.make_query_encoder(embedder)
+        writer.make_query_encoder(embedder, Reporter(quiet=True).step)
     writer.finish({"sources": [], "skipped": []}, config_sha256="")
     return folder
 

@@ -188,8 +188,7 @@ class _Build:
         self._check(report)
         if embedder is not None:
             if not isinstance(embedder, StaticEmbedder):
-                with step("Embedding", "chunks", writer.chunk_count) as progress:
-                    writer.embed(embedder, progress.advance)
+                writer.embed(embedder, step)
                 # Before it is asked for queries as well.
                 asked = embedder.embedded
             report["refused"] = without_secrets(embedder.refusals())
@@ -198,7 +197,7 @@ class _Build:
             writer.write_lanes()
             progress.advance(writer.chunk_count)
         if embedder is not None:
-            writer.make_query_encoder(embedder)
+            writer.make_query_encoder(embedder, step)
         return writer.finish(report, config_sha256=hash_config(self.config)), report, asked
 
     def _check(self, report: Mapping[str, Any]) -> None:

@@ -1,6 +1,5 @@
 """The protocol of embedders: vectors for chunks, then an encoder for queries."""
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -108,11 +107,3 @@ class Embedder(ABC):
         """Documents so far that the model would not embed: `text` (its beginning), `sha256` and
         `reason` of each."""
         return []
-
-
-def hash_encoder(directory: Path) -> str:
-    """SHA-256 over the names and contents of an encoder's files."""
-    digest = hashlib.sha256()
-    for path in sorted(directory.iterdir()):
-        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()

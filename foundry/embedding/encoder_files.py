@@ -4,50 +4,40 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.runtime.retrieval.encoder import EncoderDescription, EncoderLayout, PieceEncoder
+from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder
 
 RARITY_POWER = 0.5
 """Of the inverse document frequency, scaled to at most 1."""
 
 
-def write_encoder_files(
-    directory: Path,
-    pieces: bytes,
-    table: NDArray[np.int8],
-    weights: NDArray[np.int32],
-    *,
-    name: str,
-    minimum_coverage: float,
-    common: float = 0.0,
-    language: str = "none",
-) -> EncoderDescription:
-    """Write pieces (one a line), table (V, d) and weights (V,) into a folder that may exist."""
+def write_encoder(directory: Path, encoder: PieceEncoder, pieces: Sequence[str]) -> str:
+    """Write an encoder of these `pieces` (V,) into a folder that may exist.
+
+    Returns the SHA-256 over the names and contents of the files.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     layout = EncoderLayout(directory)
-    layout.pieces.write_bytes(pieces)
-    for path, array in ((layout.table, table), (layout.weights, weights)):
+    layout.pieces.write_bytes("".join(f"{piece}\n" for piece in pieces).encode())
+    weights = encoder.weights.astype(np.int32)
+    for path, array in ((layout.table, encoder.table), (layout.weights, weights)):
         with path.open("wb") as file:
             np.lib.format.write_array(file, array, version=(1, 0), allow_pickle=False)
     digest = hashlib.sha256()
     for path in (layout.pieces, layout.table, layout.weights):
         digest.update(path.read_bytes())
-    description = EncoderDescription(
-        name=name,
-        dimensions=table.shape[1],
-        minimum_coverage=minimum_coverage,
-        common=common,
-        sha256=digest.hexdigest(),
-        language=language,
-    )
+    description = replace(encoder.description, sha256=digest.hexdigest())
     content = json.dumps(asdict(description), indent=1, sort_keys=True)
     layout.description.write_bytes(content.encode() + b"\n")
-    return description
+    whole = hashlib.sha256()
+    for path in sorted(directory.iterdir()):
+        whole.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return whole.hexdigest()
 
 
 def encode_all(encoder: PieceEncoder, texts: Sequence[str]) -> NDArray[np.float32]:

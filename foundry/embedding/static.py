@@ -23,9 +23,8 @@ from foundry.embedding.embedder import (
     QueryEncoder,
     QueryFigures,
     Vectors,
-    hash_encoder,
 )
-from foundry.embedding.encoder_files import encode_all, rarity_factors, write_encoder_files
+from foundry.embedding.encoder_files import encode_all, rarity_factors, write_encoder
 from foundry.records.prepared import ChunkVectors, pack, unpack
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder, Word
@@ -127,21 +126,11 @@ class StaticEmbedder(Embedder):
         """Return the table with the corpus's weights."""
         del chunks, overlap
         factors = rarity_factors(self._frequencies, self._texts)
-        weights = np.rint(self._encoder.weights * factors).astype(np.int32)
-        encoder = replace(self._encoder, weights=weights.astype(np.float64))
-
-        def write(directory: Path) -> str:
-            source, description = EncoderLayout(MODEL_FOLDER), encoder.description
-            write_encoder_files(
-                directory,
-                source.pieces.read_bytes(),
-                np.load(source.table, allow_pickle=False),
-                weights,
-                name=description.name,
-                minimum_coverage=description.minimum_coverage,
-                common=description.common,
-                language=description.language,
-            )
-            return hash_encoder(directory)
-
+        encoder = replace(self._encoder, weights=np.rint(self._encoder.weights * factors))
+        write = partial(write_encoder, encoder=encoder, pieces=general_pieces())
         return QueryEncoder(FIGURES, partial(encode_all, encoder), write)
+
+
+def general_pieces() -> list[str]:
+    """Return the vocabulary of the built-in encoder."""
+    return EncoderLayout(MODEL_FOLDER).pieces.read_text(encoding="utf-8").split("\n")[:-1]

@@ -4,7 +4,7 @@ Equal inputs give equal bytes: nothing here depends on time, place, locale or ha
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import islice
@@ -30,6 +30,7 @@ from foundry.indexing.vectors import (
     WrittenVectors,
     background_of,
 )
+from foundry.progress import StartStep
 from foundry.records import Chunk, Document
 from foundry.records.prepared import PreparedDocument, unpack
 from foundry.runtime.index.layout import IndexLayout, KnownItem, Manifest
@@ -135,15 +136,16 @@ class IndexWriter:
         if self._carrying is not None:
             yield from self._carrying.texts_left_out()
 
-    def embed(self, embedder: Embedder, progress: Callable[[int], object] = int) -> None:
-        """Embed all chunks, when all have been added; `progress` is told how many more are done."""
+    def embed(self, embedder: Embedder, step: StartStep) -> None:
+        """Embed all chunks, when all have been added, as a step of work."""
         self._close_grown()
         self._vectors = None
-        for headings, texts in self._read_texts():
-            vectors = embedder.embed_documents(headings, texts, progress)
-            if self._vectors is None:
-                self._vectors = VectorsBuilder(self._layout, vectors.shape[1])
-            self._vectors.add(vectors)
+        with step("Embedding", "chunks", self.chunk_count) as progress:
+            for headings, texts in self._read_texts():
+                vectors = embedder.embed_documents(headings, texts, progress.advance)
+                if self._vectors is None:
+                    self._vectors = VectorsBuilder(self._layout, vectors.shape[1])
+                self._vectors.add(vectors)
 
     def write_lanes(self) -> None:
         """Write what both lanes read, when all chunks have been embedded that are to be.
@@ -164,15 +166,18 @@ class IndexWriter:
         if self._vectors is not None:
             self._written = self._vectors.write()
 
-    def make_query_encoder(self, embedder: Embedder) -> None:
-        """Have the encoder made that is to embed queries, when the lanes have been written."""
+    def make_query_encoder(self, embedder: Embedder, step: StartStep) -> None:
+        """Have the encoder made that is to embed queries, when the lanes have been written.
+
+        What has to be embedded again for it is a step of work.
+        """
         assert self._written is not None and self._lanes is not None
         layout, lanes, shape = self._layout, self._lanes, self._written.shape
         overlap = RankingOverlap(layout, self._tokenizer, lambda: lanes.result().counts, shape)
         contract = embedder.contract
         encoder = embedder.make_query_encoder(self._read_chunks, overlap)
         if embedder.contract != contract:
-            self.embed(embedder)
+            self.embed(embedder, step)
             assert self._vectors is not None
             self._written = self._vectors.write()
         if self._options.expansion_words:

@@ -3,7 +3,7 @@ from distillation_corpora import CHINESE, RUSSIAN, make_chunk, make_corpus
 
 from foundry.embedding.distil import corpus_pieces
 from foundry.embedding.distil.corpus_pieces import WordCounts, own_pieces
-from foundry.embedding.distil.starting_rows import general_pieces
+from foundry.embedding.static import general_pieces
 from foundry.runtime.retrieval.encoder import CONTINUATION, PieceCutter
 
 GENERAL = ["a", "##a", "b", "##b", "pump", "##s", "valve"]

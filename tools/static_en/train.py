@@ -21,7 +21,12 @@ from numpy.typing import NDArray
 
 import foundry
 from foundry.embedding.vector_cache import VectorCache, Vectors, VectorSpace
-from foundry.runtime.retrieval.encoder import CONTINUATION
+from foundry.runtime.retrieval.encoder import (
+    CONTINUATION,
+    EncoderDescription,
+    PieceCutter,
+    PieceEncoder,
+)
 from training_text import (
     SOURCES,
     description_passages,
@@ -39,12 +44,11 @@ try:
         Options,
         count_pieces,
         inverse_frequency_weights,
-        join_pieces,
         quantise_rows,
         train,
         unit_rows,
     )
-    from foundry.embedding.encoder_files import write_encoder_files
+    from foundry.embedding.encoder_files import write_encoder
     from refine import Pairs, RefineOptions, refine
     from teacher import WHEEL, Teacher
 except ImportError as missing:
@@ -179,13 +183,13 @@ def build(arguments: argparse.Namespace) -> tuple[list[str], Matrix]:
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     repeats = np.where(lengths > LONG_TEXT_PIECES, LONG_TEXT_REPEATS, 1)
     options = Options(seed=arguments.seed, epochs=4, batch=512)
-    student = train(counts, targets, rows, options, repeats, progress=report_epoch)
+    trained = train(counts, targets, rows, options, repeats, progress=report_epoch)
 
     say("refining")
     pairs = [Pairs.of(group, pieces) for group in passages.values()]
     index = np.repeat(np.arange(len(texts)), repeats)
     refined = refine(
-        student.rows,
+        trained,
         pairs,
         counts[index],
         targets[index],
@@ -220,16 +224,10 @@ def main() -> None:
     arguments = parser.parse_args()
     pieces, rows = build(arguments)
     table, weights = quantise_rows(rows)
-    written = write_encoder_files(
-        arguments.output,
-        join_pieces(pieces),
-        table,
-        weights,
-        name=NAME,
-        minimum_coverage=MINIMUM_COVERAGE,
-        common=COMMON,
-    )
-    say(f"{arguments.output}: {len(pieces)} pieces, sha256 {written.sha256}")
+    description = EncoderDescription(NAME, table.shape[1], MINIMUM_COVERAGE, COMMON, sha256="")
+    encoder = PieceEncoder(description, PieceCutter(pieces), table, weights.astype(np.float64))
+    digest = write_encoder(arguments.output, encoder, pieces)
+    say(f"{arguments.output}: {len(pieces)} pieces, sha256 {digest}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ whose order depends on the machine), and everything else is elementwise.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,33 +59,16 @@ class Epoch:
     cosine: float
 
 
-@dataclass(frozen=True, slots=True)
-class Student:
-    """A trained table: `rows` float32 (V, d), each piece's weight included.
-
-    `history` has an entry for each epoch, the untrained table first.
-    """
-
-    rows: Matrix
-    history: tuple[Epoch, ...]
-
-
-@dataclass(slots=True)
 class Adam:
     """Adam over the rows that a step touches; the moments of the others stand still.
 
     `rows`, float32 (V, d), are changed in place.
     """
 
-    rows: Matrix
-    first: Matrix = field(init=False)
-    second: Matrix = field(init=False)
-    _first_power: float = 1.0
-    _second_power: float = 1.0
-
-    def __post_init__(self) -> None:
-        self.first = np.zeros_like(self.rows)
-        self.second = np.zeros_like(self.rows)
+    def __init__(self, rows: Matrix) -> None:
+        self.rows = rows
+        self.first, self.second = np.zeros_like(rows), np.zeros_like(rows)
+        self._first_power = self._second_power = 1.0
 
     def step(self, touched: NDArray[np.intp], gradient: Matrix, learning_rate: float) -> None:
         """Move the `touched` rows (t,) against their `gradient` (t, d)."""
@@ -140,7 +123,7 @@ def train(
     repeats: NDArray[np.intp] | None = None,
     progress: Callable[[Epoch], object] | None = None,
     held_out: NDArray[np.intp] | None = None,
-) -> Student:
+) -> Matrix:
     """Train `rows` (V, d), weights included, so that a text's sum of rows points to its target.
 
     `counts` float32 (n, V) are the pieces of texts that look like what will be encoded, `targets`
@@ -162,7 +145,6 @@ def train(
     adam = Adam(np.array(rows, dtype=np.float32))
     best = Epoch(0, _agreement(counts[held_out], targets[held_out], adam.rows))
     best_rows = adam.rows.copy()
-    history = [best]
     steps, total_steps = 0, options.epochs * -(-len(training) // options.batch)
     for number in range(1, options.epochs + 1):
         order = generator.permutation(training)
@@ -174,14 +156,13 @@ def train(
             adam.step(touched, gradient, options.learning_rate * share)
             steps += 1
         epoch = Epoch(number, _agreement(counts[held_out], targets[held_out], adam.rows))
-        history.append(epoch)
         if progress is not None:
             progress(epoch)
         if epoch.cosine > best.cosine:
             best, best_rows = epoch, adam.rows.copy()
         elif number - best.number >= options.patience:
             break
-    return Student(best_rows, tuple(history))
+    return best_rows
 
 
 def distillation_gradient(
@@ -220,8 +201,3 @@ def quantise_rows(rows: Matrix) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
         part = slice(start, start + ROWS_AT_ONCE)
         table[part] = np.rint(rows[part] / np.maximum(largest[part], 1e-30)[:, None] * 127)
     return table, weights
-
-
-def join_pieces(pieces: Sequence[str]) -> bytes:
-    """Return the content of `EncoderLayout.pieces`."""
-    return "".join(f"{piece}\n" for piece in pieces).encode()

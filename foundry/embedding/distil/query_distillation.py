@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from foundry.embedding.distil.corpus_pieces import WordCounts, own_pieces
 from foundry.embedding.distil.corpus_texts import chunk_text, draw_chunks, draw_texts
@@ -23,13 +22,13 @@ from foundry.embedding.distil.distill import (
     Matrix,
     Options,
     count_pieces,
-    join_pieces,
     quantise_rows,
     train,
 )
-from foundry.embedding.distil.starting_rows import general_pieces, starting_rows
-from foundry.embedding.embedder import Vectors, hash_encoder
-from foundry.embedding.encoder_files import encode_all, rarity_factors, write_encoder_files
+from foundry.embedding.distil.starting_rows import starting_rows
+from foundry.embedding.embedder import Vectors
+from foundry.embedding.encoder_files import encode_all, rarity_factors, write_encoder
+from foundry.embedding.static import general_pieces
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.encoder import EncoderDescription, PieceCutter, PieceEncoder
 
@@ -84,8 +83,6 @@ class DistilledQueries:
     taught: int
     _encoder: PieceEncoder
     _pieces: Sequence[str]
-    _table: NDArray[np.int8]
-    _weights: NDArray[np.int32]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors (n, d) as the server will make them; a zero row where it makes none."""
@@ -93,16 +90,7 @@ class DistilledQueries:
 
     def write(self, directory: Path) -> str:
         """Write the encoder's files into a new folder; returns the SHA-256 over them."""
-        write_encoder_files(
-            directory,
-            join_pieces(self._pieces),
-            self._table,
-            self._weights,
-            name=NAME,
-            minimum_coverage=MINIMUM_COVERAGE,
-            language=self._encoder.description.language,
-        )
-        return hash_encoder(directory)
+        return write_encoder(directory, self._encoder, self._pieces)
 
 
 def distil_queries(
@@ -160,7 +148,7 @@ def distil_queries(
     judged = HeldOut(judged_texts, targets[kept_back], encode_all(encoder, judged_texts))
     cosines = np.sum(judged.targets * judged.encoded, axis=1)
     agreement = float(cosines.mean()) if len(cosines) else 0.0
-    return DistilledQueries(judged, agreement, taught, encoder, pieces, table, weights)
+    return DistilledQueries(judged, agreement, taught, encoder, pieces)
 
 
 def _train(
@@ -184,7 +172,7 @@ def _train(
     if held_out and len(texts) > held_out:
         # The others would not move, and in a wide space they take much memory.
         moving = np.flatnonzero(np.diff(counts.tocsc().indptr))
-        student = train(
+        rows[moving] = train(
             counts[:, moving],
             targets,
             rows[moving],
@@ -192,7 +180,6 @@ def _train(
             progress=progress,
             held_out=np.arange(held_out),
         )
-        rows[moving] = student.rows
     known = np.flatnonzero(rows.any(axis=1))
     if len(known) == 0:
         known = np.arange(1)

@@ -23,11 +23,6 @@ LEAST_GENERAL_SHARE = 0.5
 """Of all pieces of the texts, for the general vocabulary to mean something in the corpus."""
 
 
-def general_pieces() -> list[str]:
-    """Return the vocabulary of the built-in encoder."""
-    return EncoderLayout(MODEL_FOLDER).pieces.read_text(encoding="utf-8").split("\n")[:-1]
-
-
 def starting_rows(
     general: Sequence[str], own: Sequence[str], counts: "sparse.csr_matrix", targets: Matrix
 ) -> Matrix:
