@@ -82,12 +82,9 @@ def _component(item: Selection) -> dict[str, Any]:
 
 
 def _needed_by(item: Selection, selected: Sequence[Selection]) -> set[str]:
-    edges = [*item.package.dependencies]
-    for extra in sorted(item.extras):
-        edges += item.package.extras.get(extra, ())
     return {
         _reference(other)
-        for edge in edges
+        for edge in item.package.needs(item.extras)
         for other in selected
         if other.package.name == edge.name and edge.version in (None, other.package.version)
     }

@@ -1,6 +1,6 @@
 """SHA256SUMS: the list of everything that an export consists of."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 from foundry.errors import VerificationError
@@ -46,16 +46,20 @@ def compare(folder: Path) -> dict[str, str]:
     By-products of running the export are passed over; links are never followed.
     """
     listed, present = read_checksums(folder), set(list_files(folder))
-    changed = (
-        name
-        for name in listed.keys() & present
-        if (folder / name).is_symlink() or hash_file(folder / name) != listed[name]
-    )
     return {
-        **dict.fromkeys(sorted(changed), "changed"),
+        **dict.fromkeys(find_changed(folder, listed, present), "changed"),
         **dict.fromkeys(sorted(listed.keys() - present), "missing"),
         **dict.fromkeys(sorted(present - listed.keys() - {CHECKSUMS}), UNLISTED),
     }
+
+
+def find_changed(folder: Path, digests: Mapping[str, str], present: Set[str]) -> list[str]:
+    """Return, sorted, those that are `present` with another SHA-256, or are links now."""
+    return sorted(
+        name
+        for name in digests.keys() & present
+        if (folder / name).is_symlink() or hash_file(folder / name) != digests[name]
+    )
 
 
 def is_owners(name: str) -> bool:
@@ -63,19 +67,15 @@ def is_owners(name: str) -> bool:
     return name.partition("/")[0] in OWNERS_FILES
 
 
-def list_files(folder: Path) -> Iterator[str]:
+def list_files(folder: Path, prefix: str = "") -> Iterator[str]:
     """Relative paths of all files and links; by-products of running an export are passed over."""
-    yield from _files(folder, folder)
-
-
-def _files(folder: Path, root: Path) -> Iterator[str]:
     for path in sorted(folder.iterdir()):
         if path.name in BY_PRODUCTS:
             continue
         if path.is_dir() and not path.is_symlink():
-            yield from _files(path, root)
+            yield from list_files(path, f"{prefix}{path.name}/")
         else:
-            yield path.relative_to(root).as_posix()
+            yield prefix + path.name
 
 
 def _stays_inside(name: str) -> bool:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 import foundry
 from foundry.config.extras import of_figures, require
 from foundry.config.project import Config
@@ -18,7 +20,7 @@ from foundry.export.bills import CORPUS, SBOM, format_corpus, format_sbom
 from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners, list_files
 from foundry.export.existing import GENERATED
 from foundry.export.lock import format_lock, format_requirements, read_asked, select_packages
-from foundry.export.resolution import Resolution, normalise
+from foundry.export.resolution import Resolution
 from foundry.export.write import Export
 from foundry.features.stores import StoreSection
 from foundry.files import hash_file, hash_files, templates_folder
@@ -149,7 +151,7 @@ def _bills(config: Config, files: dict[str, bytes], index: Path) -> dict[str, by
         raise RenderError(f"{path}: cannot be read: {error.strerror}") from None
     asked = read_asked(files["pyproject.toml"])
     selected = select_packages(resolution, asked)
-    roots = [normalise(requirement.name) for requirement in asked.requirements[""]]
+    roots = [canonicalize_name(requirement.name) for requirement in asked.requirements[""]]
     version = _version(files[f"{config.package}/__init__.py"])
     return {
         LOCK: format_lock(resolution, asked),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from foundry.export.checksums import is_owners
-from foundry.export.existing import Generated, Standing
+from foundry.export.existing import Standing
 from foundry.export.merge import merge
 from foundry.export.moves import Moves
 
@@ -86,127 +86,139 @@ def decide(
     target: Path, standing: Standing, files: Mapping[str, bytes], package: str
 ) -> tuple[Update, dict[str, bytes]]:
     """Return what becomes of each file, and the contents to write."""
-    update = Update()
-    contents: dict[str, bytes] = {}
-    base = standing.generated
-    moves = Moves.between(package, base.digests, files)
-    for name in sorted(files.keys() | base.digests.keys()):
-        new, path = files.get(name), target / name
-        if name not in standing.edited and name not in standing.added:
-            content = _decide_untouched(update, name, new, standing, path)
-        else:
-            content = _decide_edited(update, contents, moves, name, new, base, path)
-        if content is not None:
-            contents[name] = content
-    if moves.modules or moves.gone:
-        _leave_old_places(update, contents, moves, standing)
-        _carry_edits(update, contents, moves, standing)
-        _follow_moves(update, contents, moves, standing, target)
-    return update, contents
+    decisions = _Decisions(target, standing, files, package)
+    decisions.decide_all()
+    return decisions.update, decisions.contents
 
 
-def _decide_untouched(
-    update: Update, name: str, new: bytes | None, standing: Standing, path: Path
-) -> bytes | None:
-    if new is None:
-        if name not in standing.deleted:
-            update.removed.append(name)
-        return None
-    if name in standing.deleted:
-        update.deleted.append(name)
-        return None
-    if name not in standing.generated.digests:
-        update.added.append(name)
-    elif path.read_bytes() != new:
-        update.replaced.append(name)
-    return new
+class _Decisions:
+    """What has been decided so far: the outcome, and the contents to write."""
 
+    def __init__(
+        self, target: Path, standing: Standing, files: Mapping[str, bytes], package: str
+    ) -> None:
+        self.update = Update()
+        self.contents: dict[str, bytes] = {}
+        self._target, self._standing, self._files = target, standing, files
+        self._base = standing.generated
+        self._moves = Moves.between(package, self._base.digests, files)
 
-def _decide_edited(
-    update: Update,
-    contents: dict[str, bytes],
-    moves: Moves,
-    name: str,
-    new: bytes | None,
-    base: Generated,
-    path: Path,
-) -> bytes | None:
-    """Return the content of a file that is not as Foundry wrote it; None to leave what stands
-    there."""
-    if path.is_symlink():
-        (update.orphaned if new is None else update.kept).append(name)
-        return None
-    yours, old = moves.follow_bytes(name, path.read_bytes()), base.texts.get(name)
-    if new is None:
-        update.orphaned.append(name)
-        return yours
-    is_module = PurePosixPath(name).name == OWNERS_MODULE
-    if yours == new or (is_module and name in base.digests) or _is_unchanged(name, new, base):
-        update.kept.append(name)
-        return yours
-    try:
-        if old is None:
-            raise ValueError
-        merged = merge(moves.follow(name, old), yours.decode(), new.decode())
-    except ValueError:
-        update.beside.append(name)
-        contents[name + BESIDE] = new
-        return yours
-    (update.conflicts if merged.conflicts else update.merged).append(name)
-    return merged.text.encode()
+    def decide_all(self) -> None:
+        not_as_written = {*self._standing.edited, *self._standing.added}
+        for name in sorted(self._files.keys() | self._base.digests.keys()):
+            decide_one = self._edited if name in not_as_written else self._untouched
+            content = decide_one(name, self._files.get(name))
+            if content is not None:
+                self.contents[name] = content
+        if self._moves.modules or self._moves.gone:
+            self._leave_old_places()
+            self._carry_edits()
+            self._follow_moves()
 
+    def _untouched(self, name: str, new: bytes | None) -> bytes | None:
+        update, is_deleted = self.update, name in self._standing.deleted
+        if new is None or is_deleted:
+            if new is not None:
+                update.deleted.append(name)
+            elif not is_deleted:
+                update.removed.append(name)
+            return None
+        if name not in self._base.digests:
+            update.added.append(name)
+        elif (self._target / name).read_bytes() != new:
+            update.replaced.append(name)
+        return new
 
-def _leave_old_places(
-    update: Update, contents: dict[str, bytes], moves: Moves, standing: Standing
-) -> None:
-    """Say of untouched modules where they are now; what of them its owner deleted stays so."""
-    sources: dict[str, set[str]] = {}
-    for name in standing.generated.digests:
-        if place := moves.place_of(name):
-            sources.setdefault(place, set()).add(name)
-    for place, names in sources.items():
-        if place not in update.added:
-            continue
-        update.added.remove(place)
-        if names <= set(standing.deleted):
-            del contents[place]
-            update.deleted.append(place)
-        for name in sorted(names & set(update.removed)):
-            update.removed.remove(name)
-            update.moved[name] = place
-    update.deleted.sort()
-
-
-def _carry_edits(
-    update: Update, contents: dict[str, bytes], moves: Moves, standing: Standing
-) -> None:
-    """Merge edited modules that moved with what is new at their new places."""
-    for name in list(update.orphaned):
-        place = moves.place_of(name)
-        if reason := moves.gone.get(name):
-            update.orphaned.remove(name)
-            update.gone[name] = reason
-        if place is None or name not in contents:
-            continue
-        update.orphaned.remove(name)
-        yours = contents.pop(name)
-        there = place + BESIDE if place in update.beside else place
+    def _edited(self, name: str, new: bytes | None) -> bytes | None:
+        """Return the content of a file that is not as Foundry wrote it; None to leave what stands
+        there."""
+        update, base, path = self.update, self._base, self._target / name
+        if path.is_symlink():
+            (update.orphaned if new is None else update.kept).append(name)
+            return None
+        yours, old = self._moves.follow_bytes(name, path.read_bytes()), base.texts.get(name)
+        if new is None:
+            update.orphaned.append(name)
+            return yours
+        is_owners_module = path.name == OWNERS_MODULE and name in base.digests
+        is_as_before = base.digests.get(name) == hashlib.sha256(new).hexdigest()
+        if yours == new or is_owners_module or is_as_before:
+            update.kept.append(name)
+            return yours
         try:
-            old, new = moves.follow(name, standing.generated.texts[name]), contents[there].decode()
-            merged = merge(old, yours.decode(), new)
-            if merged.longest > MAX_CONFLICT_LINES or _is_rewritten(old, new):
+            if old is None:
                 raise ValueError
-        except (LookupError, ValueError):
-            aside = (PurePosixPath(place).parent / PurePosixPath(name).name).as_posix() + ASIDE
-            while aside in contents or aside in standing.added:
-                aside += ASIDE
-            contents[aside] = yours
-            update.aside[name] = aside
-            continue
-        contents[there] = merged.text.encode()
-        update.carried[name] = there
-        if merged.conflicts and there not in update.conflicts:
-            update.conflicts.append(there)
+            merged = merge(self._moves.follow(name, old), yours.decode(), new.decode())
+        except ValueError:
+            update.beside.append(name)
+            self.contents[name + BESIDE] = new
+            return yours
+        (update.conflicts if merged.conflicts else update.merged).append(name)
+        return merged.text.encode()
+
+    def _leave_old_places(self) -> None:
+        """Say of untouched modules where they are now; what of them its owner deleted stays so."""
+        update = self.update
+        sources: dict[str, set[str]] = {}
+        for name in self._base.digests:
+            if place := self._moves.place_of(name):
+                sources.setdefault(place, set()).add(name)
+        for place, names in sources.items():
+            if place not in update.added:
+                continue
+            update.added.remove(place)
+            if names <= set(self._standing.deleted):
+                del self.contents[place]
+                update.deleted.append(place)
+            for name in sorted(names & set(update.removed)):
+                update.removed.remove(name)
+                update.moved[name] = place
+        update.deleted.sort()
+
+    def _carry_edits(self) -> None:
+        """Merge edited modules that moved with what is new at their new places."""
+        update, contents, moves = self.update, self.contents, self._moves
+        for name in list(update.orphaned):
+            place = moves.place_of(name)
+            if reason := moves.gone.get(name):
+                update.orphaned.remove(name)
+                update.gone[name] = reason
+            if place is None or name not in contents:
+                continue
+            update.orphaned.remove(name)
+            yours = contents.pop(name)
+            there = place + BESIDE if place in update.beside else place
+            try:
+                old, new = moves.follow(name, self._base.texts[name]), contents[there].decode()
+                merged = merge(old, yours.decode(), new)
+                if merged.longest > MAX_CONFLICT_LINES or _is_rewritten(old, new):
+                    raise ValueError
+            except (LookupError, ValueError):
+                aside = (PurePosixPath(place).parent / PurePosixPath(name).name).as_posix() + ASIDE
+                while aside in contents or aside in self._standing.added:
+                    aside += ASIDE
+                contents[aside] = yours
+                update.aside[name] = aside
+                continue
+            contents[there] = merged.text.encode()
+            update.carried[name] = there
+            if merged.conflicts and there not in update.conflicts:
+                update.conflicts.append(there)
+
+    def _follow_moves(self) -> None:
+        """Let the imports of what is the owner's own lead to where modules are now."""
+        update, contents, added = self.update, self.contents, self._standing.added
+        for name in added:
+            path = self._target / name
+            if name in contents or path.suffix != ".py" or path.is_symlink() or is_owners(name):
+                continue
+            yours = path.read_bytes()
+            if (followed := self._moves.follow_bytes(name, yours)) != yours:
+                contents[name] = followed
+        owned = {*added, *update.kept, *update.orphaned, *update.gone} & contents.keys()
+        for name in sorted(owned):
+            if contents[name] != (self._target / name).read_bytes():
+                update.followed.append(name)
 
 
 def _is_rewritten(old: str, new: str) -> bool:
@@ -214,31 +226,3 @@ def _is_rewritten(old: str, new: str) -> bool:
     lines = {line.strip() for line in old.splitlines()} - {""}
     kept = lines & {line.strip() for line in new.splitlines()}
     return len(kept) < MIN_KEPT_SHARE * len(lines)
-
-
-def _follow_moves(
-    update: Update,
-    contents: dict[str, bytes],
-    moves: Moves,
-    standing: Standing,
-    target: Path,
-) -> None:
-    """Let the imports of what is the owner's own lead to where modules are now."""
-    for name in standing.added:
-        path = target / name
-        if name in contents or path.suffix != ".py" or path.is_symlink() or is_owners(name):
-            continue
-        yours = path.read_bytes()
-        if (followed := moves.follow_bytes(name, yours)) != yours:
-            contents[name] = followed
-    for name in sorted(
-        {*standing.added, *update.kept, *update.orphaned, *update.gone} & contents.keys()
-    ):
-        if contents[name] != (target / name).read_bytes():
-            update.followed.append(name)
-
-
-def _is_unchanged(name: str, new: bytes, base: Generated) -> bool:
-    if name in base.texts:
-        return base.texts[name].encode() == new
-    return base.digests.get(name) == hashlib.sha256(new).hexdigest()

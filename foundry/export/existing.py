@@ -13,8 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundry.errors import ExportError
-from foundry.export.checksums import CHECKSUMS, is_owners, list_files, read_checksums
-from foundry.files import hash_file
+from foundry.export.checksums import (
+    CHECKSUMS,
+    find_changed,
+    is_owners,
+    list_files,
+    read_checksums,
+)
 
 GENERATED = ".generated.json.bz2"
 FORMAT = 1
@@ -96,11 +101,7 @@ def examine(folder: Path) -> Standing:
     return Standing(
         generated=generated,
         index=index,
-        edited=sorted(
-            name
-            for name in written.keys() & present
-            if (folder / name).is_symlink() or hash_file(folder / name) != written[name]
-        ),
+        edited=find_changed(folder, written, present),
         added=sorted(present - written.keys() - RECORDS),
         deleted=sorted(written.keys() - present),
     )

@@ -12,15 +12,10 @@ from dataclasses import dataclass
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from foundry.errors import RenderError
-from foundry.export.resolution import (
-    Edge,
-    Resolution,
-    Selection,
-    format_condition,
-    normalise,
-)
+from foundry.export.resolution import Edge, Resolution, Selection, format_condition
 
 _REQUIREMENTS_HEADING = """\
 # What the server runs on, from uv.lock: pip install --require-hashes -r requirements.txt
@@ -63,7 +58,7 @@ def format_lock(resolution: Resolution, asked: Asked) -> bytes:
     edges = {extra: _edges(resolution, asked, extra) for extra in asked.requirements}
     selected = resolution.select([edge for group in edges.values() for edge in group])
     blocks = [(item.package.name, item.package.version, _block(item)) for item in selected]
-    own = normalise(asked.name)
+    own = canonicalize_name(asked.name)
     if any(name == own for name, _, _ in blocks):
         raise RenderError(
             f"the server is called {asked.name!r}, like a package that it depends on",
@@ -91,7 +86,7 @@ def format_requirements(selected: Sequence[Selection]) -> bytes:
 def _edges(resolution: Resolution, asked: Asked, extra: str) -> list[Edge]:
     edges = []
     for requirement in asked.requirements[extra]:
-        name = normalise(requirement.name)
+        name = canonicalize_name(requirement.name)
         resolved = resolution.specifiers.get((extra, name))
         if resolved is None or SpecifierSet(resolved) != requirement.specifier:
             raise RenderError(
@@ -128,7 +123,7 @@ def _own_block(name: str, asked: Asked, edges: Mapping[str, Sequence[Edge]]) -> 
     lines += ["[package.metadata]", "requires-dist = ["]
     required = sorted(
         (
-            (normalise(requirement.name), extra, requirement)
+            (canonicalize_name(requirement.name), extra, requirement)
             for extra, group in asked.requirements.items()
             for requirement in group
         ),

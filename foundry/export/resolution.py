@@ -6,7 +6,7 @@ on ships with the templates; each server's own lock is the part of it that the s
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,14 +33,20 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class LockedPackage:
-    """A package at one version; `block` is its text in the lock, `wheels` the SHA-256 of each."""
+    """A package at one version; `block` is its text in the lock, `wheels` the SHA-256 of each.
+
+    `edges` are its dependencies by extra, "" for those always needed.
+    """
 
     name: str
     version: str
     block: str
-    dependencies: tuple[Edge, ...]
-    extras: Mapping[str, tuple[Edge, ...]]
+    edges: Mapping[str, tuple[Edge, ...]]
     wheels: tuple[str, ...]
+
+    def needs(self, extras: Iterable[str]) -> list[Edge]:
+        """Return what it depends on with these extras."""
+        return [edge for extra in ("", *sorted(extras)) for edge in self.edges.get(extra, ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +85,7 @@ class Resolution:
                 continue
             package = _read_package(entry, block)
             self._packages.setdefault(package.name, []).append(package)
-        self.roots = {"": tuple(_edges(own.get("dependencies", ())))}
-        for extra, edges in own.get("optional-dependencies", {}).items():
-            self.roots[extra] = tuple(_edges(edges))
+        self.roots = _edges_of(own)
         self.specifiers = {
             (_extra_of(asked), asked["name"]): asked.get("specifier", "")
             for asked in own["metadata"]["requires-dist"]
@@ -95,8 +99,10 @@ class Resolution:
         while waiting:
             edge, outer = waiting.pop()
             condition = _both(outer, edge.marker)
-            for package in self._matching(edge):
+            for package in self._packages[edge.name]:
                 key = (package.name, package.version)
+                if edge.version not in (None, package.version):
+                    continue
                 known = conditions.get(key, frozenset())
                 joined = _either(known, condition)
                 asked = extras.setdefault(key, set())
@@ -104,10 +110,7 @@ class Resolution:
                     continue
                 conditions[key] = joined
                 asked.update(edge.extras)
-                inner = [*package.dependencies]
-                for extra in sorted(asked):
-                    inner += package.extras.get(extra, ())
-                waiting += [(dependency, joined) for dependency in inner]
+                waiting += [(dependency, joined) for dependency in package.needs(asked)]
         found = {
             (package.name, package.version): package
             for packages in self._packages.values()
@@ -117,16 +120,6 @@ class Resolution:
             Selection(found[key], frozenset(extras[key]), conditions[key])
             for key in sorted(conditions)
         ]
-
-    def _matching(self, edge: Edge) -> Iterator[LockedPackage]:
-        for package in self._packages[edge.name]:
-            if edge.version in (None, package.version):
-                yield package
-
-
-def normalise(name: str) -> str:
-    """Return a distribution's name as locks and indexes spell it (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def format_condition(condition: Condition) -> str:
@@ -145,21 +138,21 @@ def _read_package(entry: dict[str, Any], block: str) -> LockedPackage:
         name=entry["name"],
         version=entry["version"],
         block=block.rstrip("\n"),
-        dependencies=tuple(_edges(entry.get("dependencies", ()))),
-        extras={
-            extra: tuple(_edges(edges))
-            for extra, edges in entry.get("optional-dependencies", {}).items()
-        },
+        edges=_edges_of(entry),
         wheels=tuple(
             sorted(wheel["hash"].removeprefix("sha256:") for wheel in entry.get("wheels", ()))
         ),
     )
 
 
-def _edges(entries: Iterable[dict[str, Any]]) -> Iterator[Edge]:
-    for entry in entries:
-        extras = tuple(entry.get("extra", ()))
-        yield Edge(entry["name"], entry.get("version"), extras, entry.get("marker"))
+def _edges_of(package: Mapping[str, Any]) -> dict[str, tuple[Edge, ...]]:
+    groups = {"": package.get("dependencies", ()), **package.get("optional-dependencies", {})}
+    return {extra: tuple(map(_read_edge, group)) for extra, group in groups.items()}
+
+
+def _read_edge(entry: Mapping[str, Any]) -> Edge:
+    extras = tuple(entry.get("extra", ()))
+    return Edge(entry["name"], entry.get("version"), extras, entry.get("marker"))
 
 
 def _extra_of(asked: Mapping[str, str]) -> str:

@@ -4,12 +4,7 @@ import shutil
 from pathlib import Path
 
 from foundry.errors import ExportError
-from foundry.export.checksums import (
-    CHECKSUMS,
-    format_checksums,
-    is_owners,
-    list_files,
-)
+from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners, list_files
 from foundry.export.decisions import BESIDE, Update, decide
 from foundry.export.existing import GENERATED, Standing, encode_generated
 from foundry.export.package_files import find_unresolved, find_unsettled

@@ -73,7 +73,7 @@ def write_export(target: Path, export: Export, *, force: bool) -> None:
             # Added files first: one of them may be what an earlier export kept as .orig.
             take_over(target, folder, standing.is_foundrys)
             for name in standing.edited:
-                keep_aside(target / name, folder / name)
+                link_or_copy(target / name, free_name(folder / name))
 
     replace_folder(target, fill)
 
@@ -207,11 +207,6 @@ def take_over(old: Path, new: Path, is_foundrys: Callable[[str], bool]) -> None:
         for parent in Path(name).parents
     }
     _take_over(old, new, "", is_foundrys, folders)
-
-
-def keep_aside(old: Path, path: Path) -> None:
-    """Keep a file of the old export beside the new one at `path`, as .orig."""
-    link_or_copy(old, free_name(path))
 
 
 def free_name(path: Path) -> Path:
