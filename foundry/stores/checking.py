@@ -48,14 +48,14 @@ def compare_lanes(content: Content, engine: Engine, *, exact: bool) -> Agreement
         _check_allowed(hits, allowed)
         exactly = content.dense_lane.scores(vector, hits.chunks)
         again = engine.score_vector(content.version, integers[0], scale, np.sort(hits.chunks))
-        largest = max(
-            largest, _difference(hits.scores, exactly), _difference(again, exactly[_order(hits)])
-        )
-        found += min(int(np.sum(exactly >= _least(nearest))), len(nearest))
+        in_order = exactly[np.argsort(hits.chunks)]
+        largest = max(largest, _difference(hits.scores, exactly), _difference(again, in_order))
+        least = float(nearest.scores[-1]) - 1e-6 if len(nearest) else 0.0
+        found += min(int(np.sum(exactly >= least)), len(nearest))
         wanted += len(nearest)
     for terms, allowed in _terms(content):
-        numbers = [(number, 1) for term in terms for number in [content.vocabulary.find(term)]]
-        asked = [(number, times) for number, times in numbers if number is not None]
+        numbers = map(content.vocabulary.find, terms)
+        asked = [(number, 1) for number in numbers if number is not None]
         best = content.keyword_lane.search(terms, DEPTH, allowed)
         hits = engine.search_terms(content.version, asked, DEPTH, allowed)
         _check_allowed(hits, allowed)
@@ -110,14 +110,6 @@ def _filter(
 def _check_allowed(hits: LaneHits, allowed: NDArray[np.bool_] | None) -> None:
     if allowed is not None and not allowed[hits.chunks].all():
         raise _disagreement("chunks are found that a filter excludes")
-
-
-def _order(hits: LaneHits) -> NDArray[np.int64]:
-    return np.argsort(hits.chunks)
-
-
-def _least(hits: LaneHits) -> float:
-    return float(hits.scores[-1]) - 1e-6 if len(hits) else 0.0
 
 
 def _difference(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> float:

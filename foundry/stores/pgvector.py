@@ -1,8 +1,9 @@
 """Publishes an index into PostgreSQL: one transaction, so all of it or nothing."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import LiteralString
+from dataclasses import dataclass
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import errors, sql
@@ -15,8 +16,9 @@ from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.checking import Agreement, compare_lanes
 from foundry.stores.content import Content
 from foundry.stores.pgvector_copy import copy_chunks, copy_postings
-from foundry.stores.request import Publication, PublishOptions
+from foundry.stores.request import AGAIN, Publication, PublishOptions
 
+_LOCK: LiteralString = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(lock)s, 0))"
 _PREPARE: tuple[LiteralString, ...] = (
     "CREATE EXTENSION IF NOT EXISTS vector",
     "CREATE SCHEMA IF NOT EXISTS {schema}",
@@ -51,7 +53,7 @@ _SWITCH: tuple[LiteralString, ...] = (
     " ON CONFLICT (one) DO UPDATE SET version = excluded.version",
 )
 _STALE: LiteralString = (
-    "SELECT version FROM {versions} WHERE superseded <= now() - make_interval(secs => %s)"
+    "SELECT version FROM {versions} WHERE superseded <= now() - make_interval(secs => %(grace)s)"
     " ORDER BY version"
 )
 _DROP: tuple[LiteralString, ...] = (
@@ -72,6 +74,35 @@ class _Unpublished(PgvectorEngine):
     def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
         """Return what a call answers on the one connection."""
         return call(self._connection)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    """The tables of one version in a schema, through a connection."""
+
+    connection: psycopg.Connection
+    schema: str
+    version: str
+    dimensions: int = 0
+
+    def compose(self, statement: LiteralString) -> sql.Composed:
+        return sql.SQL(statement).format(
+            schema=sql.Identifier(self.schema),
+            versions=sql.Identifier(self.schema, "versions"),
+            pointer=sql.Identifier(self.schema, "pointer"),
+            chunks=sql.Identifier(self.schema, f"chunks_{self.version}"),
+            postings=sql.Identifier(self.schema, f"postings_{self.version}"),
+            graph=sql.Identifier(f"graph_{self.version}"),
+            dimensions=sql.Literal(self.dimensions),
+        )
+
+    def run(
+        self, *statements: LiteralString, values: Mapping[str, object] | None = None
+    ) -> list[tuple[Any, ...]]:
+        """Run statements; returns the rows of the last one, if it has any."""
+        for statement in statements:
+            done = self.connection.execute(self.compose(statement), values)
+        return done.fetchall() if done.description else []
 
 
 def publish(
@@ -112,137 +143,99 @@ def _load(
     *,
     again: bool,
 ) -> tuple[bool, Agreement]:
-    name, version = settings.name, content.version
-    row = connection.execute(
-        "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [f"foundry {name}"]
-    ).fetchone()
-    if row is None or not row[0]:
+    tables = _Tables(connection, settings.name, content.version, content.vectors.shape[1])
+    values: dict[str, object] = {"version": content.version, "lock": f"foundry {settings.name}"}
+    ((is_locked,),) = tables.run(_LOCK, values=values)
+    if not is_locked:
         raise BusyError(
-            f"PostgreSQL, schema {name}: another process is publishing into it",
+            f"PostgreSQL, schema {settings.name}: another process is publishing into it",
             hint="wait for it to end",
         )
-    _run(connection, _PREPARE, name, version)
-    known = connection.execute(
-        _compose("SELECT graph FROM {versions} WHERE version = %s", name, version), [version]
-    ).fetchone()
-    if known is not None and again:
-        _run(connection, _DROP[:1], name, version)
-        known = None
-    if known is None:
-        _run(connection, _CREATE, name, version, dimensions=content.vectors.shape[1])
-        chunks = _compose("COPY {chunks} FROM STDIN (FORMAT binary)", name, version)
+    tables.run(*_PREPARE)
+    known = tables.run("SELECT graph FROM {versions} WHERE version = %(version)s", values=values)
+    if known and again:
+        tables.run(_DROP[0])
+        known = []
+    if not known:
+        tables.run(*_CREATE)
+        chunks = tables.compose("COPY {chunks} FROM STDIN (FORMAT binary)")
         copy_chunks(connection, chunks, content, reporter)
-        postings = _compose("COPY {postings} FROM STDIN (FORMAT binary)", name, version)
+        postings = tables.compose("COPY {postings} FROM STDIN (FORMAT binary)")
         copy_postings(connection, postings, content, reporter)
         with reporter.step("Indexing", "tables", 2) as progress:
             for statement in _FINISH:
-                _run(connection, (statement,), name, version)
+                tables.run(statement)
                 progress.advance()
-    has_graph = known is not None and bool(known[0])
+    has_graph = bool(known and known[0][0])
     if not settings.exact and not has_graph:
         with reporter.step("Linking", "graphs", 1) as progress:
-            _run(connection, (_GRAPH,), name, version)
+            tables.run(_GRAPH)
             progress.advance()
-    _run(connection, _ANALYZE, name, version)
-    _count(connection, content, name)
+    tables.run(*_ANALYZE)
+    _count(tables, content)
     with reporter.step("Comparing", "engines", 1) as progress:
         engine = _Unpublished(connection, address, settings)
         agreement = compare_lanes(content, engine, exact=settings.exact)
         progress.advance()
-    values = {
-        "version": version,
+    values |= {
         "chunks": len(content.scales),
         "postings": len(content.impacts),
-        "dimensions": content.vectors.shape[1],
+        "dimensions": tables.dimensions,
         "graph": has_graph or not settings.exact,
         "recall": agreement.recall,
     }
-    for statement in _SWITCH:
-        connection.execute(_compose(statement, name, version), values)
-    return known is None, agreement
+    tables.run(*_SWITCH, values=values)
+    return not known, agreement
 
 
-def _count(connection: psycopg.Connection, content: Content, name: str) -> None:
+def _count(tables: _Tables, content: Content) -> None:
     for statement, expected in (
         ("SELECT count(*) FROM {chunks}", len(content.scales)),
         ("SELECT count(*) FROM {postings}", len(content.impacts)),
     ):
-        row = connection.execute(_compose(statement, name, content.version)).fetchone()
-        if row is None or row[0] != expected:
+        ((count,),) = tables.run(statement)
+        if count != expected:
             raise PublishError(
-                f"PostgreSQL, schema {name}: {row and row[0]} rows of index {content.version},"
+                f"PostgreSQL, schema {tables.schema}: {count} rows of index {tables.version},"
                 f" expected {expected}; nothing was switched",
-                hint="publish with --again, which loads this version anew",
+                hint=AGAIN,
             )
 
 
 def _drop_stale(connection: psycopg.Connection, name: str, grace: float) -> list[str]:
     dropped = []
-    for (version,) in connection.execute(_compose(_STALE, name, ""), [grace]).fetchall():
+    for (version,) in _Tables(connection, name, "").run(_STALE, values={"grace": grace}):
         with connection.transaction():
             # Waits for the searches that have begun.
-            for statement in _DROP:
-                connection.execute(_compose(statement, name, version), {"version": version})
+            _Tables(connection, name, version).run(*_DROP, values={"version": version})
         dropped.append(str(version))
     return dropped
 
 
-def _run(
-    connection: psycopg.Connection,
-    statements: tuple[LiteralString, ...],
-    name: str,
-    version: str,
-    dimensions: int = 0,
-) -> None:
-    for statement in statements:
-        connection.execute(_compose(statement, name, version, dimensions))
-
-
-def _compose(
-    statement: LiteralString, name: str, version: str, dimensions: int = 0
-) -> sql.Composed:
-    return sql.SQL(statement).format(
-        schema=sql.Identifier(name),
-        versions=sql.Identifier(name, "versions"),
-        pointer=sql.Identifier(name, "pointer"),
-        chunks=sql.Identifier(name, f"chunks_{version}"),
-        postings=sql.Identifier(name, f"postings_{version}"),
-        graph=sql.Identifier(f"graph_{version}"),
-        dimensions=sql.Literal(dimensions),
-    )
+_HINTS: tuple[tuple[tuple[type[psycopg.Error], ...], str], ...] = (
+    (
+        (errors.FeatureNotSupported, errors.UndefinedFile),
+        "install pgvector 0.8 or later on the server of the database",
+    ),
+    (
+        (errors.InsufficientPrivilege,),
+        "publish as a role that may create schemas and tables; the extension vector may"
+        " have to be created by an administrator once",
+    ),
+    ((errors.UndefinedTable, errors.UndefinedColumn), AGAIN),
+    ((psycopg.OperationalError,), "start it, or correct DATABASE_URL; then publish again"),
+    ((psycopg.Error,), "publish again"),
+)
+"""What helps against an error: the first that fits, since some are kinds of others."""
 
 
 @contextmanager
 def _explained(name: str) -> Iterator[None]:
-    place = f"PostgreSQL, schema {name}"
     try:
         yield
-    except (errors.FeatureNotSupported, errors.UndefinedFile) as error:
-        raise PublishError(
-            f"{place}: {_first_line(error)}",
-            hint="install pgvector 0.8 or later on the server of the database",
-        ) from None
-    except errors.InsufficientPrivilege as error:
-        raise PublishError(
-            f"{place}: {_first_line(error)}",
-            hint="publish as a role that may create schemas and tables; the extension vector may"
-            " have to be created by an administrator once",
-        ) from None
-    except (errors.UndefinedTable, errors.UndefinedColumn) as error:
-        raise PublishError(
-            f"{place}: {_first_line(error)}; nothing was switched",
-            hint="publish with --again, which loads this version anew",
-        ) from None
-    except psycopg.OperationalError as error:
-        raise PublishError(
-            f"{place}: {_first_line(error)}; nothing was switched",
-            hint="start it, or correct DATABASE_URL; then publish again",
-        ) from None
     except psycopg.Error as error:
+        first_line = str(error).strip().partition("\n")[0]
         raise PublishError(
-            f"{place}: {_first_line(error)}; nothing was switched", hint="publish again"
+            f"PostgreSQL, schema {name}: {first_line}; nothing was switched",
+            hint=next(hint for kinds, hint in _HINTS if isinstance(error, kinds)),
         ) from None
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]

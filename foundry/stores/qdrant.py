@@ -1,12 +1,12 @@
 """Publishes an index into Qdrant: a new collection, compared and counted, then the alias moves."""
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from qdrant_client import QdrantClient, models
 
 from foundry.errors import PublishError
@@ -18,7 +18,7 @@ from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import StoreError
 from foundry.stores.checking import Agreement, compare_lanes
 from foundry.stores.content import Content, batches
-from foundry.stores.request import Publication, PublishOptions
+from foundry.stores.request import AGAIN, Publication, PublishOptions
 
 BATCH_POINTS = 256
 """Points that are handed over together."""
@@ -112,16 +112,14 @@ def _points(content: Content) -> Iterator[list[models.PointStruct]]:
             own = order[ends[number] : ends[number + 1]]
             vectors: dict[str, Any] = {}
             if len(own):
-                vectors[SPARSE] = _sparse(terms[own], content.impacts[own])
+                vectors[SPARSE] = models.SparseVector(
+                    indices=terms[own].tolist(), values=content.impacts[own].tolist()
+                )
             if content.scales[number] > 0:
                 row = content.vectors[number].astype(np.float32) * content.scales[number]
                 vectors[DENSE] = row.tolist()
             points.append(models.PointStruct(id=number, vector=vectors))
         yield points
-
-
-def _sparse(terms: NDArray[np.int32], impacts: NDArray[np.float32]) -> models.SparseVector:
-    return models.SparseVector(indices=terms.tolist(), values=impacts.tolist())
 
 
 def _check_count(client: QdrantClient, collection: str, content: Content) -> None:
@@ -130,7 +128,7 @@ def _check_count(client: QdrantClient, collection: str, content: Content) -> Non
         raise PublishError(
             f"Qdrant, {collection}: {count:,} points, expected {len(content.scales):,};"
             " nothing was switched",
-            hint="publish with --again, which loads this version anew",
+            hint=AGAIN,
         )
 
 
@@ -172,14 +170,8 @@ def _switch(
     for other in _versions(client, settings.name):
         if other != collection and _state(client, other).get("superseded") is None:
             _describe(client, other, superseded=time.time())
-    _describe(
-        client,
-        collection,
-        complete=True,
-        chunks=chunks,
-        recall=agreement.recall,
-        superseded=None,
-    )
+    state = {"complete": True, "chunks": chunks, "recall": agreement.recall, "superseded": None}
+    _describe(client, collection, **state)
     operations: list[models.AliasOperations] = []
     if settings.name in former:
         delete = models.DeleteAlias(alias_name=settings.name)
@@ -202,15 +194,8 @@ def _drop_stale(client: QdrantClient, name: str, current: str, grace: float) -> 
 def _versions(client: QdrantClient, name: str) -> list[str]:
     """Return the collections of this name's versions, sorted."""
     found = (collection.name for collection in client.get_collections().collections)
-    return sorted(
-        collection
-        for collection in found
-        if collection.startswith(f"{name}_") and _is_version(collection[len(name) + 1 :])
-    )
-
-
-def _is_version(text: str) -> bool:
-    return len(text) == 16 and set(text) <= set("0123456789abcdef")
+    version = re.compile(rf"{re.escape(name)}_[0-9a-f]{{16}}")
+    return sorted(filter(version.fullmatch, found))
 
 
 def _state(client: QdrantClient, collection: str) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 GRACE_SECONDS = 3600.0
+AGAIN = "publish with --again, which loads this version anew"
+"""What to do where an engine has not what it should have of a version."""
 
 
 @dataclass(frozen=True, slots=True)
