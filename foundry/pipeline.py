@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from foundry.inspection.index import Selection
     from foundry.inspection.survey import Survey
     from foundry.progress import Reporter
-    from foundry.rendering.first_config import Answers
     from foundry.runtime.retrieval.settings import ServerError
     from foundry.stores.request import Publication, PublishOptions
 
@@ -38,13 +37,18 @@ def survey(project: Path, written: str) -> Survey:
     return survey(project, written)
 
 
-def init(project: Path, found: Survey, answers: Answers) -> Path:
+def init(project: Path, found: Survey, title: str, description: str, base_url: str | None) -> Path:
     """Write a foundry.toml for what was found, which builds as it is; returns its path."""
     from foundry.rendering.first_config import compose_config, write_config
 
-    settings = found.settings
     text = compose_config(
-        project.resolve().name, settings, answers, language=found.language, metadata=found.metadata
+        project.resolve().name,
+        found.settings,
+        title=title,
+        description=description,
+        base_url=base_url,
+        language=found.language,
+        metadata=found.metadata,
     )
     return write_config(project, text)
 

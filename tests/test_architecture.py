@@ -146,7 +146,6 @@ def test_command_line_imports_the_pipeline_and_records() -> None:
     allowed = {"", "pipeline", "errors", "progress", "runtime.retrieval.settings"}
     # What is asked of a build and the like, and what a build did, are records.
     allowed |= {"build.request", "serving.request", "evaluation.options", "stores.request"}
-    allowed |= {"rendering.first_config"}
     # What is printed of a report or an index is the business of those who make it.
     allowed |= {"inspection.index", "build.report"}
     for path in (FOUNDRY / "cli").glob("*.py"):

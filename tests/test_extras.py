@@ -12,7 +12,7 @@ from document_files import docx, paragraph
 from sharing import begin_foundry
 
 from foundry.build.report import BuildReport, Remarks, format_report
-from foundry.config.extras import MODULES, WRITTEN, of_figures, of_server, require
+from foundry.config.extras import EXTRAS, of_figures, of_server, require
 from foundry.config.project import load_config
 from foundry.errors import MissingExtraError
 from foundry.readers import contract, read
@@ -54,7 +54,7 @@ CASES = [
 
 
 def test_every_extra_is_tried() -> None:
-    assert {extra for extra, _, _ in CASES} == MODULES.keys()
+    assert {extra for extra, _, _ in CASES} == EXTRAS.keys()
 
 
 def run_without(
@@ -84,7 +84,7 @@ def test_missing_extra_is_one_sentence(
     project = make_project({**NOTE, **QUESTIONS}, config=CONFIG + options)
     if "[embedding]" not in options and commands[0][0] != "build":
         project.succeed("build", "--quiet")
-    missing = MODULES[extra]
+    written, missing = EXTRAS[extra]
     are = "is" if len(missing) == 1 else "are"
     before = everything_in(project.root)
     for command in commands:
@@ -92,17 +92,17 @@ def test_missing_extra_is_one_sentence(
         assert done.returncode == 1
         assert done.stdout == ""
         assert done.stderr == (
-            f"error: {WRITTEN[extra]} needs {' and '.join(missing)}, which {are} not installed:"
+            f"error: {written} needs {' and '.join(missing)}, which {are} not installed:"
             f" pip install 'rag-foundry[{extra}]'\n"
         )
         assert everything_in(project.root) == before
 
 
 @pytest.mark.parametrize(
-    "module", sorted({each for modules in MODULES.values() for each in modules})
+    "module", sorted({each for _, modules in EXTRAS.values() for each in modules})
 )
 def test_each_module_is_asked_for(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    extras = [extra for extra, modules in MODULES.items() if module in modules]
+    extras = [extra for extra, (_, modules) in EXTRAS.items() if module in modules]
     monkeypatch.setitem(sys.modules, module, None)
     for extra in extras:
         with pytest.raises(MissingExtraError, match=f"{module}.*rag-foundry.{extra}"):

@@ -35,8 +35,6 @@ def init(
 
     On a terminal, asks for a title and a description that you did not give.
     """
-    from foundry.rendering.first_config import Answers
-
     if source is None:
         raise click.UsageError(_ask_for_source(project))
     found = pipeline.survey(project, source)
@@ -47,7 +45,7 @@ def init(
             title = click.prompt("title", default=project.resolve().name)
         if description is None:
             description = click.prompt("description", default="", show_default=False)
-    file = pipeline.init(project, found, Answers(title or "", description or "", base_url))
+    file = pipeline.init(project, found, title or "", description or "", base_url)
     click.echo(f"{file} written; next: foundry build {quote(str(project))}")
 
 

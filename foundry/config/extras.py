@@ -15,7 +15,8 @@ from foundry.features.providers import PROVIDERS
 DISTRIBUTION = "rag-foundry"
 
 
-OTHERS = {
+EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
+    **{each.name: (chosen_by(each), each.modules) for each in every_feature() if each.modules},
     "ray": ("--engine ray", ("ray",)),
     "models": ("[embedding] with a model", ("scipy",)),
     "server": (
@@ -26,19 +27,7 @@ OTHERS = {
     "ocr": ("[[sources]] with ocr", ("rapidocr", "onnxruntime")),
     "near": ('[build] duplicates = "near"', ("datasketch",)),
 }
-"""What Foundry itself needs: how it is chosen, and its modules, by the name of the extra."""
-
-WRITTEN = {
-    **{each.name: chosen_by(each) for each in every_feature() if each.modules},
-    **{extra: written for extra, (written, _) in OTHERS.items()},
-}
-"""How each is chosen, by the name of the extra that brings its modules."""
-
-MODULES = {
-    **{each.name: each.modules for each in every_feature() if each.modules},
-    **{extra: modules for extra, (_, modules) in OTHERS.items()},
-}
-"""What must be importable, by the same name."""
+"""How something is chosen that needs more modules, and these, by the extra that brings them."""
 
 
 def require(names: Iterable[str]) -> None:
@@ -46,11 +35,13 @@ def require(names: Iterable[str]) -> None:
     lacking = {
         name: missing
         for name in dict.fromkeys(names)
-        if (missing := [each for each in MODULES.get(name, ()) if not _is_there(each)])
+        if name in EXTRAS and (missing := [each for each in EXTRAS[name][1] if not _is_there(each)])
     }
     if not lacking:
         return
-    needs = [f"{WRITTEN[name]} needs {' and '.join(missing)}" for name, missing in lacking.items()]
+    needs = [
+        f"{EXTRAS[name][0]} needs {' and '.join(missing)}" for name, missing in lacking.items()
+    ]
     are = "is" if sum(map(len, lacking.values())) == 1 else "are"
     extras = ",".join(lacking)
     raise MissingExtraError(

@@ -26,7 +26,7 @@ from foundry.errors import ConfigError
 from foundry.features import access
 from foundry.features.operation import Filters
 from foundry.features.stage import Stage
-from foundry.features.stages.reading import Synonyms
+from foundry.features.stages.reading import Correction, Expansion, Suggestions, Synonyms
 from foundry.features.stages.results import Parents
 from foundry.features.stores import WHERE_ADDRESSES_ARE
 
@@ -56,7 +56,19 @@ class Config(ConfigFile):
     @property
     def index(self) -> IndexOptions:
         """The options of [search] that the index is built with."""
-        return config_search.index_options(self.search, self.sources, self.synonyms)
+        expansion, correction, synonyms, suggestions = (
+            self.search.stages.get(each.name)
+            for each in (Expansion, Correction, Synonyms, Suggestions)
+        )
+        return IndexOptions(
+            fields=self.search.fields.flatten(),
+            filterable=config_search.filterable_columns(self.search, self.sources),
+            expansion_words=expansion.vocabulary if isinstance(expansion, Expansion) else 0,
+            correction_words=correction.words if isinstance(correction, Correction) else 0,
+            synonyms=self.synonyms if isinstance(synonyms, Synonyms) else None,
+            acronyms=isinstance(synonyms, Synonyms) and synonyms.acronyms,
+            suggested_words=suggestions.words if isinstance(suggestions, Suggestions) else 0,
+        )
 
     @property
     def weights(self) -> tuple[float, float]:

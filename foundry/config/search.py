@@ -13,7 +13,6 @@ from foundry.config.synonyms import Group
 from foundry.features.feature import Strings, Table
 from foundry.features.stage import Stage, Surroundings
 from foundry.features.stages import STAGES
-from foundry.features.stages.reading import Correction, Expansion, Suggestions, Synonyms
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
@@ -42,6 +41,11 @@ class FieldsSection(Table):
     headings: FieldWeight = 3
     tags: FieldWeight = 1
     metadata: dict[str, FieldWeight] = Field(default={})
+
+    def flatten(self) -> dict[str, int]:
+        """Return all of them, keys of metadata as `metadata.KEY`."""
+        metadata = {f"metadata.{key}": weight for key, weight in sorted(self.metadata.items())}
+        return {**self.model_dump(exclude={"metadata"}), **metadata}
 
 
 class SearchOptions(Table):
@@ -95,17 +99,7 @@ def rest(weight: float) -> float:
     return round(1 - weight, 6)
 
 
-def _flatten(fields: FieldsSection) -> dict[str, int]:
-    metadata = {f"metadata.{name}": weight for name, weight in sorted(fields.metadata.items())}
-    return {
-        "title": fields.title,
-        "headings": fields.headings,
-        "tags": fields.tags,
-        **metadata,
-    }
-
-
-DEFAULT_FIELDS = _flatten(FieldsSection())
+DEFAULT_FIELDS = FieldsSection().flatten()
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,24 +201,3 @@ def filterable_columns(search: SearchSection, sources: Sequence[Source]) -> tupl
     """Return the columns of metadata that results can be filtered by, sorted."""
     versions = [VERSION for source in sources if getattr(source, "versions", ())]
     return tuple(sorted({*search.filterable, *versions}))
-
-
-def index_options(
-    search: SearchSection, sources: Sequence[Source], groups: tuple[Group, ...]
-) -> IndexOptions:
-    """Return what the index needs to know of [search]; versions of sources can be filtered by.
-
-    `groups` are those of the file of synonyms.
-    """
-    expansion, correction, synonyms, suggestions = (
-        search.stages.get(each.name) for each in (Expansion, Correction, Synonyms, Suggestions)
-    )
-    return IndexOptions(
-        fields=_flatten(search.fields),
-        filterable=filterable_columns(search, sources),
-        expansion_words=expansion.vocabulary if isinstance(expansion, Expansion) else 0,
-        correction_words=correction.words if isinstance(correction, Correction) else 0,
-        synonyms=groups if isinstance(synonyms, Synonyms) else None,
-        acronyms=isinstance(synonyms, Synonyms) and synonyms.acronyms,
-        suggested_words=suggestions.words if isinstance(suggestions, Suggestions) else 0,
-    )

@@ -98,7 +98,8 @@ class ModelEmbedder(Embedder):
         A zero row stands for a text that the model refuses, and that the table, if it takes part,
         cannot embed.
         """
-        vectors = self._model.embed(_join_all(headings, texts), "document", progress)
+        joined = list(map(embedded_text, headings, texts))
+        vectors = self._model.embed(joined, "document", progress)
         return self._add_table(vectors, headings, texts)
 
     def _add_table(
@@ -186,7 +187,3 @@ class ModelEmbedder(Embedder):
             return distil_queries(
                 chunks, teach, teach_chunks if are_alike else None, options, count_pass
             )
-
-
-def _join_all(headings: Sequence[str], texts: Sequence[str]) -> list[str]:
-    return [embedded_text(heading, text) for heading, text in zip(headings, texts, strict=True)]

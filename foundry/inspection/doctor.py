@@ -15,7 +15,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 import foundry
-from foundry.config.extras import MODULES, of_build, of_server
+from foundry.config.extras import EXTRAS, of_build, of_server
 from foundry.config.project import Config, load_config
 from foundry.config.sources import CONFIG_NAME
 from foundry.errors import FoundryError
@@ -112,11 +112,8 @@ def _installation() -> Iterator[Finding]:
 
 def _used_extras(config: Config) -> set[str]:
     """Return the extras without which this project cannot be built or asked."""
-    needed = {
-        *of_build(config, "local"),
-        *of_server(config, PROVIDERS[config.embedding.provider].kind),
-    }
-    return needed & MODULES.keys()
+    kind = PROVIDERS[config.embedding.provider].kind
+    return {*of_build(config, "local"), *of_server(config, kind)} & EXTRAS.keys()
 
 
 def _extras(used: Collection[str]) -> Iterator[Finding]:

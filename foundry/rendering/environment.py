@@ -217,9 +217,7 @@ def _escape_opening(match: re.Match[str]) -> str:
 def _toml_character(character: str) -> str:
     if character in '"\\':
         return "\\" + character
-    if _is_visible(character):
-        return character
-    if character == " ":
+    if character == " " or _is_visible(character):
         return character
     code = ord(character)
     if 0xD800 <= code <= 0xDFFF:

@@ -58,7 +58,8 @@ def _explain(path: str, importers: Mapping[str, str], imported: Mapping[str, Fea
         return _ALWAYS
     links = _links(module, importers)
     why = [chosen_by(imported[link]) for link in links if link in imported][:1]
-    return ", ".join([*why, f"imported: {_chain(module, importers)}"])
+    chain = " -> ".join(f"{link.replace('.', '/')}.py" for link in links)
+    return ", ".join([*why, f"imported: {chain}"])
 
 
 def _links(module: str, importers: Mapping[str, str]) -> list[str]:
@@ -66,7 +67,3 @@ def _links(module: str, importers: Mapping[str, str]) -> list[str]:
     while links[0] in importers:
         links.insert(0, importers[links[0]])
     return links
-
-
-def _chain(module: str, importers: Mapping[str, str]) -> str:
-    return " -> ".join(f"{each.replace('.', '/')}.py" for each in _links(module, importers))

@@ -1,7 +1,6 @@
 """The foundry.toml that a project begins with."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from foundry.config.package_names import is_taken
@@ -16,40 +15,33 @@ MAX_KEYS_NAMED = 5
 """Of front matter or a table; the others are for their owner to find."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """Answers of a project's owner; the title is the project's name if there is none."""
-
-    title: str = ""
-    description: str = ""
-    base_url: str | None = None
-
-
 def compose_config(
     name: str,
     source: Mapping[str, object],
-    answers: Answers = Answers(),
     *,
+    title: str = "",
+    description: str = "",
+    base_url: str | None = None,
     language: str | None = None,
     metadata: Sequence[str] = (),
     asks_model: bool = True,
 ) -> str:
     """Return a foundry.toml that builds as it is: what was decided, then defaults as comments.
 
-    `source` has the keys of its section. The server's name is made of `name`; `metadata` are keys
-    that documents have; `asks_model` lets the chat ask a language model. Raises FoundryError if the
-    source cannot have the address it is given.
+    `source` has the keys of its section. The server's name is made of `name`, which is its title
+    too where there is none; `metadata` are keys that documents have; `asks_model` lets the chat ask
+    a language model. Raises FoundryError if the source cannot have the address it is given.
     """
     slug = slug_of(name)
     if not slug or not slug[0].isalpha() or is_taken(slug.replace("-", "_")):
         slug = f"docs-{slug}".rstrip("-")
-    if answers.base_url:
-        source = with_base_url(source, answers.base_url)
+    if base_url:
+        source = with_base_url(source, base_url)
     values = {
         "name": slug,
         "package": slug.replace("-", "_"),
-        "title": answers.title or name,
-        "description": answers.description,
+        "title": title or name,
+        "description": description,
         "language": language,
         "found": [key for key in metadata if len(key) < 40][:MAX_KEYS_NAMED],
         "stages": comment_tables(),

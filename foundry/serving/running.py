@@ -95,12 +95,11 @@ def run_server(
 
 
 def begin_server(
-    folder: Path, package: str, arguments: Sequence[str], *, index_dir: Path
+    folder: Path, package: str, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> "subprocess.Popen[str]":
     """Start the command line of the server in `folder`, in a process group of its own.
 
-    It has the caller's whole environment. It stops when its standard input is closed, or the
-    caller dies; what it logs, from warnings on unless LOG_LEVEL says otherwise, is to be read from
+    It stops when its standard input is closed, or the caller dies; what it logs is to be read from
     its standard error.
     """
     return subprocess.Popen(
@@ -110,7 +109,7 @@ def begin_server(
         stderr=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
-        env={"LOG_LEVEL": "warning", **os.environ, "INDEX_DIR": str(index_dir)},
+        env=environment,
         process_group=0,
     )
 
@@ -194,17 +193,8 @@ def find_unanswered(folder: Path, question: str | None) -> Iterator[str]:
 
     `question` is searched for, unless it is None.
     """
-    start = _RUN.format(package=folder.name)
-    command = [*_interpret(folder.parent, start), "serve", "--port", "0"]
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-        env=_environment(folder),
-    ) as process:
+    arguments = ["serve", "--port", "0"]
+    with begin_server(folder.parent, folder.name, arguments, _environment(folder)) as process:
         limit = threading.Timer(START_SECONDS, process.kill)
         limit.start()
         try:

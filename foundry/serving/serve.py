@@ -150,9 +150,9 @@ class RunningServer:
         port = config.server.port if self._port is None else self._port
         arguments = ["serve", "--host", options.host, "--port", str(port)]
         arguments += ["--insecure-no-auth"] if options.insecure_no_auth else []
-        process = begin_server(
-            rendered.folder, config.package, arguments, index_dir=index_folder(config)
-        )
+        # The caller's whole environment; of what the server logs, warnings and worse by default.
+        environment = {"LOG_LEVEL": "warning", **os.environ, "INDEX_DIR": str(index_folder(config))}
+        process = begin_server(rendered.folder, config.package, arguments, environment)
         self._process = process
         assert process.stderr is not None
         said = ""
