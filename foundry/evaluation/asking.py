@@ -3,7 +3,7 @@
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -16,10 +16,9 @@ from foundry.config.search import DEFAULT_WEIGHTS
 from foundry.errors import FoundryError
 from foundry.evaluation.metrics import METRICS, measure
 from foundry.evaluation.questions import QuestionSet
-from foundry.evaluation.results import CONFIGURED, Values
+from foundry.evaluation.results import CONFIGURED, Report
 from foundry.features.providers import Provider
 from foundry.files import write_files
-from foundry.runtime.evaluation import Grades
 from foundry.serving.preview import render_preview
 from foundry.serving.running import explain_exit, model_variables, run_python, run_server
 
@@ -30,22 +29,6 @@ _ASK = (
     " from foundry.evaluation.in_server import main; main()"
 )
 """Foundry's folder comes last, since other things may lie beside it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Figures of a server's answers to questions, by mode; see `results.Evaluation`.
-
-    `facts` are of the questions and the index, `sweep` are the values of hybrid search by each
-    semantic weight that was tried.
-    """
-
-    facts: Mapping[str, Any]
-    values: Mapping[str, Values]
-    sweep: Mapping[float, Values]
-    latency_ms: Mapping[str, Mapping[str, float]]
-    degraded: Mapping[str, int]
-    questions: Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +68,7 @@ def ask(
     asked: QuestionSet,
     weights: Sequence[float] = (),
 ) -> Report:
-    """Ask a server questions; also with other semantic weights.
+    """Ask a server questions, in each of its modes; also with other semantic weights.
 
     It may ask the language model that the environment names, if it has a use for it.
     """
@@ -119,7 +102,10 @@ def ask(
 def _judge(asked: QuestionSet, found: Mapping[str, Any], weights: Sequence[float]) -> Report:
     texts = [[question.query, sorted(question.relevant.items())] for question in asked.questions]
     relevant = [question["relevant"] for question in found["per_question"]]
-    values = {run: _measure_all(rankings, relevant) for run, rankings in found["runs"].items()}
+    values = {}
+    for run, rankings in found["runs"].items():
+        rows = [measure(ranked, grades) for ranked, grades in zip(rankings, relevant, strict=True)]
+        values[run] = {name: np.array([row[name] for row in rows]) for name in METRICS}
     return Report(
         facts={
             "kind": asked.kind,
@@ -131,18 +117,12 @@ def _judge(asked: QuestionSet, found: Mapping[str, Any], weights: Sequence[float
             "index_version": found["index_version"],
             "missing": found["missing"],
         },
-        values={mode: values[mode] for mode in found["milliseconds"]},
+        systems={mode: values[mode] for mode in found["milliseconds"]},
         sweep={weight: values[f"hybrid {weight:g}"] for weight in weights},
         latency_ms={mode: _percentiles(times) for mode, times in found["milliseconds"].items()},
         degraded={mode: sum(answers) for mode, answers in found["degraded"].items()},
         questions=found["per_question"],
     )
-
-
-def _measure_all(rankings: Iterable[Sequence[str]], relevant: Iterable[Grades]) -> Values:
-    """Return every metric's values (questions,) by its name."""
-    rows = [measure(ranked, grades) for ranked, grades in zip(rankings, relevant, strict=True)]
-    return {name: np.array([row[name] for row in rows]) for name in METRICS}
 
 
 def _percentiles(milliseconds: Sequence[float]) -> dict[str, float]:

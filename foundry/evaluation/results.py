@@ -21,23 +21,31 @@ Values = Mapping[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
-    """One evaluation; `systems` maps hybrid, linear, rrf, semantic and keyword to their values.
+class Report:
+    """Figures of answers to questions; `systems` maps ways to search to their values.
 
-    `facts` are counts, hashes and the kind of questions, `configured` the options under which
-    `hybrid` was measured; `latency_ms` is median and 95th percentile by system, `degraded` counts
-    answers by keywords for want of a vector. Of each of the `questions` there are query, grades,
-    mode and reason, and the first hits. `sweep` has values of hybrid search by semantic weight, the
-    rest going to keywords.
+    `facts` are counts, hashes and the kind of questions; `latency_ms` is median and 95th percentile
+    by system, `degraded` counts answers by keywords for want of a vector. Of each of the
+    `questions` there are query, grades, mode and reason, and the first hits. `sweep` has values of
+    hybrid search by semantic weight, the rest going to keywords.
     """
 
     facts: Mapping[str, Any]
-    configured: Mapping[str, Any]
     systems: Mapping[str, Values]
     latency_ms: Mapping[str, Mapping[str, float]]
     degraded: Mapping[str, int]
     questions: Sequence[Mapping[str, Any]]
     sweep: Mapping[float, Values]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation(Report):
+    """One evaluation, of the systems hybrid, linear, rrf, semantic and keyword.
+
+    `configured` are the options under which `hybrid` was measured.
+    """
+
+    configured: Mapping[str, Any]
     intervals: Mapping[str, Mapping[str, Interval]] = field(init=False)
     differences: Mapping[str, Mapping[str, Interval]] = field(init=False)
 
@@ -90,7 +98,10 @@ class Evaluation:
             "latency_ms": {name: dict(times) for name, times in self.latency_ms.items()},
             "degraded": dict(self.degraded),
             "weights": [
-                {"semantic_weight": weight, "metrics": _means(values)}
+                {
+                    "semantic_weight": weight,
+                    "metrics": {name: round(float(values[name].mean()), 6) for name in METRICS},
+                }
                 for weight, values in self.sweep.items()
             ],
             "per_question": [
@@ -162,10 +173,6 @@ class Evaluation:
             if count
         ]
         return notes
-
-
-def _means(values: Values) -> dict[str, float]:
-    return {name: round(float(values[name].mean()), 6) for name in METRICS}
 
 
 def _bootstrap_all(systems: Mapping[str, Values]) -> dict[str, dict[str, Interval]]:

@@ -10,7 +10,7 @@ from typing import Any
 from foundry.config.project import Config
 from foundry.config.sources import CONFIG_NAME, QUESTIONS_NAME
 from foundry.errors import FoundryError
-from foundry.evaluation.asking import Report, ask, render_servers, render_variant
+from foundry.evaluation.asking import ask, render_servers, render_variant
 from foundry.evaluation.known_items import make_known_items
 from foundry.evaluation.limits import (
     Comparison,
@@ -22,7 +22,7 @@ from foundry.evaluation.limits import (
 from foundry.evaluation.options import EvaluationOptions
 from foundry.evaluation.questions import QuestionSet, read_beir, read_questions
 from foundry.evaluation.report import write_report
-from foundry.evaluation.results import CONFIGURED, Evaluation
+from foundry.evaluation.results import CONFIGURED, Evaluation, Report
 from foundry.evaluation.tuning import METRIC, Candidate, Tuning, tune, vary_stages
 from foundry.features.providers import Provider
 from foundry.indexing.versions import open_index
@@ -148,7 +148,7 @@ def _ask_all(
             progress.advance()
         for changed, variant in variants:
             report = ask(render_variant(variant, query_encoder), index, asked)
-            candidates.append(Candidate(changed, report.values["hybrid"][METRIC]))
+            candidates.append(Candidate(changed, report.systems["hybrid"][METRIC]))
             progress.advance()
     return reports, candidates
 
@@ -167,7 +167,7 @@ def _collect(config: Config, reports: Mapping[str, Report], asked: QuestionSet) 
             "fusion": config.search.fusion,
             **dict(zip(("semantic_weight", "keyword_weight"), config.weights, strict=True)),
         },
-        systems={name: report.values[mode] for name, (report, mode) in systems.items()},
+        systems={name: report.systems[mode] for name, (report, mode) in systems.items()},
         latency_ms={name: report.latency_ms[mode] for name, (report, mode) in systems.items()},
         degraded={name: report.degraded[mode] for name, (report, mode) in systems.items()},
         questions=own.questions,
