@@ -7,12 +7,11 @@ answer is kept at once: whatever ends a build, only the calls under way are lost
 
 import hashlib
 import json
-import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from multiprocessing.pool import ThreadPool
 from typing import TypeVar
 
 import numpy as np
@@ -210,13 +209,6 @@ class BatchedModel:
         return average(vectors, [self.model.count_tokens(part) for part, _ in parts])
 
 
-@dataclass(frozen=True, slots=True)
-class _Finished:
-    """The last thing that a thread hands over."""
-
-    error: BaseException | None
-
-
 def run_threads(
     work: Callable[[Item], Iterable[Result]],
     items: Sequence[Item],
@@ -232,38 +224,27 @@ def run_threads(
         for item in items:
             yield from work(item)
         return
-    waiting: queue.SimpleQueue[Item] = queue.SimpleQueue()
-    for item in items:
-        waiting.put(item)
-    results: queue.SimpleQueue[Result | _Finished] = queue.SimpleQueue()
 
-    def run() -> None:
-        error: BaseException | None = None
+    def run(item: Item) -> tuple[list[Result], BaseException | None]:
+        done: list[Result] = []
         try:
-            while not stop.is_set():
-                for result in work(waiting.get_nowait()):
-                    results.put(result)
-        except (queue.Empty, StoppedError):
+            for result in () if stop.is_set() else work(item):
+                done.append(result)
+        except StoppedError:
             pass
         except BaseException as raised:
-            error = raised
             stop.set()
-        results.put(_Finished(error))
+            return done, raised
+        return done, None
 
-    threads = min(count, len(items))
-    for number in range(threads):
-        # Not of a ThreadPoolExecutor, which Python waits for before it exits.
-        threading.Thread(target=run, name=f"embedding-{number}", daemon=True).start()
     failure: BaseException | None = None
-    try:
-        while threads:
-            result = results.get()
-            if isinstance(result, _Finished):
-                threads -= 1
-                failure = failure or result.error
-            else:
-                yield result
-    finally:
-        stop.set()
+    # Not a ThreadPoolExecutor, whose threads Python waits for before it exits.
+    with ThreadPool(max(1, min(count, len(items)))) as pool:
+        try:
+            for done, error in pool.imap_unordered(run, items):
+                failure = failure or error
+                yield from done
+        finally:
+            stop.set()
     if failure:
         raise failure
