@@ -100,7 +100,8 @@ class IndexWriter:
         if prepared.vectors is not None:
             vectors = prepared.vectors
             rows = unpack(vectors.rows, np.int8).reshape(-1, vectors.dimensions)
-            self._add_vectors(rows, unpack(vectors.scales, np.float32))
+            scales = unpack(vectors.scales, np.float32)
+            self._vectors_of(vectors.dimensions).add_rows(rows, scales)
         for chunk in prepared.chunks:
             self._chunks.add(_chunk_record(document, chunk), [chunk.id])
         self._columns.add(document, len(prepared.chunks))
@@ -121,15 +122,14 @@ class IndexWriter:
         self._headings.carry(first, last)
         if carrying.vectors is not None:
             rows, scales = carrying.vectors
-            self._add_vectors(rows[start:end], scales[start:end])
+            self._vectors_of(rows.shape[1]).add_rows(rows[start:end], scales[start:end])
         self._columns.carry(first, last)
         self._chunks.carry(carrying.chunk_records, start, end)
         self._documents.carry(carrying.document_records, first, last)
 
-    def _add_vectors(self, rows: NDArray[np.int8], scales: NDArray[np.float32]) -> None:
-        if self._vectors is None:
-            self._vectors = VectorsBuilder(self._layout, rows.shape[1])
-        self._vectors.add_rows(rows, scales)
+    def _vectors_of(self, dimensions: int) -> VectorsBuilder:
+        self._vectors = self._vectors or VectorsBuilder(self._layout, dimensions)
+        return self._vectors
 
     def texts_left_out(self) -> Iterator[str]:
         """Yield the texts of all chunks of the previous index that were not carried over."""
@@ -143,9 +143,7 @@ class IndexWriter:
         with step("Embedding", "chunks", self.chunk_count) as progress:
             for headings, texts in self._read_texts():
                 vectors = embedder.embed_documents(headings, texts, progress.advance)
-                if self._vectors is None:
-                    self._vectors = VectorsBuilder(self._layout, vectors.shape[1])
-                self._vectors.add(vectors)
+                self._vectors_of(vectors.shape[1]).add(vectors)
 
     def write_lanes(self) -> None:
         """Write what both lanes read, when all chunks have been embedded that are to be.
@@ -167,10 +165,7 @@ class IndexWriter:
             self._written = self._vectors.write()
 
     def make_query_encoder(self, embedder: Embedder, step: StartStep) -> None:
-        """Have the encoder made that is to embed queries, when the lanes have been written.
-
-        What has to be embedded again for it is a step of work.
-        """
+        """Have the encoder made that is to embed queries, when the lanes have been written."""
         assert self._written is not None and self._lanes is not None
         layout, lanes, shape = self._layout, self._lanes, self._written.shape
         overlap = RankingOverlap(layout, self._tokenizer, lambda: lanes.result().counts, shape)
