@@ -10,8 +10,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
-import idna
-
 MAX_CHARS = 4_096
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -126,6 +124,9 @@ def parse_host(written: str) -> str:
         return _parse_ipv6(written.removeprefix("[").removesuffix("]"))
     host = written
     if not host.isascii():
+        # Imported when needed, as few hosts are: its tables take a while to load.
+        import idna
+
         try:
             host = idna.encode(host, uts46=True).decode("ascii")
         except (idna.IDNAError, UnicodeError):

@@ -8,7 +8,7 @@ import re
 import struct
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from email import message_from_bytes, policy
+from email import message_from_bytes
 from email.message import EmailMessage, MIMEPart
 from typing import Any
 
@@ -96,6 +96,9 @@ def _add(
 
 
 def _parse(content: bytes) -> EmailMessage:
+    # Imported when needed: it takes as long to load as all that reads Markdown.
+    from email import policy
+
     message = message_from_bytes(content, policy=policy.default)
     assert isinstance(message, EmailMessage)
     return message
