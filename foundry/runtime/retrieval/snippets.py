@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from ..index.records import GOES_ON, Record
 from .results import Hit, SearchResponse
-from .tokens import SPACELESS, WORD, Tokenizer
+from .tokens import WORD, Tokenizer, is_spaceless
 
 MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # A slightly longer text is not cut.
 MAX_READ_CHARACTERS = 3_000  # Of a text, since chunks may be whole documents.
@@ -97,7 +97,7 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
     """Return what finds the words of a text that have a term in common with a query."""
     terms, whole = set[str](), set[str]()
     for token in filter(attrgetter("terms"), tokenizer.tokenize_query(query)[1]):
-        if SPACELESS.match(token.text):
+        if is_spaceless(token.text):
             whole.update(token.terms)
         elif WORD.fullmatch(token.text):
             terms.update(token.terms)

@@ -18,6 +18,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple, TypeVar
 
 import snowballstemmer  # type: ignore[import-untyped]
@@ -86,8 +87,6 @@ _ASCII_PATTERN, _PATTERN = (
     for letter in ("[A-Za-z0-9_]", rf"(?:[^\W{_SPACELESS}]|[{_MARKS}])")
 )
 _ASCII_TOKEN = re.compile(_ASCII_PATTERN)
-_TOKEN = re.compile(rf"(?P<run>[{_SPACELESS}]+)|{_PATTERN}")
-SPACELESS = re.compile(f"[{_SPACELESS}]")
 # Words of ASCII are told apart first, in a quarter of the time.
 WORD = re.compile(
     rf"(?<![^\W_])(?:[A-Za-z0-9]++(?![^\x00-\x7f])|(?:[^\W_{_SPACELESS}]++|[{_MARKS}])++)"
@@ -101,6 +100,23 @@ _CODE_JOINT = re.compile(r"::|(?<=\w)\.(?=\w)|(?<=\w)_(?=\w)|\+\+$|[#*)]$|(?<=\d
 _UNDERSCORED = re.compile(r"__\w+__|_+\w*[^\W_]")
 _DIGIT = re.compile(r"[0-9]")
 _LETTER = re.compile(r"[^\W\d_]")
+
+
+# These are compiled for the first text that needs them, as that takes longer than all the others.
+@cache
+def _token_pattern() -> re.Pattern[str]:
+    return re.compile(rf"(?P<run>[{_SPACELESS}]+)|{_PATTERN}")
+
+
+@cache
+def _spaceless_pattern() -> re.Pattern[str]:
+    return re.compile(f"[{_SPACELESS}]")
+
+
+def is_spaceless(text: str) -> bool:
+    """Return whether a text begins with a character of a script written without spaces."""
+    return not text.isascii() and _spaceless_pattern().match(text) is not None
+
 
 Value = TypeVar("Value")
 
@@ -152,7 +168,7 @@ class Tokenizer:
         normal = unicodedata.normalize("NFKC", text)
         return [
             _bigrams(match[0]) if match["run"] else self.token(match[0])
-            for match in _TOKEN.finditer(normal)
+            for match in _token_pattern().finditer(normal)
         ]
 
     def tokenize_query(self, query: str) -> tuple[str, list[Token]]:
@@ -162,7 +178,7 @@ class Tokenizer:
         normal = unicodedata.normalize("NFKC", query)
         beginning = normal[:MAX_QUERY_CHARACTERS]
         tokens, found = list[Token](), set[str]()
-        for match in _TOKEN.finditer(beginning):
+        for match in _token_pattern().finditer(beginning):
             # A run is cut within, as there may be nothing else.
             text = match[0][: MAX_QUERY_TERMS - len(found) + 1] if match["run"] else match[0]
             token = _bigrams(text) if match["run"] else self.token(text)
