@@ -154,7 +154,9 @@ class StoredRows:
 
     def bytes(self, row: int) -> bytes:
         """Return a row of bytes."""
-        return self.columns[0][self.span(row, row + 1)].tobytes()
+        # NumPy makes numbers of its own of elements, which takes longer than all else here.
+        item = self.offsets.item
+        return self.columns[0][item(row) : item(row + 1)].tobytes()
 
 
 class Rows:

@@ -23,6 +23,7 @@ from foundry.indexing.files import Rows, StoredRows, open_stored, write_array
 from foundry.records import Skipped
 
 NOT_INDEXED = -1
+NO_REMARKS = Remarks()
 INPUTS, PIECE_COUNTS = "inputs.npy", "pieces.npy"
 """Left for the next build: a row for each input, and in how many chunks each piece occurs."""
 
@@ -82,7 +83,7 @@ class KnownInputs:
         """Return what a report says of an input."""
         content = self._remarks.bytes(place)
         if not content:
-            return Remarks()
+            return NO_REMARKS
         said = json.loads(content)
         return Skipped(**said) if isinstance(said, dict) else Remarks(*said)
 
@@ -123,8 +124,10 @@ class InputsBuilder:
 
 
 def _encode(remarks: Remarks | Skipped) -> bytes:
+    if remarks == NO_REMARKS:
+        return b""
     said: Any = asdict(remarks) if isinstance(remarks, Skipped) else remarks
-    return b"" if said == Remarks() else json.dumps(said).encode()
+    return json.dumps(said).encode()
 
 
 def decision_key(content: bytes, boilerplate: Iterable[int], copies: Iterable[bytes]) -> int:
