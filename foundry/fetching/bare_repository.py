@@ -74,11 +74,8 @@ class BareRepository:
         """
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         self._run("init", "--quiet", "--bare", "--template=")
-        for name, value in {
-            "url": url,
-            "promisor": "true",
-            "partialclonefilter": "blob:none",
-        }.items():
+        remote = {"url": url, "promisor": "true", "partialclonefilter": "blob:none"}
+        for name, value in remote.items():
             self._run("config", f"remote.origin.{name}", value)
         names = [f"refs/foundry/{number}" for number in range(len(refs))]
         wanted = [f"+{ref}:{name}" for ref, name in zip(refs, names, strict=True)]

@@ -52,25 +52,17 @@ def exchange(
     with `truncate`. Raises FetchError when there is no whole answer, StoppedError after a stop.
     """
     deadline = Deadline(seconds, network.stop)
-    is_secure = url.scheme == "https"
-    origin = httpcore2.Origin(url.scheme.encode(), url.host.encode(), url.port)
-    request = httpcore2.Request(
-        method=b"GET",
-        url=httpcore2.URL(
-            scheme=origin.scheme, host=origin.host, port=url.port, target=url.target.encode()
-        ),
-        headers=[
-            (b"Host", url.authority.encode()),
-            *((name.encode(), value.encode()) for name, value in headers.items()),
-            (b"Connection", b"close"),
-        ],
-    )
+    scheme, host, target = url.scheme.encode(), url.host.encode(), url.target.encode()
+    address = httpcore2.URL(scheme=scheme, host=host, port=url.port, target=target)
+    sent = {"Host": url.authority, **headers, "Connection": "close"}
+    encoded = [(name.encode(), value.encode()) for name, value in sent.items()]
+    request = httpcore2.Request("GET", address, headers=encoded)
     backend = PinnedBackend(network, url, deadline)
     response: httpcore2.Response | None = None
     try:
         with httpcore2.HTTPConnection(
-            origin,
-            ssl_context=network.ssl_context if is_secure else None,
+            address.origin,
+            ssl_context=network.ssl_context if url.scheme == "https" else None,
             network_backend=backend,
         ) as connection:
             response = connection.handle_request(request)

@@ -38,18 +38,13 @@ def resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-def connect(address: str, port: int, timeout: float) -> httpcore2.NetworkStream:
-    """Open a TCP connection to an address."""
-    return httpcore2.SyncBackend().connect_tcp(address, port, timeout)
-
-
 @dataclass
 class Network:
     """Ways to reach hosts; `resolve` and `connect` are there to be replaced in tests."""
 
     policy: Policy = field(default_factory=Policy)
     resolve: Resolve = resolve
-    connect: Connect = connect
+    connect: Connect = httpcore2.SyncBackend().connect_tcp
     stop: threading.Event = field(default_factory=threading.Event)
 
     @cached_property
@@ -101,7 +96,9 @@ class PinnedBackend(httpcore2.NetworkBackend):
         socket_options: Iterable[Any] | None = None,  # noqa: ARG002
     ) -> httpcore2.NetworkStream:
         """Connect to the first address that answers. Raises FetchError if one is private."""
-        addresses = self._checked_addresses()
+        addresses = self._resolve()
+        for address in addresses:
+            self._network.policy.check(self._url, ipaddress.ip_address(address))
         for number, address in enumerate(addresses):
             share = self._deadline.left() / (len(addresses) - number)
             try:
@@ -115,12 +112,6 @@ class PinnedBackend(httpcore2.NetworkBackend):
 
     def _end(self) -> None:
         self.has_ended = True
-
-    def _checked_addresses(self) -> list[str]:
-        found = self._resolve()
-        for address in found:
-            self._network.policy.check(self._url, ipaddress.ip_address(address))
-        return found
 
     def _resolve(self) -> list[str]:
         """Return the host's addresses, by a thread that may be left behind: resolvers have no

@@ -14,7 +14,7 @@ from web_sites import Canary, Reply, Site, canary, page, redirect, serving
 from foundry.fetching.addresses import Policy
 from foundry.fetching.failures import FetchError, StoppedError
 from foundry.fetching.fetcher import Fetcher, Manners
-from foundry.fetching.network import Network, connect
+from foundry.fetching.network import Network
 from foundry.fetching.page_cache import PageCache
 from foundry.urls import UrlError, parse_url
 
@@ -150,7 +150,7 @@ def network_to(site: Site, names: FakeNames, connected: list[str]) -> Network:
     def lead(address: str, port: int, timeout: float) -> httpcore2.NetworkStream:
         connected.append(address)
         assert address == PUBLIC
-        return connect(site.host, site.port, timeout)
+        return httpcore2.SyncBackend().connect_tcp(site.host, site.port, timeout)
 
     return Network(resolve=names, connect=lead)
 

@@ -45,9 +45,9 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     )
     reading = html.read(f"<html><body>{normalise(result.value)}</body></html>")
     if ocr and not _WORDS.search(reading.text):
-        reading = read_pictures(
-            [package.read(name) or b"" for name in package.names if _is_picture(name)]
-        )
+        media = (name for name in package.names if name.startswith("word/media/"))
+        found = (name for name in media if name.lower().endswith(PICTURE_SUFFIXES))
+        reading = read_pictures(package.read(name) or b"" for name in found)
     stated = describe(package.xml("docProps/core.xml"))
     stated["title"] = stated["title"] or reading.title
     return replace(reading, **stated)
@@ -68,10 +68,6 @@ def read_rtf(content: bytes) -> Reading:
             f"{revised[1]}-{int(revised[2]):02}-{int(revised[3]):02}" if revised else None
         ),
     )
-
-
-def _is_picture(name: str) -> bool:
-    return name.startswith("word/media/") and name.lower().endswith(PICTURE_SUFFIXES)
 
 
 _PART = "word/document.xml"
