@@ -9,7 +9,7 @@ from foundry.config.web_sources import WebSource
 from foundry.errors import SourceError
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped
-from foundry.sources import folder, git, records
+from foundry.sources import folder, git
 from foundry.sources.fetched import FetchedRepository, FetchedSource, ReadySource
 from foundry.sources.stamps import lasting_stamp
 
@@ -51,20 +51,11 @@ def fetch_all(
     )
 
 
-def iterate(source: ReadySource) -> Iterator[RawDocument | Skipped]:
-    """Deliver a source's documents one by one, in an order that depends on their names alone.
+def iterate(source: FetchedSource | FetchedRepository) -> Iterator[RawDocument | Skipped]:
+    """Deliver what was fetched of a source, in an order that depends on names alone.
 
-    One document is in memory at a time. Raises SourceError when the source as a whole cannot be
-    read; an unreadable part of it is delivered as Skipped.
+    One document is in memory at a time; an unreadable one is delivered as Skipped.
     """
-    if isinstance(source, FolderSource):
-        found = folder.look(source)
-        return (
-            each if isinstance(each, Skipped) else folder.read_file(source, each.key)
-            for each in found
-        )
-    if isinstance(source, RecordsSource):
-        return records.iterate(source)
     if isinstance(source, FetchedRepository):
         return git.iterate(source)
     from foundry.sources import web

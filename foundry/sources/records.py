@@ -42,25 +42,17 @@ class Delivered(NamedTuple):
     row: KnownRow | None = None
 
 
-def iterate(source: RecordsSource) -> Iterator[RawDocument | Skipped]:
+def look(source: RecordsSource, find: Callable[[bytes], KnownRow | None]) -> Iterator[Delivered]:
     """Deliver the table's rows; `key` is the row's id as written.
+
+    `find` tells, by the hash of a line, what became of it under the same options of the source; a
+    line that is known is not parsed.
 
     A row that is malformed, or has no id or no text, or an id that came before, is delivered as
     Skipped with its number. A url without a scheme is joined to `base_url`; a row without url gets
     `base_url`, one slash and its percent-encoded id; what is no plain http or https url, or names a
-    user, is dropped.
-    Raises SourceError when the file cannot be read, and when a column that the configuration names
-    is in no row.
-    """
-    for document, _ in look(source, lambda _: None):
-        assert document is not None
-        yield document
-
-
-def look(source: RecordsSource, find: Callable[[bytes], KnownRow | None]) -> Iterator[Delivered]:
-    """Deliver the table's rows as `iterate` does, but do not parse lines that are known.
-
-    `find` tells, by the hash of a line, what became of it under the same options of the source.
+    user, is dropped. Raises SourceError when the file cannot be read, and when a column that the
+    configuration names is in no row.
     """
     try:
         yield from _convert_rows(source, find)

@@ -3,6 +3,7 @@
 import os
 import socket
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
 from foundry.records import RawDocument, Skipped
-from foundry.sources import iterate
+from foundry.sources import folder
 
 
 def make_source(path: Path, **values: Any) -> FolderSource:
@@ -32,6 +33,13 @@ def write_tree(root: Path, files: dict[str, str]) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
+
+
+def iterate(source: FolderSource) -> Iterator[RawDocument | Skipped]:
+    return (
+        each if isinstance(each, Skipped) else folder.read_file(source, each.key)
+        for each in folder.look(source)
+    )
 
 
 def read_tree(path: Path, **values: Any) -> tuple[list[RawDocument], dict[str, str]]:

@@ -9,7 +9,7 @@ import pytest
 from foundry.config.sources import RecordsSource
 from foundry.errors import SourceError
 from foundry.records import RawDocument, Skipped
-from foundry.sources import iterate
+from foundry.sources import records
 
 
 def make_source(path: Path, **values: Any) -> RecordsSource:
@@ -33,7 +33,7 @@ def read_table(
     path: Path, content: str | bytes, **values: Any
 ) -> tuple[list[RawDocument], list[tuple[str, str]]]:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    found = list(iterate(make_source(path, **values)))
+    found = [each.document for each in records.look(make_source(path, **values), lambda _: None)]
     skipped = [(item.reason, item.detail) for item in found if isinstance(item, Skipped)]
     return [item for item in found if isinstance(item, RawDocument)], skipped
 
@@ -209,7 +209,7 @@ def test_a_column_that_no_row_has_is_an_error_that_names_those_there(
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"gone\.csv"):
-        list(iterate(make_source(tmp_path / "gone.csv")))
+        list(records.look(make_source(tmp_path / "gone.csv"), lambda _: None))
 
 
 def test_an_endless_line_is_passed_over(jsonl_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
