@@ -1,5 +1,6 @@
 """Projects for tests: a dictionary of files, built and exported through the command line."""
 
+import gc
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_python
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, settings
-from sharing import in_haste
+from sharing import in_haste, start_for_all
 
 from foundry.cli.main import main
 
@@ -94,6 +96,22 @@ def quickly(
     own = tmp_path_factory.getbasetemp()
     with in_haste(own.parent if hasattr(request.config, "workerinput") else own):
         yield
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell each of several processes what all of them fork others from."""
+    node.workerinput["started"] = start_for_all()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for libraries, command in getattr(config, "workerinput", {}).get("started", ()):
+        warm_python.STARTED[tuple(libraries)] = list(command)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported and collected out of every search for garbage."""
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm_python
+from servers import LIBRARIES
 
 SERVER = """
-import asyncio, json, sys, time
+import asyncio, json, os, sys, time
 from functools import partial
 from types import SimpleNamespace
 from fastapi import FastAPI
@@ -30,6 +32,7 @@ from foundry.runtime.web.filtered import SearchArguments
 from foundry.runtime.web.routes import health_routes
 from foundry.runtime.web.workers import run_workers
 
+print(os.getpid(), file=sys.stderr, flush=True)
 options = json.loads(sys.argv[1])
 limits = Limits(**{"connections": 2000, "searches": 8, "chats": 8, "mcp_calls": 8, "streams": 8,
                    "requests_per_minute": 0, "chat_requests_per_minute": 0,
@@ -154,8 +157,10 @@ class Server:
             "workers": workers,
             "limits": limits,
         }
+        # Limits that a prefix sets are those of a process of its own.
+        begin = [sys.executable, "-c"] if prefix else warm_python.command(*LIBRARIES)
         self.process = subprocess.Popen(
-            [*prefix, sys.executable, "-c", SERVER, json.dumps(options)],
+            [*prefix, *begin, SERVER, json.dumps(options)],
             stderr=subprocess.PIPE,
             cwd=REPOSITORY,
             text=True,
@@ -163,6 +168,7 @@ class Server:
         # After a test that has failed.
         atexit.register(self.process.kill)
         assert self.process.stderr is not None
+        self.pid = self.process.stderr.readline().strip()
         self.line = self.process.stderr.readline()
         if "127.0.0.1:" not in self.line:
             pytest.fail(self.line + self.process.communicate()[1])
@@ -191,7 +197,7 @@ class Server:
 
     def peak_memory(self) -> int:
         """Kilobytes."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0])
 
     def holds(self, connection: socket.socket) -> bool:
@@ -205,7 +211,7 @@ class Server:
 
     def memory(self) -> int:
         """Kilobytes now."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0])
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:

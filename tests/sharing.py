@@ -6,6 +6,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -33,6 +34,8 @@ COMMANDS = (
 )
 """What `foundry` imports; the folder of tests, and this module."""
 
+EVERYTHING = (COMMANDS, LIBRARIES, READERS)
+
 FOLDER = "FOLDER_SHARED_BY_TESTS"
 """The variable that names it, for processes of their own."""
 
@@ -56,6 +59,13 @@ def in_haste(folder: Path) -> Iterator[None]:
         patch.setattr(running, "_interpret", _interpret_warmly)
         patch.setattr(processes, "_command", _read_warmly)
         yield
+
+
+def start_for_all() -> list[tuple[tuple[str, ...], list[str]]]:
+    """Start what servers, readers and commands are forked from, for the processes of a run."""
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda libraries: warm_python.command(*libraries), EVERYTHING))
+    return [*warm_python.STARTED.items()]
 
 
 def begin_foundry() -> list[str]:
