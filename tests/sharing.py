@@ -36,6 +36,9 @@ COMMANDS = (
 
 EVERYTHING = (COMMANDS, LIBRARIES, READERS)
 
+BLACKENED = Path(sys.prefix) / "blackened-by-tests" / black.__version__
+"""What black makes of modules, kept between runs."""
+
 FOLDER = "FOLDER_SHARED_BY_TESTS"
 """The variable that names it, for processes of their own."""
 
@@ -146,11 +149,12 @@ class _Parsed:
 
 
 class _Kept:
-    """Results in a folder, by the hash of what they depend on."""
+    """Results in folders, by the hash of what they depend on."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "kept"
         self._folder.mkdir(exist_ok=True)
+        BLACKENED.mkdir(parents=True, exist_ok=True)
 
     def format_python(
         self, files: Mapping[str, bytes], rendered: Sequence[str]
@@ -158,6 +162,7 @@ class _Kept:
         options = files["pyproject.toml"].partition(b"[tool.")[2]
         modules = sorted(item for item in files.items() if item[0].endswith(".py"))
         formatted = self._once(
+            self._folder,
             (options, modules, sorted(rendered)),
             lambda: {name: text.decode() for name, text in FORMAT_PYTHON(files, rendered).items()},
         )
@@ -173,12 +178,12 @@ class _Kept:
             with suppress(black.InvalidInput):
                 for path in paths:
                     blacken = partial(_blacken, path.read_text(), mode)
-                    path.write_text(self._once((repr(mode), path.read_text()), blacken))
+                    path.write_text(self._once(BLACKENED, (repr(mode), path.read_text()), blacken))
                 return
         RUN_TOOL(tool, arguments, folder)
 
-    def _once(self, key: object, make: Callable[[], Any]) -> Any:
-        kept = self._folder / hashlib.sha256(repr(key).encode()).hexdigest()
+    def _once(self, folder: Path, key: object, make: Callable[[], Any]) -> Any:
+        kept = folder / hashlib.sha256(repr(key).encode()).hexdigest()
         with suppress(FileNotFoundError):
             return json.loads(kept.read_bytes())
         made = make()

@@ -188,7 +188,7 @@ def test_a_wide_space() -> None:
 def test_memory_is_bounded_by_the_draw_and_not_by_the_corpus() -> None:
     def chunks() -> Iterator[ChunkRecord]:
         return (
-            make_chunk(number, f"{ENGLISH[number % 30]} {number % 997} {'filler ' * 500}")
+            make_chunk(number, f"{ENGLISH[number % 30]} {number % 997} {'filler' * 600}")
             for number in range(3_000)
         )
 

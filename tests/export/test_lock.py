@@ -92,7 +92,7 @@ def uv(folder: Path, *arguments: str) -> str:
 
 
 SOME = [0, PROJECTS.index(LARGEST)]
-SPREAD = range(len(PROJECTS)) if EVERY_FAULT else random.Random(0).sample(range(len(PROJECTS)), 35)
+SPREAD = range(len(PROJECTS)) if EVERY_FAULT else random.Random(0).sample(range(len(PROJECTS)), 16)
 
 
 @pytest.mark.parametrize(
