@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from foundry.runtime.web.workers import add_workers, run_workers
+from foundry.runtime.web.workers import COUNTS_VARIABLE, add_workers, run_workers, share_counts
 
 
 @pytest.mark.parametrize("count", ["0", "257", "many"])
@@ -25,8 +25,21 @@ def test_impossible_number_of_workers(count: str, capsys: pytest.CaptureFixture[
     assert "argument --workers: " in capsys.readouterr().err
 
 
+def test_several_workers_share_a_folder_for_what_they_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(COUNTS_VARIABLE, "/a/folder/of/the/owner")
+    share_counts(2)
+    assert os.environ[COUNTS_VARIABLE] == "/a/folder/of/the/owner"
+    monkeypatch.delenv(COUNTS_VARIABLE)
+    share_counts(1)
+    assert COUNTS_VARIABLE not in os.environ
+    share_counts(2)
+    assert Path(os.environ[COUNTS_VARIABLE]).is_dir()
+
+
 def test_a_worker_that_dies_is_replaced_until_the_server_is_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("foundry.runtime.web.workers.load", lambda **_: None)
 
@@ -53,3 +66,4 @@ def test_a_worker_that_dies_is_replaced_until_the_server_is_stopped(
         signal.signal(signal.SIGCHLD, handler)
         signal.signal(signal.SIGTERM, stop_handler)
     assert len(list(tmp_path.iterdir())) == 2
+    assert caplog.messages == ["a worker died"]
