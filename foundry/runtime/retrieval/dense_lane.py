@@ -145,7 +145,8 @@ def _least(distances: NDArray[np.unsignedinteger], depth: int, step: int = 1) ->
     """Return the places of distances that are no more than the `depth` least of each `step`th."""
     # Of so few different values, counting takes half as long as to partition the distances.
     within = np.bincount(distances[::step]).cumsum()
-    return np.flatnonzero(distances <= np.searchsorted(within, depth))
+    # As Python's own number, to which NumPy need not widen all distances.
+    return np.flatnonzero(distances <= int(within.searchsorted(depth)))
 
 
 def hamming(sketch: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np.unsignedinteger]:
