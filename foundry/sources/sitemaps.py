@@ -182,9 +182,6 @@ class _Entries:
         self._depth -= 1
         self._text = []
 
-    def close(self) -> None:
-        """Do nothing: a parser calls it at the end."""
-
 
 def _local(tag: str) -> str:
     return tag.rpartition("}")[2]

@@ -10,11 +10,9 @@ OTHER_HOST = "on another host"
 
 # What pages link to that holds no text to read.
 _NO_DOCUMENTS = frozenset(
-    (
-        ".avif .bmp .gif .ico .jpeg .jpg .png .svg .tif .tiff .webp .css .js .mjs .map .wasm"
-        " .woff .woff2 .ttf .otf .eot .mp3 .mp4 .m4a .mov .avi .mkv .ogg .ogv .wav .webm .flac"
-        " .zip .gz .tgz .bz2 .xz .7z .rar .tar .jar .whl .deb .rpm .dmg .exe .msi .iso .apk"
-    ).split()
+    ".avif .bmp .gif .ico .jpeg .jpg .png .svg .tif .tiff .webp .css .js .mjs .map .wasm"
+    " .woff .woff2 .ttf .otf .eot .mp3 .mp4 .m4a .mov .avi .mkv .ogg .ogv .wav .webm .flac"
+    " .zip .gz .tgz .bz2 .xz .7z .rar .tar .jar .whl .deb .rpm .dmg .exe .msi .iso .apk".split()
 )
 
 

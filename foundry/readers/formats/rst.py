@@ -4,7 +4,9 @@ Includes and raw markup are off. Directives and roles that docutils does not kno
 keep their text.
 """
 
+from collections import defaultdict
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from foundry.readers.contract import FileReader
@@ -45,20 +47,20 @@ def read(content: bytes) -> Reading:
     return replace(reading, title=reading.title or first)
 
 
+@cache
 def _keep_what_is_unknown() -> None:
     """Let docutils find something for every name of a directive or a role."""
     from docutils import nodes
     from docutils.parsers.rst import Directive, directives, roles
 
-    class _AnyOption(dict[str, Any]):
-        def __missing__(self, key: str) -> Any:
-            return directives.unchanged
+    # Empty, it would permit no option at all.
+    any_option: Any = defaultdict(lambda: directives.unchanged, name=directives.unchanged)
 
     class Unknown(Directive):
         has_content = True
         optional_arguments = 1
         final_argument_whitespace = True
-        option_spec = _AnyOption(name=directives.unchanged)
+        option_spec = any_option
 
         def run(self) -> list[Any]:
             if self.name in _WITHOUT_TEXT:
@@ -77,8 +79,6 @@ def _keep_what_is_unknown() -> None:
 
     known_directive = directives.directive
     known_role = roles.role
-    if getattr(known_directive, "keeps_unknown", False):
-        return
 
     def directive(name: str, language: Any, document: Any) -> Any:
         found, messages = known_directive(name, language, document)
@@ -88,7 +88,6 @@ def _keep_what_is_unknown() -> None:
         found, messages = known_role(name, language, line, reporter)
         return (found, messages) if found else (unknown_role, [])
 
-    directive.keeps_unknown = True  # type: ignore[attr-defined]
     directives.directive = directive  # type: ignore[assignment]
     roles.role = role  # type: ignore[assignment]
 
