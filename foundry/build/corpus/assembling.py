@@ -80,7 +80,7 @@ class _Assembler:
         self._inputs, self._cache, self._writer = inputs, cache, writer
         self._recipe = Recipe.of(config)
         self._known = KnownInputs(previous)
-        self._next = InputsBuilder()
+        self._next = InputsBuilder(self._known)
         self._loaded: tuple[int, PreparedDocument | Skipped] | None = None
         # Documents of the index before that are to be taken over next, all at once.
         self._span = range(0)
@@ -123,10 +123,12 @@ class _Assembler:
                     else:
                         figures = self._add(number, embedder)
                     self.report.index(signature.source, figures)
-            if (content := self._contents[number]) is not None:
-                self._next.add(
-                    content, self._signature_of(number), remarks, decision, document, figures
-                )
+            place, content = self._places[number], self._contents[number]
+            if place is not None and content is not None:
+                self._next.carry(place, content, decision, document, figures)
+            elif content is not None:
+                own = b"" if signature is None else signature.to_bytes()
+                self._next.add(content, own, remarks, decision, document, figures)
         self._end_span()
         if embedder is not None:
             self._known.resume(embedder, self._writer.texts_left_out())
@@ -193,12 +195,6 @@ class _Assembler:
             return self._known.remarks(place)
         result = self._load(number)
         return result if isinstance(result, Skipped) else Remarks.of(result.document)
-
-    def _signature_of(self, number: int) -> bytes:
-        place, signature = self._places[number], self._signatures[number]
-        if place is not None:
-            return self._known.stored_signature(place)
-        return b"" if signature is None else signature.to_bytes()
 
     def _load(self, number: int) -> PreparedDocument | Skipped:
         if self._loaded is None or self._loaded[0] != number:

@@ -51,8 +51,8 @@ class KnownInputs:
         self._decisions: list[int] = columns["decision"].tolist()
         self._documents: list[int] = columns["document"].tolist()
         self._figures: list[list[int]] = columns["figures"].tolist()
-        self._signatures = StoredRows.open(left, "inputs.signatures")
-        self._remarks = StoredRows.open(left, "inputs.remarks")
+        self.stored_signatures = StoredRows.open(left, "inputs.signatures")
+        self.stored_remarks = StoredRows.open(left, "inputs.remarks")
         self._chunks = previous.manifest.chunks
         if previous.has_own_vectors:
             self._pieces = open_stored(left / PIECE_COUNTS)
@@ -63,12 +63,8 @@ class KnownInputs:
 
     def signature(self, place: int) -> Signature | None:
         """Return what is compared of a document; None for one that was skipped."""
-        content = self.stored_signature(place)
+        content = self.stored_signatures.bytes(place)
         return Signature.from_bytes(content) if content else None
-
-    def stored_signature(self, place: int) -> bytes:
-        """Return the same as bytes; none for a document that was skipped."""
-        return self._signatures.bytes(place)
 
     def document(self, place: int, decision: int) -> int:
         """Return the number of a document in the index; NOT_INDEXED where it is not in it, or
@@ -81,7 +77,7 @@ class KnownInputs:
 
     def remarks(self, place: int) -> Remarks | Skipped:
         """Return what a report says of an input."""
-        content = self._remarks.bytes(place)
+        content = self.stored_remarks.bytes(place)
         if not content:
             return NO_REMARKS
         said = json.loads(content)
@@ -94,9 +90,12 @@ class KnownInputs:
 
 
 class InputsBuilder:
-    """Collects the inputs of a build for the next one."""
+    """Collects the inputs of a build for the next one; some are `known` from the one before."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: KnownInputs) -> None:
+        self._known = known
+        # Known inputs that are to be taken over next, all at once.
+        self._span = range(0)
         self._columns: list[tuple[bytes, int, int, tuple[int, ...]]] = []
         self._signatures, self._remarks = Rows("B"), Rows("B")
 
@@ -110,12 +109,31 @@ class InputsBuilder:
         figures: Figures,
     ) -> None:
         """Take an input, with its signature as bytes; `document` is its number in the index."""
+        self._end_span()
         self._columns.append((content, decision, document, tuple(figures)))
         self._signatures.add(signature)
         self._remarks.add(_encode(remarks))
 
+    def carry(
+        self, place: int, content: bytes, decision: int, document: int, figures: Figures
+    ) -> None:
+        """Take the known input at a place, with its signature and remarks."""
+        if place != self._span.stop:
+            self._end_span()
+            self._span = range(place, place)
+        self._span = range(self._span.start, place + 1)
+        self._columns.append((content, decision, document, tuple(figures)))
+
+    def _end_span(self) -> None:
+        first, last = self._span.start, self._span.stop
+        self._span = range(0)
+        if first < last:
+            self._signatures.carry(self._known.stored_signatures, first, last)
+            self._remarks.carry(self._known.stored_remarks, first, last)
+
     def leave(self, left: Path, embedder: StaticEmbedder | None) -> None:
         """Write the files, and what the embedder observed of all chunks."""
+        self._end_span()
         if embedder is not None:
             write_array(left / PIECE_COUNTS, embedder.frequencies)
         write_array(left / INPUTS, np.array(self._columns, dtype=_COLUMNS))
