@@ -1,6 +1,9 @@
 """The lanes against independent implementations, and against numbers worked out by hand."""
 
 import math
+import platform
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -83,6 +86,35 @@ def test_keyword_search_among_allowed_chunks_only(tmp_path: Path) -> None:
     assert set(lane.search(["a"], 10, allowed).chunks.tolist()) == {0, 3}
     assert len(lane.search(["zebra"], 10)) == 0
     assert len(lane.search([], 10)) == 0
+
+
+COUNT_PAGES = """
+import resource, sys
+from pathlib import Path
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.retrieval.keyword_lane import KeywordLane
+
+folder, *counts = sys.argv[1:]
+lane = KeywordLane.map(IndexLayout(Path(folder)), *map(int, counts))
+faults = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(5):
+    lane.search(["a"], 10)
+before = faults()
+for _ in range(20):
+    lane.search(["a"], 10)
+print((faults() - before) / 20)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="about glibc's memory")
+def test_searches_have_few_pages_mapped_anew(tmp_path: Path) -> None:
+    chunks = 20_000
+    build_keyword_lane(tmp_path, [["a"]] * chunks)
+    # In a process of its own: what this one has freed decides what it keeps.
+    command = [sys.executable, "-c", COUNT_PAGES, *map(str, (tmp_path, chunks, 1, chunks))]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    # A search has arrays of 340 pages.
+    assert float(done.stdout) < 30
 
 
 @given(scores=st.lists(st.integers(0, 5), max_size=40), count=st.integers(1, 10))
