@@ -193,11 +193,3 @@ def threshold(scores: Scores, count: int) -> float:
             if reached <= 2 * count:
                 break
     return low
-
-
-def each_once(numbers: Numbers) -> Numbers:
-    """Return the different `numbers` (m,), ascending."""
-    ordered: Numbers = np.sort(numbers)
-    is_first = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    return ordered[is_first]
