@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from foundry.build.request import BuildOptions, BuildResult
 from foundry.serving.request import Adopted, Listening, ServeOptions
@@ -254,7 +254,7 @@ def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[s
     yield from inspect_index(index, selection, as_json=as_json)
 
 
-def verify(folder: Path, *, strict: bool = False) -> list[dict[str, object]]:
+def verify(folder: Path, *, strict: bool = False) -> list[dict[str, Any]]:
     """Check an export, or a project's index and its export if it has one."""
     from foundry.config.sources import CONFIG_NAME
     from foundry.export.checksums import CHECKSUMS
@@ -266,7 +266,7 @@ def verify(folder: Path, *, strict: bool = False) -> list[dict[str, object]]:
     config = _load_config(folder)
     index = built_index(config)
     manifest = check_index(index, folder)
-    checked: list[dict[str, object]] = [{"index": str(index), "index_version": manifest.version}]
+    checked: list[dict[str, Any]] = [{"index": str(index), "index_version": manifest.version}]
     exported = config.default_export
     return [*checked, verify_export(exported, strict=strict)] if exported.is_dir() else checked
 

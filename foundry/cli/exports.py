@@ -167,15 +167,12 @@ def verify(folder: Path, strict: bool, as_json: bool) -> None:
         print_json(checked)
         return
     for entry in checked:
-        since = entry.get("since_update")
-        recent = set(since) if isinstance(since, list) else set()
         for key in ("edited", "added", "deleted"):
-            names = entry.get(key)
-            for name in names if isinstance(names, list) else []:
-                when = "since the last update" if name in recent else "by its owner"
+            for name in entry.get(key, ()):
+                is_recent = name in entry["since_update"]
+                when = "since the last update" if is_recent else "by its owner"
                 click.echo(f"{key} {when}: {printable(name)}")
-        missing = entry.get("not_installed")
-        if isinstance(missing, list) and missing:
+        if missing := entry.get("not_installed"):
             listed = printable(", ".join(missing))
             click.echo(f"not started, because not installed here: {listed}")
         click.echo(f"ok: {entry.get('export') or entry.get('index')}")

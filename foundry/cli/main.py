@@ -119,7 +119,7 @@ def query(words: tuple[str, ...], as_json: bool, explain: bool, **chosen: Any) -
     """Ask the built index a question, through the server that an export would be."""
     if as_json and explain:
         raise click.UsageError("--json has all that --explain shows; give one of them")
-    if len(words) == 1 and _is_project(Path(words[0])):
+    if len(words) == 1 and Path(words[0], "foundry.toml").is_file():
         asked = f'foundry query {quote(words[0])} "what to look for"'
         raise click.UsageError(f"{words[0]} is a project, and the question is missing: {asked}")
     if len(words) > 2:
@@ -138,10 +138,6 @@ def query(words: tuple[str, ...], as_json: bool, explain: bool, **chosen: Any) -
     arguments += ["--json"] if as_json else []
     arguments += ["--explain"] if explain else []
     click.echo(pipeline.query(project, [*arguments, "--", words[-1]], warn), nl=False)
-
-
-def _is_project(path: Path) -> bool:
-    return (path / "foundry.toml").is_file()
 
 
 GROUPS = {

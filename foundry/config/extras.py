@@ -9,14 +9,14 @@ from importlib.util import find_spec
 
 from foundry.config.project import Config
 from foundry.errors import MissingExtraError
-from foundry.features.contributions import chosen_by, every_feature
+from foundry.features.contributions import every_feature
 from foundry.features.providers import PROVIDERS
 
 DISTRIBUTION = "rag-foundry"
 
 
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
-    **{each.name: (chosen_by(each), each.modules) for each in every_feature() if each.modules},
+    **{each.name: (each.chosen_by(), each.modules) for each in every_feature() if each.modules},
     "ray": ("--engine ray", ("ray",)),
     "models": ("[embedding] with a model", ("scipy",)),
     "server": (

@@ -20,7 +20,7 @@ _DIMENSIONS = "dimensions"
 _TEXT = "text "
 
 
-class VectorCache:
+class VectorCache(KeyValueFile):
     """One file of vectors.
 
     Raises:
@@ -29,17 +29,13 @@ class VectorCache:
 
     def __init__(self, path: Path) -> None:
         # Embedding anew may cost money: what is replaced is kept for its owner to look at.
-        self._file = KeyValueFile(
+        super().__init__(
             path, what="the cache of vectors", loss="texts are embedded anew", is_kept=True
         )
 
     def space(self, identity: str) -> "VectorSpace":
         """Return the vectors of one model asked in one way; `identity` names both."""
-        return VectorSpace(self._file, identity)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        return VectorSpace(self, identity)
 
 
 class VectorSpace:

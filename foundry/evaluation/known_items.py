@@ -15,7 +15,7 @@ from foundry.evaluation.questions import Question, QuestionSet
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.tokens import Token, heading_term
+from foundry.runtime.retrieval.tokens import heading_term
 
 EACH = 100
 """Queries of each sort, at most."""
@@ -77,7 +77,8 @@ def unique_headings(index: Index, chunk: ChunkRecord) -> Iterator[str]:
 
 def _identifiers(index: Index, chunk: ChunkRecord) -> Iterator[str]:
     for token in index.tokenizer.tokenize(chunk.text):
-        if token.is_identifier and _is_unique(index, token):
+        is_known = token.is_identifier and token.terms
+        if is_known and index.keyword_lane.frequency(token.terms[0]) == 1:
             yield token.text
 
 
@@ -90,10 +91,6 @@ def _rare_words(index: Index, chunk: ChunkRecord) -> Iterator[str]:
     rarest = sorted((frequency, word) for word, frequency in words.items() if frequency)
     if len(rarest) >= RARE_WORDS and rarest[0][0] == 1:
         yield " ".join(word for _, word in rarest[:RARE_WORDS])
-
-
-def _is_unique(index: Index, token: Token) -> bool:
-    return bool(token.terms) and index.keyword_lane.frequency(token.terms[0]) == 1
 
 
 def write_draft(index: Index, file: Path) -> int:

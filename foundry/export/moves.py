@@ -123,7 +123,7 @@ class _Rewriter:
             if not above:
                 return
             base = ".".join([*above, *([base] if base else [])])
-        write = self._relative if node.level else _absolute
+        write = self._relative if node.level else str
         start, end = self._span(node)
         if base in self._modules:
             match = _FROM.match(self._content, start, end)
@@ -170,7 +170,3 @@ class _Rewriter:
             self._lines[node.lineno - 1] + node.col_offset,
             self._lines[node.end_lineno - 1] + node.end_col_offset,
         )
-
-
-def _absolute(module: str) -> str:
-    return module

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
 from types import CodeType
+from typing import Any
 
 from foundry.errors import FoundryError, VerificationError
 from foundry.export.checksums import UNLISTED, compare, is_owners
@@ -27,7 +28,7 @@ _HINT = (
 _UNSETTLED = "settle what is named, then run foundry update, which takes note of it"
 
 
-def verify_export(folder: Path, *, strict: bool = False) -> dict[str, object]:
+def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
     """Check an exported folder; returns what was checked. Raises VerificationError.
 
     What the owner edited, added or deleted is listed, that of before the last update apart, and is

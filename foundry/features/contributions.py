@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 
 from foundry.features.feature import Feature
 from foundry.features.interfaces import INTERFACES
-from foundry.features.operation import HTTP, Interface
-from foundry.features.providers import PROVIDERS, Provider
+from foundry.features.operation import HTTP
+from foundry.features.providers import PROVIDERS
 from foundry.features.snippet import Snippet
 from foundry.features.stages import STAGES
-from foundry.features.stores import STORES, Store
-from foundry.features.targets import TARGETS, Target
+from foundry.features.stores import STORES
+from foundry.features.targets import TARGETS
 
 _COMMENT_COLUMN = 34
 
@@ -37,20 +37,6 @@ def files_left_out(features: Iterable[Feature]) -> set[str]:
     """Return the templates that are rendered only with what was not chosen."""
     kept = {file for each in features for file in each.files}
     return {file for each in every_feature() for file in each.files} - kept
-
-
-def chosen_by(feature: Feature | type[Feature]) -> str:
-    """Return how foundry.toml chooses a feature."""
-    name = feature.name
-    if isinstance(feature, Interface):
-        return f"[server] {name} = true"
-    if isinstance(feature, Store):
-        return f'[store] engine = "{name}"'
-    if isinstance(feature, Provider):
-        return f'[embedding] provider = "{name}"'
-    if isinstance(feature, Target):
-        return f'[export] targets, "{name}"'
-    return f"[search.{name}]" if name in STAGES else '[chunking] strategy = "parent"'
 
 
 def every_feature() -> list[Feature | type[Feature]]:

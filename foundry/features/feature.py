@@ -32,6 +32,7 @@ class Feature:
 
     Attributes:
         name: As in foundry.toml.
+        choice: How foundry.toml chooses it.
         files: Templates below templates/server that are rendered only with it.
         contents: Rows of the README's table of files: path, and what it is for.
         dependencies: Requirements of the export's pyproject.toml.
@@ -46,6 +47,7 @@ class Feature:
     """
 
     name: ClassVar[str]
+    choice: ClassVar[str] = ""
     files: ClassVar[tuple[str, ...]] = ()
     contents: ClassVar[tuple[tuple[str, str], ...]] = ()
     dependencies: ClassVar[tuple[str, ...]] = ()
@@ -55,6 +57,11 @@ class Feature:
     settings: ClassVar[tuple[str, ...]] = ()
     limits: ClassVar[Mapping[str, str]] = {}
     step: ClassVar[Step | None] = None
+
+    @classmethod
+    def chosen_by(cls) -> str:
+        """Return how foundry.toml chooses it, by its name."""
+        return cls.choice.format(name=cls.name)
 
     def values(self) -> Mapping[str, object]:
         """Return what its snippets are filled with."""

@@ -18,7 +18,6 @@ from foundry.features.operation import (
     Reloading,
     Snippets,
     Workers,
-    switch,
 )
 from foundry.features.snippet import Place, Step
 
@@ -65,11 +64,8 @@ class Assistants(Interface):
     """The configuration of assistants on the server's machine, printed or written."""
 
     name = "assistants"
-    keys = switch(
-        "assistants",
-        "Whether the server writes the configuration of assistants on its machine.",
-        default=False,
-    )
+    meaning = "Whether the server writes the configuration of assistants on its machine."
+    is_on = False
     needs = (Mcp.name,)
     section = "assistants"
 
@@ -157,9 +153,8 @@ class OpenAi(Interface):
     """The chat for OpenAI's clients."""
 
     name = "openai"
-    keys = switch(
-        "openai", "Whether OpenAI's clients get the chat as well, at `/v1`.", default=False
-    )
+    meaning = "Whether OpenAI's clients get the chat as well, at `/v1`."
+    is_on = False
     needs = (Chat.name,)
     files = ("tests/test_openai.py",)
     queues: ClassVar = {"/v1/chat/completions": "chat"}
@@ -175,7 +170,7 @@ class Page(Interface):
     """Pages for browsers, and lists of documents for agents."""
 
     name = "page"
-    keys = switch("page", "Whether it has pages for browsers.", default=True)
+    meaning = "Whether it has pages for browsers."
     needs = (Documents.name, Filters.name, Snippets.name)
     files = ("tests/test_page.py",)
     contents = (("{package}/page/", "the pages for browsers: HTML, CSS, scripts"),)

@@ -30,25 +30,30 @@ class Http(Feature):
     }
 
 
-def switch(name: str, meaning: str, *, default: bool) -> type[Table]:
-    """Return the keys of an interface that has no other key than the one that leaves it out."""
-    words = f"Key of an interface.\n\nAttributes:\n    {name}: {meaning}\n"
-    fields: Any = {name: (bool, default)}
-    return create_model(f"{name}_keys", __base__=Table, __doc__=words, **fields)
-
-
 class Interface(Feature):
     """A part of the server that `[server]` may leave out: its name is the key.
 
     Attributes:
         keys: Its keys in [server]; the first one leaves it out, and the others do nothing then.
+        meaning: What the one key of an interface means that has no other.
+        is_on: Whether it is there if that key is not.
         needs: The parts that it belongs to.
         queues: What a POST to a path waits for, by path: `chat` or `mcp` in place of `search`.
     """
 
+    choice = "[server] {name} = true"
     keys: ClassVar[type[Table]]
+    meaning: ClassVar[str] = ""
+    is_on: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ()
     queues: ClassVar[Mapping[str, str]] = {}
+
+    def __init_subclass__(cls) -> None:
+        """Make the keys of an interface that has one alone."""
+        if cls.meaning:
+            words = f"Key of an interface.\n\nAttributes:\n    {cls.name}: {cls.meaning}\n"
+            fields: Any = {cls.name: (bool, cls.is_on)}
+            cls.keys = create_model(f"{cls.name}_keys", __base__=Table, __doc__=words, **fields)
 
     def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield what opens it in the application.
@@ -65,11 +70,7 @@ class Monitoring(Interface):
     """A log line and a trace of each request, and metrics."""
 
     name = "monitoring"
-    keys = switch(
-        "monitoring",
-        "Whether requests are logged, counted for Prometheus at `/metrics`, and traced.",
-        default=True,
-    )
+    meaning = "Whether requests are logged, counted for Prometheus at `/metrics`, and traced."
     dependencies = ("opentelemetry-api>=1.30,<2", "prometheus-client>=0.22,<0.30")
     environment = ("monitoring",)
 
@@ -78,11 +79,7 @@ class Reloading(Interface):
     """The index that is published while the server runs, in place of the one before."""
 
     name = "reloading"
-    keys = switch(
-        "reloading",
-        "Whether it goes over to each index that is published while it runs.",
-        default=True,
-    )
+    meaning = "Whether it goes over to each index that is published while it runs."
 
 
 class CallersKeys(Table):
@@ -112,11 +109,7 @@ class Documents(Interface):
 
     name = "documents"
     files = ("tests/test_contents.py",)
-    keys = switch(
-        "documents",
-        "Whether `/documents`, `/chunks` and `/sources` show what the index holds.",
-        default=True,
-    )
+    meaning = "Whether `/documents`, `/chunks` and `/sources` show what the index holds."
     step = Step(
         Place.ANSWER,
         {"web.documents": ("document_routes",)},
@@ -128,29 +121,21 @@ class Filters(Interface):
     """Choosing among passages before they are ranked."""
 
     name = "filters"
-    keys = switch(
-        "filters",
-        "Whether a search may ask for a source, tags, dates or columns of metadata.",
-        default=True,
-    )
+    meaning = "Whether a search may ask for a source, tags, dates or columns of metadata."
 
 
 class Workers(Interface):
     """Several serving processes on one address."""
 
     name = "workers"
-    keys = switch("workers", "Whether `serve --workers` runs several processes.", default=True)
+    meaning = "Whether `serve --workers` runs several processes."
 
 
 class Hooks(Interface):
     """The owner's own code: `custom.py`."""
 
     name = "hooks"
-    keys = switch(
-        "hooks",
-        "Whether `custom.py` may change searches, refuse requests and add endpoints.",
-        default=True,
-    )
+    meaning = "Whether `custom.py` may change searches, refuse requests and add endpoints."
     needs = (Filters.name,)
     files = ("package/custom.py",)
     contents = (
@@ -162,20 +147,14 @@ class Snippets(Interface):
     """The part of each hit that is worth showing."""
 
     name = "snippets"
-    keys = switch(
-        "snippets",
-        "Whether results over HTTP have a snippet and the places of the query's words.",
-        default=True,
-    )
+    meaning = "Whether results over HTTP have a snippet and the places of the query's words."
 
 
 class CommandLine(Interface):
     """The search in a terminal."""
 
     name = "command_line"
-    keys = switch(
-        "command_line", "Whether there is a command that searches, `search`.", default=True
-    )
+    meaning = "Whether there is a command that searches, `search`."
     needs = (Filters.name, Snippets.name)
 
 

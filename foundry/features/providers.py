@@ -28,6 +28,7 @@ class Provider(Feature):
         dimensions: What the service is asked for; None for the model's own.
     """
 
+    choice = '[embedding] provider = "{name}"'
     kind: ClassVar[Literal["none", "pieces", "model", "service"]]
     keys: ClassVar[frozenset[str]] = frozenset()
     base_url: ClassVar[str] = ""

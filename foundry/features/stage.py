@@ -53,6 +53,7 @@ class Stage(Feature, Table):
             the table.
     """
 
+    choice: ClassVar[str] = "[search.{name}]"
     summary: ClassVar[str] = ""
     description: ClassVar[str] = ""
     needs_vectors: ClassVar[bool] = False

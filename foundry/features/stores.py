@@ -15,6 +15,7 @@ class Store(Feature):
         variables: What a server reads from its environment, the address first.
     """
 
+    choice = '[store] engine = "{name}"'
     title: ClassVar[str] = ""
     variables: ClassVar[tuple[str, ...]] = ()
 

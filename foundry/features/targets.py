@@ -15,6 +15,7 @@ class Target(Feature):
         longest_name: Characters that it takes in a server's name; 0 for any number.
     """
 
+    choice = '[export] targets, "{name}"'
     platform: ClassVar[str]
     runs_image: ClassVar[bool] = True
     is_open: ClassVar[bool] = True

@@ -86,15 +86,9 @@ def examine(project: Path) -> list[Finding]:
 
 def _installation() -> Iterator[Finding]:
     yield Finding("foundry", foundry.__version__)
-    yield Finding(
-        "python",
-        (
-            f"{platform.python_version()} ({platform.python_implementation()}), 64 bits"
-            if sys.maxsize > 2**32
-            else f"{platform.python_version()}, 32 bits"
-        ),
-        is_problem=sys.maxsize <= 2**32,
-    )
+    python = f"{platform.python_version()} ({platform.python_implementation()})"
+    bits = 64 if sys.maxsize > 2**32 else 32
+    yield Finding("python", f"{python}, {bits} bits", is_problem=bits < 64)
     yield Finding("system", f"{platform.system()} {platform.release()} on {platform.machine()}")
     yield Finding("processors", str(os.cpu_count() or "unknown"))
     for requirement in _requirements(""):
@@ -210,10 +204,8 @@ def _environment(keys: Sequence[str]) -> Iterator[Finding]:
 
 
 def _space(project: Path) -> Finding:
-    existing = next(
-        path for path in (project.resolve(), *project.resolve().parents) if path.exists()
-    )
-    free = shutil.disk_usage(existing).free
+    place = project.resolve()
+    free = shutil.disk_usage(next(path for path in (place, *place.parents) if path.exists())).free
     return Finding(
         "disk space",
         f"{free / 1e9:,.1f} GB free",

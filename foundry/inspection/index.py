@@ -55,16 +55,16 @@ def inspect_index(index: Index, selection: Selection, *, as_json: bool) -> Itera
         yield from _json_list(iter(groups)) if as_json else show_synonyms(groups)
     elif selection.chunk is not None:
         chunk = inside.describe_chunk(selection.chunk)
-        yield from _json_lines(chunk) if as_json else show_chunk(chunk)
+        yield from [format_json(chunk, indent=2)] if as_json else show_chunk(chunk)
     elif selection.document is not None:
         document = inside.describe_document(selection.document)
-        yield from _json_lines(document) if as_json else show_document(document)
+        yield from [format_json(document, indent=2)] if as_json else show_document(document)
     elif selection.documents or selection.source or selection.path:
         found = inside.find_documents(selection.source, selection.path)
         yield from _json_list(found) if as_json else show_documents(found)
     else:
         facts = inside.describe_index()
-        yield from _json_lines(facts) if as_json else show_index(facts)
+        yield from [format_json(facts, indent=2)] if as_json else show_index(facts)
 
 
 class _Inside:
@@ -205,10 +205,6 @@ class _Inside:
             impact = round(float(self._impacts[place]), 4)
             found[int(self._chunks[place]) - start].append((name, impact))
         return [sorted(entries, key=lambda entry: (-entry[1], entry[0])) for entries in found]
-
-
-def _json_lines(value: Mapping[str, Any]) -> Iterator[str]:
-    yield format_json(value, indent=2)
 
 
 def _json_list(values: Iterator[Mapping[str, Any]]) -> Iterator[str]:

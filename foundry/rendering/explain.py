@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-from foundry.features.contributions import chosen_by
 from foundry.features.feature import Feature
 from foundry.features.interfaces import INTERFACES
 from foundry.features.snippet import Step
@@ -38,7 +37,7 @@ def explain_files(
     )
     return {
         path: (
-            chosen_by(brought[path])
+            brought[path].chosen_by()
             if path in brought
             else _explain(path.removeprefix(f"{package}/"), importers, imported)
         )
@@ -50,14 +49,14 @@ def _explain(path: str, importers: Mapping[str, str], imported: Mapping[str, Fea
     if path in _MADE:
         return _MADE[path]
     if path.startswith(f"{PAGE_FOLDER}/"):
-        return chosen_by(INTERFACES["page"])
+        return INTERFACES["page"].chosen_by()
     module = path.removesuffix(".py").replace("/", ".")
     if module.endswith(".__init__"):
         return "makes its folder a package"
     if module not in importers:
         return _ALWAYS
     links = _links(module, importers)
-    why = [chosen_by(imported[link]) for link in links if link in imported][:1]
+    why = [imported[link].chosen_by() for link in links if link in imported][:1]
     chain = " -> ".join(f"{link.replace('.', '/')}.py" for link in links)
     return ", ".join([*why, f"imported: {chain}"])
 

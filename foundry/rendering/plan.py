@@ -198,12 +198,11 @@ def _render_templates(
     own = {f"server/{name}": text for name, text in own.items()}
     unwanted = files_left_out(choose_features(config, query_encoder))
     files = {}
-    for path in sorted(root.rglob(f"*{SUFFIX}")):
-        name = path.relative_to(root).with_suffix("").as_posix()
+    for template in sorted(known):
+        name = template.removesuffix(SUFFIX)
         if name not in unwanted:
-            source = f"server/{path.relative_to(root).as_posix()}"
             written = written_name(name, config.package, config.project.name)
-            files[written] = render(source, values, own).encode("utf-8")
+            files[written] = render(f"server/{template}", values, own).encode()
     return files
 
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import CONFIG, MakeProject
 
 from foundry.config.project import load_config
-from foundry.features.contributions import chosen_by, comment_tables, every_feature
+from foundry.features.contributions import comment_tables, every_feature
 from foundry.features.feature import Feature
 from foundry.features.operation import Interface
 from foundry.features.providers import PROVIDERS
@@ -77,11 +77,11 @@ def test_what_is_declared_is_in_an_export(
     package = next(name for name in files if name.endswith("/search.py")).partition("/")[0]
     for file in (written_name(file, package, "notes") for file in feature.files):
         assert file in files
-        assert reasons[file] == chosen_by(feature)
+        assert reasons[file] == feature.chosen_by()
     requirements = files["pyproject.toml"].decode()
     assert all(f'"{requirement}"' in requirements for requirement in feature.dependencies)
     if feature.name in STAGES:
-        here = [path for path, reason in reasons.items() if chosen_by(feature) in reason]
+        here = [path for path, reason in reasons.items() if feature.chosen_by() in reason]
         assert here
         assert all(path.startswith(f"{package}/") for path in here)
     if feature.section:
@@ -135,7 +135,7 @@ def test_modules_of_the_builder_are_called_like_what_they_are_for() -> None:
 
 
 def test_each_is_chosen_by_words_of_its_own() -> None:
-    chosen = [chosen_by(each) for each in every_feature()]
+    chosen = [each.chosen_by() for each in every_feature()]
     assert len(chosen) == len(set(chosen))
 
 

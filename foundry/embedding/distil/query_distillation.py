@@ -44,7 +44,7 @@ TeachChunks = Callable[[Sequence[ChunkRecord]], Vectors]
 
 
 @dataclass(frozen=True, slots=True)
-class DistillationOptions:
+class DistillationOptions(Options):
     """Options of distillation; `seed` decides every draw.
 
     The model may embed so many `texts` like queries, drawn from so many `chunks`. Where its vectors
@@ -54,8 +54,6 @@ class DistillationOptions:
     texts: int = 16_000
     chunks: int = 16_000
     language: str = "english"
-    seed: int = 0
-    epochs: int = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +174,7 @@ def _train(
             counts[:, moving],
             targets,
             rows[moving],
-            Options(seed=options.seed, epochs=options.epochs),
+            options,
             progress=progress,
             held_out=np.arange(held_out),
         )

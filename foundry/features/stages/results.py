@@ -139,6 +139,7 @@ class Parents(Stage):
     """The larger passage around each result, for `[chunking] strategy = "parent"`."""
 
     name = "parents"
+    choice = '[chunking] strategy = "parent"'
 
     step = Step(
         Place.CHOOSE,
