@@ -121,8 +121,7 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
         server,
         config.package,
         ["search", *arguments],
-        index_dir=index_folder(config),
-        variables=model_variables(),
+        variables={"INDEX_DIR": str(index_folder(config)), **model_variables()},
     )
     if done.returncode:
         raise explain_exit(config.project.name, done.returncode, done.stderr)

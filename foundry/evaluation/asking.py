@@ -146,8 +146,7 @@ def record_figures(
             folder,
             config.package,
             ["eval", "--json", *modes],
-            index_dir=index,
-            variables=_weight_variables(config),
+            variables={"INDEX_DIR": str(index), **_weight_variables(config)},
             time_limit=None,
         )
     if done.returncode:

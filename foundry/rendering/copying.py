@@ -19,6 +19,7 @@ RUNTIME = Path(foundry.__file__).parent / "runtime"
 PAGE_FOLDER = "page"
 """Where the pages for browsers lie, in the runtime and in a package."""
 
+_TESTED = re.compile(rb"(?m)^from foundry\.runtime\.([\w.]+) import ")
 _NAMED = re.compile(rb'(?:href|src)="([a-z]+\.(?:css|js))"')
 
 
@@ -77,25 +78,11 @@ def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
     copied = {}
     for path in sorted((root / "tests").rglob("*.py")):
         content = path.read_bytes()
-        if all(f"{package}/{name}.py" in files for name in tested_modules(content, path.stem)):
+        tested = (module.decode().replace(".", "/") for module in _TESTED.findall(content))
+        if all(f"{package}/{module}.py" in files for module in tested):
             name = path.relative_to(root).as_posix()
             copied[name] = content.replace(b"foundry.runtime", package.encode())
     return copied
-
-
-@cache
-def tested_modules(content: bytes, name: str) -> frozenset[str]:
-    """Return the runtime modules that a test imports, as paths below the runtime without suffix."""
-    imported = (
-        node.module
-        for node in ast.walk(_parse(content, name))
-        if isinstance(node, ast.ImportFrom) and node.module
-    )
-    return frozenset(
-        module.removeprefix("foundry.runtime.").replace(".", "/")
-        for module in imported
-        if module.startswith("foundry.runtime.")
-    )
 
 
 def module_of(name: str, package: str) -> str:
@@ -117,7 +104,8 @@ def path_of(module: str) -> Path:
 @cache
 def imported_modules(content: bytes, module: str) -> tuple[str, ...]:
     """Return the runtime modules that a module imports by relative imports, dotted."""
-    tree = _parse(content, module)
+    tree = parse_back(f"{module}.py", content)
+    assert isinstance(tree, ast.Module)
     modules = []
     for node in ast.walk(tree):
         if not isinstance(node, ast.ImportFrom) or not node.level:
@@ -131,12 +119,6 @@ def imported_modules(content: bytes, module: str) -> tuple[str, ...]:
             names = [".".join([*([named] if named else []), alias.name]) for alias in node.names]
             modules += [name for name in names if path_of(name).is_file()]
     return tuple(modules)
-
-
-def _parse(content: bytes, module: str) -> ast.Module:
-    tree = parse_back(f"{module}.py", content)
-    assert isinstance(tree, ast.Module)
-    return tree
 
 
 def _read(path: Path) -> bytes:

@@ -11,8 +11,8 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
 import yaml
 
@@ -44,17 +44,7 @@ def parse_back(name: str, content: bytes) -> object:
         text = content.decode()
         if name.endswith(".py"):
             return ast.parse(text, filename=name)
-        if name.endswith(".toml"):
-            return tomllib.loads(text)
-        if name.endswith(".json"):
-            return json.loads(text)
-        if name.endswith(".yaml"):
-            return list(yaml.safe_load_all(text))
-        if name.endswith(".service"):
-            return _parse_unit(text)
-        if name.endswith(".jsonl"):
-            return [json.loads(line) for line in text.split("\n") if line.strip()]
-        return text
+        return _PARSERS.get(PurePosixPath(name).suffix, str)(text)
     except (SyntaxError, ValueError, RecursionError, yaml.YAMLError, configparser.Error) as error:
         raise RenderError(f"rendered {name} does not parse: {error}") from None
 
@@ -66,6 +56,15 @@ def _parse_unit(text: str) -> configparser.ConfigParser:
     )
     unit.read_string(text)
     return unit
+
+
+_PARSERS: dict[str, Callable[[str], object]] = {
+    ".toml": tomllib.loads,
+    ".json": json.loads,
+    ".jsonl": lambda text: [json.loads(line) for line in text.split("\n") if line.strip()],
+    ".yaml": lambda text: list(yaml.safe_load_all(text)),
+    ".service": _parse_unit,
+}
 
 
 def _run(tool: str, arguments: Sequence[str], folder: Path) -> None:

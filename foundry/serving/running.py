@@ -78,20 +78,12 @@ def run_server(
     package: str,
     arguments: Sequence[str],
     *,
-    index_dir: Path | None = None,
     variables: Mapping[str, str] | None = None,
     time_limit: float | None = TIME_LIMIT_SECONDS,
 ) -> "subprocess.CompletedProcess[str]":
     """Run the command line of the server in `folder`; see `run_python`."""
     code = _RUN.format(package=package)
-    more = {} if index_dir is None else {"INDEX_DIR": str(index_dir)}
-    return run_python(
-        folder / package,
-        code,
-        arguments,
-        variables={**more, **(variables or {})},
-        time_limit=time_limit,
-    )
+    return run_python(folder / package, code, arguments, variables=variables, time_limit=time_limit)
 
 
 def begin_server(

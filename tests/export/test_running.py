@@ -116,8 +116,8 @@ def test_server_gets_little_of_the_environment(
     settings.write_text('{"embedding": {"api_key_env": "ACME_KEY"}}')
     for name in ("ACME_KEY", "OTHER_KEY", "DATABASE_URL", "INDEX_DIR", "QDRANT_URL"):
         monkeypatch.setenv(name, "mine")
-    more = {"QDRANT_URL": "given"}
-    done = run_server(folder, "pack", ["a", "b"], index_dir=tmp_path / "index", variables=more)
+    more = {"QDRANT_URL": "given", "INDEX_DIR": str(tmp_path / "index")}
+    done = run_server(folder, "pack", ["a", "b"], variables=more)
     arguments, isolated, environment = json.loads(done.stdout)
     assert (arguments, isolated, done.returncode) == (["a", "b"], 1, 0)
     assert environment["ACME_KEY"] == environment["DATABASE_URL"] == "mine"
