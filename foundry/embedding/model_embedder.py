@@ -6,7 +6,6 @@ model embeds queries itself, which knows nothing of the table, documents have it
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
@@ -29,7 +28,7 @@ from foundry.embedding.embedder import (
 )
 from foundry.embedding.providers.batching import BatchedModel
 from foundry.embedding.static import StaticEmbedder
-from foundry.progress import Progress, StartStep
+from foundry.progress import StartStep
 from foundry.runtime.index.records import ChunkRecord
 
 MINIMUM_OVERLAP = 0.7
@@ -173,17 +172,6 @@ class ModelEmbedder(Embedder):
         options = DistillationOptions(
             texts=self._options.distillation_texts, language=self._language
         )
-        with ExitStack() as stack:
-            # Begun with the first pass, since two steps cannot be shown at a time.
-            passes: list[Progress] = []
-
-            def count_pass(_epoch: object) -> None:
-                if not passes:
-                    step = self._step("Training", "passes", options.epochs)
-                    passes.append(stack.enter_context(step))
-                passes[0].advance()
-
-            # Chunks' vectors are known from the index where a text means the same on both sides.
-            return distil_queries(
-                chunks, teach, teach_chunks if are_alike else None, options, count_pass
-            )
+        # Chunks' vectors are known from the index where a text means the same on both sides.
+        known = teach_chunks if are_alike else None
+        return distil_queries(chunks, teach, known, options, self._step)

@@ -117,18 +117,5 @@ class Procfile(Target):
     section = "procfile"
 
 
-TARGETS: dict[str, Target] = {
-    target.name: target
-    for target in (
-        Docker(),
-        Compose(),
-        Kubernetes(),
-        Fly(),
-        Render(),
-        Railway(),
-        CloudRun(),
-        Systemd(),
-        Procfile(),
-    )
-}
+TARGETS: dict[str, Target] = {target.name: target() for target in Target.__subclasses__()}
 """By their name in `[export] targets`."""

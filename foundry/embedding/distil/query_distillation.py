@@ -18,7 +18,6 @@ import numpy as np
 from foundry.embedding.distil.corpus_pieces import WordCounts, own_pieces
 from foundry.embedding.distil.corpus_texts import chunk_text, draw_chunks, draw_texts
 from foundry.embedding.distil.distill import (
-    Epoch,
     Matrix,
     Options,
     count_pieces,
@@ -29,6 +28,7 @@ from foundry.embedding.distil.starting_rows import starting_rows
 from foundry.embedding.embedder import Vectors
 from foundry.embedding.encoder_files import encode_all, rarity_factors, write_encoder
 from foundry.embedding.static import general_pieces
+from foundry.progress import Progress, StartStep
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.encoder import EncoderDescription, PieceCutter, PieceEncoder
 
@@ -96,13 +96,13 @@ def distil_queries(
     teach: Teach,
     teach_chunks: TeachChunks | None = None,
     options: DistillationOptions | None = None,
-    progress: Callable[[Epoch], object] | None = None,
+    step: StartStep = lambda *_: Progress(),
 ) -> DistilledQueries:
     """Train an encoder for queries after a model.
 
     `chunks` gives all chunks, those of a document in a row; it is called a few times. `teach` gives
     the model's vectors of texts as queries, `teach_chunks` those of chunks, already known; it is
-    None where queries are embedded in another way than documents.
+    None where queries are embedded in another way than documents. `step` begins the training.
 
     The same chunks, vectors and options give the same files on any x86-64 machine.
     """
@@ -130,7 +130,7 @@ def distil_queries(
         len(kept_back),
         words,
         options,
-        progress,
+        step,
     )
     rows *= _rarity([chunk_text(chunk) for chunk in drawn], pieces, options.language)[:, None]
     table, weights = quantise_rows(rows)
@@ -155,7 +155,7 @@ def _train(
     held_out: int,
     words: WordCounts,
     options: DistillationOptions,
-    progress: Callable[[Epoch], object] | None,
+    step: StartStep,
 ) -> tuple[list[str], Matrix]:
     """Pieces and their rows; the first `held_out` texts only say when to stop."""
     general = general_pieces()
@@ -170,14 +170,15 @@ def _train(
     if held_out and len(texts) > held_out:
         # The others would not move, and in a wide space they take much memory.
         moving = np.flatnonzero(np.diff(counts.tocsc().indptr))
-        rows[moving] = train(
-            counts[:, moving],
-            targets,
-            rows[moving],
-            options,
-            progress=progress,
-            held_out=np.arange(held_out),
-        )
+        with step("Training", "passes", options.epochs) as progress:
+            rows[moving] = train(
+                counts[:, moving],
+                targets,
+                rows[moving],
+                options,
+                progress=lambda _epoch: progress.advance(),
+                held_out=np.arange(held_out),
+            )
     known = np.flatnonzero(rows.any(axis=1))
     if len(known) == 0:
         known = np.arange(1)
