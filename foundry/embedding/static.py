@@ -42,13 +42,16 @@ HEADING_SHARE = 0.5
 
 
 class StaticEmbedder(Embedder):
-    """Embeds with a table of word pieces; needs no network and no other library."""
+    """Embeds with a table of word pieces; needs no network and no other library.
+
+    `frequencies` int64 (V,) are in how many of the observed chunks each piece occurs.
+    """
 
     def __init__(self, language: str = "english") -> None:
         self._encoder = PieceEncoder.open(MODEL_FOLDER, language, REMEMBERED_WORDS)
         self.measures_distance = language == "english"
         self._texts = 0
-        self._frequencies = np.zeros(len(self._encoder.weights), dtype=np.int64)
+        self.frequencies = np.zeros(len(self._encoder.weights), dtype=np.int64)
 
     @property
     def contract(self) -> Contract:
@@ -101,20 +104,15 @@ class StaticEmbedder(Embedder):
     def observe(self, vectors: ChunkVectors) -> None:
         """Count in which chunks each piece occurs, by which queries will be weighed."""
         self._texts += len(unpack(vectors.scales, np.float32))
-        found = np.bincount(unpack(vectors.pieces, np.uint32), minlength=len(self._frequencies))
-        self._frequencies += found
-
-    @property
-    def frequencies(self) -> NDArray[np.int64]:
-        """In how many of the observed chunks each piece (V,) occurs."""
-        return self._frequencies
+        found = np.bincount(unpack(vectors.pieces, np.uint32), minlength=len(self.frequencies))
+        self.frequencies += found
 
     def resume(self, frequencies: NDArray[np.int64], texts: int, gone: Iterable[str]) -> None:
         """Take what was observed of so many `texts` before, but for those that are `gone`."""
-        self._frequencies += frequencies
+        self.frequencies += frequencies
         self._texts += texts
         for text in gone:
-            self._frequencies[list(self._pieces_of(self._encoder.pieces.cut(text)))] -= 1
+            self.frequencies[list(self._pieces_of(self._encoder.pieces.cut(text)))] -= 1
             self._texts -= 1
 
     def make_query_encoder(
@@ -122,7 +120,7 @@ class StaticEmbedder(Embedder):
     ) -> QueryEncoder:
         """Return the table with the corpus's weights."""
         del chunks, overlap
-        factors = rarity_factors(self._frequencies, self._texts)
+        factors = rarity_factors(self.frequencies, self._texts)
         encoder = replace(self._encoder, weights=np.rint(self._encoder.weights * factors))
         write = partial(write_encoder, encoder=encoder, pieces=general_pieces())
         return QueryEncoder(FIGURES, partial(encode_all, encoder), write)

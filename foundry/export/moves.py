@@ -44,14 +44,14 @@ class Moves:
     def place_of(self, name: str) -> str | None:
         """Return the path that the code of the module at path `name` has now; None if it has
         none."""
-        place = self.modules.get(_module_of(name))
+        place = self.modules.get(module_of(name))
         return _path_of(place) if place and name.endswith(".py") else None
 
     def follow(self, name: str, text: str) -> str:
         """Let the imports of the file at path `name` lead to where modules are after the update."""
         if not self.modules or not name.endswith(".py"):
             return text
-        return follow_imports(text, _module_of(name), self.modules)
+        return follow_imports(text, module_of(name), self.modules)
 
     def follow_bytes(self, name: str, content: bytes) -> bytes:
         """Do the same with what may be no text at all."""
@@ -61,7 +61,8 @@ class Moves:
             return content
 
 
-def _module_of(name: str) -> str:
+def module_of(name: str) -> str:
+    """Return the dotted name of the module at a path."""
     return ".".join(PurePosixPath(name).with_suffix("").parts)
 
 

@@ -4,7 +4,8 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
-from pathlib import PurePosixPath
+
+from foundry.export.moves import module_of
 
 LEFTOVERS = (".new", ".rej")
 """Endings of what merging leaves beside a file for its owner to decide about."""
@@ -50,19 +51,16 @@ def find_unresolved(files: Mapping[str, bytes], package: str) -> list[str]:
     trees: dict[str, ast.Module | None] = {}
     findings = []
     for name, content in sorted(files.items()):
-        module = ".".join(PurePosixPath(name).with_suffix("").parts)
         if name.endswith(_COMPILED):
-            trees[module.partition(".cpython")[0]] = None
-        elif name.endswith(".py") and not has_conflicts(content):
-            parsed = _parse(content)
-            trees[module] = parsed if isinstance(parsed, ast.Module) else None
+            trees[module_of(name).partition(".cpython")[0]] = None
         elif name.endswith(".py"):
-            trees[module] = None
+            parsed = None if has_conflicts(content) else _parse(content)
+            trees[module_of(name)] = parsed if isinstance(parsed, ast.Module) else None
     packages = {parent for module in trees for parent in _parents(module)}
     trees = {module.removesuffix(".__init__"): tree for module, tree in trees.items()}
     bound_by = cache(lambda module: _bound_names(trees.get(module)))
     for name in sorted(files):
-        module = ".".join(PurePosixPath(name).with_suffix("").parts)
+        module = module_of(name)
         tree = trees.get(module.removesuffix(".__init__"))
         if tree is None or not name.endswith(".py"):
             continue

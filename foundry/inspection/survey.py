@@ -31,6 +31,7 @@ FILES_PARSED = 4
 UNNAMED_OPENED = 1_000
 """Files of unknown endings whose first bytes tell whether they are text."""
 
+SNIFFED_BYTES = 8192
 MAX_BYTES = 2_000_000
 """Of a file that is read for its language."""
 
@@ -189,7 +190,8 @@ def _count_formats(paths: Iterable[str], root: Path) -> list[Format]:
         ending = PurePosixPath(path).suffix.lower() or "without an ending"
         named = find_by_name(path)
         if named is None:
-            is_text = opened >= UNNAMED_OPENED or binary_kind(_first_bytes(root, path)) is None
+            begun = _read(root, path, SNIFFED_BYTES) if opened < UNNAMED_OPENED else None
+            is_text = binary_kind(begun or b"") is None
             opened += 1
             found[ending, is_text, ""] += 1
             continue
@@ -203,16 +205,13 @@ def _count_formats(paths: Iterable[str], root: Path) -> list[Format]:
     ]
 
 
-def _first_bytes(root: Path, path: str) -> bytes:
+def _read(root: Path, path: str, most: int) -> bytes | None:
+    """Return at most so many bytes of a file; None if it cannot be read."""
     try:
-        with _file(root, path).open("rb") as stream:
-            return stream.read(8192)
+        with (root / os.fsdecode(path.encode("utf-8", "surrogateescape"))).open("rb") as stream:
+            return stream.read(most)
     except OSError:
-        return b""
-
-
-def _file(root: Path, path: str) -> Path:
-    return root / os.fsdecode(path.encode("utf-8", "surrogateescape"))
+        return None
 
 
 def _read_some(paths: Sequence[str], source: FolderSource) -> Iterable[Document]:
@@ -231,12 +230,8 @@ def _read_some(paths: Sequence[str], source: FolderSource) -> Iterable[Document]
         chosen += _spread(parsed, FILES_PARSED)
     with Sandbox() as sandbox:
         for path in chosen:
-            try:
-                with _file(source.path, path).open("rb") as stream:
-                    content = stream.read(MAX_BYTES + 1)
-            except OSError:
-                continue
-            if len(content) <= MAX_BYTES:
+            content = _read(source.path, path, MAX_BYTES + 1)
+            if content is not None and len(content) <= MAX_BYTES:
                 raw = RawDocument(source.name, path, printable(path), content)
                 document = read_apart(raw, sandbox)
                 if isinstance(document, Document):

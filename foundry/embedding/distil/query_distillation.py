@@ -132,7 +132,10 @@ def distil_queries(
         options,
         step,
     )
-    rows *= _rarity([chunk_text(chunk) for chunk in drawn], pieces, options.language)[:, None]
+    # What is in few of the chunks tells more of them apart.
+    counts = count_pieces([chunk_text(chunk) for chunk in drawn], pieces, options.language)
+    occurs = np.diff(counts.tocsc().indptr)
+    rows *= rarity_factors(occurs, len(drawn)).astype(np.float32)[:, None]
     table, weights = quantise_rows(rows)
     encoder = PieceEncoder(
         EncoderDescription(
@@ -183,9 +186,3 @@ def _train(
     if len(known) == 0:
         known = np.arange(1)
     return [pieces[number] for number in known], rows[known]
-
-
-def _rarity(texts: Sequence[str], pieces: Sequence[str], language: str) -> Matrix:
-    """Factors (V,): what is in few of the chunks tells more of them apart."""
-    occurs = np.diff(count_pieces(texts, pieces, language).tocsc().indptr)
-    return rarity_factors(occurs, len(texts)).astype(np.float32)

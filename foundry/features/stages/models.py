@@ -37,8 +37,8 @@ class Understanding(Stage):
 
     def steps(self) -> Iterator[Step]:
         """Replace the query and its filters before anything is looked up."""
-        imports: dict[str, tuple[str, ...]] = {}
-        imports["retrieval.stages.understanding"] = ("query_model", "understand_query")
+        understanding = ("query_model", "understand_query")
+        imports: dict[str, tuple[str, ...]] = {"retrieval.stages.understanding": understanding}
         parts = []
         if self.rewrite:
             imports["retrieval.stages.rewriting"] = ("QueryRewriting",)
