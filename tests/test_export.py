@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from conftest import CONFIG, MakeProject, Project
 from processes import foundry, is_possible, leftovers, snapshot
 from servers import check_with_own_tools, get, in_checkout, serving
+from sharing import unformatted
 
 import foundry as installed
 from foundry.cli.main import main
@@ -370,7 +371,8 @@ def test_export_passes_its_own_checks(
 def test_index_of_other_options_is_not_exported(built: Project) -> None:
     file = built.root / "foundry.toml"
     file.write_text(CONFIG.replace('"notes"', '"other"'), encoding="utf-8")
-    built.export()
+    with unformatted():
+        built.export()
     without = built.root.parent / "without"
     shutil.copytree(built.root, without, ignore=shutil.ignore_patterns("dist"))
     project = Project(without)

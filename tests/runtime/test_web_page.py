@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from conftest import MakeProject
+from conftest import Project
 from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
@@ -250,10 +250,12 @@ def test_join_gives_nothing_twice(text: str, cuts: Sequence[tuple[int, int]]) ->
 # The server
 
 
-@pytest.fixture
-def index(make_project: MakeProject) -> Index:
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    project = Project(tmp_path_factory.mktemp("project"))
+    (project.root / "foundry.toml").write_text(CONFIG)
     lines = "\n".join(json.dumps(record) for record in RECORDS)
-    project = make_project({"./records.jsonl": lines}, config=CONFIG)
+    (project.root / "records.jsonl").write_text(lines)
     project.succeed("build", "--quiet")
     return open_index(project.index, vectors=True)
 
