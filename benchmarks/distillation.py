@@ -32,7 +32,7 @@ from foundry.embedding.distil.query_distillation import (
     distil_queries,
 )
 from foundry.embedding.embedder import Embedder, Vectors
-from foundry.embedding.encoder_files import encode_all
+from foundry.embedding.many_texts import encode_all
 from foundry.embedding.model_embedder import ModelEmbedder
 from foundry.embedding.providers.batching import BatchedModel
 from foundry.embedding.providers.models import open_model

@@ -36,7 +36,7 @@ from foundry.embedding.distil.corpus_texts import chunk_text
 from foundry.embedding.distil.distill import unit_rows
 from foundry.embedding.distil.query_distillation import distil_queries
 from foundry.embedding.embedder import Vectors
-from foundry.embedding.encoder_files import encode_all
+from foundry.embedding.many_texts import encode_all
 from foundry.embedding.providers.batching import BatchedModel
 from foundry.embedding.providers.models import open_model
 from foundry.embedding.providers.splitting import split_text

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.embedding.encoder_files import encode_all
+from foundry.embedding.many_texts import encode_all
 from foundry.indexing.versions import open_index
 from foundry.runtime.retrieval.encoder import PieceEncoder
 

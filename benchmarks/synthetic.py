@@ -19,7 +19,7 @@ from common import make_project
 from numpy.typing import NDArray
 from timed_build import timed_build
 
-from foundry.embedding.encoder_files import encode_all
+from foundry.embedding.many_texts import encode_all
 from foundry.embedding.static import MODEL_FOLDER
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder
 

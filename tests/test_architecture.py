@@ -48,7 +48,12 @@ WITHIN_ROOMS = {
     "build.corpus": {"build.documents", "build.report"},
     "build.ray": {"build.documents"},
     "embedding.providers": {"embedding.embedder", "embedding.vector_cache"},
-    "embedding.distil": {"embedding.embedder", "embedding.encoder_files", "embedding.static"},
+    "embedding.distil": {
+        "embedding.embedder",
+        "embedding.encoder_files",
+        "embedding.many_texts",
+        "embedding.static",
+    },
     "features.stages": {"features.feature", "features.snippet", "features.stage"},
 }
 """Rooms in a room, and the neighbours that each may import."""

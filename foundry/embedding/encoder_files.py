@@ -1,4 +1,4 @@
-"""Write the folder of an encoder, which `foundry.runtime.retrieval.encoder` reads; apply one."""
+"""Write the folder of an encoder, which `foundry.runtime.retrieval.encoder` reads."""
 
 import hashlib
 import json
@@ -38,16 +38,6 @@ def write_encoder(directory: Path, encoder: PieceEncoder, pieces: Sequence[str])
     for path in sorted(directory.iterdir()):
         whole.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return whole.hexdigest()
-
-
-def encode_all(encoder: PieceEncoder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Unit vectors (n, dimensions) of texts; a zero row where the encoder gives none."""
-    vectors = np.zeros((len(texts), encoder.description.dimensions), dtype=np.float32)
-    for row, text in zip(vectors, texts, strict=True):
-        vector = encoder.encode(text)
-        if vector is not None:
-            row += vector
-    return vectors
 
 
 def rarity_factors(frequencies: NDArray[np.integer], texts: int) -> NDArray[np.float64]:

@@ -24,7 +24,8 @@ from foundry.embedding.embedder import (
     QueryFigures,
     Vectors,
 )
-from foundry.embedding.encoder_files import encode_all, rarity_factors, write_encoder
+from foundry.embedding.encoder_files import rarity_factors, write_encoder
+from foundry.embedding.many_texts import encode_all, encode_texts
 from foundry.records.prepared import ChunkVectors, pack, unpack
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder, Word
@@ -77,24 +78,19 @@ class StaticEmbedder(Embedder):
 
     def embed_chunks(self, headings: Sequence[str], texts: Sequence[str]) -> ChunkVectors:
         """Return the same, as an index stores it; what was embedded is not yet observed."""
-        vectors = np.zeros((len(texts), self._encoder.description.dimensions), dtype=np.float32)
-        pieces: list[NDArray[np.uint32]] = []
-        for row, heading, text in zip(vectors, headings, texts, strict=True):
-            words = self._encoder.pieces.cut(text)
-            pieces.append(np.array(sorted(self._pieces_of(words)), dtype=np.uint32))
-            body = self._encoder.encode_words(words)
-            above = self._encoder.encode(heading)
-            if body is not None:
-                row += body
-            if above is not None:
-                row += np.float32(1 if body is None else HEADING_SHARE) * above
-        rows, scales = quantise(vectors)
+        # Chunks of one section share their headings.
+        places = {heading: place for place, heading in enumerate(dict.fromkeys(headings))}
+        above = encode_all(self._encoder, [*places])[[places[heading] for heading in headings]]
+        encoded = encode_texts(self._encoder, texts)
+        has_body = encoded.vectors.any(axis=1, keepdims=True)
+        shares = np.where(has_body, HEADING_SHARE, 1).astype(np.float32)
+        rows, scales = quantise(encoded.vectors + shares * above)
         return ChunkVectors(
             dimensions=self._encoder.description.dimensions,
             rows=pack(rows),
             scales=pack(scales),
-            offsets=pack(np.cumsum([0, *map(len, pieces)]).astype(np.uint32)),
-            pieces=pack(np.concatenate([np.zeros(0, dtype=np.uint32), *pieces])),
+            offsets=pack(encoded.offsets.astype(np.uint32)),
+            pieces=pack(encoded.pieces),
         )
 
     @staticmethod

@@ -26,7 +26,8 @@ from foundry.embedding.distil.distill import (
 )
 from foundry.embedding.distil.starting_rows import starting_rows
 from foundry.embedding.embedder import Vectors
-from foundry.embedding.encoder_files import encode_all, rarity_factors, write_encoder
+from foundry.embedding.encoder_files import rarity_factors, write_encoder
+from foundry.embedding.many_texts import encode_all
 from foundry.embedding.static import general_pieces
 from foundry.progress import Progress, StartStep
 from foundry.runtime.index.records import ChunkRecord

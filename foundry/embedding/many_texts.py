@@ -1,0 +1,98 @@
+"""Embed many texts by a table of word pieces: to the bit what `PieceEncoder.encode` gives for each.
+
+What takes longest for one text is not arithmetic but calling numpy, which is done here for all of
+them together.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.runtime.retrieval.encoder import COUNT_UNIT, LARGEST, PieceEncoder, Word
+
+BATCH_TEXTS = 512
+"""Embedded at a time, which bounds the memory for documents of many chunks."""
+
+_ROWS = attrgetter("rows")
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedTexts:
+    """Unit vectors float32 (n, d) of texts, a zero row where pieces cover too little of one.
+
+    `pieces` uint32 are the rows of the table that occur in each, ascending; `offsets` (n + 1,)
+    say where those of a text begin.
+    """
+
+    vectors: NDArray[np.float32]
+    offsets: NDArray[np.int64]
+    pieces: NDArray[np.uint32]
+
+
+def encode_all(encoder: PieceEncoder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return the unit vectors (n, d) of texts; a zero row where the encoder gives none."""
+    return encode_texts(encoder, texts).vectors
+
+
+def encode_texts(encoder: PieceEncoder, texts: Sequence[str]) -> EncodedTexts:
+    """Return the vectors of texts, and the pieces that occur in each."""
+    cut = encoder.pieces.cut
+    starts = range(0, max(len(texts), 1), BATCH_TEXTS)
+    batches = (texts[start : start + BATCH_TEXTS] for start in starts)
+    parts = [_encode(encoder, [*map(cut, batch)]) for batch in batches]
+    if len(parts) == 1:
+        return parts[0]
+    counts = [np.zeros(1, dtype=np.int64), *(np.diff(part.offsets) for part in parts)]
+    return EncodedTexts(
+        np.concatenate([part.vectors for part in parts]),
+        np.cumsum(np.concatenate(counts)),
+        np.concatenate([part.pieces for part in parts]),
+    )
+
+
+def _encode(encoder: PieceEncoder, texts: Sequence[Sequence[Word]]) -> EncodedTexts:
+    found = [[*chain.from_iterable(map(_ROWS, words))] for words in texts]
+    lengths = [*map(len, found)]
+    rows = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=sum(lengths))
+    # A text and a piece in one number, so that all are counted at once.
+    pieces_of_table = len(encoder.weights)
+    starts = np.arange(len(texts) + 1) * pieces_of_table
+    keys, counts = np.unique(np.repeat(starts[:-1], lengths) + rows, return_counts=True)
+    pieces, offsets = keys % pieces_of_table, np.searchsorted(keys, starts)
+    factors = encoder.weights[pieces] * np.rint(np.sqrt(counts.astype(np.float64)) * COUNT_UNIT)
+    totals = np.zeros((len(texts), encoder.description.dimensions))
+    for total, words, (start, end) in zip(totals, texts, pairwise(offsets.tolist()), strict=True):
+        if end > start and _is_covered(words, encoder.description.minimum_coverage):
+            table = encoder.table.take(pieces[start:end], axis=0).astype(np.float64)
+            np.matmul(factors[start:end], table, out=total)
+    vectors = _units(totals, encoder.description.common)
+    return EncodedTexts(vectors, offsets, pieces.astype(np.uint32))
+
+
+def _is_covered(words: Iterable[Word], minimum: float) -> bool:
+    """Return whether pieces cover enough of a text for a vector that does not rank by chance."""
+    _, letters, covered_letters, digits, covered_digits = zip(*words, strict=True)
+    whole, covered = sum(letters), sum(covered_letters)
+    if not whole:
+        whole, covered = sum(digits), sum(covered_digits)
+    return 0 < covered >= minimum * whole
+
+
+def _units(totals: NDArray[np.float64], common: float) -> NDArray[np.float32]:
+    """Scale exact integers (n, d) to rows of length one, a common part included."""
+    largest = np.abs(totals).max(axis=1, initial=0)
+    whole = np.rint(totals / np.where(largest > 0, largest, 1)[:, np.newaxis] * LARGEST)
+    dimensions = totals.shape[1]
+    if common:
+        whole = np.rint(whole - (whole.sum(axis=1) / dimensions)[:, np.newaxis])
+    lengths = np.sqrt(np.square(whole).sum(axis=1))
+    present = lengths > 0
+    own = whole[present] / lengths[present, np.newaxis] * math.sqrt(1 - common)
+    vectors = np.zeros(totals.shape, dtype=np.float32)
+    vectors[present] = own + math.sqrt(common / dimensions)
+    return vectors
