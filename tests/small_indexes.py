@@ -15,6 +15,8 @@ from foundry.config.project import load_config
 from foundry.config.search import IndexOptions
 from foundry.embedding.static import StaticEmbedder
 from foundry.features.providers import PROVIDERS
+from foundry.indexing.headings import find_headings
+from foundry.indexing.links import link_keys
 from foundry.indexing.terms import count_terms
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Reporter
@@ -55,7 +57,8 @@ def write_notes(
     for number, note in enumerate(notes):
         document, chunks = make_document(number, note)
         terms = count_terms(document, chunks, tokenizer, options.fields)
-        writer.add(PreparedDocument(document, chunks, terms))
+        headings = find_headings(document, chunks, terms, tokenizer)
+        writer.add(PreparedDocument(document, chunks, terms, headings, link_keys(document)))
     embedder = StaticEmbedder()
     if vectors:
         writer.embed(embedder, Reporter(quiet=True).step)

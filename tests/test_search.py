@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from foundry.config.project import load_config
 from foundry.embedding.static import StaticEmbedder
 from foundry.features.providers import PROVIDERS
+from foundry.indexing.headings import find_headings
+from foundry.indexing.links import link_keys
 from foundry.indexing.terms import count_terms
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Reporter
@@ -59,7 +61,9 @@ def write_index(folder: Path, texts: list[tuple[str, str]], provider: str = "sta
     tokenizer = Tokenizer("english")
     for document, chunks in make_documents(texts):
         terms = count_terms(document, chunks, tokenizer)
-        writer.add(PreparedDocument(document, tuple(chunks), terms))
+        headings = find_headings(document, chunks, terms, tokenizer)
+        links = link_keys(document)
+        writer.add(PreparedDocument(document, tuple(chunks), terms, headings, links))
     embedder = StaticEmbedder()
     if provider == "static":
         writer.embed(embedder, Reporter(quiet=True).step)

@@ -77,7 +77,8 @@ def _encode(encoder: PieceEncoder, texts: Sequence[Sequence[Word]]) -> EncodedTe
 def _is_covered(words: Iterable[Word], minimum: float) -> bool:
     """Return whether pieces cover enough of a text for a vector that does not rank by chance."""
     _, letters, covered_letters, digits, covered_digits = zip(*words, strict=True)
-    whole, covered = sum(letters), sum(covered_letters)
+    whole: int = sum(letters)
+    covered: int = sum(covered_letters)
     if not whole:
         whole, covered = sum(digits), sum(covered_digits)
     return 0 < covered >= minimum * whole

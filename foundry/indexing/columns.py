@@ -12,6 +12,7 @@ from foundry.indexing.carried import Previous
 from foundry.indexing.files import offsets_of, open_stored, split, write_array, write_stretches
 from foundry.indexing.links import LinksBuilder
 from foundry.records import Document
+from foundry.records.prepared import LinkKeys
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, encode_value, parse_time
 
@@ -35,7 +36,7 @@ class DocumentColumns:
             self._stored_sources = open_stored(previous.index.filter_sources)
             self._stored_modified = open_stored(previous.index.filter_modified)
 
-    def add(self, document: Document, chunk_count: int) -> None:
+    def add(self, document: Document, chunk_count: int, links: LinkKeys) -> None:
         """Take the next document, which has so many chunks."""
         modified = UNKNOWN_TIME if document.modified is None else parse_time(document.modified)
         chunks = range(len(self._sources), len(self._sources) + chunk_count)
@@ -45,7 +46,7 @@ class DocumentColumns:
             self._tags.add(tag.encode(), chunks)
         for field, value in _values_of(document, self._filterable):
             self._values.add(encode_value(field, value), [len(self._chunk_counts)])
-        self._links.add(document)
+        self._links.add(links)
         self._chunk_counts.append(chunk_count)
 
     def carry(self, first: int, last: int) -> None:

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from foundry.indexing.carried import Previous
 from foundry.indexing.files import Rows, StoredRows
-from foundry.indexing.terms import document_names
-from foundry.indexing.vocabulary import NO_TERM, Vocabulary
-from foundry.records.prepared import PreparedDocument
+from foundry.indexing.terms import chunk_headings, document_names
+from foundry.indexing.vocabulary import NO_TERM
+from foundry.records import Chunk, Document
+from foundry.records.prepared import ChunkTerms, NamedHeading
 from foundry.runtime.index.reader import hash_key
 from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
 
@@ -53,12 +54,9 @@ class Kind(IntEnum):
 
 
 class HeadingsBuilder:
-    """Collects the headings of documents, whose terms are in the `vocabulary`."""
+    """Collects the headings of documents."""
 
-    def __init__(
-        self, tokenizer: Tokenizer, vocabulary: Vocabulary, previous: Previous | None = None
-    ) -> None:
-        self._tokenizer, self._vocabulary = tokenizer, vocabulary
+    def __init__(self, previous: Previous | None = None) -> None:
         # By document: key, chunk of the document, number of the heading term, kind.
         self._headings = Rows("QIII")
         self._texts = Rows("B")
@@ -66,18 +64,15 @@ class HeadingsBuilder:
             self._stored = StoredRows.open(previous.left, "headings", 4)
             self._stored_texts = StoredRows.open(previous.left, "headings.texts")
 
-    def add(self, prepared: PreparedDocument) -> None:
-        """Take the next document, whose terms have got their numbers."""
-        document, paths = prepared.document, document_names(prepared.document)
-        found: dict[str, int] = {}
-        for place, headings in enumerate(prepared.terms.headings):
-            for heading in headings:
-                if heading == document.title or heading not in paths:
-                    found.setdefault(heading, place)
-        for heading in found:
-            self._texts.add(heading.encode("utf-8", "surrogatepass"))
+    def add(self, headings: Sequence[NamedHeading], numbers: Sequence[int]) -> None:
+        """Take those of the next document, and the numbers of the terms in its vocabulary."""
+        for heading in headings:
+            self._texts.add(heading.text.encode("utf-8", "surrogatepass"))
         self._headings.add(
-            map(hash_key, found), found.values(), map(self._term_of, found), map(_kind_of, found)
+            [hash_key(heading.text) for heading in headings],
+            [heading.chunk for heading in headings],
+            [NO_TERM if heading.term < 0 else numbers[heading.term] for heading in headings],
+            [heading.kind for heading in headings],
         )
 
     def carry(self, first: int, last: int) -> None:
@@ -126,10 +121,30 @@ class HeadingsBuilder:
         _, first = np.unique(self._headings.stored().columns[0], return_index=True)
         return np.sort(first)
 
-    def _term_of(self, heading: str) -> int:
-        term = heading_term(self._tokenizer.tokenize(heading))
-        number = None if term is None else self._vocabulary.find(term)
-        return NO_TERM if number is None else number
+
+def find_headings(
+    document: Document, chunks: Sequence[Chunk], terms: ChunkTerms, tokenizer: Tokenizer
+) -> tuple[NamedHeading, ...]:
+    """Return the headings of a document whose terms have been counted, each once.
+
+    The names of its path are none, unless it is called so.
+    """
+    paths = set(document_names(document)) - {document.title}
+    first: dict[str, int] = {}
+    for place, headings in enumerate(chunk_headings(document, chunks)):
+        for heading in headings:
+            if heading not in paths:
+                first.setdefault(heading, place)
+    places = {term: place for place, term in enumerate(terms.vocabulary)}
+    return tuple(
+        NamedHeading(
+            heading,
+            place,
+            places.get(heading_term(tokenizer.tokenize(heading)) or "", -1),
+            _kind_of(heading),
+        )
+        for heading, place in first.items()
+    )
 
 
 def _kind_of(heading: str) -> int:

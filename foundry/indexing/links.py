@@ -17,6 +17,7 @@ import numpy as np
 from foundry.indexing.carried import Previous
 from foundry.indexing.files import Rows, StoredRows, look_up, offsets_of, write_array
 from foundry.records import Document, Place
+from foundry.records.prepared import LinkKeys, pack
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.reader import hash_key
 
@@ -41,11 +42,10 @@ class LinksBuilder:
             self._stored_links = StoredRows.open(previous.left, "links", 2)
             self._stored_addresses = StoredRows.open(previous.left, "addresses")
 
-    def add(self, document: Document) -> None:
-        """Take the next document."""
-        self._addresses.add(dict.fromkeys(_addresses_of(document)))
-        asked = [(first, other) for first, other in _asked_by(document) if first or other]
-        self._links.add((first for first, _ in asked), (other for _, other in asked))
+    def add(self, keys: LinkKeys) -> None:
+        """Take those of the next document."""
+        self._addresses.add(keys.addresses)
+        self._links.add(keys.first, keys.other)
 
     def carry(self, first: int, last: int) -> None:
         """Take the documents from `first` to `last` of the index before."""
@@ -75,6 +75,20 @@ class LinksBuilder:
         if left is not None:
             self._links.stored().write(left, "links")
             self._addresses.stored().write(left, "addresses")
+
+
+def link_keys(document: Document) -> LinkKeys:
+    """Return what a document's links ask for, and what it is asked for by."""
+    asked = [(first, other) for first, other in _asked_by(document) if first or other]
+    return LinkKeys(
+        first=_pack(first for first, _ in asked),
+        other=_pack(other for _, other in asked),
+        addresses=_pack(dict.fromkeys(_addresses_of(document))),
+    )
+
+
+def _pack(keys: Iterable[int]) -> bytes:
+    return pack(np.array([*keys], dtype=np.uint64))
 
 
 def _addresses_of(document: Document) -> Iterator[int]:

@@ -51,8 +51,8 @@ class PostingsBuilder:
         if previous is not None:
             self._stored_lengths = open_stored(previous.left / CHUNK_LENGTHS)
 
-    def add(self, terms: ChunkTerms) -> None:
-        """Take the terms of the next document's chunks."""
+    def add(self, terms: ChunkTerms) -> list[int]:
+        """Take the terms of the next document's chunks; returns the numbers of its vocabulary."""
         places = self.vocabulary.numbers(terms.vocabulary)
         own = unpack(terms.numbers, np.uint32)
         distinct = np.diff(unpack(terms.offsets, np.uint32))
@@ -65,6 +65,7 @@ class PostingsBuilder:
             column.frombytes(values.astype(np.uint32, copy=False).tobytes())
         if len(self._terms) >= RUN_POSTINGS:
             self._end_run()
+        return places
 
     def carry(self, first: int, last: int) -> None:
         """Take the chunks from `first` to `last` of the index before; their postings come later."""

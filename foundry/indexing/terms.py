@@ -55,16 +55,13 @@ def count_terms(
     return make_chunk_terms(
         (_count(document, chunk, tokenizer, fields, field_terms) for chunk in chunks),
         [_count_headings(own, paths, tokenizer) for own in headings],
-        headings,
     )
 
 
 def make_chunk_terms(
-    counts: Iterable[Mapping[str, int]],
-    heading_counts: Iterable[Mapping[str, int]],
-    headings: Sequence[tuple[str, ...]],
+    counts: Iterable[Mapping[str, int]], heading_counts: Iterable[Mapping[str, int]]
 ) -> ChunkTerms:
-    """Return chunks' terms as a matrix, from each chunk's counts and those of its `headings`."""
+    """Return chunks' terms as a matrix, from each chunk's counts and those of its headings."""
     vocabulary: defaultdict[str, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__
     offsets, numbers, frequencies, lengths = array("I", [0]), array("I"), array("I"), array("I")
@@ -80,7 +77,6 @@ def make_chunk_terms(
         numbers=_pack(numbers),
         counts=_pack(frequencies),
         lengths=_pack(lengths),
-        headings=tuple(headings),
     )
 
 

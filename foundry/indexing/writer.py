@@ -70,7 +70,7 @@ class IndexWriter:
         self._language = language
         self._tokenizer = Tokenizer(language)
         self._postings = PostingsBuilder(folder, previous)
-        self._headings = HeadingsBuilder(self._tokenizer, self._postings.vocabulary, previous)
+        self._headings = HeadingsBuilder(previous)
         self._threads = ThreadPoolExecutor()
         self._lanes: Future[WrittenPostings] | None = None
         self._synced: Sequence[Future[None]] = ()
@@ -95,8 +95,7 @@ class IndexWriter:
     def add(self, prepared: PreparedDocument) -> None:
         """Take one document and its chunks; ids must not have been seen before."""
         document = prepared.document
-        self._postings.add(prepared.terms)
-        self._headings.add(prepared)
+        self._headings.add(prepared.headings, self._postings.add(prepared.terms))
         if prepared.vectors is not None:
             vectors = prepared.vectors
             rows = unpack(vectors.rows, np.int8).reshape(-1, vectors.dimensions)
@@ -104,7 +103,7 @@ class IndexWriter:
             self._vectors_of(vectors.dimensions).add_rows(rows, scales)
         for chunk in prepared.chunks:
             self._chunks.add(_chunk_record(document, chunk), [chunk.id])
-        self._columns.add(document, len(prepared.chunks))
+        self._columns.add(document, len(prepared.chunks), prepared.links)
         copies = (place.document_id for place in document.also_at)
         self._documents.add(_document_record(document), [document.id, *copies])
 

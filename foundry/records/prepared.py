@@ -5,14 +5,12 @@ build. Numbers are held as bytes, little endian, and handed out as arrays.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foundry.records import Chunk, Document
-
-_BASE64 = {"ser_json_bytes": "base64", "val_json_bytes": "base64"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +19,14 @@ class ChunkTerms:
 
     `offsets` (n + 1,), `numbers` and `counts` (p,) are uint32: chunk i has the terms `numbers` from
     `offsets[i]` to `offsets[i + 1]`, positions in `vocabulary`, heading terms among them; a term
-    may have several positions, but only one in each chunk. `lengths` uint32 (n,) are BM25's, and
-    `headings` the headings by which each chunk is to be found.
+    may have several positions, but only one in each chunk. `lengths` uint32 (n,) are BM25's.
     """
-
-    __pydantic_config__: ClassVar[Any] = _BASE64
 
     vocabulary: tuple[str, ...]
     offsets: bytes
     numbers: bytes
     counts: bytes
     lengths: bytes
-    headings: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +37,33 @@ class ChunkVectors:
     the table's rows that occur in each chunk's text, from `offsets` uint32 (n + 1,).
     """
 
-    __pydantic_config__: ClassVar[Any] = _BASE64
-
     dimensions: int
     rows: bytes
     scales: bytes
     offsets: bytes
     pieces: bytes
+
+
+class NamedHeading(NamedTuple):
+    """A heading of a document, the first of its chunks that is found by it, the position of its
+    heading term in the vocabulary (-1 without one), and how well it reads (`headings.Kind`)."""
+
+    text: str
+    chunk: int
+    term: int
+    kind: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkKeys:
+    """What a document's links ask for, and what it is asked for by: hashes, uint64.
+
+    Link i (m,) asks for `first[i]`, and for `other[i]` if no document has that; 0 is nothing.
+    """
+
+    first: bytes
+    other: bytes
+    addresses: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +76,8 @@ class PreparedDocument:
     document: Document
     chunks: tuple[Chunk, ...]
     terms: ChunkTerms
+    headings: tuple[NamedHeading, ...]
+    links: LinkKeys
     vectors: ChunkVectors | None = None
 
 

@@ -5,7 +5,7 @@ from conftest import CONFIG, MakeProject
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.indexing.links import LinksBuilder, clean_url
+from foundry.indexing.links import LinksBuilder, clean_url, link_keys
 from foundry.records import Document, Link, Reading
 
 
@@ -38,7 +38,7 @@ def document(
 def resolve(*documents: Document) -> list[list[int]]:
     builder = LinksBuilder()
     for entry in documents:
-        builder.add(entry)
+        builder.add(link_keys(entry))
     found = builder.resolve()
     (targets,) = found.columns
     return [targets[found.span(row, row + 1)].tolist() for row in range(len(documents))]

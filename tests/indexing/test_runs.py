@@ -35,7 +35,7 @@ def test_runs_are_merged_by_term_and_chunk(
         patch.setattr(postings, "RUN_POSTINGS", size)
         builder = postings.PostingsBuilder(folder)
         for chunks in documents:
-            builder.add(make_chunk_terms(chunks, [{}] * len(chunks), [()] * len(chunks)))
+            builder.add(make_chunk_terms(chunks, [{}] * len(chunks)))
         builder.write(layout)
 
     expected: dict[bytes, list[tuple[int, int]]] = defaultdict(list)

@@ -1,11 +1,16 @@
-"""Encode prepared documents as bytes, for workers and for the cache, and check what comes back."""
+"""Encode prepared documents as bytes, for workers and for the cache, and check what comes back.
+
+A result is its signature, what JSON can say of it, compressed, and its arrays as they are: those of
+vectors would not get smaller. Texts of chunks are not written, being passages of the document's.
+"""
 
 import hashlib
 import json
 import struct
 import zlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,26 +18,87 @@ from pydantic import TypeAdapter
 
 from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.signature import Signature
+from foundry.indexing.headings import Kind
 from foundry.readers.sandbox.reading import check_document
-from foundry.records import RawDocument, Skipped
-from foundry.records.prepared import PreparedDocument, unpack
+from foundry.records import Chunk, Document, RawDocument, Skipped, Span
+from foundry.records.prepared import (
+    ChunkTerms,
+    ChunkVectors,
+    LinkKeys,
+    NamedHeading,
+    PreparedDocument,
+    unpack,
+)
 
 ZLIB_LEVEL = 1
 
 MAX_UNPACKED_BYTES = 2_000_000_000
 
-_LENGTH = struct.Struct("<I")
-_PREPARED = TypeAdapter(PreparedDocument)
+_LENGTHS = struct.Struct("<II")
+"""Of the signature, which a document that was skipped has not, and of the compressed JSON."""
+
+
+class _StoredChunk(NamedTuple):
+    id: str
+    heading_path: tuple[str, ...]
+    start: int
+    end: int
+    line_start: int
+    line_end: int
+    page: int | None
+    parent: Span | None
+
+
+class _Stored(NamedTuple):
+    """What JSON says of a document: `sizes` are the bytes of its arrays; without vectors,
+    `dimensions` is None."""
+
+    document: Document
+    chunks: tuple[_StoredChunk, ...]
+    vocabulary: tuple[str, ...]
+    headings: tuple[NamedHeading, ...]
+    dimensions: int | None
+    sizes: tuple[int, ...]
+
+
+_KINDS = frozenset(Kind)
+_STORED = TypeAdapter(_Stored)
 _SKIPPED = TypeAdapter(Skipped)
 
 
 def encode(result: PreparedDocument | Skipped) -> bytes:
-    """Return a result as compressed JSON, after the signature of a document that is not skipped."""
+    """Return a result as bytes, the signature of a document that is not skipped first."""
     if isinstance(result, Skipped):
-        return _LENGTH.pack(0) + zlib.compress(_SKIPPED.dump_json(result), ZLIB_LEVEL)
+        content = zlib.compress(_SKIPPED.dump_json(result), ZLIB_LEVEL)
+        return _LENGTHS.pack(0, len(content)) + content
+    terms, links, vectors = result.terms, result.links, result.vectors
+    arrays = [terms.offsets, terms.numbers, terms.counts, terms.lengths]
+    arrays += [links.first, links.other, links.addresses]
+    if vectors is not None:
+        arrays += [vectors.rows, vectors.scales, vectors.offsets, vectors.pieces]
+    stored = _Stored(
+        result.document,
+        tuple(
+            _StoredChunk(
+                id=chunk.id,
+                heading_path=chunk.heading_path,
+                start=chunk.start,
+                end=chunk.end,
+                line_start=chunk.line_start,
+                line_end=chunk.line_end,
+                page=chunk.page,
+                parent=chunk.parent,
+            )
+            for chunk in result.chunks
+        ),
+        terms.vocabulary,
+        result.headings,
+        None if vectors is None else vectors.dimensions,
+        tuple(map(len, arrays)),
+    )
     signature = Signature.of(result.document).to_bytes()
-    content = zlib.compress(_PREPARED.dump_json(result), ZLIB_LEVEL)
-    return _LENGTH.pack(len(signature)) + signature + content
+    content = zlib.compress(_STORED.dump_json(stored), ZLIB_LEVEL)
+    return b"".join((_LENGTHS.pack(len(signature), len(content)), signature, content, *arrays))
 
 
 def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes:
@@ -45,17 +111,38 @@ def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes
 
 def decode(content: bytes) -> PreparedDocument | Skipped:
     """Return what `encode` made bytes of. Raises ValueError when it did not."""
-    signature, packed = _cut(content)
-    try:
-        unpacker = zlib.decompressobj()
-        text = unpacker.decompress(packed, MAX_UNPACKED_BYTES)
-        if unpacker.unconsumed_tail or not unpacker.eof:
-            raise ValueError("cut off, or too much")
-    except zlib.error as error:
-        raise ValueError(str(error)) from None
+    signature, packed, rest = _cut(content)
+    text = _unpack(packed)
     if not signature:
         return _SKIPPED.validate_json(text)
-    return _PREPARED.validate_json(text)
+    stored = _STORED.validate_json(text)
+    document, arrays = stored.document, [*_split(rest, stored.sizes)]
+    if len(arrays) != (7 if stored.dimensions is None else 11):
+        raise ValueError("another number of arrays")
+    passages = document.reading.text
+    if any(not 0 <= chunk.start <= chunk.end <= len(passages) for chunk in stored.chunks):
+        raise ValueError("a chunk outside the text")
+    if sum(chunk.end - chunk.start for chunk in stored.chunks) > MAX_UNPACKED_BYTES:
+        raise ValueError("too much")
+    chunks = tuple(
+        Chunk(
+            id=chunk.id,
+            document_id=document.id,
+            text=passages[chunk.start : chunk.end],
+            heading_path=chunk.heading_path,
+            start=chunk.start,
+            end=chunk.end,
+            line_start=chunk.line_start,
+            line_end=chunk.line_end,
+            page=chunk.page,
+            parent=chunk.parent,
+        )
+        for chunk in stored.chunks
+    )
+    terms, links = ChunkTerms(stored.vocabulary, *arrays[:4]), LinkKeys(*arrays[4:7])
+    dimensions = stored.dimensions
+    vectors = None if dimensions is None else ChunkVectors(dimensions, *arrays[7:])
+    return PreparedDocument(document, chunks, terms, stored.headings, links, vectors)
 
 
 def decode_signature(content: bytes) -> Signature | None:
@@ -63,15 +150,36 @@ def decode_signature(content: bytes) -> Signature | None:
 
     Raises ValueError as `decode` does.
     """
-    signature, _ = _cut(content)
+    signature, _, _ = _cut(content)
     return Signature.from_bytes(signature) if signature else None
 
 
-def _cut(content: bytes) -> tuple[bytes, bytes]:
-    if len(content) < _LENGTH.size:
+def _cut(content: bytes) -> tuple[bytes, bytes, bytes]:
+    """Return the signature, the compressed JSON, and the arrays."""
+    if len(content) < _LENGTHS.size:
         raise ValueError("cut off")
-    end = _LENGTH.size + _LENGTH.unpack_from(content)[0]
-    return content[_LENGTH.size : end], content[end:]
+    signature, packed = _LENGTHS.unpack_from(content)
+    middle = _LENGTHS.size + signature
+    end = middle + packed
+    return content[_LENGTHS.size : middle], content[middle:end], content[end:]
+
+
+def _unpack(packed: bytes) -> bytes:
+    try:
+        unpacker = zlib.decompressobj()
+        text = unpacker.decompress(packed, MAX_UNPACKED_BYTES)
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    if unpacker.unconsumed_tail or not unpacker.eof:
+        raise ValueError("cut off, or too much")
+    return text
+
+
+def _split(content: bytes, sizes: Sequence[int]) -> Iterator[bytes]:
+    if min(sizes, default=0) < 0 or sum(sizes) != len(content):
+        raise ValueError("arrays of another length")
+    for start, end in pairwise(accumulate(sizes, initial=0)):
+        yield content[start:end]
 
 
 def content_key(raw: RawDocument) -> bytes:
@@ -97,20 +205,19 @@ def check_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> PreparedDoc
 
 
 def _check_parts(result: PreparedDocument, recipe: Recipe) -> None:
-    document = result.document
-    if any(chunk.document_id != document.id for chunk in result.chunks):
-        raise ValueError("a chunk of another document")
-    length, count = len(document.reading.text), len(result.chunks)
-    for chunk in result.chunks:
-        if not 0 <= chunk.start <= chunk.end <= length:
-            raise ValueError("a chunk outside the text")
-    terms = result.terms
+    count, terms, links = len(result.chunks), result.terms, result.links
     numbers = unpack(terms.numbers, np.uint32)
     _check_matrix(unpack(terms.offsets, np.uint32), count, len(numbers))
-    _check_lengths(count, unpack(terms.lengths, np.uint32), terms.headings)
+    _check_lengths(count, unpack(terms.lengths, np.uint32))
     _check_lengths(len(numbers), unpack(terms.counts, np.uint32))
     if not count or (len(numbers) and int(numbers.max()) >= len(terms.vocabulary)):
         raise ValueError("terms that are not there")
+    for heading in result.headings:
+        is_known = 0 <= heading.chunk < count and -1 <= heading.term < len(terms.vocabulary)
+        if not is_known or heading.kind not in _KINDS:
+            raise ValueError("a heading of nothing")
+    _check_lengths(len(unpack(links.first, np.uint64)), unpack(links.other, np.uint64))
+    unpack(links.addresses, np.uint64)
     if (result.vectors is not None) != bool(recipe.dimensions):
         raise ValueError("vectors where there are none, or none")
     if result.vectors is not None:

@@ -10,6 +10,8 @@ from foundry.chunking.tables import repeat_headers
 from foundry.embedding.providers.token_estimate import estimate_tokens
 from foundry.embedding.static import StaticEmbedder
 from foundry.errors import FoundryError
+from foundry.indexing.headings import find_headings
+from foundry.indexing.links import link_keys
 from foundry.indexing.terms import count_terms
 from foundry.readers import read
 from foundry.readers.contract import TOO_MUCH
@@ -57,14 +59,16 @@ class Preparer:
         return self.complete(document, chunks)
 
     def complete(self, document: Document, chunks: Sequence[Chunk]) -> PreparedDocument:
-        """Count the terms of a document's chunks, at least one, and embed them if that is due."""
+        """Return a document with its chunks, at least one, and all that an index takes of them."""
         vectors = None
         if self._embedder is not None:
             vectors = self._embedder.embed_chunks(
                 [_headings(document, piece) for piece in chunks], [piece.text for piece in chunks]
             )
         terms = count_terms(document, chunks, self._tokenizer, self._recipe.fields)
-        return PreparedDocument(document, tuple(chunks), terms, vectors)
+        headings = find_headings(document, chunks, terms, self._tokenizer)
+        links = link_keys(document)
+        return PreparedDocument(document, tuple(chunks), terms, headings, links, vectors)
 
 
 def open_task(options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, int]]:
