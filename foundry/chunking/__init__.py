@@ -78,7 +78,7 @@ def _trim(pieces: Iterator[Piece], text: str, *, keeps_indentation: bool) -> Ite
         if _WORD.search(text, start, max(end, start)):
             if keeps_indentation:
                 start = _line_start(text, piece.start, start)
-            yield replace(piece, start=start, end=end)
+            yield Piece(start, end, piece.heading_path, piece.parent)
 
 
 def _line_start(text: str, earliest: int, start: int) -> int:

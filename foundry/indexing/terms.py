@@ -67,7 +67,7 @@ def make_chunk_terms(
     offsets, numbers, frequencies, lengths = array("I", [0]), array("I"), array("I"), array("I")
     for counted, named in zip(counts, heading_counts, strict=True):
         added = dict(sorted((term, count) for term, count in named.items() if term not in counted))
-        numbers.extend([vocabulary[term] for term in chain(counted, added)])
+        numbers.extend(map(vocabulary.__getitem__, chain(counted, added)))
         frequencies.extend(chain(counted.values(), added.values()))
         offsets.append(len(numbers))
         lengths.append(sum(counted.values()))
@@ -196,7 +196,8 @@ def heading_terms(tokens: Sequence[Token]) -> set[str]:
     A letter that may be an article (`Level A compliance`) may be left out.
     """
     groups: list[Sequence[Token]] = [tokens]
-    groups += [[token for token in tokens if token.text.casefold() not in _ARTICLES]]
+    others = [token for token in tokens if token.text.casefold() not in _ARTICLES]
+    groups += [others] if len(others) < len(tokens) else []
     run: list[Token] = []
     for token in (*tokens, None):
         if token is not None and (token.is_identifier or token.may_accompany):

@@ -160,6 +160,8 @@ class Tokenizer:
         self._stemmer = None if language == "none" else snowballstemmer.stemmer(language)
         self._stemmer_lock = threading.Lock()
         self.token = remember(self._analyse, remembered)
+        # Of words of their own, and of the parts of identifiers, which most are as well.
+        self._word_terms = remember(self._find_word_terms, remembered)
 
     def tokenize(self, text: str) -> list[Token]:
         """Cut `text` into tokens, in order, including those without terms (stop words)."""
@@ -198,8 +200,8 @@ class Tokenizer:
         if len(surface) > MAX_TOKEN_LENGTH:
             return Token(surface, ())
         # So are most words, and the patterns below would take three times as long.
-        if surface.isalpha() and surface.islower():
-            return Token(surface, tuple(self._word_terms(surface)))
+        if surface.isalpha() and (surface.islower() or surface[1:].islower()):
+            return Token(surface, self._word_terms(surface))
         if surface[0] in " (" or surface[-1] == " ":  # A letter that numbers something.
             letter = surface.strip(" (")
             return Token(letter, (letter.casefold(),))
@@ -207,15 +209,19 @@ class Tokenizer:
             outer = self._analyse(_PARAGRAPH.sub("", surface))
             return Token(surface, (surface.casefold(), *outer.terms), is_identifier=True)
         pieces = [piece for piece in _JOINTS.split(surface) if piece]
-        parts = [part for piece in pieces for part in _HUMPS.split(piece) if part]
+        divided = [_HUMPS.split(piece) for piece in pieces]
+        parts = [part for own in divided for part in own if part]
         folded = [part.casefold() for part in parts]
         is_identifier = (
             (_DIGIT.search(surface) is not None and _LETTER.search(surface) is not None)
             or _CODE_JOINT.search(surface) is not None
-            or any(len(_HUMPS.split(piece)) > 1 and not piece.isupper() for piece in pieces)
+            or any(
+                len(own) > 1 and not piece.isupper()
+                for piece, own in zip(pieces, divided, strict=True)
+            )
         )
         if parts == [surface]:
-            terms = self._word_terms(surface)
+            terms = [*self._word_terms(surface)]
         elif is_identifier or any(len(part) == 1 for part in folded):
             terms = self._identifier_terms(surface, pieces, folded)
         else:
@@ -240,15 +246,15 @@ class Tokenizer:
             terms += self._word_terms(series) if series not in parts else []
         return terms
 
-    def _word_terms(self, word: str) -> list[str]:
+    def _find_word_terms(self, word: str) -> tuple[str, ...]:
         folded = word.casefold().strip("_")
         if not folded or folded in self._stop_words:
-            return []
+            return ()
         if self._stemmer is None or _DIGIT.search(folded):
-            return [folded]
+            return (folded,)
         word = american(folded) if self.language == "english" else folded
         with self._stemmer_lock:
-            return [str(self._stemmer.stemWord(word))]
+            return (str(self._stemmer.stemWord(word)),)
 
 
 def _bigrams(run: str) -> Token:
