@@ -142,8 +142,8 @@ def _show(hit: Hit, find: FindWords, find_above: FindWords) -> ShownHit:
     pieces = [(text[start:end].strip("\n"), True)]
     if hit.path.rpartition(".")[2].lower() not in _CODE_SUFFIXES:
         # A block of code may have begun before this, or in an earlier chunk.
-        fences = text.count("\n```")
-        is_within = text.count("\n```", 0, start) % 2 or (fences % 2 and text.endswith("\n```"))
+        before, whole = (f"\n{part}".count("\n```") for part in (text[:start], text))
+        is_within = before % 2 or (whole % 2 and text.endswith("\n```"))
         shown = f"\n```\n{text[start:end]}" if is_within else f"\n{text[start:end]}"
         pieces = _pieces(shown, (hit.title, *hit.section)) or _pieces(shown, ())
     snippet, code = f"{GOES_ON} " if start else "", []

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from foundry.runtime.retrieval.candidates import Candidates, LaneHits
-from foundry.runtime.retrieval.hybrid import fuse_linear, judge, weights
+from foundry.runtime.retrieval.hybrid import distance_from, fuse_linear, judge, weights
 from foundry.runtime.retrieval.settings import ConfigurationError
 
 
@@ -133,3 +133,10 @@ def test_nothing_found_is_no_match() -> None:
 
 def test_what_a_stage_brought_in_does_not_count() -> None:
     assert judge(INDEX, one(math.nan, 0.0)) == "none"
+
+
+def test_a_distance_is_counted_in_spreads_from_what_chunks_have_in_common() -> None:
+    mean, nearer, further = np.array([[0.5, 0.0], [1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
+    assert distance_from(mean, 0.125, further) == 2.0
+    assert distance_from(mean, 0.125, nearer) == 0.0
+    assert distance_from(mean, None, further) is None

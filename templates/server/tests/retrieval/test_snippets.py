@@ -94,6 +94,8 @@ def test_code_keeps_its_lines_and_marks() -> None:
     ("text", "snippet", "code"),
     [
         ("Go.\n\n```\na **b**\n```", "Go.\na **b**", ((4, 11),)),
+        ("```\na **b**\n```", "a **b**", ((0, 7),)),
+        ("```\na\n```\nGo.\n```\nb\n```", "a\nGo.\nb", ((0, 1), (6, 7))),
         # The block began in an earlier chunk.
         ("a **b**\n```", "a **b**", ((0, 7),)),
         ("a **b**\n```\nGo **on**.", "a b\nGo **on**.", ((4, 14),)),
