@@ -15,7 +15,13 @@ import warm_python
 from servers import LIBRARIES
 
 SERVER = """
-import asyncio, json, os, sys, time
+import sys
+# Foundry of this folder, whichever the process that this one is forked from has imported.
+sys.path.insert(0, "")
+for name in [*sys.modules]:
+    if name.partition(".")[0] == "foundry":
+        del sys.modules[name]
+import asyncio, json, os, time
 from functools import partial
 from types import SimpleNamespace
 from fastapi import FastAPI
