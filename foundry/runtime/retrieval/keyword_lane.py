@@ -47,7 +47,7 @@ class KeywordLane:
         offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))
         # Once glibc has mapped and freed a block, which need not be written to, it keeps twice as
         # much of what is freed (M_MMAP_THRESHOLD in mallopt(3)). Else each search gives its arrays
-        # back and has the system map new pages, a third or more of its time at 100,000 chunks.
+        # back and has the system map new pages, a quarter or more of its time at 100,000 chunks.
         np.empty(min(KEPT_BYTES * chunks, MOST_KEPT_BYTES), dtype=np.uint8)
         return cls(
             # A query looks each of its words up several times.
