@@ -51,7 +51,7 @@ from foundry.key_value import CacheDamagedError
 from foundry.progress import Reporter
 from foundry.runtime.index.layout import Manifest
 from foundry.runtime.retrieval.embedding.probe import DenseManifest
-from foundry.sources import estimate, fetch_all
+from foundry.sources import count_fetched, fetch_all
 
 CARRIED = "carried"
 """The folder of what a build leaves for the next."""
@@ -119,10 +119,9 @@ class _Build:
         return self._result(manifest, report, changes, is_unchanged=is_unchanged)
 
     def _collect(self, recipe: Recipe, surveyed: Survey) -> Inputs:
-        config, step, total = self.config, self.reporter.step, surveyed.documents
+        config, step = self.config, self.reporter.step
         sources, coverage, traffic = fetch_all(config.sources, config.state, step)
-        if coverage:
-            total = sum(estimate(source) for source in sources)
+        total = surveyed.documents + count_fetched(sources)
         with step("Reading", "documents", total) as progress:
             pool = self.engine.open_pool(recipe)
             inputs = collect_inputs(

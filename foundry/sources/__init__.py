@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from foundry.config.git_sources import GitSource
-from foundry.config.sources import FolderSource, RecordsSource, Source
+from foundry.config.sources import RecordsSource, Source
 from foundry.config.web_sources import WebSource
-from foundry.errors import SourceError
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped
-from foundry.sources import folder, git
+from foundry.sources import git
 from foundry.sources.fetched import FetchedRepository, FetchedSource, ReadySource
 from foundry.sources.stamps import lasting_stamp
 
@@ -73,18 +72,16 @@ def stamp(source: ReadySource) -> str | None:
         return None
 
 
-def estimate(source: Source | ReadySource) -> int:
-    """About how many documents `iterate` will deliver; 0 if the source cannot be read."""
+def count_fetched(sources: Sequence[ReadySource]) -> int:
+    """Return how many pages and files of all sources have been fetched."""
+    pages = sum(len(source.pages) for source in sources if isinstance(source, FetchedSource))
+    return pages + sum(len(one.files) for one in sources if isinstance(one, FetchedRepository))
+
+
+def estimate_rows(source: RecordsSource) -> int:
+    """Return about how many rows a table has; 0 if it cannot be read."""
     try:
-        if isinstance(source, FolderSource):
-            return sum(1 for _ in folder.look(source))
-        if isinstance(source, WebSource | GitSource):
-            return 0
-        if isinstance(source, FetchedSource):
-            return len(source.pages)
-        if isinstance(source, FetchedRepository):
-            return len(source.files)
         with source.path.open("rb") as file:
             return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK_BYTES), b""))
-    except (OSError, SourceError):
+    except OSError:
         return 0

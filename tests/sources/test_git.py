@@ -17,7 +17,7 @@ from foundry.config.git_sources import GitSource
 from foundry.config.project import load_config
 from foundry.config.sources import find_problems, resolve
 from foundry.errors import SourceError
-from foundry.progress import Reporter
+from foundry.progress import Lines, Reporter
 from foundry.records import RawDocument, Skipped
 from foundry.sources import fetch_all, iterate
 
@@ -395,6 +395,19 @@ def test_a_repository_that_is_gone_leaves_the_index(
     assert result.exit_code == 1
     assert "source handbook: cannot read HEAD" in result.stderr
     assert project.ask("seals")["results"]
+
+
+def test_progress_counts_fetched_files_among_all_documents(
+    repository: Repository, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit({"a.md": "# Seals", "b.md": "# Pumps"})
+    config = (
+        '[project]\nname = "notes"\n\n[[sources]]\ntype = "folder"\npath = "docs"\n\n'
+        f'[[sources]]\ntype = "git"\nrepository = "{repository.folder}"\n'
+    )
+    project = make_project({"docs/c.md": "# Valves"}, config=config)
+    monkeypatch.setattr(Lines, "interval_seconds", 0)
+    assert "Reading: 1 of 3 documents" in project.succeed("build").stderr
 
 
 def test_init_takes_the_url_of_a_repository(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from foundry.records.prepared import PreparedDocument
 from foundry.runtime.index.records import telling_title
 from foundry.runtime.retrieval.tokens import Tokenizer
 
-REMEMBERED_TOKENS = 200_000
+REMEMBERED_WORDS = 200_000
 
 
 class Preparer:
@@ -32,7 +32,7 @@ class Preparer:
 
     def __init__(self, recipe: Recipe, *, is_worker: bool = False) -> None:
         self._recipe = recipe
-        self._tokenizer = Tokenizer(recipe.language, REMEMBERED_TOKENS)
+        self._tokenizer = Tokenizer(recipe.language, REMEMBERED_WORDS, REMEMBERED_WORDS)
         self._embedder = StaticEmbedder(recipe.language) if recipe.dimensions else None
         self._is_worker = is_worker
 

@@ -16,7 +16,7 @@ from foundry.config.changes import hash_config
 from foundry.config.project import Config
 from foundry.config.sources import FolderSource, RecordsSource, Source
 from foundry.records import Skipped
-from foundry.sources import estimate, folder, stamp
+from foundry.sources import estimate_rows, folder, stamp
 from foundry.sources.fetched import ReadySource
 
 
@@ -124,7 +124,8 @@ def _look_at(source: Source, cache: DocumentCache, recipe: str) -> tuple[int, by
         if known:
             is_same = (stamp(source), table_origin(source, recipe)) == (known.stamp, known.origin)
             return known.documents, known.inputs if is_same else None
-    return estimate(source), None
+        return estimate_rows(source), None
+    return 0, None
 
 
 def index_state(config: Config, digest: str) -> str:

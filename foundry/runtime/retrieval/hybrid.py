@@ -7,7 +7,7 @@ for every query, and stretching it over the candidates loses that.
 Two observations add up to the evidence for a match: how near the best hit is to the query, beyond
 what is near to any question whatever (the `background` of the index), and how much of the query's
 terms the best hit of the keyword lane has, each term weighted by its rarity. Of five English
-collections, 1 to 11 % of the questions about them stay below `STRONG`, as do 97 % of the questions
+collections, 2 to 7 % of the questions about them are no strong match, as are 97 % of the questions
 about the others.
 """
 

@@ -152,16 +152,19 @@ class Token(NamedTuple):
 
 
 class Tokenizer:
-    """Cuts texts of one of Snowball's languages into terms; `none` has no stems or stop words."""
+    """Cuts texts of one of Snowball's languages into terms; `none` has no stems or stop words.
 
-    def __init__(self, language: str, remembered: int = 8_192) -> None:
+    Keeps up to `remembered` tokens, and the terms of as many words as `remembered_words`.
+    """
+
+    def __init__(self, language: str, remembered: int = 8_192, remembered_words: int = 0) -> None:
         self.language = language
         self._stop_words = ENGLISH_STOP_WORDS if language == "english" else frozenset[str]()
         self._stemmer = None if language == "none" else snowballstemmer.stemmer(language)
         self._stemmer_lock = threading.Lock()
         self.token = remember(self._analyse, remembered)
-        # Of words of their own, and of the parts of identifiers, which most are as well.
-        self._word_terms = remember(self._find_word_terms, remembered)
+        # Words are tokens that are remembered already, but for the parts of identifiers.
+        self._word_terms = remember(self._find_word_terms, remembered_words)
 
     def tokenize(self, text: str) -> list[Token]:
         """Cut `text` into tokens, in order, including those without terms (stop words)."""
