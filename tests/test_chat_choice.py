@@ -1,8 +1,6 @@
 """Whether a chat may ask a language model is chosen at export; without it nothing of one ships."""
 
 import json
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -85,22 +83,11 @@ def test_it_is_said_that_a_chat_asks_no_model_any_more(
         assert result.exit_code == 0
         assert said in result.stderr
         assert "language_model = true in [server]" in result.stderr
-    # From then on only where a model is named, here or where the server starts.
+    # From then on only where a model is named.
     assert "warning" not in project.run("export").stderr
     for name, value in MODEL.items():
         monkeypatch.setenv(name, value)
     assert said in project.run("export").stderr
-    started = start(folder, {**MODEL, "PYTHONDONTWRITEBYTECODE": "1"})
-    assert "LLM_MODEL has no effect on this server" in started
-    assert start(folder, {}) == ""
-
-
-def start(folder: Path, variables: dict[str, str]) -> str:
-    """Make the application of an export; returns what it complains of."""
-    code = f"import sys; sys.path.insert(0, {str(folder)!r}); from notes.app import create_app"
-    command = [sys.executable, "-I", "-B", "-c", f"{code}; create_app()"]
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
-    return done.stderr
 
 
 def test_a_folder_is_served_with_the_model_that_is_named(

@@ -203,17 +203,8 @@ def grade(evidence: float, strong: float, weak: float) -> Match:
     return "strong" if evidence >= strong else "weak" if evidence >= weak else "none"
 
 
-def respond(
-    index: Index,
-    journal: Journal,
-    candidates: Candidates,
-    hits: Iterator[Hit],
-    match: Match | None = None,
-) -> SearchResponse:
-    """Return the response, with as many of the first hits as were asked for.
-
-    Unless the `match` is given, the terms of the query decide how good it is.
-    """
+def respond(index: Index, journal: Journal, hits: Iterator[Hit], match: Match) -> SearchResponse:
+    """Return the response, with as many of the first hits as were asked for."""
     # Stages that choose among hits write to the journal while these are read.
     results = tuple(islice(hits, journal.top_k))
     used: dict[str, Mode] = {"requested": journal.mode, "default": "hybrid"}
@@ -225,7 +216,7 @@ def respond(
         mode=used.get(reason, "keyword"),
         reason=reason,
         degraded=reason == "embedder_unavailable" or (reason == "no_vectors" and wants_vectors),
-        match="strong" if reason == "identifier" else match or judge_terms(candidates),
+        match="strong" if reason == "identifier" else match,
         unknown_identifiers=journal.unknown_identifiers,
         took_ms=round((time.perf_counter() - journal.started) * 1000, 3),
         stages=journal.stages,

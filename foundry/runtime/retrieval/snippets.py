@@ -106,27 +106,25 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
             # The numbers in `PII-2024-0042` are others elsewhere.
             terms.update(filterfalse(str.isdigit, token.terms))
     # Half of each term, since a stem may end otherwise than its words do.
-    beginnings = {term[: max(3, len(term) // 2 + 1)] for term in terms} - whole
-    match_word, analyse = WORD.match, tokenizer.token
+    beginnings = {term[: max(3, len(term) // 2 + 1)] for term in terms}
+    needles = dict.fromkeys(beginnings, True) | dict.fromkeys(whole, False)
+
+    def is_wanted(word: str) -> bool:
+        return not terms.isdisjoint(tokenizer.token(word).terms)
 
     def find(text: str) -> list[Span]:
         # Of all letters this one alone has a lower case of two characters.
         lower = text.replace("\u0130", "I").lower()
         ends: dict[int, int] = {}
-        for beginning in beginnings:
-            start = lower.find(beginning)
+        for needle, is_beginning in needles.items():
+            start = lower.find(needle)
             while start >= 0:
-                end = start + len(beginning)
-                word = match_word(text, start)
-                if word and not terms.isdisjoint(analyse(word[0]).terms):
+                end = start + len(needle)
+                if not is_beginning:
+                    ends[start] = max(end, ends.get(start, end))
+                elif (word := WORD.match(text, start)) and is_wanted(word[0]):
                     ends[start] = end = word.end()
-                start = lower.find(beginning, end)
-        for name in whole:
-            start = lower.find(name)
-            while start >= 0:
-                end = start + len(name)
-                ends[start] = max(end, ends.get(start, end))
-                start = lower.find(name, end)
+                start = lower.find(needle, end)
         end = 0
         return [(start, end := last) for start, last in sorted(ends.items()) if start >= end]
 
@@ -155,8 +153,8 @@ def _show(hit: Hit, find: FindWords, find_above: FindWords) -> ShownHit:
         snippet, is_cut = snippet[: _end_of_word(snippet, 0, MAX_CHARACTERS)], True
     snippet = snippet.rstrip()
     shown_code = tuple((a, min(b, len(snippet))) for a, b in code if a < len(snippet))
-    shown_words = None if words is None else _move(words, text, start, snippet)
-    shown_words = find(snippet) if shown_words is None else shown_words
+    moved = None if words is None else _move(words, text, start, snippet)
+    shown_words = find(snippet) if moved is None else moved
     highlights = Highlights(shown_words, find_above(hit.title), [*map(find_above, hit.section)])
     snippet += f" {GOES_ON}" if is_cut else ""
     return ShownHit(*(*_of_hit(hit), snippet, highlights, shown_code))
@@ -166,10 +164,10 @@ def _move(words: list[Span], text: str, start: int, snippet: str) -> list[Span] 
     """Return where a snippet from `start` has the `words` of its text; None if it has others."""
     ahead = len(GOES_ON) + 1 if start else 0
     end = start + len(snippet) - ahead
-    if text[start:end].replace("\n", " ") != snippet[ahead:].replace("\n", " "):
+    is_part = text[start:end].replace("\n", " ") == snippet[ahead:].replace("\n", " ")
+    # A word that is cut is another one.
+    if not is_part or not (text[:start][-1:] + text[end : end + 1] + " ").isspace():
         return None
-    if not (text[:start][-1:] + text[end : end + 1] + " ").isspace():
-        return None  # A word that is cut is another one.
     return [(a - start + ahead, b - start + ahead) for a, b in words if start <= a < end]
 
 
@@ -177,8 +175,7 @@ def _end_of_word(text: str, start: int, end: int) -> int:
     """Return where to cut a text that goes on after `end`, in its second half if possible."""
     if end >= len(text):
         return len(text)
-    middle = (start + end) // 2
-    cut = max(text.rfind(" ", middle, end), text.rfind("\n", middle, end))
+    cut = max(text.rfind(space, (start + end) // 2, end) for space in " \n")
     return cut if cut > 0 else end
 
 

@@ -102,20 +102,16 @@ _DIGIT = re.compile(r"[0-9]")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
-# These are compiled for the first text that needs them, as that takes longer than all the others.
+# Compiled for the first text that needs it, as that takes longer than all the others.
 @cache
 def _token_pattern() -> re.Pattern[str]:
     return re.compile(rf"(?P<run>[{_SPACELESS}]+)|{_PATTERN}")
 
 
-@cache
-def _spaceless_pattern() -> re.Pattern[str]:
-    return re.compile(f"[{_SPACELESS}]")
-
-
 def is_spaceless(text: str) -> bool:
     """Return whether a text begins with a character of a script written without spaces."""
-    return not text.isascii() and _spaceless_pattern().match(text) is not None
+    token = None if text.isascii() else _token_pattern().match(text)
+    return token is not None and token["run"] is not None
 
 
 Value = TypeVar("Value")
@@ -154,7 +150,7 @@ class Token(NamedTuple):
 class Tokenizer:
     """Cuts texts of one of Snowball's languages into terms; `none` has no stems or stop words.
 
-    Keeps up to `remembered` tokens, and the terms of as many words as `remembered_words`.
+    Remembers tokens, and `remembered_words` more, which are the parts of identifiers above all.
     """
 
     def __init__(self, language: str, remembered: int = 8_192, remembered_words: int = 0) -> None:
@@ -163,7 +159,6 @@ class Tokenizer:
         self._stemmer = None if language == "none" else snowballstemmer.stemmer(language)
         self._stemmer_lock = threading.Lock()
         self.token = remember(self._analyse, remembered)
-        # Words are tokens that are remembered already, but for the parts of identifiers.
         self._word_terms = remember(self._find_word_terms, remembered_words)
 
     def tokenize(self, text: str) -> list[Token]:
@@ -218,10 +213,7 @@ class Tokenizer:
         is_identifier = (
             (_DIGIT.search(surface) is not None and _LETTER.search(surface) is not None)
             or _CODE_JOINT.search(surface) is not None
-            or any(
-                len(own) > 1 and not piece.isupper()
-                for piece, own in zip(pieces, divided, strict=True)
-            )
+            or any(len(own) > 1 and not "".join(own).isupper() for own in divided)
         )
         if parts == [surface]:
             terms = [*self._word_terms(surface)]

@@ -5,7 +5,7 @@ from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.dense_lane import DenseLane
 from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
-from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, weights
+from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
 from .retrieval.keyword_lane import KeywordLane
 from .retrieval.results import (
@@ -59,7 +59,7 @@ def search_hybrid(
             candidates = fuse_linear(candidates, *weights())
 
     hits = merge_equal_texts(rank_hits(index, candidates), count=top_k)
-    return respond(index, journal, candidates, hits)
+    return respond(index, journal, hits, judge(index, candidates))
 
 
 served.open_index = lambda path: Index.open(path, KeywordLane.open, DenseLane.open, open_encoder)

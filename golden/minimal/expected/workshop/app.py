@@ -1,7 +1,5 @@
 """The HTTP application: its endpoints, and the checks that every request passes."""
 
-import logging
-
 from fastapi import FastAPI
 
 from . import __version__, search_hybrid
@@ -10,7 +8,7 @@ from .chat.routes import chat_routes
 from .custom import HOOKS
 from .mcp.transports import mcp_routes
 from .retrieval.hybrid import weights
-from .retrieval.settings import read_variable, settings
+from .retrieval.settings import settings
 from .retrieval.snippets import ShownResponse, with_snippets
 from .web.access import rate_checks, token_check
 from .web.documents import document_routes
@@ -49,9 +47,6 @@ def create_app() -> FastAPI:
     chat = Chat(search)
     app.include_router(chat_routes(chat.answer))
     app.include_router(document_routes)
-    if read_variable("LLM_MODEL") is not None:
-        remedy = "export it with language_model = true in [server], and the chat will ask the model"
-        logging.getLogger(__name__).warning("LLM_MODEL has no effect on this server: %s", remedy)
     app.include_router(health_routes())
     app.include_router(metrics_routes)
     app.router.routes.extend(mcp_routes(search, __version__))

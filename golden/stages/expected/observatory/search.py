@@ -5,7 +5,7 @@ from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.dense_lane import DenseLane
 from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
-from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, weights
+from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
 from .retrieval.keyword_lane import KeywordLane
 from .retrieval.results import Journal, Mode, SearchResponse, compare_with_terms, rank_hits, respond
@@ -98,7 +98,7 @@ def search_hybrid(
         hits, index.tokenizer.tokenize, journal, depth=2 * top_k, similarity=0.8
     )
     hits = cap_documents(hits, journal, most=2)
-    return respond(index, journal, candidates, hits)
+    return respond(index, journal, hits, judge(index, candidates))
 
 
 served.open_index = lambda path: Index.open(path, KeywordLane.open, DenseLane.open, open_encoder)

@@ -92,6 +92,14 @@ def test_answer_cites_what_search_finds(client: TestClient) -> None:
     assert all(citation["url"] for citation in done["cited"])
 
 
+def test_six_passages_may_be_cited_unless_another_number_is_asked_for(client: TestClient) -> None:
+    usual, six = (
+        client.post("/chat", json={"messages": MESSAGES, **asked}).text
+        for asked in ({}, {"top_k": 6})
+    )
+    assert events_of(usual)[0] == events_of(six)[0]
+
+
 def ask(client: TestClient, messages: list[dict[str, str]] = MESSAGES) -> tuple[str, Any, Any]:
     """The text of an answer, the data of its sources, and that of its end."""
     response = client.post("/chat", json={"messages": messages, "top_k": 3})
@@ -104,7 +112,7 @@ def test_extract_is_made_of_the_words_of_passages(client: TestClient) -> None:
     text, sources, done = ask(client)
     words = {word for source in sources["sources"] for word in words_of(whole_text(source["id"]))}
     *sentences, notice = text.split("\n\n")
-    assert done["notice"] in (None, notice)
+    assert done["notice"] in (None, notice) or done["reason"] == "nothing_found"
     if done["cited"]:
         assert all(words_of(re.sub(r" \[\d+\]$", "", s)) <= words for s in sentences)
 

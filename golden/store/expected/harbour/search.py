@@ -6,7 +6,7 @@ from .index.reader import current_index, served
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
-from .retrieval.hybrid import by_meaning, fuse_linear, weights
+from .retrieval.hybrid import by_meaning, fuse_linear, judge, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier, is_identifier_query
 from .retrieval.results import Journal, Mode, SearchResponse, merge_equal_texts, rank_hits, respond
 from .retrieval.settings import settings
@@ -56,7 +56,7 @@ def search_hybrid(
             candidates = fuse_linear(candidates, *weights())
 
     hits = merge_equal_texts(rank_hits(index, candidates), count=top_k)
-    return respond(index, journal, candidates, hits)
+    return respond(index, journal, hits, judge(index, candidates))
 
 
 served.open_index = partial(open_stored, open_engine=open_engine, open_encoder=open_encoder)

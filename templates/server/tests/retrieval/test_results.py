@@ -9,7 +9,7 @@ import pytest
 
 from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.candidates import Candidates, LaneHits
+from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.results import (
     Hit,
     Journal,
@@ -102,16 +102,13 @@ def test_a_response_says_which_mode_was_used_and_why(
     journal.reason = reason
     journal.note("query_length", searched="pump")
     journal.unknown_identifiers = ("D40",)
-    found = Candidates.by_keyword(LaneHits.none())
-    response = respond(index, journal, found, hits_of("a", "b", "c"))
+    response = respond(index, journal, hits_of("a", "b", "c"), "weak")
     assert (response.mode, response.reason, response.degraded) == (used, reason, degraded)
-    assert response.match == ("strong" if reason == "identifier" else "none")
+    assert response.match == ("strong" if reason == "identifier" else "weak")
     assert [hit.text for hit in response.hits] == ["a", "b"]
     assert 0 < response.took_ms < 60_000
     assert (response.query, response.unknown_identifiers) == ("pumps", ("D40",))
     assert response.stages == {"query_length": {"searched": "pump"}}
-    judged = respond(index, journal, found, hits_of("a"), "weak")
-    assert judged.match == ("strong" if reason == "identifier" else "weak")
 
 
 def hits_of(*texts: str) -> Iterator[Hit]:

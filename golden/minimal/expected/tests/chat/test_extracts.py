@@ -1,4 +1,4 @@
-"""Which sentences of the documents answer a question, and the events of such an answer."""
+"""The passages that an answer may cite, and the events of an answer by their sentences."""
 
 import asyncio
 from types import SimpleNamespace
@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from workshop.chat.answer import NumberedPassage, SourceOfAnswer
-from workshop.chat.conversation import Conversation, Turn
+from workshop.chat.answer import PASSAGES_CHARACTERS, number_passages
+from workshop.chat.conversation import Conversation, Turn, heading_of
 from workshop.chat.extracts import Chat, extract
+from workshop.chat.text import shorten
 from workshop.retrieval.results import Hit, LaneRanks, LaneScores, Match, SearchResponse
 from workshop.retrieval.tokens import Tokenizer
 
@@ -20,13 +21,13 @@ INDEX: Any = SimpleNamespace(
 """An index of ten chunks, in which every word is equally rare."""
 
 
-def passage(number: int, title: str, text: str, score: float = 0.5) -> NumberedPassage:
-    hit = Hit(
-        id=f"c{number}",
+def hit(text: str, title: str = "Valves", score: float = 0.5) -> Hit:
+    return Hit(
+        id="c",
         document_id="d",
         title=title,
         text=text,
-        section=[],
+        section=[title, "Start", "Here"],
         position={},
         source="docs",
         path="a.md",
@@ -39,17 +40,42 @@ def passage(number: int, title: str, text: str, score: float = 0.5) -> NumberedP
         ranks=LaneRanks(None, None),
         boosts={},
     )
-    source = SourceOfAnswer(number, hit.id, title, "/d/d", "d", [], "a.md", {}, text, score)
-    return NumberedPassage(source, hit, text)
 
 
-def extracts(question: str, *passages: NumberedPassage) -> list[tuple[int, str]]:
-    return [(found.source.number, text) for found, text in extract(question, passages, INDEX)]
+def test_passages_are_numbered_and_fit_the_budget() -> None:
+    passages = number_passages([hit("word " * 1200, "The\nGuide")] * 5)
+    assert [passage.source.number for passage in passages] == [1, 2, 3]
+    assert sum(len(passage.text) for passage in passages) <= PASSAGES_CHARACTERS
+    assert passages[-1].text.endswith("word ...")
+    assert heading_of(passages[0].hit) == "The Guide > Start > Here"
+    assert passages[0].source.id == passages[0].source.cited().id == "c"
+
+
+def test_short_passages_fit_whatever_is_left() -> None:
+    hits = [hit("x" * (PASSAGES_CHARACTERS - 50)), hit("short"), hit("y" * 300)]
+    assert [passage.text[:5] for passage in number_passages(hits)] == ["xxxxx", "short"]
+
+
+def test_shorten() -> None:
+    assert shorten("all of it", 9) == "all of it"
+    assert shorten("one two three four", 13) == "one two ..."
+    assert shorten("x" * 20, 10) == "xxxxxx ..."
+
+
+def test_a_passage_is_cut_only_where_enough_of_it_is_left() -> None:
+    for left, count in [(200, 2), (199, 1)]:
+        passages = number_passages([hit("x" * (16_000 - left)), hit("y" * 300)])
+        assert len(passages) == count
+
+
+def extracts(question: str, *hits: Hit) -> list[tuple[int, str]]:
+    found = extract(question, number_passages(hits), INDEX)
+    return [(passage.source.number, text) for passage, text in found]
 
 
 def test_sentences_with_the_words_of_the_question_are_chosen() -> None:
     text = "The pump room is cold. The valve of the pump is replaced yearly. Nobody knows why."
-    assert extracts("How often is the valve of the pump replaced?", passage(1, "Rooms", text)) == [
+    assert extracts("How often is the valve of the pump replaced?", hit(text, "Rooms")) == [
         (1, "The valve of the pump is replaced yearly.")
     ]
 
@@ -58,8 +84,8 @@ def test_headings_count_for_the_sentences_below_them() -> None:
     parts = "pump valve spring motor lever piston gasket cable filter"
     found = extracts(
         f"Who replaces {parts}?",
-        passage(1, "Lamps", "They are replaced by the foreman."),
-        passage(2, parts.capitalize(), "They are replaced by a mechanic."),
+        hit("They are replaced by the foreman.", "Lamps"),
+        hit("They are replaced by a mechanic.", parts.capitalize()),
     )
     assert found == [(2, "They are replaced by a mechanic.")]
 
@@ -67,8 +93,8 @@ def test_headings_count_for_the_sentences_below_them() -> None:
 def test_better_passages_count_for_more() -> None:
     found = extracts(
         "Who replaces the valve?",
-        passage(1, "Valves", "The valve is replaced by a mechanic.", score=0.9),
-        passage(2, "Valves", "The valve is replaced by nobody at all.", score=0.3),
+        hit("The valve is replaced by a mechanic.", score=0.9),
+        hit("The valve is replaced by nobody at all.", score=0.3),
     )
     assert found == [(1, "The valve is replaced by a mechanic.")]
 
@@ -77,14 +103,14 @@ def test_of_equal_sentences_the_first_of_a_passage_counts_for_more() -> None:
     # Each has a third of the question, the second also the start of another passage.
     names = "mechanic foreman plumber smith painter".split()
     text = " ".join(f"The valve is replaced by the {name}." for name in names)
-    found = extracts("Is the valve new, who replaces it?", passage(1, "Rooms", text))
+    found = extracts("Is the valve new, who replaces it?", hit(text, "Rooms"))
     assert [text.split()[-1] for _, text in found] == [f"{name}." for name in names[:4]]
 
 
 def test_sentences_that_say_much_less_than_the_best_are_left_out() -> None:
     text = "The pump of the valve has a spring. {} The pump is very old and quite cold."
     few, many = (
-        extracts(question, passage(1, "Rooms", text.format("Nobody knows why.")))
+        extracts(question, hit(text.format("Nobody knows why."), "Rooms"))
         for question in ("Pump valve spring?", "Pump spring?")
     )
     assert [len(few), len(many)] == [1, 2]
@@ -92,10 +118,10 @@ def test_sentences_that_say_much_less_than_the_best_are_left_out() -> None:
 
 def test_what_is_said_already_is_not_said_again() -> None:
     text = "The valve is replaced yearly. Yearly, the valve is replaced."
-    assert len(extracts("When is the valve replaced?", passage(1, "Valves", text))) == 1
-    assert extracts("Who?", passage(1, "Valves", "")) == []
+    assert len(extracts("When is the valve replaced?", hit(text))) == 1
+    assert extracts("Who?", hit("")) == []
     # Of a question without terms, what a passage says first.
-    assert extracts("Who?", passage(1, "Valves", text))[0] == (1, "The valve is replaced yearly.")
+    assert extracts("Who?", hit(text))[0] == (1, "The valve is replaced yearly.")
 
 
 ASKED = (Turn("user", "When is the valve replaced?"),)
@@ -118,7 +144,7 @@ def events(
 
     async def search(query: str, top_k: int, *, filters: Any) -> SearchResponse:
         assert (top_k, filters) == (3, {"tags": "odd"})
-        hits = (passage(1, "Valves", text).hit,)
+        hits = (hit(text),)
         return SearchResponse(query, "hybrid", "default", False, match, unknown, 1.0, {}, hits)
 
     async def collect() -> list[tuple[str, dict[str, Any]]]:

@@ -81,6 +81,10 @@ def test_an_array_of_another_type_or_none_is_refused(file: Path) -> None:
         assert (
             caught.value.hint == "build the index again, or restore the folder from a trusted copy"
         )
+    file.unlink()
+    with pytest.raises(IndexUnusableError, match="No such file") as caught:
+        open_array(file, np.uint32, (2, 3))
+    assert caught.value.hint and "ulimit" not in caught.value.hint
 
 
 def test_lack_of_memory_has_a_hint_of_its_own(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,10 +57,9 @@ def test_signs_by_hand() -> None:
     vectors = np.array([[1, -1, 0.5], [-1, 1, 2]], dtype=np.float32)
     centre = np.array([0, 0, 1], dtype=np.float32)
     assert pack_signs(vectors, centre).tolist() == [[0b001, 0b110]]
-    assert pack_signs(np.ones((1, 65), np.float32), np.zeros(65, np.float32)).tolist() == [
-        [2**64 - 1],
-        [1],
-    ]
+    for dimensions, words in ((64, [[2**64 - 1]]), (65, [[2**64 - 1], [1]])):
+        ones, zero = np.ones((1, dimensions), np.float32), np.zeros(dimensions, np.float32)
+        assert pack_signs(ones, zero).tolist() == words
 
 
 @pytest.mark.parametrize(("size", "is_exact"), [(2000, True), (2001, False)])

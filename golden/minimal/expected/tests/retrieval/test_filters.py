@@ -1,5 +1,6 @@
 """Which chunks filters let through, over a small table that the test writes."""
 
+from copy import copy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -142,7 +143,13 @@ def test_values_are_named_up_to_a_number(columns: FilterColumns) -> None:
     assert columns.known_values("path", 3) == ["a.md", "a.md.txt", "b/c.md"]
     assert columns.known_values("team", 9) == ["blue", "red"]
     assert columns.known_values("colour", 9) == []
+
+
+def test_the_newest_date_is_that_of_any_chunk_which_states_one(columns: FilterColumns) -> None:
     assert columns.newest_date() == "2024-01-05"
+    undated = copy(columns)
+    undated.modified = np.full_like(columns.modified, UNKNOWN_TIME)
+    assert undated.newest_date() is None
 
 
 @pytest.mark.parametrize("text", ["yesterday", "", "2024-13-01"])

@@ -1,4 +1,4 @@
-"""What the owner's hooks return: scores to rely on, or an error that names the hook."""
+"""The owner's hooks of a search: what they ask for, and scores to rely on in what they return."""
 
 import math
 from collections.abc import Callable

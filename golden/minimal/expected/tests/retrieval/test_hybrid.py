@@ -1,13 +1,17 @@
-"""Hybrid search: the weights of both lanes, and the sums that they make, worked out by hand."""
+"""Hybrid search: the weights of both lanes, their sums, and the best match, worked out by hand."""
 
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from workshop.retrieval.candidates import Candidates
-from workshop.retrieval.hybrid import fuse_linear, weights
+from workshop.retrieval.candidates import Candidates, LaneHits
+from workshop.retrieval.hybrid import distance_from, fuse_linear, judge, weights
 from workshop.retrieval.settings import ConfigurationError
 
 
@@ -85,3 +89,54 @@ def test_linear_weights_need_not_sum_to_one() -> None:
     assert fuse_linear(candidates(), 7, 3).scores == pytest.approx(
         fuse_linear(candidates(), 0.7, 0.3).scores
     )
+
+
+INDEX: Any = SimpleNamespace(manifest=SimpleNamespace(dense={"background": 0.5}))
+
+
+def one(cosine: float | None, coverage: float | None) -> Candidates:
+    semantic = None if cosine is None else np.array([cosine])
+    numbers = np.zeros(1, dtype=np.int64)
+    return Candidates(numbers, semantic, None, numbers, numbers, np.ones(1), coverage=coverage)
+
+
+@pytest.mark.parametrize(
+    ("cosine", "coverage", "expected"),
+    [
+        # (cosine - 0.5) / 0.5 + 1.8 coverage, for a background of 0.5.
+        (0.6, 0.2501, "strong"),
+        (0.6, 0.2499, "weak"),
+        (0.5, 0.1667, "weak"),
+        (0.5, 0.1666, "none"),
+        (0.1, 0.3612, "strong"),
+        (0.1, 0.361, "weak"),
+        (None, 0.18, "strong"),
+        (None, 0.119, "none"),
+        (0.55, None, "strong"),
+        (0.549, None, "weak"),
+        (0.52, None, "none"),
+    ],
+)
+def test_the_evidence_decides(cosine: float | None, coverage: float | None, expected: str) -> None:
+    assert judge(INDEX, one(cosine, coverage)) == expected
+
+
+def test_a_query_about_something_else_needs_more_evidence() -> None:
+    near = one(0.6, 0.1876)  # 0.2 + 3.2 x 0.1876 is 0.80, less 0.12 for each of distance.
+    for distance, expected in ((0.99, "strong"), (1.01, "weak"), (5.83, "weak"), (5.84, "none")):
+        assert judge(INDEX, replace(near, distance=distance)) == expected
+
+
+def test_nothing_found_is_no_match() -> None:
+    assert judge(INDEX, Candidates.by_keyword(LaneHits.none())) == "none"
+
+
+def test_what_a_stage_brought_in_does_not_count() -> None:
+    assert judge(INDEX, one(math.nan, 0.0)) == "none"
+
+
+def test_a_distance_is_counted_in_spreads_from_what_chunks_have_in_common() -> None:
+    mean, nearer, further = np.array([[0.5, 0.0], [1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
+    assert distance_from(mean, 0.125, further) == 2.0
+    assert distance_from(mean, 0.125, nearer) == 0.0
+    assert distance_from(mean, None, further) is None

@@ -9,7 +9,7 @@ import pytest
 
 from workshop.index.reader import make_record
 from workshop.index.records import ChunkRecord
-from workshop.retrieval.candidates import Candidates, LaneHits
+from workshop.retrieval.candidates import Candidates
 from workshop.retrieval.results import (
     Hit,
     Journal,
@@ -102,10 +102,9 @@ def test_a_response_says_which_mode_was_used_and_why(
     journal.reason = reason
     journal.note("query_length", searched="pump")
     journal.unknown_identifiers = ("D40",)
-    found = Candidates.by_keyword(LaneHits.none())
-    response = respond(index, journal, found, hits_of("a", "b", "c"))
+    response = respond(index, journal, hits_of("a", "b", "c"), "weak")
     assert (response.mode, response.reason, response.degraded) == (used, reason, degraded)
-    assert response.match == ("strong" if reason == "identifier" else "none")
+    assert response.match == ("strong" if reason == "identifier" else "weak")
     assert [hit.text for hit in response.hits] == ["a", "b"]
     assert 0 < response.took_ms < 60_000
     assert (response.query, response.unknown_identifiers) == ("pumps", ("D40",))

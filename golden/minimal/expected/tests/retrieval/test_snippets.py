@@ -94,6 +94,8 @@ def test_code_keeps_its_lines_and_marks() -> None:
     ("text", "snippet", "code"),
     [
         ("Go.\n\n```\na **b**\n```", "Go.\na **b**", ((4, 11),)),
+        ("```\na **b**\n```", "a **b**", ((0, 7),)),
+        ("```\na\n```\nGo.\n```\nb\n```", "a\nGo.\nb", ((0, 1), (6, 7))),
         # The block began in an earlier chunk.
         ("a **b**\n```", "a **b**", ((0, 7),)),
         ("a **b**\n```\nGo **on**.", "a b\nGo **on**.", ((4, 14),)),
@@ -172,6 +174,8 @@ def test_the_window_has_the_most_words() -> None:
         ("C++", "In C++ and c.", ["C++"]),
         ("connect", "They disconnect.", []),
         ("copies of a body", "One copy, and many bodies.", ["copy", "bodies"]),
+        # Cut within a word, for want of spaces.
+        ("valve", "opening/a/valve/" * 40, 18 * ["valve"]),
         ("stra\u00dfe", "Die Stra\u00dfe.", ["Stra\u00dfe"]),
         (
             "\u6771\u4eac\u306e\u5929\u6c17",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workshop.retrieval.tokens import Tokenizer, heading_term, query_terms
+from workshop.retrieval.tokens import Tokenizer, heading_term, query_terms, remember
 
 english = Tokenizer("english")
 
@@ -141,3 +141,15 @@ def test_script_without_spaces_is_cut_within() -> None:
     searched, (token,) = english.tokenize_query(run)
     assert searched == run[:65]
     assert len(token.terms) == 64
+
+
+def test_long_words_of_queries_are_not_kept_in_memory() -> None:
+    asked: list[int] = []
+
+    def count(word: str) -> int:
+        asked.append(len(word))
+        return len(word)
+
+    remembered = remember(count)
+    assert [remembered("x" * length) for length in (64, 64, 65, 65)] == [64, 64, 65, 65]
+    assert asked == [64, 65, 65]

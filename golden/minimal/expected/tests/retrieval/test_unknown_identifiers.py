@@ -123,6 +123,8 @@ def test_what_a_text_has_is_known(query: str) -> None:
         ("What does section 99.999 require?", ("99.999",)),
         ("Is D41 near D41?", ("D41",)),
         ("What does the IT 99.999 say?", ("99.999",)),
+        ("What does D40 99.999 say?", ("99.999",)),
+        ("What does NASA CVE-2099-99999 say?", ("CVE-2099-99999",)),
         ("Are 2.5 kg at 10:30 within a 90-day or 90-Day limit, e.g. on 2024-05-01, 24/7?", ()),
         ("Die 2-bändige Ausgabe für1996, ABC 2001-02?", ()),
         ("How are leaks handled?", ()),

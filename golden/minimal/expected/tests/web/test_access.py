@@ -101,7 +101,8 @@ def test_the_caller_that_was_away_longest_is_forgotten_first(
     [
         # Whatever token somebody invents, the address is the same.
         ("", [sent(address="10.0.0.2"), {"headers": [], "client": None}]),
-        (TOKEN, [sent(f"Bearer {TOKEN}"), sent(f"Bearer {OTHER_TOKEN}")]),
+        # Who sends no token, for what is open to all, is known by the address there, too.
+        (TOKEN, [sent(f"Bearer {TOKEN}"), sent(f"Bearer {OTHER_TOKEN}"), sent(address="10.0.0.2")]),
     ],
 )
 def test_callers_are_told_apart_by_token_or_address(

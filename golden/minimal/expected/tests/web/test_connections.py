@@ -234,6 +234,8 @@ def test_a_stop_waits_for_what_has_begun_and_what_arrives_now() -> None:
             late = await idle.read(-1)
             assert late.startswith(b"HTTP/1.1 200 ")
             assert b"\r\nconnection: close\r\n" in late.lower()
+            # Nobody needs to know what serves, and of which version.
+            assert b"\r\nserver:" not in late.lower()
             app.go_on.set()
             assert (await busy.read(-1)).startswith(b"HTTP/1.1 200 ")
 

@@ -16,9 +16,8 @@ from workshop.web.routes import JsonResponse, JsonRoute
 
 
 class TeapotError(ServerError):
-    """A failure with a status and a reason of its own."""
+    """A failure with a reason of its own."""
 
-    http_status = 418
     reason = "It is a teapot."
 
 
@@ -111,7 +110,7 @@ def test_a_record_is_written_as_its_json() -> None:
         ("PATCH", "/fail/filter", 422, "filters.colour: is unknown", {}),
         ("GET", "/fail/unusable", 503, "The index cannot be used now.", {"retry-after": "5"}),
         ("GET", "/fail/named", 503, "The engine is away.", {"retry-after": "5"}),
-        ("GET", "/fail/teapot", 418, "It is a teapot.", {}),
+        ("GET", "/fail/teapot", 503, "It is a teapot.", {"retry-after": "5"}),
         ("GET", "/body?number=0", 422, "number: input should be greater than or equal to 1", {}),
         ("PUT", "/fail/busy", 405, "Method Not Allowed", {"allow": "DELETE, GET, HEAD, PATCH"}),
         ("PUT", "/body", 405, "Method Not Allowed", {"allow": "GET, HEAD, POST"}),

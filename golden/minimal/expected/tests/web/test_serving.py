@@ -71,6 +71,16 @@ def test_name_of_another_address_needs_a_token(monkeypatch: pytest.MonkeyPatch) 
         serve(FastAPI, "server.lan", 0)
 
 
+def test_of_several_addresses_of_a_name_that_of_ipv4_is_taken(
+    started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer = (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", 0, 0, 0))
+    older = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [newer, older])
+    serve(FastAPI, "localhost", 0)
+    assert [address for address, _ in started] == ["127.0.0.1"]
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1"])
 def test_token_or_flag_opens(started: list[tuple[str, int]], host: str) -> None:
     serve(FastAPI, host, 0, insecure_no_auth=True)

@@ -6,10 +6,11 @@ import signal
 import socket
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from workshop.web.workers import add_workers, run_workers
+from workshop.web.workers import COUNTS_VARIABLE, add_workers, run_workers, share_counts
 
 
 @pytest.mark.parametrize("count", ["0", "257", "many"])
@@ -25,8 +26,23 @@ def test_impossible_number_of_workers(count: str, capsys: pytest.CaptureFixture[
     assert "argument --workers: " in capsys.readouterr().err
 
 
-def test_a_worker_that_dies_is_replaced_until_the_server_is_stopped(
+def test_several_workers_share_a_folder_for_what_they_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = SimpleNamespace(name=str(tmp_path), cleanup=lambda: None)
+    monkeypatch.setattr("workshop.web.workers.TemporaryDirectory", lambda **_: folder)
+    monkeypatch.setenv(COUNTS_VARIABLE, "/a/folder/of/the/owner")
+    share_counts(2)
+    assert os.environ[COUNTS_VARIABLE] == "/a/folder/of/the/owner"
+    monkeypatch.delenv(COUNTS_VARIABLE)
+    share_counts(1)
+    assert COUNTS_VARIABLE not in os.environ
+    share_counts(2)
+    assert os.environ[COUNTS_VARIABLE] == str(tmp_path)
+
+
+def test_a_worker_that_dies_is_replaced_until_the_server_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("workshop.web.workers.load", lambda **_: None)
 
@@ -53,3 +69,4 @@ def test_a_worker_that_dies_is_replaced_until_the_server_is_stopped(
         signal.signal(signal.SIGCHLD, handler)
         signal.signal(signal.SIGTERM, stop_handler)
     assert len(list(tmp_path.iterdir())) == 2
+    assert "a worker died" in caplog.messages

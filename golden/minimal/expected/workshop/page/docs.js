@@ -3,12 +3,12 @@
 const METHODS = ["post", "get", "put", "patch", "delete"];
 const MAX_SHOWN = 200_000;
 
-function doorNode(method, path, operation) {
+function operationNode(method, path, operation) {
   const id = `${method}-${path}`;
   const body = operation.requestBody?.content?.["application/json"]?.schema;
   const parameters = operation.parameters ?? [];
-  const door = element(
-    "details", { class: "door" },
+  const node = element(
+    "details", { class: "operation" },
     element(
       "summary", {},
       element("span", { class: `method ${method}` }, method.toUpperCase()),
@@ -17,9 +17,9 @@ function doorNode(method, path, operation) {
     ),
   );
   // Filled when opened: a long document shows at once.
-  door.addEventListener("toggle", () => {
-    if (door.open && door.children.length === 1) {
-      door.append(
+  node.addEventListener("toggle", () => {
+    if (node.open && node.children.length === 1) {
+      node.append(
         element(
           "div", { class: "inside" },
           parameters.length ? element("h3", {}, "Parameters") : null,
@@ -35,10 +35,10 @@ function doorNode(method, path, operation) {
         ),
       );
     }
-    if (door.open) history.replaceState(null, "", `#${encodeURIComponent(id)}`);
+    if (node.open) history.replaceState(null, "", `#${encodeURIComponent(id)}`);
   });
-  door.dataset.id = id;
-  return door;
+  node.dataset.id = id;
+  return node;
 }
 
 function answerNodes(status, answer) {
@@ -164,13 +164,13 @@ async function begin() {
       for (const method of METHODS.filter((name) => operations[name])) {
         const operation = operations[method];
         const group = operation.tags?.[0] ?? "other";
-        groups.set(group, [...(groups.get(group) ?? []), doorNode(method, path, operation)]);
+        groups.set(group, [...(groups.get(group) ?? []), operationNode(method, path, operation)]);
       }
     }
-    byId("doors").replaceChildren(
-      ...[...groups].flatMap(([group, doors]) => [
+    byId("operations").replaceChildren(
+      ...[...groups].flatMap(([group, nodes]) => [
         element("h2", {}, group[0].toUpperCase() + group.slice(1)),
-        ...doors,
+        ...nodes,
       ]),
     );
     openNamed();
@@ -182,10 +182,10 @@ async function begin() {
 /** Open what the address names. */
 function openNamed() {
   const id = decodeURIComponent(location.hash.slice(1));
-  const door = [...document.querySelectorAll(".door")].find((candidate) => candidate.dataset.id === id);
-  if (!door) return;
-  door.open = true;
-  door.scrollIntoView();
+  const node = [...document.querySelectorAll(".operation")].find((candidate) => candidate.dataset.id === id);
+  if (!node) return;
+  node.open = true;
+  node.scrollIntoView();
 }
 
 begin();

@@ -20,11 +20,8 @@ FEW_SCORES = 500  # Up to this many, sorting all is faster than selecting the be
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
-Observer = Callable[[str, int, int], None]
-"""Takes a stage's name, and its begin and end in nanoseconds of `time.perf_counter_ns`."""
-
-observers: list[Observer] = []
-"""Told of every stage, in whichever thread it runs."""
+observers: list[Callable[[str, float], None]] = []
+"""Told the name of every stage and the seconds it took, in whichever thread it runs."""
 
 
 def stage(name: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
@@ -33,12 +30,12 @@ def stage(name: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
     def decorate(function: Callable[P, Result]) -> Callable[P, Result]:
         @wraps(function)
         def timed(*arguments: P.args, **options: P.kwargs) -> Result:
-            begun = time.perf_counter_ns()
+            begun = time.perf_counter()
             try:
                 return function(*arguments, **options)
             finally:
-                for observer in observers:
-                    observer(name, begun, time.perf_counter_ns())
+                for observe in observers:
+                    observe(name, time.perf_counter() - begun)
 
         return timed
 
@@ -196,11 +193,3 @@ def threshold(scores: Scores, count: int) -> float:
             if reached <= 2 * count:
                 break
     return low
-
-
-def each_once(numbers: Numbers) -> Numbers:
-    """Return the different `numbers` (m,), ascending."""
-    ordered: Numbers = np.sort(numbers)
-    is_first = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    return ordered[is_first]

@@ -143,9 +143,10 @@ class DenseLane:
 
 def _least(distances: NDArray[np.unsignedinteger], depth: int, step: int = 1) -> Numbers:
     """Return the places of distances that are no more than the `depth` least of each `step`th."""
-    # In two bytes: NumPy partitions them many times as fast as single ones.
-    sample = distances[::step].astype(np.uint16, copy=False)
-    return np.flatnonzero(distances <= np.partition(sample, depth - 1)[depth - 1])
+    # Of so few different values, counting takes half as long as to partition the distances.
+    within = np.bincount(distances[::step]).cumsum()
+    # As Python's own number, to which NumPy need not widen all distances.
+    return np.flatnonzero(distances <= int(within.searchsorted(depth)))
 
 
 def hamming(sketch: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np.unsignedinteger]:

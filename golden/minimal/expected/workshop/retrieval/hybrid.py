@@ -1,8 +1,14 @@
-"""Hybrid search: joins the hits of both lanes, weighs them, and adds up their scores.
+"""Hybrid search: joins the hits of both lanes, adds up their scores, and judges the best.
 
 Linear fusion is a weighted sum of cosine and normalised BM25 (Bruch, Gai and Ingber 2023, An
 Analysis of Fusion Functions for Hybrid Retrieval). The cosine is taken as it is: it means the same
 for every query, and stretching it over the candidates loses that.
+
+Two observations add up to the evidence for a match: how near the best hit is to the query, beyond
+what is near to any question whatever (the `background` of the index), and how much of the query's
+terms the best hit of the keyword lane has, each term weighted by its rarity. Of five English
+collections, 2 to 7 % of the questions about them are no strong match, as are 97 % of the questions
+about the others.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,8 +21,16 @@ import numpy as np
 
 from ..index.layout import IndexFiles
 from ..index.reader import Index
-from .candidates import Candidates, LaneHits, Numbers, Scores, Vector, each_once
+from .candidates import Candidates, LaneHits, Numbers, Scores, Vector
+from .results import Match, grade, judge_terms
 from .settings import SETTINGS_FILE, ConfigurationError, IndexUnusableError, read_number, reading
+
+COVERAGE_WEIGHT = 1.8  # Beside the nearness of meaning; both are from 0 to 1.
+STRONG, WEAK = 0.65, 0.3
+# Where the distance of a query from the chunks tells something; it is mostly below 5.
+FAR_COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
+FAR_STRONG, FAR_WEAK = 0.68, 0.1
+STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # Of a search by meaning alone.
 
 Score = Callable[[Numbers], Scores]
 """Returns the exact scores (m,) in a lane of chunks (m,) that its search has not delivered."""
@@ -79,6 +93,14 @@ def join_lanes(
     )
 
 
+def each_once(numbers: Numbers) -> Numbers:
+    """Return the different `numbers` (m,), ascending, in a third of the time of `np.unique`."""
+    ordered: Numbers = np.sort(numbers)
+    is_first = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return ordered[is_first]
+
+
 def _complete(hits: LaneHits, chunks: Numbers, score: Score) -> tuple[Scores, Numbers]:
     """Return the score and the rank of each of `chunks` (m,) in a lane; rank 0 for no hit of it."""
     places = np.searchsorted(chunks, hits.chunks)
@@ -127,3 +149,18 @@ def fuse_linear(
     assert candidates.semantic is not None and candidates.keyword is not None
     weighted = semantic_weight * candidates.semantic + keyword_weight * candidates.keyword
     return candidates.with_scores(weighted / (semantic_weight + keyword_weight))
+
+
+def judge(index: Index, candidates: Candidates) -> Match:
+    """Return how good the best of the candidates is."""
+    coverage, dense = candidates.coverage, index.manifest.dense
+    if candidates.semantic is None or dense is None or not len(candidates.chunks):
+        return judge_terms(candidates)
+    cosine = float(np.fmax.reduce(candidates.semantic, initial=0.0))  # NaN aside.
+    nearness = max(0.0, (cosine - dense["background"]) / (1 - dense["background"]))
+    if coverage is None:
+        return grade(nearness, STRONG_NEARNESS, WEAK_NEARNESS)
+    if candidates.distance is None:
+        return grade(nearness + COVERAGE_WEIGHT * coverage, STRONG, WEAK)
+    rest = FAR_COVERAGE_WEIGHT * coverage - DISTANCE_WEIGHT * candidates.distance
+    return grade(nearness + rest, FAR_STRONG, FAR_WEAK)

@@ -1,11 +1,4 @@
-"""The response to a query, the same through every interface: its hits, and how well they match.
-
-Two observations add up to the evidence for a match: how near the best hit is to the query, beyond
-what is near to any question whatever (the `background` of the index), and how much of the query's
-terms the best hit of the keyword lane has, each term weighted by its rarity. Of five English
-collections, 1 to 11 % of the questions about them stay below `STRONG`, as do 97 % of the questions
-about the others.
-"""
+"""The response to a query, the same through every interface: its hits, and how well they match."""
 
 import math
 import time
@@ -13,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal, get_args
-
-import numpy as np
 
 from ..index.reader import Index
 from ..index.records import ChunkRecord, Record
@@ -31,13 +22,7 @@ MAX_TOP_K = 100
 MAX_QUERY_LENGTH = 2_000  # Characters.
 HITS_AT_ONCE = 32  # More than most responses show, and few enough to cost little.
 
-COVERAGE_WEIGHT = 1.8  # Beside the nearness of meaning; both are from 0 to 1.
-STRONG, WEAK = 0.65, 0.3
-# Where the distance of a query from the chunks tells something; it is mostly below 5.
-FAR_COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
-FAR_STRONG, FAR_WEAK = 0.68, 0.1
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # Of a search by keywords alone.
-STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # Of a search by meaning alone.
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,29 +192,18 @@ def compare_with_terms(
     return replace(keyword, missing_score=max(1, len(missing)) * _weight(index, 0))
 
 
-def judge(index: Index, candidates: Candidates) -> Match:
-    """Return how good the best of the candidates is."""
-    if not len(candidates.chunks):
-        return "none"
-    coverage, dense = candidates.coverage, index.manifest.dense
-    if candidates.semantic is None or dense is None:
-        evidence, strong, weak = coverage or 0.0, STRONG_COVERAGE, WEAK_COVERAGE
-    else:
-        cosine = float(np.fmax.reduce(candidates.semantic, initial=0.0))  # NaN aside.
-        evidence = max(0.0, (cosine - dense["background"]) / (1 - dense["background"]))
-        strong, weak = STRONG_NEARNESS, WEAK_NEARNESS
-        if coverage is not None and candidates.distance is not None:
-            evidence += FAR_COVERAGE_WEIGHT * coverage - DISTANCE_WEIGHT * candidates.distance
-            strong, weak = FAR_STRONG, FAR_WEAK
-        elif coverage is not None:
-            evidence += COVERAGE_WEIGHT * coverage
-            strong, weak = STRONG, WEAK
+def judge_terms(candidates: Candidates) -> Match:
+    """Return how good the best candidate is, by the terms that the keyword lane's best hit has."""
+    coverage = candidates.coverage if len(candidates.chunks) else None
+    return grade(coverage or 0.0, STRONG_COVERAGE, WEAK_COVERAGE)
+
+
+def grade(evidence: float, strong: float, weak: float) -> Match:
+    """Return how good a match is for which there is so much evidence."""
     return "strong" if evidence >= strong else "weak" if evidence >= weak else "none"
 
 
-def respond(
-    index: Index, journal: Journal, candidates: Candidates, hits: Iterator[Hit]
-) -> SearchResponse:
+def respond(index: Index, journal: Journal, hits: Iterator[Hit], match: Match) -> SearchResponse:
     """Return the response, with as many of the first hits as were asked for."""
     # Stages that choose among hits write to the journal while these are read.
     results = tuple(islice(hits, journal.top_k))
@@ -242,7 +216,7 @@ def respond(
         mode=used.get(reason, "keyword"),
         reason=reason,
         degraded=reason == "embedder_unavailable" or (reason == "no_vectors" and wants_vectors),
-        match="strong" if reason == "identifier" else judge(index, candidates),
+        match="strong" if reason == "identifier" else match,
         unknown_identifiers=journal.unknown_identifiers,
         took_ms=round((time.perf_counter() - journal.started) * 1000, 3),
         stages=journal.stages,

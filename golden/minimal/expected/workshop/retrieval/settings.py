@@ -32,7 +32,6 @@ class ServerError(Exception):
     The message may name files and machines; `reason` is what clients are told instead.
     """
 
-    http_status = 503
     reason = "The index cannot be used now."
     hint: str | None = None
 

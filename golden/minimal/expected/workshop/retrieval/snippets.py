@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from ..index.records import GOES_ON, Record
 from .results import Hit, SearchResponse
-from .tokens import SPACELESS, WORD, Tokenizer
+from .tokens import WORD, Tokenizer, is_spaceless
 
 MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # A slightly longer text is not cut.
 MAX_READ_CHARACTERS = 3_000  # Of a text, since chunks may be whole documents.
@@ -87,7 +87,9 @@ _of_hit = attrgetter(*[each.name for each in fields(Hit)])
 def with_snippets(response: SearchResponse, tokenizer: Tokenizer) -> ShownResponse:
     """Return a response with the snippets of its hits; `tokenizer` is that of the index."""
     find = word_finder(response.query, tokenizer)
-    hits = tuple(_show(hit, find) for hit in response.hits)
+    # Hits of one document share its title, and some their headings.
+    find_above = cache(find)
+    hits = tuple(_show(hit, find, find_above) for hit in response.hits)
     return ShownResponse(*(*_of_response(response)[:-1], hits))
 
 
@@ -95,7 +97,7 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
     """Return what finds the words of a text that have a term in common with a query."""
     terms, whole = set[str](), set[str]()
     for token in filter(attrgetter("terms"), tokenizer.tokenize_query(query)[1]):
-        if SPACELESS.match(token.text):
+        if is_spaceless(token.text):
             whole.update(token.terms)
         elif WORD.fullmatch(token.text):
             terms.update(token.terms)
@@ -106,38 +108,40 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
     # Half of each term, since a stem may end otherwise than its words do.
     beginnings = {term[: max(3, len(term) // 2 + 1)] for term in terms}
     needles = dict.fromkeys(beginnings, True) | dict.fromkeys(whole, False)
-    is_wanted = cache(lambda word: not terms.isdisjoint(tokenizer.token(word).terms))
+
+    def is_wanted(word: str) -> bool:
+        return not terms.isdisjoint(tokenizer.token(word).terms)
 
     def find(text: str) -> list[Span]:
         # Of all letters this one alone has a lower case of two characters.
-        lower, found = text.replace("\u0130", "I").lower(), []
+        lower = text.replace("\u0130", "I").lower()
+        ends: dict[int, int] = {}
         for needle, is_beginning in needles.items():
             start = lower.find(needle)
             while start >= 0:
                 end = start + len(needle)
                 if not is_beginning:
-                    found.append((start, -end))
+                    ends[start] = max(end, ends.get(start, end))
                 elif (word := WORD.match(text, start)) and is_wanted(word[0]):
-                    end = word.end()
-                    found.append((start, -end))
+                    ends[start] = end = word.end()
                 start = lower.find(needle, end)
-        found.sort()  # Of those that begin together the longest first.
         end = 0
-        return [(start, end := -last) for start, last in found if start >= end]
+        return [(start, end := last) for start, last in sorted(ends.items()) if start >= end]
 
     return find
 
 
-def _show(hit: Hit, find: FindWords) -> ShownHit:
+def _show(hit: Hit, find: FindWords, find_above: FindWords) -> ShownHit:
     text = hit.text[:MAX_READ_CHARACTERS]
-    start = _choose_start(text, find(text)) if len(text) > MAX_UNCUT_CHARACTERS else 0
+    words = find(text) if len(text) > MAX_UNCUT_CHARACTERS else None
+    start = _choose_start(text, words) if words is not None else 0
     # Markup takes room as well.
     end = _end_of_word(text, start, start + 2 * MAX_CHARACTERS)
     pieces = [(text[start:end].strip("\n"), True)]
     if hit.path.rpartition(".")[2].lower() not in _CODE_SUFFIXES:
         # A block of code may have begun before this, or in an earlier chunk.
-        fences = text.count("\n```")
-        is_within = text.count("\n```", 0, start) % 2 or (fences % 2 and text.endswith("\n```"))
+        before, whole = (f"\n{part}".count("\n```") for part in (text[:start], text))
+        is_within = before % 2 or (whole % 2 and text.endswith("\n```"))
         shown = f"\n```\n{text[start:end]}" if is_within else f"\n{text[start:end]}"
         pieces = _pieces(shown, (hit.title, *hit.section)) or _pieces(shown, ())
     snippet, code = f"{GOES_ON} " if start else "", []
@@ -149,9 +153,22 @@ def _show(hit: Hit, find: FindWords) -> ShownHit:
         snippet, is_cut = snippet[: _end_of_word(snippet, 0, MAX_CHARACTERS)], True
     snippet = snippet.rstrip()
     shown_code = tuple((a, min(b, len(snippet))) for a, b in code if a < len(snippet))
+    moved = None if words is None else _move(words, text, start, snippet)
+    shown_words = find(snippet) if moved is None else moved
+    highlights = Highlights(shown_words, find_above(hit.title), [*map(find_above, hit.section)])
     snippet += f" {GOES_ON}" if is_cut else ""
-    highlights = Highlights(find(snippet), find(hit.title), [*map(find, hit.section)])
     return ShownHit(*(*_of_hit(hit), snippet, highlights, shown_code))
+
+
+def _move(words: list[Span], text: str, start: int, snippet: str) -> list[Span] | None:
+    """Return where a snippet from `start` has the `words` of its text; None if it has others."""
+    ahead = len(GOES_ON) + 1 if start else 0
+    end = start + len(snippet) - ahead
+    is_part = text[start:end].replace("\n", " ") == snippet[ahead:].replace("\n", " ")
+    # A word that is cut is another one.
+    if not is_part or not (text[:start][-1:] + text[end : end + 1] + " ").isspace():
+        return None
+    return [(a - start + ahead, b - start + ahead) for a, b in words if start <= a < end]
 
 
 def _end_of_word(text: str, start: int, end: int) -> int:
@@ -165,13 +182,13 @@ def _end_of_word(text: str, start: int, end: int) -> int:
 def _choose_start(text: str, words: Sequence[Span]) -> int:
     """Return where to begin so that as many of the found words as possible are near."""
     found = [first for first, _ in words] or [0]
-    ends = [bisect_left(found, first + MAX_CHARACTERS * 2 // 3) for first in found]
-    most = max(range(len(found)), key=lambda number: ends[number] - number)
-    start = min(found[most], len(text) - MAX_CHARACTERS)
+    near = MAX_CHARACTERS * 2 // 3
+    counts = [bisect_left(found, first + near) - place for place, first in enumerate(found)]
+    start = min(found[counts.index(max(counts))], len(text) - MAX_CHARACTERS)
     if start < MAX_CHARACTERS / 3:
         return 0
-    near = max(text.rfind(mark, start - 120, start) + len(mark) for mark in BEGINNINGS)
-    return near if near > 2 else text.find(" ", start - 40, start) + 1 or start
+    begun = max(text.rfind(mark, start - 120, start) + len(mark) for mark in BEGINNINGS)
+    return begun if begun > 2 else text.find(" ", start - 40, start) + 1 or start
 
 
 def _pieces(text: str, headings: Sequence[str]) -> list[tuple[str, bool]]:

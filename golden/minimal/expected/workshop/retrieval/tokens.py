@@ -18,6 +18,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple, TypeVar
 
 import snowballstemmer  # type: ignore[import-untyped]
@@ -86,8 +87,6 @@ _ASCII_PATTERN, _PATTERN = (
     for letter in ("[A-Za-z0-9_]", rf"(?:[^\W{_SPACELESS}]|[{_MARKS}])")
 )
 _ASCII_TOKEN = re.compile(_ASCII_PATTERN)
-_TOKEN = re.compile(rf"(?P<run>[{_SPACELESS}]+)|{_PATTERN}")
-SPACELESS = re.compile(f"[{_SPACELESS}]")
 # Words of ASCII are told apart first, in a quarter of the time.
 WORD = re.compile(
     rf"(?<![^\W_])(?:[A-Za-z0-9]++(?![^\x00-\x7f])|(?:[^\W_{_SPACELESS}]++|[{_MARKS}])++)"
@@ -101,6 +100,19 @@ _CODE_JOINT = re.compile(r"::|(?<=\w)\.(?=\w)|(?<=\w)_(?=\w)|\+\+$|[#*)]$|(?<=\d
 _UNDERSCORED = re.compile(r"__\w+__|_+\w*[^\W_]")
 _DIGIT = re.compile(r"[0-9]")
 _LETTER = re.compile(r"[^\W\d_]")
+
+
+# Compiled for the first text that needs it, as that takes longer than all the others.
+@cache
+def _token_pattern() -> re.Pattern[str]:
+    return re.compile(rf"(?P<run>[{_SPACELESS}]+)|{_PATTERN}")
+
+
+def is_spaceless(text: str) -> bool:
+    """Return whether a text begins with a character of a script written without spaces."""
+    token = None if text.isascii() else _token_pattern().match(text)
+    return token is not None and token["run"] is not None
+
 
 Value = TypeVar("Value")
 
@@ -136,14 +148,18 @@ class Token(NamedTuple):
 
 
 class Tokenizer:
-    """Cuts texts of one of Snowball's languages into terms; `none` has no stems or stop words."""
+    """Cuts texts of one of Snowball's languages into terms; `none` has no stems or stop words.
 
-    def __init__(self, language: str, remembered: int = 8_192) -> None:
+    Remembers tokens, and `remembered_words` more, which are the parts of identifiers above all.
+    """
+
+    def __init__(self, language: str, remembered: int = 8_192, remembered_words: int = 0) -> None:
         self.language = language
         self._stop_words = ENGLISH_STOP_WORDS if language == "english" else frozenset[str]()
         self._stemmer = None if language == "none" else snowballstemmer.stemmer(language)
         self._stemmer_lock = threading.Lock()
         self.token = remember(self._analyse, remembered)
+        self._word_terms = remember(self._find_word_terms, remembered_words)
 
     def tokenize(self, text: str) -> list[Token]:
         """Cut `text` into tokens, in order, including those without terms (stop words)."""
@@ -152,7 +168,7 @@ class Tokenizer:
         normal = unicodedata.normalize("NFKC", text)
         return [
             _bigrams(match[0]) if match["run"] else self.token(match[0])
-            for match in _TOKEN.finditer(normal)
+            for match in _token_pattern().finditer(normal)
         ]
 
     def tokenize_query(self, query: str) -> tuple[str, list[Token]]:
@@ -162,7 +178,7 @@ class Tokenizer:
         normal = unicodedata.normalize("NFKC", query)
         beginning = normal[:MAX_QUERY_CHARACTERS]
         tokens, found = list[Token](), set[str]()
-        for match in _TOKEN.finditer(beginning):
+        for match in _token_pattern().finditer(beginning):
             # A run is cut within, as there may be nothing else.
             text = match[0][: MAX_QUERY_TERMS - len(found) + 1] if match["run"] else match[0]
             token = _bigrams(text) if match["run"] else self.token(text)
@@ -182,8 +198,8 @@ class Tokenizer:
         if len(surface) > MAX_TOKEN_LENGTH:
             return Token(surface, ())
         # So are most words, and the patterns below would take three times as long.
-        if surface.isalpha() and surface.islower():
-            return Token(surface, tuple(self._word_terms(surface)))
+        if surface.isalpha() and (surface.islower() or surface[1:].islower()):
+            return Token(surface, self._word_terms(surface))
         if surface[0] in " (" or surface[-1] == " ":  # A letter that numbers something.
             letter = surface.strip(" (")
             return Token(letter, (letter.casefold(),))
@@ -191,15 +207,16 @@ class Tokenizer:
             outer = self._analyse(_PARAGRAPH.sub("", surface))
             return Token(surface, (surface.casefold(), *outer.terms), is_identifier=True)
         pieces = [piece for piece in _JOINTS.split(surface) if piece]
-        parts = [part for piece in pieces for part in _HUMPS.split(piece) if part]
+        divided = [_HUMPS.split(piece) for piece in pieces]
+        parts = [part for own in divided for part in own if part]
         folded = [part.casefold() for part in parts]
         is_identifier = (
             (_DIGIT.search(surface) is not None and _LETTER.search(surface) is not None)
             or _CODE_JOINT.search(surface) is not None
-            or any(len(_HUMPS.split(piece)) > 1 and not piece.isupper() for piece in pieces)
+            or any(len(own) > 1 and not "".join(own).isupper() for own in divided)
         )
         if parts == [surface]:
-            terms = self._word_terms(surface)
+            terms = [*self._word_terms(surface)]
         elif is_identifier or any(len(part) == 1 for part in folded):
             terms = self._identifier_terms(surface, pieces, folded)
         else:
@@ -224,15 +241,15 @@ class Tokenizer:
             terms += self._word_terms(series) if series not in parts else []
         return terms
 
-    def _word_terms(self, word: str) -> list[str]:
+    def _find_word_terms(self, word: str) -> tuple[str, ...]:
         folded = word.casefold().strip("_")
         if not folded or folded in self._stop_words:
-            return []
+            return ()
         if self._stemmer is None or _DIGIT.search(folded):
-            return [folded]
+            return (folded,)
         word = american(folded) if self.language == "english" else folded
         with self._stemmer_lock:
-            return [str(self._stemmer.stemWord(word))]
+            return (str(self._stemmer.stemWord(word)),)
 
 
 def _bigrams(run: str) -> Token:

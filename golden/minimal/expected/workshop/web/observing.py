@@ -70,7 +70,7 @@ _found: ContextVar[dict[str, object] | None] = ContextVar("found", default=None)
 def observe_search(search: Callable[..., SearchResponse]) -> Callable[..., SearchResponse]:
     """Count and time a search and its stages; log its result, and its query if LOG_QUERIES is 1."""
     log_queries = os.environ.get("LOG_QUERIES") == "1"
-    observers.append(lambda name, begun, ended: STAGE_SECONDS(name).observe((ended - begun) / 1e9))
+    observers.append(lambda name, seconds: STAGE_SECONDS(name).observe(seconds))
 
     @wraps(search)
     def observed(query: str, *arguments: Any, **options: Any) -> SearchResponse:

@@ -85,8 +85,7 @@ def describe_failure(request: Request, error: Exception) -> ProblemDocument:
         case ServerError():
             # The message names files or machines, which is for the owner alone.
             _logger.error("%s (%s)", error.message, error.hint)
-            headers = {"Retry-After": "5"} if error.http_status == 503 else {}
-            return ProblemDocument.of(error.http_status, error.reason, headers)
+            return ProblemDocument.of(503, error.reason, {"Retry-After": "5"})
     _logger.error("%s %a failed", request.method, request.scope["path"], exc_info=error)
     return ProblemDocument.of(500, "The server failed.")
 
