@@ -10,6 +10,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,8 @@ _LENGTHS = struct.Struct("<II")
 
 
 class _StoredChunk(NamedTuple):
+    """The fields of a chunk that its document does not have already."""
+
     id: str
     heading_path: tuple[str, ...]
     start: int
@@ -61,6 +64,7 @@ class _Stored(NamedTuple):
     sizes: tuple[int, ...]
 
 
+_of_chunk = attrgetter(*_StoredChunk._fields)
 _KINDS = frozenset(Kind)
 _STORED = TypeAdapter(_Stored)
 _SKIPPED = TypeAdapter(Skipped)
@@ -78,19 +82,7 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
         arrays += [vectors.rows, vectors.scales, vectors.offsets, vectors.pieces]
     stored = _Stored(
         result.document,
-        tuple(
-            _StoredChunk(
-                id=chunk.id,
-                heading_path=chunk.heading_path,
-                start=chunk.start,
-                end=chunk.end,
-                line_start=chunk.line_start,
-                line_end=chunk.line_end,
-                page=chunk.page,
-                parent=chunk.parent,
-            )
-            for chunk in result.chunks
-        ),
+        tuple(_StoredChunk(*_of_chunk(chunk)) for chunk in result.chunks),
         terms.vocabulary,
         result.headings,
         None if vectors is None else vectors.dimensions,
@@ -126,16 +118,7 @@ def decode(content: bytes) -> PreparedDocument | Skipped:
         raise ValueError("too much")
     chunks = tuple(
         Chunk(
-            id=chunk.id,
-            document_id=document.id,
-            text=passages[chunk.start : chunk.end],
-            heading_path=chunk.heading_path,
-            start=chunk.start,
-            end=chunk.end,
-            line_start=chunk.line_start,
-            line_end=chunk.line_end,
-            page=chunk.page,
-            parent=chunk.parent,
+            document_id=document.id, text=passages[chunk.start : chunk.end], **chunk._asdict()
         )
         for chunk in stored.chunks
     )
