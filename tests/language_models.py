@@ -81,9 +81,10 @@ class Reply:
 
     def wait(self, seconds: float) -> None:
         """Do nothing for a while."""
-        ready, _, _ = select.select([self._handler.connection], [], [], seconds)
+        connection, poll = self._handler.connection, select.poll()
+        poll.register(connection, select.POLLIN)
         try:
-            is_closed = bool(ready) and not self._handler.connection.recv(1, socket.MSG_PEEK)
+            is_closed = bool(poll.poll(1000 * seconds)) and not connection.recv(1, socket.MSG_PEEK)
         except OSError:
             is_closed = True
         if is_closed:
