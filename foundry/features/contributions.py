@@ -34,7 +34,7 @@ def contents_of(features: Iterable[Feature], **server: object) -> list[tuple[Sni
 
 
 def files_left_out(features: Iterable[Feature]) -> set[str]:
-    """Return the templates that are rendered only with what was not chosen."""
+    """Return the files that are there only with what was not chosen; see `Feature`."""
     kept = {file for each in features for file in each.files}
     return {file for each in every_feature() for file in each.files} - kept
 

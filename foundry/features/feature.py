@@ -33,7 +33,8 @@ class Feature:
     Attributes:
         name: As in foundry.toml.
         choice: How foundry.toml chooses it.
-        files: Templates below templates/server that are rendered only with it.
+        files: Templates below templates/server that are rendered only with it, and scripts and
+            style sheets that pages name only with it.
         contents: Rows of the README's table of files: path, and what it is for.
         dependencies: Requirements of the export's pyproject.toml.
         modules: What Foundry must be able to import to use it here; its own extra that brings them

@@ -180,8 +180,7 @@ class Page(Interface):
         """Yield the routes of the pages and what they fetch, and of the lists for agents."""
         del words
         imports = {"web.page": ("agent_routes", "page_routes")}
-        chosen = [name for name in (Chat.name, "suggestions") if name in beside]
-        shown = ", ".join(f"{name}=True" for name in chosen)
+        shown = "chat=True" if Chat.name in beside else ""
         yield Step(
             Place.OFFER,
             imports,

@@ -6,7 +6,7 @@ And the tests of those modules, which say the package's name where ours is.
 import ast
 import re
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from functools import cache
 from pathlib import Path
 
@@ -58,15 +58,23 @@ def reach_runtime(rendered: Mapping[str, bytes]) -> dict[str, str]:
     return importers
 
 
-def copy_pages(pages: Iterable[str], package: str) -> dict[str, bytes]:
+def copy_pages(
+    pages: Iterable[str], package: str, left_out: Collection[str] = ()
+) -> dict[str, bytes]:
     """Return pages, and the style sheets and scripts that they name, by path.
 
-    Raises RenderError.
+    Lines of a page that name a file whose path is `left_out` are, too. Raises RenderError.
     """
-    texts = {name: _read(RUNTIME / PAGE_FOLDER / name) for name in pages}
+    unwanted = {path.rpartition("/")[2].encode() for path in left_out}
+    texts = {name: _without(_read(RUNTIME / PAGE_FOLDER / name), unwanted) for name in pages}
     named = {name.decode() for text in texts.values() for name in _NAMED.findall(text)}
     texts |= {name: _read(RUNTIME / PAGE_FOLDER / name) for name in named}
     return {f"{package}/{PAGE_FOLDER}/{name}": text for name, text in texts.items()}
+
+
+def _without(page: bytes, unwanted: Set[bytes]) -> bytes:
+    lines = page.splitlines(keepends=True)
+    return b"".join(line for line in lines if unwanted.isdisjoint(_NAMED.findall(line)))
 
 
 def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:

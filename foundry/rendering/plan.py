@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import foundry
@@ -53,7 +53,8 @@ def plan_server(
     """
     package = config.package
     values = template_values(config, query_encoder, has_questions=questions is not None)
-    files = _render_templates(config, query_encoder, values, templates)
+    left_out = files_left_out(choose_features(config, query_encoder))
+    files = _render_templates(config, values, left_out, templates)
     if not with_tests:
         files = {name: text for name, text in files.items() if not name.startswith(TESTS)}
     rendered = [name for name in files if name.endswith(".py")]
@@ -62,7 +63,7 @@ def plan_server(
         files[f"{package}/questions.jsonl"] = questions
     runtime = copy_runtime(files, package)
     files.update(runtime)
-    files.update(copy_pages(pages_of(config.server.interfaces), package))
+    files.update(copy_pages(pages_of(config.server.interfaces), package, left_out))
     tests = copy_tests(files, package) if with_tests else {}
     files.update(tests)
     files.update(format_python(files, [*rendered, *tests]))
@@ -188,19 +189,18 @@ def _shorten(text: str) -> str:
 
 def _render_templates(
     config: Config,
-    query_encoder: Provider,
     values: Mapping[str, object],
+    left_out: Collection[str],
     own_folder: Path | None,
 ) -> dict[str, bytes]:
     root = templates_folder() / "server"
     known = {path.relative_to(root).as_posix() for path in root.rglob(f"*{SUFFIX}")}
     own = read_own_templates(own_folder, known) if own_folder else {}
     own = {f"server/{name}": text for name, text in own.items()}
-    unwanted = files_left_out(choose_features(config, query_encoder))
     files = {}
     for template in sorted(known):
         name = template.removesuffix(SUFFIX)
-        if name not in unwanted:
+        if name not in left_out:
             written = written_name(name, config.package, config.project.name)
             files[written] = render(f"server/{template}", values, own).encode()
     return files

@@ -135,6 +135,9 @@ def test_every_file_belongs_to_a_page() -> None:
     without_chat = copy_pages(pages_of({"page"}), "a")
     assert not [path for path in without_chat if "chat" in path]
     assert pages_of({"chat"}) == []
+    some = copy_pages(PAGES, "a", {"package/page/suggest.css", "package/page/suggest.js"})
+    assert "a/page/search.js" in some
+    assert not [path for path, text in some.items() if "suggest" in path or b"suggest." in text]
     for style in FOLDER.glob("*.css"):
         assert not re.search(r"url\(|@import|@font-face", style.read_text(encoding="utf-8"))
 

@@ -114,6 +114,7 @@ class Suggestions(Stage):
     )
     is_tuned = False
     built_in = frozenset({"words"})
+    files = ("package/page/suggest.css", "package/page/suggest.js")
     section = "suggestions"
 
     words: int = Field(default=100_000, ge=1_000, le=4_000_000)

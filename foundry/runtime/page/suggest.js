@@ -1,7 +1,6 @@
 "use strict";
 
-// How a query that is being typed may go on: a combobox with a list (WAI-ARIA 1.2), which the
-// search opens where its server has GET /suggest.
+// How a query that is being typed may go on, by GET /suggest: a combobox with a list (WAI-ARIA 1.2).
 
 /** Show suggestions below a field while its reader types; `take` is called when one was chosen. */
 function suggestBelow(field, list, take) {
@@ -94,3 +93,9 @@ function suggestBelow(field, list, take) {
     field.setAttribute(name, value);
   }
 }
+
+const suggestions = element("ul", {
+  id: "suggestions", role: "listbox", "aria-label": "Suggestions", hidden: true,
+});
+query.parentElement.append(suggestions);
+suggestBelow(query, suggestions, searchNow);
