@@ -1,8 +1,10 @@
 """Publishes an index into PostgreSQL: one transaction, so all of it or nothing."""
 
-from collections.abc import Callable, Iterator, Mapping
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, LiteralString
 
 import psycopg
@@ -14,9 +16,11 @@ from foundry.runtime.store.pgvector import PgvectorEngine, check_address
 from foundry.runtime.store.pgvector_connections import Answer
 from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.checking import Agreement, compare_lanes
-from foundry.stores.content import Content
-from foundry.stores.pgvector_copy import copy_chunks, copy_postings
+from foundry.stores.content import Content, batches
 from foundry.stores.request import AGAIN, Publication, PublishOptions
+
+BATCH_ROWS = 10_000
+"""Rows after which progress is told."""
 
 _LOCK: LiteralString = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(lock)s, 0))"
 _PREPARE: tuple[LiteralString, ...] = (
@@ -60,6 +64,9 @@ _DROP: tuple[LiteralString, ...] = (
     "DROP TABLE IF EXISTS {chunks}, {postings}",
     "DELETE FROM {versions} WHERE version = %(version)s",
 )
+
+
+_Row = tuple[int, int | bytes, float]
 
 
 class _Unpublished(PgvectorEngine):
@@ -158,10 +165,7 @@ def _load(
         known = []
     if not known:
         tables.run(*_CREATE)
-        chunks = tables.compose("COPY {chunks} FROM STDIN (FORMAT binary)")
-        copy_chunks(connection, chunks, content, reporter)
-        postings = tables.compose("COPY {postings} FROM STDIN (FORMAT binary)")
-        copy_postings(connection, postings, content, reporter)
+        _copy(tables, content, reporter)
         with reporter.step("Indexing", "tables", 2) as progress:
             for statement in _FINISH:
                 tables.run(statement)
@@ -188,15 +192,46 @@ def _load(
     return not known, agreement
 
 
+def _copy(tables: _Tables, content: Content, reporter: Reporter) -> None:
+    terms = content.terms
+    # How pgvector sends a halfvec: its dimensions, nothing, and its numbers.
+    head = struct.pack(">hh", tables.dimensions, 0)
+
+    def chunk_rows(part: slice) -> Iterable[_Row]:
+        vectors = (head + vector.tobytes() for vector in content.vectors[part].astype(">f2"))
+        return zip(count(part.start), vectors, content.scales[part].tolist(), strict=False)
+
+    def posting_rows(part: slice) -> Iterable[_Row]:
+        columns = (terms[part], content.chunks[part], content.impacts[part])
+        return zip(*(column.tolist() for column in columns), strict=True)
+
+    loads: tuple[tuple[LiteralString, int, str, Callable[[slice], Iterable[_Row]]], ...] = (
+        ("chunks", len(content.scales), "bytea", chunk_rows),
+        ("postings", len(terms), "int4", posting_rows),
+    )
+    for name, total, second, rows in loads:
+        statement = tables.compose("COPY {" + name + "} FROM STDIN (FORMAT binary)")
+        with (
+            reporter.step("Loading", name, total) as progress,
+            tables.connection.cursor() as cursor,
+            cursor.copy(statement) as copy,
+        ):
+            copy.set_types(["int4", second, "float4"])
+            for part in batches(total, BATCH_ROWS):
+                for row in rows(part):
+                    copy.write_row(row)
+                progress.advance(part.stop - part.start)
+
+
 def _count(tables: _Tables, content: Content) -> None:
     for statement, expected in (
         ("SELECT count(*) FROM {chunks}", len(content.scales)),
         ("SELECT count(*) FROM {postings}", len(content.impacts)),
     ):
-        ((count,),) = tables.run(statement)
-        if count != expected:
+        ((found,),) = tables.run(statement)
+        if found != expected:
             raise PublishError(
-                f"PostgreSQL, schema {tables.schema}: {count} rows of index {tables.version},"
+                f"PostgreSQL, schema {tables.schema}: {found} rows of index {tables.version},"
                 f" expected {expected}; nothing was switched",
                 hint=AGAIN,
             )
