@@ -1,6 +1,8 @@
 """Misspelt words of queries: which are corrected, to what, and which are left alone."""
 
+import gc
 import importlib
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -173,6 +175,15 @@ def test_an_index_without_words_is_refused(tmp_path: Path) -> None:
     plain = open_index(write_notes(tmp_path / "v", NOTES[:1], vectors=False))
     with pytest.raises(IndexUnusableError, match="corrects queries"):
         open_words(plain)
+
+
+def test_words_are_closed_with_their_index(tmp_path: Path) -> None:
+    opened = open_index(write_notes(tmp_path / "v", NOTES[:1], vectors=False, options=OPTIONS))
+    assert correct_query(opened, "abolet", (), Journal()) == "aboleth"
+    index = weakref.ref(opened)
+    del opened
+    gc.collect()
+    assert index() is None
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Vocabulary expansion: which words are kept, and which are added to a query."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,9 @@ class Encoder:
 class FakeIndex:
     layout: IndexLayout
     encoder: Encoder
+
+    def part(self, kind: Callable[["FakeIndex"], Any]) -> Any:
+        return kind(self)
 
 
 def make_index(root: Path) -> Any:

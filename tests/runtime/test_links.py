@@ -14,8 +14,7 @@ from small_indexes import Note, write_notes
 from foundry.indexing.versions import open_index
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.results import Journal
-from foundry.runtime.retrieval.stages import links
-from foundry.runtime.retrieval.stages.links import LinkGraph, add_linked
+from foundry.runtime.retrieval.stages.links import LinkGraph, add_linked, open_graph
 
 
 class FakeIndex:
@@ -29,21 +28,11 @@ class FakeIndex:
         flat = np.array([target for targets in links for target in targets], dtype=np.uint32)
         self.graph = LinkGraph.of(offsets, flat)
 
-    def part(self, _kind: object) -> Self:
-        return self
+    def part(self, kind: object) -> Self | LinkGraph:
+        return self.graph if kind is open_graph else self
 
     def chunk(self, number: int) -> SimpleNamespace:
         return SimpleNamespace(id=f"c{99 - number}")
-
-
-@pytest.fixture(autouse=True)
-def _graph_of_a_fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    open_graph = links.open_graph
-
-    def find_graph(index: Any) -> LinkGraph:
-        return index.graph if isinstance(index, FakeIndex) else open_graph(index)
-
-    monkeypatch.setattr(links, "open_graph", find_graph)
 
 
 def candidates(scores: dict[int, float], *, semantic: bool = True) -> Candidates:
@@ -153,7 +142,7 @@ def test_a_document_without_chunks_is_passed_over() -> None:
 def test_links_are_read_from_an_index(tmp_path: Path) -> None:
     notes = [Note("A", ("one",), (1, 2)), Note("B", ("two",), (2,)), Note("C", ("three",))]
     with_links = open_index(write_notes(tmp_path / "index", notes, vectors=False))
-    graph = links.open_graph(with_links)
+    graph = open_graph(with_links)
     assert [graph.neighbours(number, 10) for number in range(3)] == [[1, 2], [2, 0], [0, 1]]
 
 

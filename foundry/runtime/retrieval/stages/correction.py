@@ -7,7 +7,6 @@ word of the language that is no nearer to a word of the corpus than to another w
 
 import re
 import unicodedata
-from functools import lru_cache
 
 from ...index.reader import Index
 from ..candidates import stage
@@ -25,9 +24,8 @@ _PART = re.compile(r"[\"\u201c\u201e][^\"\u201c-\u201e]*[\"\u201c\u201d]|[\w.:/@
 _WORD = re.compile(r"[^\W\d]+")
 
 
-@lru_cache(maxsize=1)
 def open_words(index: Index) -> Words:
-    """Map the words of the served index, once. Raises IndexUnusableError if it has none."""
+    """Map the words of an index. Raises IndexUnusableError if it has none."""
     return Words.open(index.layout.root / FOLDER)
 
 
@@ -37,7 +35,7 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
 
     `original` in the journal is a query that searches for them as typed.
     """
-    words = open_words(index)
+    words = index.part(open_words)
     demanded = journal.stages.get("operators", {})
     kept = " ".join([*demanded.get("phrases", ()), *demanded.get("required", ())]).casefold()
     normal = query if query.isascii() else unicodedata.normalize("NFKC", query)

@@ -5,7 +5,6 @@ Only the semantic lane sees them. The words and their vectors are made when the 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -66,9 +65,8 @@ class ExpansionWords:
         return list(islice(new, count))
 
 
-@lru_cache(maxsize=1)
 def open_words(index: Index) -> ExpansionWords:
-    """Map the words of the served index, once. Raises IndexUnusableError if it has none."""
+    """Map the words of an index. Raises IndexUnusableError if it has none."""
     layout = ExpansionLayout(index.layout.expansion)
     try:
         words = layout.words.read_text(encoding="utf-8").split("\n")[:-1]
@@ -99,7 +97,7 @@ def expand_query(
     if any(token.is_identifier for token in tokens):
         return vector
     known = {token.text.casefold() for token in tokens}
-    words = open_words(index).nearest(vector, terms, minimum_cosine, known)
+    words = index.part(open_words).nearest(vector, terms, minimum_cosine, known)
     expanded = index.encoder.encode(" ".join([query, *words])) if words else None
     if expanded is None:
         return vector

@@ -6,7 +6,6 @@ results.
 """
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import zip_longest
 
 import numpy as np
@@ -57,9 +56,8 @@ class LinkGraph:
         return [*found][:count]
 
 
-@lru_cache(maxsize=1)
 def open_graph(index: Index) -> LinkGraph:
-    """Map the graph of the served index, once. Raises IndexUnusableError."""
+    """Map the graph of an index. Raises IndexUnusableError."""
     offsets = open_array(index.layout.link_offsets, np.uint64, (index.manifest.documents + 1,))
     targets = open_array(index.layout.link_targets, np.uint32, (int(offsets[-1]),))
     return LinkGraph.of(offsets, targets)
@@ -84,7 +82,7 @@ def add_linked(
     seed_places = candidates.best_places(seeds)
     if not len(seed_places):
         return candidates
-    graph = open_graph(index)
+    graph = index.part(open_graph)
     firsts = index.part(Documents).first_chunks
     documents = np.searchsorted(firsts[1:], candidates.chunks.astype(np.uint64), "right")
     ceiling = max(0.0, float(candidates.scores[seed_places[-1]]) - _STEP)

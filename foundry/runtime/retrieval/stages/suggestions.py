@@ -8,7 +8,6 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -105,16 +104,15 @@ def _range(count: int, text_of: Callable[[int], str], beginning: str) -> range:
     return range(first, bisect_right(numbers, beginning + _AFTER_ALL, lo=first, key=text_of))
 
 
-@lru_cache(maxsize=1)
 def open_completions(index: Index) -> Completions:
-    """Map the completions of the served index, once. Raises IndexUnusableError."""
+    """Map the completions of an index. Raises IndexUnusableError."""
     return Completions.open(index.layout.root / FOLDER)
 
 
 @stage("suggest")
 def suggest(index: Index, query: str) -> list[Suggestion]:
     """Return how a query may go on; nothing for a blank one."""
-    completions, folded = open_completions(index), fold(query)
+    completions, folded = index.part(open_completions), fold(query)
     if not folded:
         return []
     found = [Suggestion(text, "heading") for text in completions.find_headings(folded)]

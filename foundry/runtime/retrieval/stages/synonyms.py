@@ -6,7 +6,6 @@ file, and acronyms with what the documents say that they stand for.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from ...index.reader import Index
@@ -38,9 +37,8 @@ def form_key(tokens: Iterable[Token]) -> str:
     return " ".join(term for token in tokens for term in whole_terms(token))
 
 
-@lru_cache(maxsize=1)
 def open_forms(index: Index) -> Forms:
-    """Read the synonyms of the served index, once. Raises IndexUnusableError."""
+    """Read the synonyms of an index. Raises IndexUnusableError."""
     path = SynonymsLayout(index.layout.root / FOLDER).forms
     try:
         forms = json.loads(path.read_bytes())
@@ -62,7 +60,7 @@ def add_synonyms(
     chunks have is left out, whose terms would outweigh the heading. The tokens are the query's own,
     without those of forms that no chunk has: other forms are searched for instead.
     """
-    forms = open_forms(index)
+    forms = index.part(open_forms)
     heading = heading_term(tokens)
     is_heading = heading is not None and index.keyword_lane.frequency(heading) > 0
     named = [token for token in tokens if token.terms]
