@@ -3,6 +3,7 @@
 import gc
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,10 @@ name = "notes"
 type = "folder"
 path = "sources"
 """
+
+
+MOST_OPEN = 200
+"""Files and connections that a process may have open in the end; an index has about 25."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +97,22 @@ def make_project(tmp_path: Path) -> MakeProject:
 def quickly(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """Share work in a folder of all processes of a run."""
+    """Share work in a folder of all processes of a run, and see that each closes what it opens."""
     own = tmp_path_factory.getbasetemp()
     with in_haste(own.parent if hasattr(request.config, "workerinput") else own):
         yield
+    gc.collect()
+    left = find_open()
+    assert len(left) <= MOST_OPEN, left
+
+
+def find_open() -> list[str]:
+    """What this process has open; nothing where the system does not say."""
+    found = []
+    for descriptor in Path("/proc/self/fd").glob("*"):
+        with suppress(FileNotFoundError):  # That of the folder itself.
+            found.append(str(descriptor.readlink()))
+    return sorted(found)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,5 +1,6 @@
 """Small indexes written without a build, and server packages rendered without an export."""
 
+import gc
 import importlib
 import sys
 from collections.abc import Iterator
@@ -124,8 +125,18 @@ def rendered_server(root: Path, package: str, options: str) -> Iterator[ModuleTy
         path = root / "server" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    sys.path.insert(0, str(root / "server"))
+    with imported(root / "server", package) as module:
+        yield module
+
+
+@contextmanager
+def imported(folder: Path, package: str) -> Iterator[ModuleType]:
+    """Import a package from a folder, and forget it, and with it the index that it has open."""
+    sys.path.insert(0, str(folder))
     try:
         yield importlib.import_module(package)
     finally:
-        sys.path.remove(str(root / "server"))
+        sys.path.remove(str(folder))
+        for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+            del sys.modules[name]
+        gc.collect()

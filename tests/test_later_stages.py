@@ -1,7 +1,6 @@
 """Stages that rank anew and leave out: what holds for every answer, and through every door."""
 
 import asyncio
-import importlib
 import json
 import math
 import os
@@ -24,7 +23,7 @@ from hypothesis import strategies as st
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from servers import chat_sources, get, in_checkout, post, serving
-from small_indexes import number_of
+from small_indexes import imported, number_of
 from test_search import corpora, filters, passes, queries, write_index
 
 from foundry.cli.main import main
@@ -74,8 +73,8 @@ def server(
     model = write_cross_encoder(root / "model", WORDS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RERANK_MODEL", str(model))
-        patch.syspath_prepend(str(folder))
-        yield importlib.import_module(f"all_{request.param}")
+        with imported(folder, f"all_{request.param}") as package:
+            yield package
 
 
 @pytest.mark.slow

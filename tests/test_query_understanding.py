@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from language_models import Call, LanguageModel, Reply, Script, language_model
+from small_indexes import imported
 
 from foundry.cli.main import main
 from foundry.config.project import load_config
@@ -70,11 +70,9 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
         path = root / "server" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    sys.path.insert(0, str(root / "server"))
-    package = importlib.import_module("tickets")
-    package.load(root / ".foundry" / "index")
-    yield package
-    sys.path.remove(str(root / "server"))
+    with imported(root / "server", "tickets") as package:
+        package.load(root / ".foundry" / "index")
+        yield package
 
 
 @pytest.fixture

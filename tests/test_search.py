@@ -1,8 +1,6 @@
 """What holds for every search, over random corpora, options and queries."""
 
-import importlib
 import math
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +9,7 @@ import pytest
 from conftest import CONFIG, MakeProject
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from small_indexes import imported
 
 from foundry.config.project import load_config
 from foundry.embedding.static import StaticEmbedder
@@ -97,9 +96,8 @@ def server(
         path = root / "server" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    sys.path.insert(0, str(root / "server"))
-    yield importlib.import_module(package)
-    sys.path.remove(str(root / "server"))
+    with imported(root / "server", package) as module:
+        yield module
 
 
 vocabulary = st.sampled_from(
