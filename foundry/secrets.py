@@ -30,8 +30,7 @@ _PLACEHOLDER = re.compile(
 
 
 def find_secrets(text: str) -> tuple[Finding, ...]:
-    """Return every place that looks like a secret, in the order of the text; placeholders do
-    not."""
+    """Return every place that looks like a secret and no placeholder, in the order of the text."""
     found = {
         match.start(): kind
         for kind, marker, pattern in _FORMATS

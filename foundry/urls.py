@@ -8,7 +8,7 @@ import ipaddress
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 MAX_CHARS = 4_096
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -19,11 +19,10 @@ _AUTHORITY = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::([0-9]*))?")
 _FORBIDDEN = re.compile("[\x00-\x20\x7f]")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-# What may stand unescaped (RFC 3986, 3.3 and 3.4), as pairs of an escape or one character.
-_UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-_PATH_SAFE = frozenset(_UNRESERVED + "!$&'()*+,;=:@/")
-_QUERY_SAFE = _PATH_SAFE | {"?"}
-_PIECE = re.compile(r"%[0-9A-Fa-f]{2}|.", re.DOTALL)
+# What may stand unescaped beside letters, digits and -._~ (RFC 3986, 3.3 and 3.4).
+_PATH_SAFE = "!$&'()*+,;=:@/"
+_QUERY_SAFE = _PATH_SAFE + "?"
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 
 
 class UrlError(ValueError):
@@ -118,8 +117,7 @@ def join_url(base: Url, reference: str) -> Url:
 
 
 def parse_host(written: str) -> str:
-    """Return the canonical form of a host, IPv6 addresses with or without brackets. Raises
-    UrlError."""
+    """Return a host's canonical form; IPv6 may have brackets. Raises UrlError."""
     if written.startswith("[") or ":" in written:
         return _parse_ipv6(written.removeprefix("[").removesuffix("]"))
     host = written
@@ -190,17 +188,15 @@ def _split_authority(authority: str, scheme: str) -> tuple[str, int]:
     return parse_host(match[1]), port
 
 
-def _escape(text: str, safe: frozenset[str]) -> str:
-    return _PIECE.sub(lambda match: _escape_piece(match[0], safe), text)
+def _escape(text: str, safe: str) -> str:
+    """Escape what has to be, in capitals, and nothing that need not be."""
+    text = _ESCAPE.sub(lambda match: _spell_escape(match[1]), text)
+    return quote(text, safe=f"{safe}%", errors="replace")
 
 
-def _escape_piece(piece: str, safe: frozenset[str]) -> str:
-    if len(piece) == 3:
-        character = chr(int(piece[1:], 16))
-        return character if character in _UNRESERVED else piece.upper()
-    if piece in safe:
-        return piece
-    return "".join(f"%{byte:02X}" for byte in piece.encode("utf-8", "replace"))
+def _spell_escape(digits: str | None) -> str:
+    character = chr(int(digits, 16)) if digits else "%"
+    return character if quote(character, safe="") == character else f"%{digits or 25}".upper()
 
 
 def _remove_dots(path: str) -> str:

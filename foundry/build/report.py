@@ -139,8 +139,7 @@ class BuildReport:
         tally.boilerplate_characters += figures.cut_off
 
     def to_json(self) -> dict[str, Any]:
-        """Return what stands in `report.json`: counts by source, then everything that was left
-        out."""
+        """Return what `report.json` holds: counts by source, then everything left out."""
         return {
             "sources": [_plain(tally) for tally in self._tallies.values()],
             "skipped": [asdict(skipped) for skipped in self._skipped],
@@ -165,8 +164,7 @@ def check_strictly(report: Mapping[str, Any]) -> None:
 
 
 def find_failures(report: Mapping[str, Any]) -> list[str]:
-    """Return what a strict build does not put up with, a line each: inputs left out, possible
-    secrets."""
+    """Return what a strict build refuses, a line each: inputs left out, possible secrets."""
     skipped = [
         f"{_place(entry)}: skipped: {entry['reason']}"
         + (f" ({entry['detail']})" if entry["detail"] else "")

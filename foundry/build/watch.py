@@ -86,8 +86,7 @@ def _changes_until_other_sources(
 
 
 def _load_sources(project: Path) -> tuple[Source, ...] | None:
-    """Return the sources; None where foundry.toml cannot be used, which the build has complained
-    of."""
+    """Return the sources; None for an unusable foundry.toml, of which the build has complained."""
     try:
         return load_config(project).sources
     except FoundryError:

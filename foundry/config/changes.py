@@ -71,8 +71,7 @@ def hash_config(config: Config) -> str:
 
 
 def deciding_values(config: Config) -> dict[str, object]:
-    """Return what decides the index: key path as in foundry.toml -> value; paths relative to the
-    root."""
+    """Return what decides the index: key path -> value; paths are relative to the root."""
     sections = ("project", "sources", "build", "chunking", "embedding", "search", "synonyms")
     written = ((name, getattr(config, name)) for name in sections)
     return {key: value for name, section in written for key, value in _walk(section, name, config)}
@@ -85,8 +84,7 @@ def record_config(config: Config) -> None:
 
 
 def find_changes(config: Config, manifest: Manifest) -> list[str]:
-    """Return what in a configuration is otherwise than when the index was built, a line for each
-    key."""
+    """Return a line for each key that is otherwise than when the index was built."""
     if manifest.config_sha256 == hash_config(config):
         return []
     built_with: object = None

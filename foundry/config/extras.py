@@ -14,7 +14,6 @@ from foundry.features.providers import PROVIDERS
 
 DISTRIBUTION = "rag-foundry"
 
-
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     **{each.name: (each.chosen_by(), each.modules) for each in every_feature() if each.modules},
     "ray": ("--engine ray", ("ray",)),
@@ -63,8 +62,7 @@ def of_build(config: Config, engine: str) -> Iterator[str]:
 
 
 def of_server(config: Config, kind: str) -> Iterator[str]:
-    """Yield the features of a server that is to search here; `kind` is that of its query
-    encoder."""
+    """Yield the features of a server that searches here; `kind` is its query encoder's."""
     if kind == "model":
         yield config.embedding.provider
     yield config.store.engine

@@ -21,7 +21,6 @@ EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_befor
 DEFAULT_WEIGHTS = {"linear": (0.7, 0.3), "rrf": (0.5, 0.5)}
 """Semantic and keyword weight by fusion. Ranks say less than scores, so RRF trusts both alike."""
 
-
 MAX_WEIGHT = 1_000_000.0
 
 FieldWeight = Annotated[int, Field(ge=0, le=100)]

@@ -111,7 +111,6 @@ SOURCES: dict[str, type[Table]] = {
     "site": SiteSource,
 }
 
-
 UNSEEN_LANGUAGES = frozenset(
     "arabic armenian greek hindi nepali russian serbian tamil yiddish".split()
 )

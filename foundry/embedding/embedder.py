@@ -104,6 +104,5 @@ class Embedder(ABC):
         """
 
     def refusals(self) -> list[dict[str, str]]:
-        """Documents so far that the model would not embed: `text` (its beginning), `sha256` and
-        `reason` of each."""
+        """Documents that the model refused so far: `text` (its beginning), `sha256`, `reason`."""
         return []

@@ -41,8 +41,7 @@ class Server:
 
 
 def render_servers(config: Config, query_encoder: Provider) -> dict[str, Server]:
-    """Return the configured server under `hybrid`, and those of other fusions under the fusion's
-    name."""
+    """Return the configured server as `hybrid`, and those of other fusions by the fusion's name."""
     servers = {CONFIGURED: Server(config, render_preview(config, query_encoder))}
     if query_encoder.kind == "none":
         return servers

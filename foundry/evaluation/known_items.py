@@ -26,7 +26,6 @@ EXAMINED = 3000
 RARE_WORDS = 3
 LEAST_LETTERS = 4
 
-
 DRAFTED = 20
 """Questions of a draft: as many as somebody rewrites in half an hour."""
 

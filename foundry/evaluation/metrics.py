@@ -24,7 +24,6 @@ METRICS = tuple(
 DIGITS = 6
 """Decimal places of a mean."""
 
-
 RESAMPLES = 2000
 CONFIDENCE = 0.95
 SEED = 20070
@@ -68,8 +67,7 @@ class Interval:
 
 
 def bootstrap(values: NDArray[np.float64]) -> list[Interval]:
-    """Return the interval of each column of `values` (questions, columns); at least one
-    question."""
+    """Return the interval of each column of `values` (one question or more, columns)."""
     count = len(values)
     generator = np.random.default_rng(SEED)
     shares = np.full(count, 1 / count)

@@ -55,8 +55,7 @@ class EvaluationResult:
         return "\n\n".join([*parts, f"report: {self.report}"])
 
     def to_json(self) -> dict[str, Any]:
-        """Return all of it but where the report is; the times aside, equal answers give equal
-        bytes."""
+        """Return all but the report's place; times aside, equal answers give equal bytes."""
         values = self.evaluation.to_json()
         values["failures"] = list(self.failures)
         if self.comparison is not None:
@@ -111,8 +110,7 @@ def _advise(project: Path) -> str:
 
 
 def own_questions(config: Config) -> Path | None:
-    """Return the project's file of questions, if it has one. Raises FoundryError if that is no
-    file."""
+    """Return the project's file of questions, or None. Raises FoundryError for what is none."""
     file = config.root / QUESTIONS_NAME
     if file.is_file():
         return file

@@ -24,7 +24,6 @@ FOLDS = 5
 FEWEST_QUESTIONS = 2 * FOLDS
 """With fewer there is nothing to hold out."""
 
-
 FACTORS = (0.5, 0.75, 1.5, 2.0)
 """What a number is multiplied by; results that the key does not allow are left out."""
 
@@ -132,8 +131,7 @@ def toml_lines(options: Mapping[str, Any]) -> list[str]:
 
 
 def vary_stages(config: Config) -> Iterator[tuple[dict[str, Any], Config]]:
-    """Yield each variant's one changed option, as `stage.key`, and the configuration that has
-    it."""
+    """Yield variants: the one changed option, as `stage.key`, and the configuration."""
     for name, stage in config.stages.items():
         if not stage.is_tuned:
             continue

@@ -20,7 +20,6 @@ SPECIFICATION = "1.6"
 MARKER_PROPERTY = "uv:package:marker"
 """The property under which uv's own export says when a package is installed."""
 
-
 CORPUS = "corpus.json"
 CORPUS_FORMAT = 1
 

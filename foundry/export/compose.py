@@ -100,8 +100,7 @@ def explain_export(config: Config, export: Export) -> dict[str, str]:
 
 
 def diff_export(target: Path, export: Export) -> str:
-    """Return how the folder of an export differs from what would be written now; "" if it does
-    not."""
+    """Return how an export differs from what would be written now; "" if it does not."""
     if not target.is_dir():
         raise ExportError(f"{target}: no such folder", hint="write it: foundry export")
     files, index = export.all_files(), export.index_digests()

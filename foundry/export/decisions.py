@@ -130,8 +130,7 @@ class _Decisions:
         return new
 
     def _edited(self, name: str, new: bytes | None) -> bytes | None:
-        """Return the content of a file that is not as Foundry wrote it; None to leave what stands
-        there."""
+        """Return the content of a file that was edited; None to leave what stands there."""
         update, base, path = self.update, self._base, self._target / name
         if path.is_symlink():
             (update.orphaned if new is None else update.kept).append(name)

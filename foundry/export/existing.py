@@ -108,8 +108,7 @@ def examine(folder: Path) -> Standing:
 
 
 def _index_place(package: str, listed: Mapping[str, str]) -> str:
-    """Return the folder of the index; exports of older versions have it in `index`, a package
-    now."""
+    """Return the folder of the index: older exports have it in `index`, a package now."""
     has_manifest = f"{package}/index/manifest.json" in listed
     return f"{package}/{'index' if has_manifest else 'data'}/"
 

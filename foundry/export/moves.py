@@ -42,8 +42,7 @@ class Moves:
         return cls(modules, {paths[module]: GONE[module] for module in left & GONE.keys()})
 
     def place_of(self, name: str) -> str | None:
-        """Return the path that the code of the module at path `name` has now; None if it has
-        none."""
+        """Return the path where the code of the module at path `name` is now; None if nowhere."""
         place = self.modules.get(module_of(name))
         return _path_of(place) if place and name.endswith(".py") else None
 

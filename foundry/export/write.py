@@ -79,8 +79,7 @@ def write_export(target: Path, export: Export, *, force: bool) -> None:
 
 
 def find_standing(target: Path) -> Standing | None:
-    """Return what stands at the target; None for nothing. Raises ExportError if it must not be
-    used."""
+    """Return what stands at the target, if anything. Raises ExportError if that must stay."""
     if not target.exists():
         return None
     if not target.is_dir():
@@ -108,8 +107,7 @@ def fill_folder(folder: Path, files: Mapping[str, bytes], export: Export) -> Non
 
 
 def check_target(target: Path, project: Path) -> Path:
-    """Return the absolute target, refused if it is, or holds, something that must not be
-    replaced."""
+    """Return the absolute target. Refuses what is, or holds, something not to be replaced."""
     # Not resolved: a link on the way is to be seen and refused, not followed.
     absolute = Path(os.path.abspath(target))  # noqa: PTH100
     # Path.home raises where the user has no home, as in some containers.
@@ -174,8 +172,7 @@ def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
 
 
 def _reason(error: OSError) -> str:
-    """Return what the disk said; of a tree that could not be copied, what it said of the first
-    file."""
+    """Return what the disk said: of a tree, what it said of the first file."""
     if isinstance(error, shutil.Error) and isinstance(error.args[0], list):
         source, _, reason = error.args[0][0]
         return f"{Path(source).name}: {reason.partition(': ')[0]}"

@@ -97,8 +97,7 @@ class Fetcher:
         raise FetchError("too many redirects", f"more than {MAX_REDIRECTS}, to {url}")
 
     def rules_for(self, url: Url) -> Rules:
-        """Return what robots.txt says about the url's origin, whose Crawl-delay holds from here
-        on."""
+        """Return the rules of the url's origin; its Crawl-delay holds from here on."""
         rules = self._robots.rules_for(url)
         if delay := rules.crawl_delay(self.agent):
             self._pacer.slow_down(url.host, delay)

@@ -114,8 +114,7 @@ class PinnedBackend(httpcore2.NetworkBackend):
         self.has_ended = True
 
     def _resolve(self) -> list[str]:
-        """Return the host's addresses, by a thread that may be left behind: resolvers have no
-        timeout."""
+        """Ask for the host's addresses in a thread to leave behind: resolvers have no timeout."""
         try:
             return [str(ipaddress.ip_address(self._url.host))]
         except ValueError:

@@ -88,8 +88,7 @@ def _find_wide(sample: bytes) -> str | None:
 
 
 def _count_strange(sample: bytes, charset: str) -> int:
-    """Return how many characters a code page gives that do not belong to the best of its
-    languages."""
+    """Count the characters that a code page gives and the best of its languages does not have."""
     text = sample.decode(charset, "replace")
     signs = sum(len(pattern.findall(text)) for pattern in (_BEFORE_LETTER, _AFTER_LETTER, _STRANGE))
     letters = [letter for letter in text.lower() if letter > "\xbf" and letter.isalpha()]

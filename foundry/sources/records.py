@@ -24,8 +24,7 @@ _DEFAULTS = {"title": "title", "url": "url", "modified": "modified", "tags_colum
 
 @dataclass(frozen=True, slots=True)
 class KnownRow:
-    """A line of a table that gave a document: its hash, the document's key, the names of its
-    columns."""
+    """A line that gave a document: its hash, the document's key, the names of its columns."""
 
     digest: bytes
     key: str

@@ -177,8 +177,7 @@ class Collector:
         return found if found is not None and is_same_site else fetched.url
 
     def _read_sitemaps(self, home: Url) -> list[Url]:
-        """Return the pages in the sitemaps that robots.txt names; they only help a crawl to find
-        pages."""
+        """Return the pages of sitemaps that robots.txt names, by which a crawl finds more."""
         walk = SitemapWalk(self._fetcher, self._scope, Coverage(self._source.name))
         for written in self._fetcher.rules_for(home).sitemaps():
             with suppress(FetchError, UrlError):

@@ -1,5 +1,6 @@
 """Which urls belong to a web source: its hosts, and its include and exclude patterns."""
 
+import re
 from pathlib import PurePosixPath
 
 from foundry.config.web_sources import ListedSource, WebSource
@@ -57,16 +58,8 @@ def matches(pattern: str, url: Url) -> bool:
     in the length of the url for each part between two stars.
     """
     text = url.target if pattern.startswith("/") else str(url)
-    first, *rest = pattern.split("*")
-    if not rest:
-        return text == pattern
-    *middle, last = rest
-    if not text.startswith(first):
-        return False
-    position = len(first)
-    for part in middle:
-        found = text.find(part, position)
-        if found < 0:
-            return False
-        position = found + len(part)
-    return len(text) - len(last) >= position and text.endswith(last)
+    first, *rest = map(re.escape, pattern.split("*"))
+    # Atomic: a part is taken where it comes first, and looked for nowhere else.
+    between = "".join(f"(?>.*?{part})" for part in rest[:-1])
+    last = f".*{rest[-1]}" if rest else ""
+    return re.fullmatch(first + between + last, text, re.DOTALL) is not None

@@ -47,8 +47,7 @@ class _Nodes:
         self._processors = 0
 
     def embed(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:
-        """Return one call: unit vectors (n, d). Raises EmbeddingFailure, and BuildError for a
-        bad node."""
+        """Return unit vectors (n, d). Raises EmbeddingFailure, and BuildError for a bad node."""
         # The same for all calls, whatever nodes come and go: sums depend on it in their last digit.
         self._processors = self._processors or self._cluster.least_processors()
         answer = check_installation(
@@ -73,8 +72,7 @@ class _Nodes:
         return vectors
 
     def _shipped(self) -> list[Reference] | None:
-        """Return where nodes get the files of a model in a folder; they hold no copy of it
-        themselves."""
+        """Return where nodes, which hold no copy, get the files of a model in a folder."""
         if self._folder is None:
             return None
         if self._files is None:

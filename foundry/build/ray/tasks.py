@@ -106,13 +106,11 @@ def _open(options: EmbeddingSection, files: Sequence[Reference] | None) -> Embed
         return open_model(options.model_copy(update={"model": folder}))
 
 
-
 Answer = TypeVar("Answer")
 
 
 def check_installation(answer: Answer | Mismatch) -> Answer:
-    """Return what a node has answered. Raises BuildError where it could not, and says what differs.
-    """
+    """Return what a node has answered. Raises BuildError, with what differs, if it could not."""
     if not isinstance(answer, dict):
         return answer
     own = installation()

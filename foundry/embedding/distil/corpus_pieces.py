@@ -45,8 +45,7 @@ class WordCounts:
                 self._counts = Counter(dict(self.most_common(COUNTED_WORDS // 2)))
 
     def most_common(self, count: int) -> list[tuple[str, int]]:
-        """Return the `count` most frequent words, most frequent first, equals in alphabetical
-        order."""
+        """Return the `count` most frequent words in that order, equals by alphabet."""
         return heapq.nsmallest(count, self._counts.items(), key=lambda entry: (-entry[1], entry[0]))
 
     def common_words(self) -> frozenset[str]:

@@ -168,8 +168,7 @@ def train(
 def distillation_gradient(
     counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix
 ) -> tuple[NDArray[np.intp], Matrix]:
-    """Return the rows that a batch touches, and the gradient (touched, d) of its mean 1 -
-    cosine."""
+    """Return the rows that a batch touches, and the gradient (touched, d) of 1 - cosine."""
     touched, columns = np.unique(counts.indices, return_inverse=True)
     local = sparse.csr_matrix(
         (counts.data, columns, counts.indptr), shape=(counts.shape[0], len(touched))

@@ -57,8 +57,7 @@ def starting_rows(
 
 
 def _mean_targets(counts: "sparse.csr_matrix", targets: Matrix, pieces: NDArray[np.intp]) -> Matrix:
-    """Return where the texts of some `pieces` (p,) point beside the others, times the pieces'
-    rarity."""
+    """Return where texts of `pieces` (p,) point beside the others, times the pieces' rarity."""
     sizes = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1).astype(np.float32)
     shares = (sparse.diags(1 / sizes) @ counts).tocsc()[:, pieces]
     others = targets - targets.mean(axis=0) if len(targets) else targets

@@ -30,8 +30,7 @@ def split_text(text: str, fits: Callable[[str], bool]) -> list[str]:
 
 
 def find_cut(text: str) -> int:
-    """Return where to halve a text of two characters or more: at white space near its middle, if
-    any."""
+    """Return where to halve a text of two characters or more: at white space near its middle."""
     middle = len(text) // 2
     reach = min(len(text) // 4, REACH_CHARS)
     after = _SPACE.search(text, middle, middle + max(1, reach))
@@ -42,8 +41,7 @@ def find_cut(text: str) -> int:
 
 
 def average(vectors: Sequence[NDArray[np.float32]], weights: Sequence[int]) -> NDArray[np.float32]:
-    """Return the unit vector (d,) along the weighted mean of vectors (d,); zeros if they cancel
-    out."""
+    """Return the unit vector (d,) along a weighted mean of vectors; zeros if they cancel out."""
     total = np.average(np.asarray(vectors, dtype=np.float64), axis=0, weights=weights)
     length = np.linalg.norm(total)
     if length < 1e-6:

@@ -118,8 +118,7 @@ def _enter(visit: _Visit, grammar: Grammar) -> _Visit:
 
 
 def _children(visit: _Visit, grammar: Grammar, *, is_small: bool) -> Iterator[_Visit]:
-    """Yield the named children, each with the start that it has from comments or a wrapper
-    before it."""
+    """Yield the named children, each with its start: that of comments or a wrapper before it."""
     node = visit.node
     run_start: int | None = None
     run_row = code_row = -2

@@ -85,8 +85,7 @@ def _json_keys(text: str) -> Iterator[_Key]:
 
 
 def _yaml_keys(text: str) -> Iterator[_Key]:
-    """Yield the keys of block mappings within nothing but block mappings, by the events of a
-    parser."""
+    """Yield the keys of block mappings within nothing but block mappings, by a parser's events."""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     # For each open collection, whether it is a block mapping, and the key that waits for its value.
     open_keys: list[tuple[bool, tuple[str, int] | None]] = []
