@@ -4,27 +4,30 @@ Importing what a server needs takes longer than all that most tests ask of it. S
 imports it, and forks another for each that is wanted: `command(libraries)` begins what behaves as
 `python -I -B -X utf8 -c` does. Folders among the libraries are where others are looked for too.
 
-A process that is wanted is started as this file, with a socket and what it is to run. It hands its
-standard streams, its environment and its folder over, passes signals on, and ends as its fork does.
-Limits, priorities and groups of processes are not handed over, nor are other open files.
+A process that is wanted is started as `hand_over.py`, with a socket and what it is to run. It hands
+its standard streams, its environment and its folder over, passes signals on, and ends as its fork
+does. Limits, priorities and groups of processes are not handed over, nor are other open files.
 """
 
+import atexit
 import gc
 import importlib
-import json
+import marshal
 import os
 import selectors
 import signal
 import socket
+import subprocess
 import sys
+import tempfile
+import threading
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-HANDED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 IS_POSSIBLE = sys.platform == "linux"
-
+HAND_OVER = Path(__file__).with_name("hand_over.py")
 
 STARTED: dict[tuple[str, ...], list[str]] = {}
 """The commands of processes that have imported libraries; whose own started them may be told."""
@@ -40,13 +43,9 @@ def command(*libraries: str) -> list[str]:
 def _start(libraries: tuple[str, ...]) -> list[str]:
     if not IS_POSSIBLE:
         return [sys.executable, "-I", "-B", "-X", "utf8", "-c"]
-    import atexit
-    import subprocess
-    import tempfile
-
     folder = tempfile.TemporaryDirectory(prefix="warm-")
     address = str(Path(folder.name, "socket"))
-    begin = [sys.executable, "-I", "-B", "-X", "utf8", __file__, "--listen", address, *libraries]
+    begin = [sys.executable, "-I", "-B", "-X", "utf8", __file__, address, *libraries]
     listening = subprocess.Popen(begin, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert listening.stdout is not None
     assert listening.stdout.readline() == b"ready\n"
@@ -56,27 +55,7 @@ def _start(libraries: tuple[str, ...]) -> list[str]:
         folder.cleanup()
 
     atexit.register(end)
-    return [sys.executable, "-I", "-B", "-S", __file__, address]
-
-
-def hand_over(address: str, arguments: list[str]) -> int:
-    """Have a fork run what this process was asked to; returns its exit code."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, HANDED_ON)
-    with socket.socket(socket.AF_UNIX) as connection, connection.makefile("r") as answers:
-        connection.connect(address)
-        umask = os.umask(0)
-        request = [arguments, dict(os.environ), str(Path.cwd()), umask]
-        socket.send_fds(connection, [b"\n"], [0, 1, 2])
-        connection.sendall(json.dumps(request).encode() + b"\n")
-        child = int(answers.readline())
-        for number in HANDED_ON:
-            signal.signal(number, lambda number, _: os.kill(child, number))
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDED_ON)
-        code = int(answers.readline())
-    if code < 0:
-        signal.signal(-code, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
-    return code
+    return [sys.executable, "-I", "-B", "-S", str(HAND_OVER), address]
 
 
 def listen(address: str, libraries: list[str]) -> str:
@@ -121,17 +100,18 @@ def listen(address: str, libraries: list[str]) -> str:
                         connection.close()
                 elif key.fileobj is listener:
                     connection, _ = listener.accept()
-                    _, streams, *_ = socket.recv_fds(connection, 1, 3)
-                    with connection.makefile("r") as asked:
-                        request = json.loads(asked.readline() or "null")
-                    if request is None:
+                    size, streams, *_ = socket.recv_fds(connection, 8, 3)
+                    with connection.makefile("rb") as asked:
+                        request = asked.read(int.from_bytes(size))
+                    if not size or len(request) < int.from_bytes(size):
                         # Who asked for it was killed before it said what it wants.
                         connection.close()
                     elif (child := os.fork()) == 0:
                         for other in (connection, *forks.values()):
                             other.close()
-                        take_over(streams, *request)
-                        return str(request[0][0])
+                        arguments, *others = marshal.loads(request)
+                        take_over(streams, arguments, *others)
+                        return str(arguments[0])
                     else:
                         forks[child] = connection
                         selector.register(connection, selectors.EVENT_READ, child)
@@ -179,11 +159,27 @@ def run(code: str) -> None:
     """Run code as `python -c` does."""
     main: Any = ModuleType("__main__")
     sys.modules["__main__"] = main
-    exec(compile(code, "<string>", "exec"), main.__dict__)
+    try:
+        exec(compile(code, "<string>", "exec"), main.__dict__)
+    except SystemExit as end:
+        if not isinstance(end.code, int | None):
+            raise
+        leave(end.code or 0)
+    leave(0)
+
+
+def leave(code: int) -> None:
+    """Exit as Python does, but for taking all modules apart, which takes longer than a fork."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(code)
+    os._exit(code & 0xFF)
 
 
 if __name__ == "__main__":
-    if sys.argv[1] != "--listen":
-        os._exit(hand_over(sys.argv[1], sys.argv[2:]))
-    _, _, address, *libraries = sys.argv
+    _, address, *libraries = sys.argv
     run(listen(address, libraries))
