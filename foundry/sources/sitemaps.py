@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from xml.etree.ElementTree import ParseError, XMLParser
+from io import BytesIO
+from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from foundry.fetching.exchange import unzip
 from foundry.fetching.failures import FetchError, refused
@@ -20,7 +21,8 @@ MAX_DEPTH = 5
 MAX_SITEMAPS = 10_000
 MAX_ENTRIES = 2_000_000
 _MAX_NESTING = 16
-_PIECE_BYTES = 1 << 16
+# With or without the zero bytes of UTF-16.
+_DTD = re.compile(rb"<\0?!\0?D\0?O\0?C\0?T\0?Y\0?P\0?E")
 _TEXT_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
@@ -128,60 +130,27 @@ def _parse_text(content: bytes) -> Iterator[tuple[str, str, str | None]]:
 
 
 def _parse_xml(content: bytes) -> Iterator[tuple[str, str, str | None]]:
-    entries = _Entries()
-    parser = XMLParser(target=entries)
-    for start in range(0, len(content), _PIECE_BYTES):
-        parser.feed(content[start : start + _PIECE_BYTES])
-        yield from entries.take()
-    parser.close()
-    yield from entries.take()
-
-
-class _Entries:
-    """Takes the entries out of what a parser delivers, and keeps nothing else in memory."""
-
-    def __init__(self) -> None:
-        self._found: list[tuple[str, str, str | None]] = []
-        self._depth = 0
-        self._text: list[str] = []
-        self._fields: dict[str, str] = {}
-
-    def take(self) -> list[tuple[str, str, str | None]]:
-        """Return the entries that have ended since the last call."""
-        found, self._found = self._found, []
-        return found
-
-    def doctype(self, name: str, public: str | None, system: str | None) -> None:  # noqa: ARG002
-        """Refuse a DTD as soon as it begins, before any entity of it is declared."""
+    if _DTD.search(content):
         raise FetchError("holds a DTD")
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:  # noqa: ARG002
-        """Enter an element."""
-        name = _local(tag)
-        self._depth += 1
-        self._text = []
-        if self._depth == 1 and name not in {"urlset", "sitemapindex"}:
-            raise FetchError("not a sitemap", f"its element is {name[:100]}")
-        if self._depth > _MAX_NESTING:
-            raise FetchError("not a sitemap", "elements are nested too deeply")
-
-    def data(self, text: str) -> None:
-        """Collect the text of an element, which may come in pieces."""
-        self._text.append(text)
-
-    def end(self, tag: str) -> None:
-        """Leave an element: of the third level it is a field, of the second an entry."""
-        name = _local(tag)
-        if self._depth == 3 and name in {"loc", "lastmod"}:
-            self._fields[name] = "".join(self._text).strip()
-        elif self._depth == 2:
-            if self._fields.get("loc"):
+    path: list[Element] = []
+    fields: dict[str, str] = {}
+    for event, element in iterparse(BytesIO(content), ("start", "end")):
+        name = element.tag.rpartition("}")[2]
+        if event == "start":
+            path.append(element)
+            if len(path) == 1 and name not in {"urlset", "sitemapindex"}:
+                raise FetchError("not a sitemap", f"its element is {name[:100]}")
+            if len(path) > _MAX_NESTING:
+                raise FetchError("not a sitemap", "elements are nested too deeply")
+            continue
+        path.pop()
+        if len(path) == 2 and name in {"loc", "lastmod"}:
+            fields[name] = (element.text or "").strip()
+        elif len(path) == 1:
+            if fields.get("loc"):
                 kind = "sitemap" if name == "sitemap" else "page"
-                self._found.append((kind, self._fields["loc"], self._fields.get("lastmod")))
-            self._fields = {}
-        self._depth -= 1
-        self._text = []
-
-
-def _local(tag: str) -> str:
-    return tag.rpartition("}")[2]
+                yield kind, fields["loc"], fields.get("lastmod")
+            fields = {}
+        if path:
+            # Nothing of what was read stays in memory.
+            path[-1].clear()
