@@ -142,6 +142,8 @@ def test_owners_module_its_tests_and_scripts_import_from_where_modules_went(flat
     flat.add("notes/ours/tool.py", "from ..results import SearchResponse\nfrom .. import search\n")
     flat.add("tests/test_mine.py", "import notes.results\n\nR = notes.results.SearchResponse\n")
     flat.add("tests/broken.py", "from notes.results import (\n")
+    flat.add("tests/test_names.py", "from notes import (\n    results,\n    search,\n)\n")
+    flat.add("tests/stays.py", "from  .results  import  x;  from . import  search,y  # as it is\n")
     (flat.root / "tests" / "latin.py").write_bytes(b"# \xe9\nfrom notes.results import Hit\n")
     flat.add("scripts/ask.py", "def run():\n\tfrom notes import results, search # both\n")
     (flat.root / "scripts" / "ask.py").chmod(0o755)
@@ -151,7 +153,9 @@ def test_owners_module_its_tests_and_scripts_import_from_where_modules_went(flat
         "notes/mine.py",
         "notes/ours/tool.py",
         "scripts/ask.py",
+        "tests/broken.py",
         "tests/test_mine.py",
+        "tests/test_names.py",
     ]
     assert update.kept == ["notes/custom.py"]
     # Said, because only text in UTF-8 is rewritten.
@@ -179,7 +183,10 @@ def test_owners_module_its_tests_and_scripts_import_from_where_modules_went(flat
         f"\tfrom notes.{room} import {name}{alias} # both\n"
     )
     assert (flat.root / "scripts" / "ask.py").stat().st_mode & 0o777 == 0o755
-    assert flat.read("tests/broken.py") == "from notes.results import (\n"
+    assert flat.read("tests/broken.py") == f"from notes.{results} import (\n"
+    assert flat.read("tests/test_names.py") == (
+        f"from notes import search\nfrom notes.{room} import {name}{alias}\n"
+    )
     assert (
         flat.root / "tests" / "latin.py"
     ).read_bytes() == b"# \xe9\nfrom notes.results import Hit\n"
