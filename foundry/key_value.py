@@ -27,11 +27,14 @@ PRAGMA synchronous = NORMAL;
 PRAGMA trusted_schema = OFF;
 PRAGMA cell_size_check = ON;
 """
+# All keys are listed from an index of their own: beside them, the table has the first part of each
+# value.
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS entries (
     key BLOB PRIMARY KEY, checksum BLOB NOT NULL, value BLOB NOT NULL
 ) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS keys ON entries (key);
 PRAGMA user_version = {FORMAT};
 COMMIT;
 """
@@ -77,13 +80,13 @@ class KeyValueFile:
         query = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)"
         self._run(lambda connection: connection.executemany(query, rows))
 
-    def keys(self, prefix: bytes, is_wanted: Callable[[bytes], bool]) -> list[bytes]:
-        """Return the keys with a prefix that are wanted."""
+    def keys(self, prefix: bytes) -> list[bytes]:
+        """Return the keys with a prefix."""
         query = "SELECT key FROM entries WHERE key >= ? AND key < ?"
 
         def select(connection: sqlite3.Connection) -> list[bytes]:
             rows = connection.execute(query, _range(prefix))
-            return [key for (key,) in rows if is_wanted(key)]
+            return [key for (key,) in rows]
 
         return self._run(select)
 

@@ -33,10 +33,10 @@ def test_entries_are_found_by_key(tmp_path: Path) -> None:
     assert (file.get(b"one a"), file.get(b"one b"), file.get(b"one c")) == (b"1", b"", None)
     file.put({b"one a": b"new"})
     assert file.get(b"one a") == b"new"
-    assert file.keys(b"one ", lambda key: key != b"one b") == [b"one a"]
+    assert file.keys(b"one ") == [b"one a", b"one b"]
     assert file.last_key(b"one ") == b"one b"
     file.delete([b"one a"])
-    assert file.keys(b"one ", lambda _: True) == [b"one b"]
+    assert file.keys(b"one ") == [b"one b"]
     file.clear()
     assert file.get(b"two") is None
     file.close()
@@ -110,7 +110,7 @@ def test_damage_found_later_costs_what_was_there(
     damaged(path)
     file = open_file(path, is_kept=True)
     with caplog.at_level(logging.WARNING):
-        assert file.keys(b"x", lambda _: True) == []
+        assert file.keys(b"x") == []
     assert "damaged" in caplog.text
     assert path.with_name("cache.damaged").exists()
     file.put({b"a": b"1"})
@@ -123,8 +123,8 @@ def test_damage_is_told_where_all_must_be_there(tmp_path: Path) -> None:
     damaged(path)
     file = open_file(path, is_strict=True)
     with pytest.raises(CacheDamagedError):
-        file.keys(b"x", lambda _: True)
-    assert file.keys(b"x", lambda _: True) == []
+        file.keys(b"x")
+    assert file.keys(b"x") == []
     file.close()
 
 

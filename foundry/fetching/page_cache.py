@@ -51,7 +51,7 @@ class PageCache:
 
     def drop_unused(self) -> None:
         """Forget the pages that were neither loaded nor stored through this object."""
-        unused = self._file.keys(_PAGE, lambda key: key not in self._used)
+        unused = [key for key in self._file.keys(_PAGE) if key not in self._used]
         self._file.delete(unused)
         self._file.commit()
 

@@ -12,12 +12,17 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
+from pydantic import TypeAdapter
 
 from foundry.files import hash_file
 from foundry.runtime.index.reader import hash_key
 
 COPIED_BYTES = 1 << 20
 """Copied at a time from one file to another: mapped, all of it would count as memory."""
+
+
+# Takes a third of the time of `json`.
+_RECORD = TypeAdapter(dict[str, object])
 
 
 def write_array(path: Path, values: NDArray[Any]) -> None:
@@ -108,15 +113,14 @@ class ArrayFile:
                 self._file.seek(0)
                 self._file.write(header)
 
-    def blocks(self, rows: int) -> Iterator[NDArray[Any]]:
-        """Yield all rows, so many at a time, when it has been closed."""
+    def read(self, first: int, count: int) -> NDArray[Any]:
+        """Return at most so many rows from the number `first` on, when it has been closed."""
+        count = min(count, self._rows - first)
         width = int(np.prod(self._row_shape, dtype=np.int64))
         with self.path.open("rb") as file:
-            file.seek(self._header_length)
-            for start in range(0, self._rows, rows):
-                count = min(rows, self._rows - start)
-                block = np.fromfile(file, dtype=self._dtype, count=count * width)
-                yield block.reshape(count, *self._row_shape)
+            file.seek(self._header_length + first * width * self._dtype.itemsize)
+            rows = np.fromfile(file, dtype=self._dtype, count=count * width)
+        return rows.reshape(count, *self._row_shape)
 
     def _header(self) -> bytes:
         described = {
@@ -232,9 +236,10 @@ class RecordFile:
     def __len__(self) -> int:
         return len(self._lengths)
 
-    def add(self, record: object, ids: Iterable[str]) -> None:
-        """Write the next record, which can be found by these ids."""
-        line = encode_json(record)
+    def add(self, record: dict[str, object], ids: Iterable[str]) -> None:
+        """Write the next record, which can be found by these ids; without floats, which this
+        writes otherwise than `encode_json`."""
+        line = _RECORD.dump_json(record) + b"\n"
         self._file.write(line)
         self._lengths.append(len(line))
         self._ids.add(map(hash_key, ids))

@@ -1,10 +1,11 @@
 """Builds the dense lane's files: quantised vectors, sign sketch, and the depth it must be read."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ CANDIDATE_STEP = 50
 BLOCK = 8_192
 """Rows worked on at a time, which bounds the memory of a pass over all vectors."""
 
+THREADS = 2
+"""Of a pass over all vectors. NumPy needs no lock for it; each has a block of its own in memory."""
+
 CACHED_ROWS = 256
 """As many as fit into a processor's cache as floats, where they are summed ten times as fast."""
 
@@ -42,6 +46,8 @@ BACKGROUND_QUESTIONS = (
     Path(__file__).with_name("background_questions.txt").read_text(encoding="utf-8").splitlines()
 )
 """Everyday matters: few corpora answer more than one or two of them."""
+
+Outcome = TypeVar("Outcome")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +88,15 @@ class VectorsBuilder:
         centre = _centre(self._rows, scales, self.dimensions)
         sketch = np.empty((-(-self.dimensions // 64), len(scales)), dtype=np.uint64)
         written = WrittenVectors(self.dimensions, self._rows, scales, centre, sketch)
-        total = squares = 0.0
-        for start, block in written.blocks():
+
+        def sketch_block(start: int) -> tuple[float, float]:
+            block = written.block(start)
             sketch[:, start : start + len(block)] = pack_signs(block, centre)
             products = (block @ centre).astype(np.float64)
-            total, squares = total + products.sum(), squares + np.square(products).sum()
+            return float(products.sum()), float(np.square(products).sum())
+
+        sums = _each_block(sketch_block, len(scales))
+        total, squares = sum(one for one, _ in sums), sum(square for _, square in sums)
         write_array(layout.vector_scales, scales)
         write_array(layout.vector_centre, centre)
         write_array(layout.sketch, sketch)
@@ -122,18 +132,18 @@ class WrittenVectors:
         """(n, d)."""
         return len(self.scales), self.dimensions
 
-    def blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Yield the number of the first row of each block, and its unit vectors (m, d)."""
-        for start, rows in _numbered(self.rows):
-            yield start, rows.astype(np.float32) * self.scales[start : start + len(rows), None]
+    def block(self, start: int) -> NDArray[np.float32]:
+        """Return at most BLOCK unit vectors (m, d), from the one with the number `start` on."""
+        rows = self.rows.read(start, BLOCK)
+        return rows.astype(np.float32) * self.scales[start : start + len(rows), None]
 
     def nearest(self, queries: NDArray[np.float32]) -> Nearest:
         """Return the RECALL_DEPTH vectors of highest cosine to each of `queries` (q, d)."""
         depth = min(RECALL_DEPTH, len(self.scales))
         chunks = np.zeros((len(queries), 0), dtype=np.int64)
         cosines = np.zeros((len(queries), 0), dtype=np.float32)
-        for start, block in self.blocks():
-            found = (block @ queries.T).T
+        for start in range(0, len(self.scales), BLOCK):
+            found = (self.block(start) @ queries.T).T
             # Once there are enough, few vectors of a block are nearer to any query.
             least = cosines.min(axis=1, initial=2.0 if cosines.shape[1] >= depth else -2.0)
             nearer = np.flatnonzero((found > least[:, np.newaxis]).any(axis=0))
@@ -156,13 +166,17 @@ class WrittenVectors:
         if not nearest.size:
             return SketchDepth(MIN_CANDIDATES, 1.0)
         signs = pack_signs(queries, self.centre).T
-        needed = []
-        for query, sign, own in zip(queries, signs, nearest, strict=True):
+        all_pass = len(self.scales) // HALVED_SIZE
+
+        def count_needed(number: int) -> NDArray[np.int64]:
+            query, sign, own = queries[number], signs[number], nearest[number]
             half = telling_half(query, self.centre)
             rough = _count_nearer(hamming(self.sketch[half], sign[half]), own) // PASSING
-            all_pass = len(self.scales) // HALVED_SIZE
             nearer = _count_nearer(hamming(self.sketch, sign), own)
-            needed.append(np.maximum(nearer, np.minimum(rough, all_pass)) + 1)
+            return np.maximum(nearer, np.minimum(rough, all_pass)) + 1
+
+        with ThreadPoolExecutor(THREADS) as threads:
+            needed = [*threads.map(count_needed, range(len(queries)))]
         ranked = np.sort(np.concatenate(needed))
         least = int(ranked[min(len(ranked) - 1, int(np.ceil(len(ranked) * TARGET_RECALL)) - 1)])
         candidates = max(MIN_CANDIDATES, -(-least // CANDIDATE_STEP) * CANDIDATE_STEP)
@@ -187,22 +201,23 @@ def _count_nearer(
     return np.where(own > 0, up_to[own - 1], 0)
 
 
-def _numbered(rows: ArrayFile) -> Iterator[tuple[int, NDArray[np.int8]]]:
-    """Yield blocks of at most BLOCK rows (m, d), each with the number of its first."""
-    start = 0
-    for block in rows.blocks(BLOCK):
-        yield start, block
-        start += len(block)
+def _each_block(work: Callable[[int], Outcome], count: int) -> list[Outcome]:
+    """Do some work for each block of `count` rows, given the number of its first one."""
+    with ThreadPoolExecutor(THREADS) as threads:
+        return [*threads.map(work, range(0, count, BLOCK))]
 
 
 def _centre(
     vectors: ArrayFile, scales: NDArray[np.float32], dimensions: int
 ) -> NDArray[np.float32]:
     # Scales as integers: the sums of a block stay below 2^53, so they are exact in any order.
-    total = np.zeros(dimensions, dtype=np.int64)
-    for first, rows in _numbered(vectors):
+    def sum_block(first: int) -> NDArray[np.int64]:
+        rows, total = vectors.read(first, BLOCK), np.zeros(dimensions, dtype=np.int64)
         whole = np.rint(scales[first : first + len(rows)].astype(np.float64) * 2.0**36)
         for start in range(0, len(rows), CACHED_ROWS):
             part = slice(start, start + CACHED_ROWS)
             total += (whole[part] @ rows[part].astype(np.float64)).astype(np.int64)
+        return total
+
+    total = sum(_each_block(sum_block, len(scales)), start=np.zeros(dimensions, dtype=np.int64))
     return (total / (2.0**36 * max(1, len(scales)))).astype(np.float32)

@@ -60,11 +60,12 @@ class Vocabulary:
         return [self._number(term) if (number := known(term)) is None else number for term in terms]
 
     def _number(self, term: str) -> int:
-        number = self.find(term)
-        if number is None:
-            number = self._numbers[term] = len(self)
-            text = term.encode()
-            self._new.append((self._place_of(text), text))
+        text = term.encode()
+        number = place = self._place_of(text)
+        if place == self._old_count or self._text_of(place) != text:
+            number = len(self)
+            self._new.append((place, text))
+        self._numbers[term] = number
         return number
 
     def sorted(self, numbers: Iterable[int]) -> list[int]:

@@ -23,7 +23,7 @@ from foundry.indexing.headings import HeadingsBuilder
 from foundry.indexing.overlap import RankingOverlap
 from foundry.indexing.postings import K1, B, PostingsBuilder, WrittenPostings
 from foundry.indexing.query_files import frequent_words, write_expansion, write_query_files
-from foundry.indexing.terms import MAX_CHUNK_PLACES
+from foundry.indexing.records import chunk_record, document_record
 from foundry.indexing.vectors import (
     BACKGROUND_QUESTIONS,
     VectorsBuilder,
@@ -31,7 +31,6 @@ from foundry.indexing.vectors import (
     background_of,
 )
 from foundry.progress import StartStep
-from foundry.records import Chunk, Document
 from foundry.records.prepared import PreparedDocument, unpack
 from foundry.runtime.index.layout import IndexLayout, KnownItem, Manifest
 from foundry.runtime.index.reader import make_record
@@ -73,7 +72,7 @@ class IndexWriter:
         self._headings = HeadingsBuilder(previous)
         self._threads = ThreadPoolExecutor()
         self._lanes: Future[WrittenPostings] | None = None
-        self._synced: Sequence[Future[None]] = ()
+        self._synced: list[Future[None]] = []
         self._vectors: VectorsBuilder | None = None
         self._written: WrittenVectors | None = None
         self._dense: DenseManifest | None = None
@@ -102,10 +101,10 @@ class IndexWriter:
             scales = unpack(vectors.scales, np.float32)
             self._vectors_of(vectors.dimensions).add_rows(rows, scales)
         for chunk in prepared.chunks:
-            self._chunks.add(_chunk_record(document, chunk), [chunk.id])
+            self._chunks.add(chunk_record(document, chunk), [chunk.id])
         self._columns.add(document, len(prepared.chunks), prepared.links)
         copies = (place.document_id for place in document.also_at)
-        self._documents.add(_document_record(document), [document.id, *copies])
+        self._documents.add(document_record(document), [document.id, *copies])
 
     def carry(self, first: int, last: int) -> None:
         """Take the documents from `first` to `last` of the previous index as they are there.
@@ -151,17 +150,25 @@ class IndexWriter:
         """
         self._close_grown()
         layout = self._layout
-        grown = [layout.chunks, layout.documents, *([layout.vectors] if self._vectors else [])]
-        # The disk has time for them while everything else is made.
-        self._synced = [self._threads.submit(sync_file, path) for path in grown]
+        self._sync(layout.chunks, layout.documents, *([layout.vectors] if self._vectors else []))
         if self._carrying is not None:
             documents, chunks = self._carrying.renumbered()
             self._postings.carry_postings(chunks)
             self._columns.carry_keys(documents, chunks)
-        self._lanes = self._threads.submit(self._postings.write, self._layout, self._left)
+        self._lanes = self._threads.submit(self._write_postings)
         write_query_files(self._layout, self._options, self._tokenizer, self._read_chunks)
         if self._vectors is not None:
             self._written = self._vectors.write()
+            self._sync(layout.sketch)
+
+    def _write_postings(self) -> WrittenPostings:
+        written = self._postings.write(self._layout, self._left)
+        self._sync(self._layout.posting_chunks, self._layout.posting_impacts)
+        return written
+
+    def _sync(self, *paths: Path) -> None:
+        """Force files to disk, which has time for them while everything else is made."""
+        self._synced += [self._threads.submit(sync_file, path) for path in paths]
 
     def make_query_encoder(self, embedder: Embedder, step: StartStep) -> None:
         """Have the encoder made that is to embed queries, when the lanes have been written."""
@@ -260,40 +267,3 @@ class IndexWriter:
             for heading, document, chunk in self._headings.known_items(frequencies):
                 file.seek(int(offsets[int(first[document]) + chunk]))
                 yield KnownItem(heading, json.loads(file.readline())["id"])
-
-
-def _chunk_record(document: Document, chunk: Chunk) -> dict[str, object]:
-    """Return a record in the order of the fields of `ChunkRecord`: readers take them by place."""
-    return {
-        "id": chunk.id,
-        "document_id": document.id,
-        "title": document.title,
-        "text": chunk.text,
-        "section": chunk.heading_path,
-        "position": chunk.position(),
-        "source": document.source,
-        "path": document.path,
-        "url": document.url,
-        "tags": document.tags,
-        "modified": document.modified,
-        "also_at": [asdict(place) for place in document.also_at[:MAX_CHUNK_PLACES]],
-    }
-
-
-def _document_record(document: Document) -> dict[str, object]:
-    """Return a record in the order of the fields of `DocumentRecord`, which are taken by place."""
-    return {
-        "id": document.id,
-        "title": document.title,
-        "source": document.source,
-        "path": document.path,
-        "url": document.url,
-        "media_type": document.media_type,
-        "sha256": document.sha256,
-        "bytes": document.bytes,
-        "modified": document.modified,
-        "tags": document.tags,
-        "metadata": dict(sorted(document.metadata.items())),
-        "reader": document.reader,
-        "also_at": [asdict(place) for place in document.also_at],
-    }

@@ -6,9 +6,11 @@ can be made again.
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
+
+import numpy as np
 
 from foundry.build.documents.encoding import decode, decode_signature
 from foundry.build.documents.signature import Signature
@@ -122,10 +124,11 @@ class DocumentCache:
         """Return the signature of the document with this number; None for one skipped."""
         return self._parse(number, decode_signature)
 
-    def others(self, numbers: Iterable[int]) -> list[int]:
+    def others(self, numbers: Sequence[int]) -> list[int]:
         """Return the numbers of all documents but these."""
-        kept = set(numbers)
-        return [*map(_number, self._file.keys(_RESULT, lambda key: _number(key) not in kept))]
+        there = np.array([*map(_number, self._file.keys(_RESULT))], dtype=np.int64)
+        others: list[int] = there[~np.isin(there, numbers)].tolist()
+        return others
 
     def remove(self, numbers: Iterable[int]) -> None:
         """Forget documents."""
@@ -157,7 +160,7 @@ class DocumentCache:
 
     def take_lines(self) -> dict[str, bytes]:
         """Return what is known of the lines of each table, by name, and forget it."""
-        keys = self._file.keys(_LINES, lambda _: True)
+        keys = self._file.keys(_LINES)
         found = {key.removeprefix(_LINES).decode(): self._file.get(key) for key in keys}
         self._file.delete(keys)
         return {name: noted for name, noted in found.items() if noted is not None}

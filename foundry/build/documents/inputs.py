@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from foundry.build.documents.cache import DocumentCache, Entry, KnownTable
 from foundry.build.documents.encoding import content_key
-from foundry.build.documents.lines import KnownLines, NotedRow, encode_lines
+from foundry.build.documents.lines import HASH_BYTES, KnownLines, LinesBuilder, NotedRow
 from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.signature import Signature
 from foundry.build.documents.unchanged import (
@@ -28,9 +30,6 @@ from foundry.records import RawDocument, Skipped
 from foundry.records.prepared import PreparedDocument
 from foundry.sources import folder, iterate, records, stamp
 from foundry.sources.fetched import ReadySource
-from foundry.sources.records import KnownRow
-
-HASH_BYTES = 32
 
 FOR_NOW = {TOO_MUCH, "reader crashed", "reader failed"}
 """Reasons that another build, on a machine with less to do, may not have: never taken as known."""
@@ -69,12 +68,10 @@ class Inputs:
         content = bytes(self._contents[place * HASH_BYTES : (place + 1) * HASH_BYTES])
         return content if any(content) else None
 
-    def noted(self, row: KnownRow, place: int) -> NotedRow | None:
-        """Return a row with what was prepared of it; None if that is not to be used again."""
-        number, content = self._numbers[place], self.content(place)
-        if number <= 0 or content is None:
-            return None
-        return NotedRow(row.digest, row.key, row.columns, number, content)
+    def encode_lines(self, lines: LinesBuilder, origin: str) -> bytes:
+        """Return the lines of a table, those left out that gave what is not to be used again."""
+        numbers = np.array(self._numbers, dtype=np.int64)
+        return lines.encode(origin, numbers, np.frombuffer(self._contents, f"V{HASH_BYTES}"))
 
     def signature(self, place: int, cache: DocumentCache) -> Signature | None:
         """Return what is compared of the document at a place; None for one that is skipped."""
@@ -140,8 +137,8 @@ class _Collector:
         self._entries: dict[int, Entry] = {}
         self._digests: list[bytes] = []
         self._failures: list[tuple[int, str, str]] = []
-        # By the name and the origin of a table: what its lines gave, with the places of that.
-        self._rows: dict[tuple[str, str], list[tuple[KnownRow, int]]] = {}
+        # By the name and the origin of a table.
+        self._lines: dict[tuple[str, str], LinesBuilder] = {}
 
     def changed(
         self, sources: Sequence[ReadySource], looked: Mapping[str, Sequence[Looked]]
@@ -178,19 +175,18 @@ class _Collector:
         self, source: RecordsSource, noted: bytes | None
     ) -> Iterator[RawDocument | Known | Skipped]:
         origin = table_origin(source, self._recipe)
-        rows = self._rows.setdefault((source.name, origin), [])
+        lines = self._lines.setdefault((source.name, origin), LinesBuilder())
         for document, row in records.look(source, KnownLines(noted, origin).find):
             if row is not None:
-                rows.append((row, len(self.inputs)))
+                lines.add(row, len(self.inputs))
             if isinstance(row, NotedRow):
                 yield Known(row.key, row.number, row.content)
             elif document is not None:
                 yield document
 
     def _keep_lines(self) -> None:
-        for (source, origin), rows in self._rows.items():
-            noted = (self.inputs.noted(row, place) for row, place in rows)
-            self._cache.keep_lines(source, encode_lines(origin, [row for row in noted if row]))
+        for (source, origin), lines in self._lines.items():
+            self._cache.keep_lines(source, self.inputs.encode_lines(lines, origin))
 
     def _changed_of(
         self, items: Iterable[RawDocument | Known | Skipped], known: KnownSource

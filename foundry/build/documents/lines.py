@@ -6,19 +6,22 @@ when all documents have been prepared: it never tells of results that are not th
 """
 
 import json
-from collections.abc import Sequence
+from array import array
 from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
+from numpy.typing import NDArray
 
 from foundry.indexing.files import encode_json
 from foundry.sources.records import ROW_HASH_BYTES, KnownRow
 
+HASH_BYTES = 32
+
 _ROWS = np.dtype(
     [
         ("line", f"V{ROW_HASH_BYTES}"),
-        ("content", "V32"),
+        ("content", f"V{HASH_BYTES}"),
         ("number", "<u8"),
         ("columns", "<u4"),
         ("key_bytes", "<u4"),
@@ -34,20 +37,44 @@ class NotedRow(KnownRow):
     content: bytes
 
 
-def encode_lines(origin: str, rows: Sequence[NotedRow]) -> bytes:
-    """Return what `KnownLines` reads: the rows of a table, which depend on its `origin` as well."""
-    columns: dict[tuple[str, ...], int] = {}
-    keys = [row.key.encode() for row in rows]
-    table = [
-        (row.digest, row.content, row.number, columns.setdefault(row.columns, len(columns)), size)
-        for row, size in zip(rows, map(len, keys), strict=True)
-    ]
-    described = {"origin": origin, "rows": len(rows), "columns": [*columns]}
-    return b"".join([encode_json(described), np.array(table, dtype=_ROWS).tobytes(), *keys])
+class LinesBuilder:
+    """Collects the lines of a table that gave documents, each with its document's place among the
+    inputs of a build; the table has columns of numbers, as it may have millions of lines."""
+
+    def __init__(self) -> None:
+        self._digests, self._keys = bytearray(), bytearray()
+        self._places, self._columns, self._key_bytes = array("q"), array("I"), array("I")
+        self._names: dict[tuple[str, ...], int] = {}
+
+    def add(self, row: KnownRow, place: int) -> None:
+        """Take a line."""
+        key = row.key.encode()
+        self._digests += row.digest
+        self._keys += key
+        self._places.append(place)
+        self._columns.append(self._names.setdefault(row.columns, len(self._names)))
+        self._key_bytes.append(len(key))
+
+    def encode(self, origin: str, numbers: NDArray[np.int64], contents: NDArray[np.void]) -> bytes:
+        """Return what `KnownLines` reads; it depends on the `origin` of the table as well.
+
+        By their places, documents have `numbers` and `contents` in the cache. Lines of those that
+        are not to be used again, which have no number above 0 or no content, are left out.
+        """
+        places, sizes = np.array(self._places), np.array(self._key_bytes)
+        rows = np.zeros(len(places), dtype=_ROWS)
+        rows["line"] = np.frombuffer(self._digests, dtype=_ROWS["line"])
+        rows["content"], rows["number"] = contents[places], np.maximum(numbers[places], 0)
+        rows["columns"], rows["key_bytes"] = self._columns, sizes
+        is_kept = (rows["number"] > 0) & (rows["content"] != np.void(bytes(HASH_BYTES)))
+        keys = np.frombuffer(self._keys, dtype=np.uint8)[np.repeat(is_kept, sizes)]
+        kept = rows[is_kept]
+        described = {"origin": origin, "rows": len(kept), "columns": [*self._names]}
+        return b"".join([encode_json(described), kept.tobytes(), keys.tobytes()])
 
 
 class KnownLines:
-    """What became of the lines of a table: `noted` by `encode_lines`, if of the same `origin`."""
+    """What became of the lines of a table: `noted` by `LinesBuilder`, if of the same `origin`."""
 
     def __init__(self, noted: bytes | None, origin: str) -> None:
         head, _, rest = (noted or b"{}").partition(b"\n")

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import MakeProject, Project
 from hypothesis import given
@@ -13,7 +14,7 @@ from processes import snapshot
 
 from foundry.build.documents.cache import CACHE_NAME, DocumentCache
 from foundry.build.documents.inputs import _Collector
-from foundry.build.documents.lines import KnownLines, NotedRow, encode_lines
+from foundry.build.documents.lines import HASH_BYTES, KnownLines, LinesBuilder, NotedRow
 from foundry.sources import records
 
 CONFIG = """
@@ -181,6 +182,15 @@ def test_what_is_known_of_a_source_goes_with_it(project: Project) -> None:
     check_equal_to_fresh(project)
 
 
+def noted(rows: list[NotedRow], origin: str) -> bytes:
+    lines = LinesBuilder()
+    for place, row in enumerate(rows):
+        lines.add(row, place)
+    numbers = np.array([row.number for row in rows], dtype=np.int64)
+    contents = np.frombuffer(b"".join(row.content for row in rows), f"V{HASH_BYTES}")
+    return lines.encode(origin, numbers, contents)
+
+
 keys = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
 
 
@@ -193,22 +203,34 @@ keys = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
 )
 def test_every_row_is_found_in_any_order(found: list[Any], chooser: Any) -> None:
     rows = [
-        NotedRow(digest, key, tuple(columns), number, bytes([number % 256]) * 32)
+        NotedRow(digest, key, tuple(columns), number, bytes([number % 255 + 1]) * 32)
         for number, (digest, key, columns) in enumerate(found, 1)
     ]
-    known = KnownLines(encode_lines("origin", rows), "origin")
+    known = KnownLines(noted(rows, "origin"), "origin")
     order = chooser.sample(rows, len(rows)) + rows
     assert [known.find(row.digest) for row in order] == order
     strange = [bytes(16), b"\xff" * 16, *(row.digest[:8] + bytes(8) for row in rows)]
     own = {row.digest for row in rows}
     assert not any(known.find(digest) for digest in strange if digest not in own)
-    assert KnownLines(encode_lines("origin", rows), "another").find(bytes(16)) is None
+    assert KnownLines(noted(rows, "origin"), "another").find(bytes(16)) is None
     assert KnownLines(None, "origin").find(bytes(16)) is None
 
 
 def test_rows_may_share_half_of_their_hashes() -> None:
     digests = [bytes(8) + bytes([number]) * 8 for number in range(3)]
-    rows = [NotedRow(digest, "key", ("id",), 1, bytes(32)) for digest in digests]
-    known = KnownLines(encode_lines("", rows), "")
+    rows = [NotedRow(digest, "key", ("id",), 1, b"\1" * 32) for digest in digests]
+    known = KnownLines(noted(rows, ""), "")
     assert known.find(digests[0]) == rows[0]
     assert known.find(digests[2]) in (rows[2], None)
+
+
+def test_lines_of_what_is_not_to_be_used_again_are_left_out() -> None:
+    content = b"\1" * HASH_BYTES
+    rows = [
+        NotedRow(b"a" * 16, "skipped", ("id",), -1, content),
+        NotedRow(b"b" * 16, "kept", ("id", "text"), 1, content),
+        NotedRow(b"c" * 16, "failed for now", ("id",), 2, bytes(HASH_BYTES)),
+        NotedRow(b"d" * 16, "kept too", ("text",), 3, content),
+    ]
+    known = KnownLines(noted(rows, "origin"), "origin")
+    assert [known.find(row.digest) for row in rows] == [None, rows[1], None, rows[3]]

@@ -1,0 +1,43 @@
+"""The records of an index as they are written: of documents, and of their chunks."""
+
+from dataclasses import asdict
+
+from foundry.indexing.terms import MAX_CHUNK_PLACES
+from foundry.records import Chunk, Document
+
+
+def chunk_record(document: Document, chunk: Chunk) -> dict[str, object]:
+    """Return a record in the order of the fields of `ChunkRecord`: readers take them by place."""
+    return {
+        "id": chunk.id,
+        "document_id": document.id,
+        "title": document.title,
+        "text": chunk.text,
+        "section": chunk.heading_path,
+        "position": chunk.position(),
+        "source": document.source,
+        "path": document.path,
+        "url": document.url,
+        "tags": document.tags,
+        "modified": document.modified,
+        "also_at": [asdict(place) for place in document.also_at[:MAX_CHUNK_PLACES]],
+    }
+
+
+def document_record(document: Document) -> dict[str, object]:
+    """Return a record in the order of the fields of `DocumentRecord`, which are taken by place."""
+    return {
+        "id": document.id,
+        "title": document.title,
+        "source": document.source,
+        "path": document.path,
+        "url": document.url,
+        "media_type": document.media_type,
+        "sha256": document.sha256,
+        "bytes": document.bytes,
+        "modified": document.modified,
+        "tags": document.tags,
+        "metadata": dict(sorted(document.metadata.items())),
+        "reader": document.reader,
+        "also_at": [asdict(place) for place in document.also_at],
+    }
