@@ -105,21 +105,35 @@ def browser() -> Iterator[Any]:
         running = started.chromium.launch(
             executable_path=EXECUTABLE, args=ARGUMENTS, timeout=PATIENCE_MS
         )
+        # Without a tab it would be closed, and opened again for the next.
+        open_window(running).new_page()
         yield running
         running.close()
 
 
+def open_window(running: Any, **options: Any) -> Any:
+    """Open a window, whose tabs share nothing with those of others."""
+    window = running.new_context(**{**SEEN, **options})
+    window.set_default_timeout(PATIENCE_MS)
+    window.add_init_script(WATCH)
+    return window
+
+
 @contextmanager
-def visit(running: Any, address: str, **options: Any) -> Iterator[Visit]:
+def visit(running: Any, address: str, *, alone: bool = False, **options: Any) -> Iterator[Visit]:
     """Open a tab; when it is closed, nothing must have left the machine or been complained of.
 
-    A message about a refused request (401, 404 ...) is none: pages are told of those.
+    Pages remember nothing but what is their tab's, so tabs without options share a window, which
+    costs more than a tab; `alone` asks for another, whose clock may be set. A message about a
+    refused request (401, 404 ...) is no complaint: pages are told of those.
     """
-    context = running.new_context(**{**SEEN, **options})
-    context.set_default_timeout(PATIENCE_MS)
-    context.add_init_script(WATCH)
-    visited = Visit(context.new_page(), address)
-    context.on("request", lambda request: visited.requests.append(request.url))
+    window = open_window(running, **options) if alone or options else running.contexts[0]
+    visited = Visit(window.new_page(), address)
+
+    def remember(request: Any) -> None:
+        visited.requests.append(request.url)
+
+    window.on("request", remember)
     visited.page.on("pageerror", lambda error: visited.complaints.append(str(error)))
     visited.page.on(
         "console",
@@ -137,5 +151,11 @@ def visit(running: Any, address: str, **options: Any) -> Iterator[Visit]:
             url for url in visited.requests if not url.startswith((address, "data:", "blob:"))
         ]
         assert abroad == []
+        assert not window.cookies()
     finally:
-        context.close()
+        if window is running.contexts[0]:
+            window.remove_listener("request", remember)
+            for page in window.pages[1:]:
+                page.close()
+        else:
+            window.close()

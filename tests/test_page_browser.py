@@ -115,6 +115,13 @@ def tab(served: Served) -> Iterator[Visit]:
         yield visited
 
 
+@pytest.fixture
+def lone_tab(served: Served) -> Iterator[Visit]:
+    """A tab in a window of its own, whose clock may be set."""
+    with visit(served.running, served.address, alone=True) as visited:
+        yield visited
+
+
 def ask(tab: Visit, question: str) -> None:
     """Ask in the chat, and wait for the end of the answer."""
     tab.page.fill("#question", question)
@@ -122,7 +129,8 @@ def ask(tab: Visit, question: str) -> None:
     playwright.expect(tab.page.locator("#send")).to_be_visible()
 
 
-def test_search_as_you_type(tab: Visit) -> None:
+def test_search_as_you_type(lone_tab: Visit) -> None:
+    tab = lone_tab
     tab.page.clock.install(time=0)
     tab.go("/")
     tab.see("#title", "Hand<b>book</b>")
