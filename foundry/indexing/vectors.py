@@ -17,7 +17,7 @@ from foundry.runtime.retrieval.dense_lane import (
     PASSING,
     hamming,
     pack_signs,
-    telling_half,
+    telling_halves,
 )
 from foundry.runtime.retrieval.quantising import quantise
 
@@ -170,7 +170,7 @@ class WrittenVectors:
 
         def count_needed(number: int) -> NDArray[np.int64]:
             query, sign, own = queries[number], signs[number], nearest[number]
-            half = telling_half(query, self.centre)
+            half, _ = telling_halves(query, self.centre)
             rough = _count_nearer(hamming(self.sketch[half], sign[half]), own) // PASSING
             nearer = _count_nearer(hamming(self.sketch, sign), own)
             return np.maximum(nearer, np.minimum(rough, all_pass)) + 1
