@@ -9,7 +9,7 @@ the same whatever order a machine adds in.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -54,8 +54,7 @@ class DenseLane:
         """Map the lane's files. Raises IndexUnusableError."""
         about, chunks = about_vectors(files), files.manifest.chunks
         lane = cls.map(files.layout, chunks, about["dimensions"], about["candidates"])
-        lane.spread = about["spread"]
-        return lane
+        return replace(lane, spread=about["spread"])
 
     @classmethod
     def map(cls, layout: IndexLayout, chunks: int, dimensions: int, candidates: int) -> "DenseLane":
@@ -145,7 +144,8 @@ def _least(distances: NDArray[np.unsignedinteger], depth: int, step: int = 1) ->
 
 def hamming(sketch: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np.unsignedinteger]:
     """Return in how many bits (n,) sketches (words, n) and `signs` (words,) differ."""
-    # Bytes take two thirds of the time. Of 256 bits, all of which hardly ever differ, they count 0.
+    # Bytes take two thirds of the time. In them, 256 of 256 bits are 0: the exact cosine of such a
+    # chunk, the lowest of all, puts it right.
     distances = np.empty(sketch.shape[1], dtype=np.min_scalar_type(64 * len(sketch) - 1))
     size = WORDS_AT_ONCE // len(sketch)
     for start in range(0, len(distances), size):
