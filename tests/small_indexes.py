@@ -18,7 +18,8 @@ from foundry.embedding.static import StaticEmbedder
 from foundry.features.providers import PROVIDERS
 from foundry.indexing.headings import find_headings
 from foundry.indexing.links import link_keys
-from foundry.indexing.terms import count_terms
+from foundry.indexing.names import chunk_names
+from foundry.indexing.terms import TermCounter
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Reporter
 from foundry.records import Chunk, Document, Link, Reading
@@ -54,11 +55,12 @@ def write_notes(
     folder.mkdir(parents=True)
     options = options or IndexOptions()
     writer = IndexWriter(folder, language="english", sources=SOURCES, options=options)
-    tokenizer = Tokenizer("english")
+    counter = TermCounter(Tokenizer("english"), options.fields)
     for number, note in enumerate(notes):
         document, chunks = make_document(number, note)
-        terms = count_terms(document, chunks, tokenizer, options.fields)
-        headings = find_headings(document, chunks, terms, tokenizer)
+        names = chunk_names(document, chunks)
+        terms = counter.count(document, chunks, names)
+        headings = find_headings(document, names, terms, counter.namer)
         writer.add(PreparedDocument(document, chunks, terms, headings, link_keys(document)))
     embedder = StaticEmbedder()
     if vectors:

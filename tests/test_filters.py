@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from small_indexes import SOURCES, Note, make_document, write_notes
 
 from foundry.config.search import IndexOptions
-from foundry.indexing.terms import count_terms
+from foundry.indexing.names import chunk_names
+from foundry.indexing.terms import TermCounter
 from foundry.indexing.versions import open_index
 from foundry.records.prepared import unpack
 from foundry.runtime.index.reader import Index
@@ -127,7 +128,8 @@ def test_field_weights_are_counted() -> None:
         ({**fields, "headings": 0, "tags": 0}, 1 + 13),
         ({}, 1),
     ):
-        terms = count_terms(document, chunks, Tokenizer("english"), weights)
+        counter = TermCounter(Tokenizer("english"), weights)
+        terms = counter.count(document, chunks, chunk_names(document, chunks))
         counts = dict(zip(terms.vocabulary, unpack(terms.counts, np.uint32).tolist(), strict=True))
         assert counts["valv"] == expected
 

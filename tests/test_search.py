@@ -16,7 +16,8 @@ from foundry.embedding.static import StaticEmbedder
 from foundry.features.providers import PROVIDERS
 from foundry.indexing.headings import find_headings
 from foundry.indexing.links import link_keys
-from foundry.indexing.terms import count_terms
+from foundry.indexing.names import chunk_names
+from foundry.indexing.terms import TermCounter
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Reporter
 from foundry.records import Chunk, Document, Reading
@@ -57,10 +58,11 @@ def write_index(folder: Path, texts: list[tuple[str, str]], provider: str = "sta
     """An index of these documents."""
     folder.mkdir(parents=True)
     writer = IndexWriter(folder, language="english", sources=["s0", "s1"])
-    tokenizer = Tokenizer("english")
+    counter = TermCounter(Tokenizer("english"))
     for document, chunks in make_documents(texts):
-        terms = count_terms(document, chunks, tokenizer)
-        headings = find_headings(document, chunks, terms, tokenizer)
+        names = chunk_names(document, chunks)
+        terms = counter.count(document, chunks, names)
+        headings = find_headings(document, names, terms, counter.namer)
         links = link_keys(document)
         writer.add(PreparedDocument(document, tuple(chunks), terms, headings, links))
     embedder = StaticEmbedder()

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from foundry.indexing.carried import Previous
 from foundry.indexing.files import Rows, StoredRows
-from foundry.indexing.terms import chunk_headings, document_names
+from foundry.indexing.names import Namer, document_names
 from foundry.indexing.vocabulary import NO_TERM
-from foundry.records import Chunk, Document
+from foundry.records import Document
 from foundry.records.prepared import ChunkTerms, NamedHeading
 from foundry.runtime.index.reader import hash_key
-from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
 
 KNOWN_ITEMS = 5
 MAX_KNOWN_ITEM_LENGTH = 200
@@ -123,25 +122,23 @@ class HeadingsBuilder:
 
 
 def find_headings(
-    document: Document, chunks: Sequence[Chunk], terms: ChunkTerms, tokenizer: Tokenizer
+    document: Document, names: Sequence[Sequence[str]], terms: ChunkTerms, namer: Namer
 ) -> tuple[NamedHeading, ...]:
     """Return the headings of a document whose terms have been counted, each once.
 
-    The names of its path are none, unless it is called so.
+    They are the `names` of its chunks (`chunk_names`), but for those of its path, unless it is
+    called so.
     """
     paths = set(document_names(document)) - {document.title}
     first: dict[str, int] = {}
-    for place, headings in enumerate(chunk_headings(document, chunks)):
-        for heading in headings:
-            if heading not in paths:
-                first.setdefault(heading, place)
+    for place, own in enumerate(names):
+        for name in own:
+            if name not in paths:
+                first.setdefault(name, place)
     places = {term: place for place, term in enumerate(terms.vocabulary)}
     return tuple(
         NamedHeading(
-            heading,
-            place,
-            places.get(heading_term(tokenizer.tokenize(heading)) or "", -1),
-            _kind_of(heading),
+            heading, place, places.get(namer.terms_of(heading).whole or "", -1), _kind_of(heading)
         )
         for heading, place in first.items()
     )

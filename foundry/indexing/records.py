@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from foundry.indexing.terms import MAX_CHUNK_PLACES
+from foundry.indexing.names import MAX_CHUNK_PLACES
 from foundry.records import Chunk, Document
 
 

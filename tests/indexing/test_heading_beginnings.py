@@ -4,7 +4,8 @@ import pytest
 from conftest import MakeProject
 from small_indexes import Note, make_document
 
-from foundry.indexing.terms import count_terms
+from foundry.indexing.names import chunk_names
+from foundry.indexing.terms import TermCounter
 from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
 
 APPENDICES = {
@@ -67,5 +68,5 @@ def test_what_stands_before_a_dash_or_a_colon_names_a_heading(
 ) -> None:
     tokenizer = Tokenizer("english")
     document, chunks = make_document(0, Note(heading, ("text",)))
-    counted = count_terms(document, chunks, tokenizer)
+    counted = TermCounter(tokenizer).count(document, chunks, chunk_names(document, chunks))
     assert (heading_term(tokenizer.tokenize(query)) in counted.vocabulary) is is_beginning

@@ -3,7 +3,7 @@
 import pytest
 from conftest import CONFIG, MakeProject, Project
 
-from foundry.indexing.terms import heading_names, path_names
+from foundry.indexing.names import heading_names, path_names
 from foundry.indexing.versions import open_index
 
 

@@ -1,6 +1,6 @@
 """What is too large for memory comes out as if it had been in memory."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +35,8 @@ def test_runs_are_merged_by_term_and_chunk(
         patch.setattr(postings, "RUN_POSTINGS", size)
         builder = postings.PostingsBuilder(folder)
         for chunks in documents:
-            builder.add(make_chunk_terms(chunks, [{}] * len(chunks)))
+            terms = [[*Counter(chunk).elements()] for chunk in chunks]
+            builder.add(make_chunk_terms(terms, [{}] * len(chunks)))
         builder.write(layout)
 
     expected: dict[bytes, list[tuple[int, int]]] = defaultdict(list)

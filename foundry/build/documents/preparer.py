@@ -12,7 +12,8 @@ from foundry.embedding.static import StaticEmbedder
 from foundry.errors import FoundryError
 from foundry.indexing.headings import find_headings
 from foundry.indexing.links import link_keys
-from foundry.indexing.terms import count_terms
+from foundry.indexing.names import chunk_names
+from foundry.indexing.terms import TermCounter
 from foundry.readers import read
 from foundry.readers.contract import TOO_MUCH
 from foundry.readers.sandbox.reading import wear_of
@@ -32,7 +33,8 @@ class Preparer:
 
     def __init__(self, recipe: Recipe, *, is_worker: bool = False) -> None:
         self._recipe = recipe
-        self._tokenizer = Tokenizer(recipe.language, REMEMBERED_WORDS, REMEMBERED_WORDS)
+        tokenizer = Tokenizer(recipe.language, REMEMBERED_WORDS, REMEMBERED_WORDS)
+        self._counter = TermCounter(tokenizer, recipe.fields)
         self._embedder = StaticEmbedder(recipe.language) if recipe.dimensions else None
         self._is_worker = is_worker
 
@@ -65,8 +67,9 @@ class Preparer:
             vectors = self._embedder.embed_chunks(
                 [_headings(document, piece) for piece in chunks], [piece.text for piece in chunks]
             )
-        terms = count_terms(document, chunks, self._tokenizer, self._recipe.fields)
-        headings = find_headings(document, chunks, terms, self._tokenizer)
+        names = chunk_names(document, chunks)
+        terms = self._counter.count(document, chunks, names)
+        headings = find_headings(document, names, terms, self._counter.namer)
         links = link_keys(document)
         return PreparedDocument(document, tuple(chunks), terms, headings, links, vectors)
 
