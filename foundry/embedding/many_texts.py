@@ -5,20 +5,20 @@ them together.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from operator import attrgetter
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foundry.runtime.retrieval.encoder import COUNT_UNIT, LARGEST, PieceEncoder, Word
 
-BATCH_TEXTS = 512
-"""Embedded at a time, which bounds the memory for documents of many chunks."""
+BATCH_TEXTS = 64
+"""Embedded at a time: the rows of their pieces, as float64, take some 10 MB."""
 
-_ROWS = attrgetter("rows")
+_ROWS, _LETTERS, _COVERED_LETTERS, _DIGITS, _COVERED_DIGITS = map(itemgetter, range(5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +65,21 @@ def _encode(encoder: PieceEncoder, texts: Sequence[Sequence[Word]]) -> EncodedTe
     keys, counts = np.unique(np.repeat(starts[:-1], lengths) + rows, return_counts=True)
     pieces, offsets = keys % pieces_of_table, np.searchsorted(keys, starts)
     factors = encoder.weights[pieces] * np.rint(np.sqrt(counts.astype(np.float64)) * COUNT_UNIT)
+    table = encoder.table.take(pieces, axis=0).astype(np.float64)
     totals = np.zeros((len(texts), encoder.description.dimensions))
     for total, words, (start, end) in zip(totals, texts, pairwise(offsets.tolist()), strict=True):
         if end > start and _is_covered(words, encoder.description.minimum_coverage):
-            table = encoder.table.take(pieces[start:end], axis=0).astype(np.float64)
-            np.matmul(factors[start:end], table, out=total)
+            np.matmul(factors[start:end], table[start:end], out=total)
     vectors = _units(totals, encoder.description.common)
     return EncodedTexts(vectors, offsets, pieces.astype(np.uint32))
 
 
-def _is_covered(words: Iterable[Word], minimum: float) -> bool:
+def _is_covered(words: Sequence[Word], minimum: float) -> bool:
     """Return whether pieces cover enough of a text for a vector that does not rank by chance."""
-    _, letters, covered_letters, digits, covered_digits = zip(*words, strict=True)
-    whole: int = sum(letters)
-    covered: int = sum(covered_letters)
+    whole, covered = sum(map(_LETTERS, words)), sum(map(_COVERED_LETTERS, words))
     if not whole:
-        whole, covered = sum(digits), sum(covered_digits)
-    return 0 < covered >= minimum * whole
+        whole, covered = sum(map(_DIGITS, words)), sum(map(_COVERED_DIGITS, words))
+    return bool(0 < covered >= minimum * whole)
 
 
 def _units(totals: NDArray[np.float64], common: float) -> NDArray[np.float32]:

@@ -79,18 +79,21 @@ class StaticEmbedder(Embedder):
     def embed_chunks(self, headings: Sequence[str], texts: Sequence[str]) -> ChunkVectors:
         """Return the same, as an index stores it; what was embedded is not yet observed."""
         # Chunks of one section share their headings.
-        places = {heading: place for place, heading in enumerate(dict.fromkeys(headings))}
-        above = encode_all(self._encoder, [*places])[[places[heading] for heading in headings]]
-        encoded = encode_texts(self._encoder, texts)
-        has_body = encoded.vectors.any(axis=1, keepdims=True)
+        different = [*dict.fromkeys(headings)]
+        places = {heading: place for place, heading in enumerate(different, len(texts))}
+        encoded = encode_texts(self._encoder, [*texts, *different])
+        bodies = encoded.vectors[: len(texts)]
+        above = encoded.vectors[[places[heading] for heading in headings]]
+        has_body = bodies.any(axis=1, keepdims=True)
         shares = np.where(has_body, HEADING_SHARE, 1).astype(np.float32)
-        rows, scales = quantise(encoded.vectors + shares * above)
+        rows, scales = quantise(bodies + shares * above)
+        offsets = encoded.offsets[: len(texts) + 1]
         return ChunkVectors(
             dimensions=self._encoder.description.dimensions,
             rows=pack(rows),
             scales=pack(scales),
-            offsets=pack(encoded.offsets.astype(np.uint32)),
-            pieces=pack(encoded.pieces),
+            offsets=pack(offsets.astype(np.uint32)),
+            pieces=pack(encoded.pieces[: offsets[-1]]),
         )
 
     @staticmethod
