@@ -1,14 +1,17 @@
 """Markdown: outline, blocks, links, tags and front matter."""
 
 import time
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from foundry.readers import read
 from foundry.readers.formats import markdown, markdown_prose
+from foundry.readers.formats.markdown_blocks import MAX_BLOCK_DEPTH, Parsed
 from foundry.readers.formats.markdown_prose import find_prose
 from foundry.records import Document, RawDocument, Reading
 
@@ -254,3 +257,12 @@ def test_blocks_that_are_known_are_not_found_differently(parts: list[str], is_md
         assert markdown._read_from(prose, 0, parsed, indented_code=not is_mdx) == fresh
     with patch.object(markdown_prose, "_SIGNS", ("",)):
         assert find_prose("".join(parts), is_mdx=is_mdx)[0] == prose
+
+
+@given(st.lists(st.sampled_from((*PARTS, "word\n", "a | b\n")), max_size=30))
+def test_blocks_are_those_of_the_parser_that_passes_over_nothing(parts: list[str]) -> None:
+    text, environment = "".join(parts), dict[str, Any]()
+    every = MarkdownIt("commonmark", {"maxNesting": MAX_BLOCK_DEPTH}).disable("inline")
+    parsed = Parsed(every.parse(text, environment), environment)
+    of_all = markdown._read_from(text, 0, parsed, indented_code=True)
+    assert markdown._read_from(text, 0, None, indented_code=True) == of_all

@@ -10,24 +10,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
-from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from foundry.readers.contract import Reader
 from foundry.readers.formats import front_matter
+from foundry.readers.formats.markdown_blocks import MAX_BLOCK_DEPTH, BlockParser, Parsed
 from foundry.readers.formats.markdown_links import (
     blank_code_spans,
     find_links,
     find_tags,
     normalise_label,
 )
-from foundry.readers.formats.markdown_prose import Parsed, find_prose
+from foundry.readers.formats.markdown_prose import find_prose
 from foundry.records import Heading, Reading, Span
 
 MAX_HEADING_CHARS = 1_000
-MAX_BLOCK_DEPTH = 12
 _CODE = frozenset({"fence", "code_block"})
 _WHOLE = _CODE | {"html_block"}
 # The line between a table's head and body. The parser's own rule for tables makes a token of every
@@ -41,17 +40,12 @@ _EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80};base64,)[A-Za-z0-9+/=
 _DEEP_QUOTATION = re.compile(r"^ {0,3}(?:> {0,3}){8}", re.MULTILINE)
 
 
-def _make_parser(*, indented_code: bool, quotations: bool) -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"maxNesting": MAX_BLOCK_DEPTH})
-    parser.disable(["inline", "text_join"])
-    parser.disable([] if indented_code else "code")
-    return parser.disable([] if quotations else "blockquote")
-
-
+# By whether there is code by indentation, and whether there are quotations.
 _PARSERS = {
-    (indented_code, quotations): _make_parser(indented_code=indented_code, quotations=quotations)
-    for indented_code in (True, False)
-    for quotations in (True, False)
+    (True, True): BlockParser(),
+    (True, False): BlockParser("blockquote"),
+    (False, True): BlockParser("code"),
+    (False, False): BlockParser("code", "blockquote"),
 }
 _INLINE_PARSER = MarkdownIt("commonmark", {"maxNesting": MAX_BLOCK_DEPTH}).enable("strikethrough")
 
@@ -88,8 +82,7 @@ def _read_from(
     body = text[body_start:]
     if parsed is None:
         parser = _PARSERS[indented_code, _DEEP_QUOTATION.search(body) is None]
-        environment: dict[str, Any] = {}
-        parsed = Parsed(parser.parse(body, environment), environment)
+        parsed = parser.parse(body)
     tokens, environment = parsed
     lines = _LineSpans(body, body_start)
     headings = tuple(_find_headings(tokens, lines))

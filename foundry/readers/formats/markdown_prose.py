@@ -4,12 +4,11 @@ import html
 import re
 from collections.abc import Callable
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import html_to_markdown
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
+from foundry.readers.formats.markdown_blocks import BlockParser, Parsed
 from foundry.readers.formats.markdown_directives import open_indented, remove_directives
 from foundry.readers.formats.markdown_edits import Edits
 from foundry.readers.formats.markdown_links import CODE_SPAN, REFERENCE, normalise_label
@@ -46,25 +45,14 @@ _TABLES = html_to_markdown.ConversionOptions(
 )
 
 
-def _make_parser(*, indented_code: bool) -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"maxNesting": 12})
-    # Code that follows a tag is code, and what looks like Markdown there is.
-    parser.disable(["inline", "text_join", "html_block", "blockquote"])
-    return parser if indented_code else parser.disable("code")
-
-
 # Code and references have one of these; parsing takes a third of the reading time.
 _SIGNS = ("```", "~~~", "]:", "\t", " " * 4)
-# The blocks that `_make_parser` leaves out: HTML and quotations.
+# Code that follows a tag is code, and what looks like Markdown there is.
+_LEFT_OUT = ("html_block", "blockquote")
 _LEFT_TO_READING = re.compile(r"^[ \t\d.)*+>-]*[<>]", re.MULTILINE)
-_PARSERS = {is_mdx: _make_parser(indented_code=not is_mdx) for is_mdx in (True, False)}
+"""What begins a block of those that are left out."""
 
-
-class Parsed(NamedTuple):
-    """The blocks of a text, and the links that it defines, as the parser gives them."""
-
-    tokens: list[Token]
-    environment: dict[str, Any]
+_PARSER, _MDX_PARSER = BlockParser(*_LEFT_OUT), BlockParser(*_LEFT_OUT, "code")
 
 
 def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
@@ -76,10 +64,9 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     original, text = text, open_indented(text)
     edits = Edits(text)
     parsed = None
-    environment: dict[str, Any] = {}
-    tokens: list[Token] = []
+    tokens, environment = Parsed([], {})
     if any(sign in text for sign in _SIGNS):
-        parsed = Parsed(tokens := _PARSERS[is_mdx].parse(text, environment), environment)
+        tokens, environment = parsed = (_MDX_PARSER if is_mdx else _PARSER).parse(text)
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
 
     def span(lines: list[int]) -> tuple[int, int]:
