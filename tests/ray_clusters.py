@@ -29,15 +29,19 @@ class RunningCluster:
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
+        self._nodes = 0
         self.address = self._answer()
         self.variables = {**VARIABLES, "RAY_ADDRESS": self.address}
 
-    def add_node(self) -> None:
-        """Start a node, and wait until it is there."""
-        self._obey("add")
+    def have_nodes(self, count: int) -> None:
+        """Start nodes that run tasks until there are so many, and wait until they are there."""
+        while self._nodes < count:
+            self._obey("add")
+            self._nodes += 1
 
     def kill_node(self) -> list[int]:
         """Kill the oldest node that runs tasks; returns its workers that were reading documents."""
+        self._nodes -= 1
         return [int(worker) for worker in self._obey("kill").split()]
 
     def _obey(self, command: str) -> str:
@@ -81,7 +85,8 @@ def main() -> None:
         Path(folder, "ray").mkdir()
         from ray.cluster_utils import Cluster
 
-        head = {"num_cpus": 0, "include_dashboard": False}
+        unused = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+        head = {"num_cpus": 0, **unused}
         cluster = Cluster(initialize_head=True, head_node_args=head)
         nodes = []
         answer(cluster.address)

@@ -249,9 +249,9 @@ def test_node_without_the_model_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     assert caught.value.hint == "pip install 'rag-foundry[fastembed]'"
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[RunningCluster]:
-    with ray_cluster(tmp_path) as running:
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningCluster]:
+    with ray_cluster(tmp_path_factory.mktemp("cluster")) as running:
         yield running
 
 
@@ -260,7 +260,7 @@ def test_interrupted_it_goes_on_where_it_ended(
     make_project: MakeProject, cluster: RunningCluster
 ) -> None:
     project = make_project(many(120))
-    cluster.add_node()
+    cluster.have_nodes(1)
     process = begin(project, "--jobs", "1", **cluster.variables)
     wait_until_some(project, process)
     process.send_signal(signal.SIGINT)
@@ -280,8 +280,7 @@ def test_killed_node_loses_nothing(make_project: MakeProject, cluster: RunningCl
     project = make_project(files, config=CONFIG + TABLE)
     local = make_project(files, config=CONFIG + TABLE, name="local")
     count = build(local)["changes"]["read"]
-    cluster.add_node()
-    cluster.add_node()
+    cluster.have_nodes(2)
     process = begin(project, **cluster.variables)
     before = wait_until_some(project, process)
     killed = cluster.kill_node()
@@ -311,7 +310,7 @@ def test_other_foundry_on_a_node_is_an_error(make_project: MakeProject, tmp_path
         module.write("# Packs otherwise.\n")
     project = make_project({"a.md": "# Words"})
     with ray_cluster(tmp_path, {"PYTHONPATH": str(other)}) as cluster:
-        cluster.add_node()
+        cluster.have_nodes(1)
         process = begin(project, **cluster.variables)
         _, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 1

@@ -157,7 +157,7 @@ def test_cluster_embeds_as_this_machine_does(python: Path, model: Path, tmp_path
     options = f'provider = "sentence-transformers"\nmodel = {json.dumps(str(model))}'
     indexes = []
     with ray_cluster(tmp_path, python=str(python)) as cluster:
-        cluster.add_node()
+        cluster.have_nodes(1)
         for engine in ("local", "ray"):
             project = tmp_path / engine
             shutil.copytree(HANDBOOK / "sources" / "gazetteer", project / "sources")
