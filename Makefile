@@ -46,7 +46,9 @@ locks: .venv/installed
 clean:
 	rm -rf .venv .demo site examples/*/.foundry examples/*/dist
 
+# Compiled by all processors, unlike by pip; some packages have files that no Python compiles.
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
+	$(BIN)/python -m compileall -qq -j 0 .venv/lib || true
 	touch $@
