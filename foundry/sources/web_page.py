@@ -43,7 +43,6 @@ class PageFacts:
     links: tuple[Url, ...] = ()
     canonical: Url | None = None
     markdown: Url | None = None
-    is_html: bool = False
     noindex: bool = False
 
 
@@ -65,7 +64,6 @@ def examine(page: Fetched, agent: str) -> PageFacts:
         canonical=_first(tree, 'link[rel~="canonical"][href]', base),
         markdown=alternate
         or _first(tree, 'link[rel~="alternate"][type="text/markdown"][href]', base),
-        is_html=True,
         noindex=bool(rules & {"noindex", "none"}),
     )
 
