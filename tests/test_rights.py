@@ -145,16 +145,18 @@ OF_ONE = {
 def requests_to(path: str, method: str, ids: Sequence[str], query: str) -> list[dict[str, Any]]:
     """The requests to make to a route of the specification; a new one has to be added here."""
     questions = [query, "D40", "PRIVATE-1", "mark0q", "mark1q mark2q"]
-    filters = [None, {"source": "s1"}, {"tags": "legal"}, {"team": "blue"}, {"path": "notes/1"}]
+    filters = [{"tags": "legal"}, {"team": "blue"}, {"source": "s1"}, {"path": "notes/1"}]
     chats = [{"messages": [{"role": "user", "content": question}]} for question in questions]
     if path in OF_ONE:
         return [{"path": re.sub(r"\{[^}]*\}", one, path)} for one in ids]
     known: dict[str, list[dict[str, Any]]] = {
         "POST /search": [
             {"json": {"query": question, "filters": chosen, "mode": mode}}
-            for question in questions
-            for chosen in filters
             for mode in ("hybrid", "keyword", "semantic")
+            for question, chosen in [
+                *((each, None) for each in questions),
+                *zip(questions, filters, strict=False),
+            ]
         ],
         "GET /search": [{"params": {"q": f'{question} -lamp "seal"'}} for question in questions],
         "GET /documents": [{}, {"params": {"offset": 1, "limit": 2}}],
@@ -243,43 +245,47 @@ def test_nothing_outside_a_rule_is_seen_through_any_route(
         write_notes(folder, [note(n, one) for n, one in enumerate(corpus)], options=OPTIONS)
     )
     app = importlib.import_module(f"{server.__name__}.app").create_app()
-    client = TestClient(app, base_url="http://127.0.0.1:8000")
-    # Somebody who sees everything comes first: nothing of it may be kept for others.
-    ids = ids_of(len(corpus))
-    assert "mark0q" in "".join(
-        text for _, text in everything(Door(client, TOKENS["everything"]), app, ids, query)
-    )
+    with TestClient(app, base_url="http://127.0.0.1:8000") as client:
+        # Somebody who sees everything comes first: nothing of it may be kept for others.
+        ids = ids_of(len(corpus))
+        assert "mark0q" in "".join(
+            text for _, text in everything(Door(client, TOKENS["everything"]), app, ids, query)
+        )
 
-    door = Door(client, TOKENS[rule] if rule else STRANGER)
-    seen = [n for n, one in enumerate(corpus) if rule and passes(n, one, RULES[rule])]
-    hidden = set(range(len(corpus))).difference(seen)
-    names = {f"s{n % 2}" for n in hidden} - {f"s{n % 2}" for n in seen}
-    names |= {tag for n in hidden for tag in corpus[n][1]} - {
-        tag for n in seen for tag in corpus[n][1]
-    }
-    for asked, response in everything(door, app, ids, query):
-        for name in names:
-            assert name in asked or not re.search(rf'"{name}\\?"', response), f"{asked}: {response}"
-        # What was asked for is repeated in some responses, as a query or a path that is not there.
-        for number in hidden:
-            for trace in traces(number):
-                repeated = trace in asked
-                assert repeated or trace not in response, f"{asked} told {trace}: {response}"
+        door = Door(client, TOKENS[rule] if rule else STRANGER)
+        seen = [n for n, one in enumerate(corpus) if rule and passes(n, one, RULES[rule])]
+        hidden = set(range(len(corpus))).difference(seen)
+        names = {f"s{n % 2}" for n in hidden} - {f"s{n % 2}" for n in seen}
+        names |= {tag for n in hidden for tag in corpus[n][1]} - {
+            tag for n in seen for tag in corpus[n][1]
+        }
+        for asked, response in everything(door, app, ids, query):
+            for name in names:
+                assert name in asked or not re.search(
+                    rf'"{name}\\?"', response
+                ), f"{asked}: {response}"
+            # What was asked for is repeated in some responses, as a query or an absent path.
+            for number in hidden:
+                for trace in traces(number):
+                    repeated = trace in asked
+                    assert repeated or trace not in response, f"{asked} told {trace}: {response}"
 
-    listed = door.json("GET", "/documents")
-    assert listed["total"] == len(seen)
-    assert [each["id"] for each in listed["documents"]] == [f"d{number}" for number in seen]
-    about = door.json("GET", "/about")
-    assert (about["documents"], about["chunks"]) == (len(seen), 2 * len(seen))
-    assert about["examples"] == []
-    tags = {tag for n in seen for tag in corpus[n][1]}
-    assert about["tags"] == sorted(tags)
-    assert {name for n in seen for name in [f"s{n % 2}"]} == set(about["sources"])
-    counted = {each["name"]: each["documents"] for each in door.json("GET", "/sources")["sources"]}
-    assert counted == {f"s{k}": n for k in (0, 1) if (n := sum(i % 2 == k for i in seen))}
-    found = door.json("POST", "/search", json={"query": query, "top_k": 100})["results"]
-    wanted = {f"d{n}" for n in seen if query in corpus[n][0]}
-    assert wanted <= {hit["document_id"] for hit in found}
+        listed = door.json("GET", "/documents")
+        assert listed["total"] == len(seen)
+        assert [each["id"] for each in listed["documents"]] == [f"d{number}" for number in seen]
+        about = door.json("GET", "/about")
+        assert (about["documents"], about["chunks"]) == (len(seen), 2 * len(seen))
+        assert about["examples"] == []
+        tags = {tag for n in seen for tag in corpus[n][1]}
+        assert about["tags"] == sorted(tags)
+        assert {name for n in seen for name in [f"s{n % 2}"]} == set(about["sources"])
+        counted = {
+            each["name"]: each["documents"] for each in door.json("GET", "/sources")["sources"]
+        }
+        assert counted == {f"s{k}": n for k in (0, 1) if (n := sum(i % 2 == k for i in seen))}
+        found = door.json("POST", "/search", json={"query": query, "top_k": 100})["results"]
+        wanted = {f"d{n}" for n in seen if query in corpus[n][0]}
+        assert wanted <= {hit["document_id"] for hit in found}
 
 
 def test_absent_and_invisible_cannot_be_told_apart(server: ModuleType, tmp_path: Path) -> None:
