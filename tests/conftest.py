@@ -23,6 +23,9 @@ settings.register_profile("steady", unhurried, derandomize=True)
 settings.register_profile("explore", unhurried)
 settings.load_profile("steady")
 
+GARBAGE = 50_000
+"""So many objects more are made than are gone before those that hold each other are looked for."""
+
 CONFIG = """
 [project]
 name = "notes"
@@ -127,8 +130,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was imported and collected out of every search for garbage."""
+    """Leave what was imported and collected out of every search for garbage, and search seldom."""
     gc.freeze()
+    gc.set_threshold(GARBAGE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import ssl
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,20 +11,25 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import black
+import httpcore2
 import pytest
 import warm_python
 from servers import LIBRARIES, RUN_EXPORT
 
+from foundry.embedding import static
 from foundry.export import compose
 from foundry.readers.sandbox import processes
 from foundry.rendering import formatting, plan
+from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.serving import running
 
 FORMAT_PYTHON, RUN_TOOL = formatting.format_python, formatting._run
 PARSE = formatting.parse_back
+TRUST = httpcore2.default_ssl_context
 INTERPRET, READ = running._interpret, processes._command
 READERS = ("foundry.readers.sandbox.reading", "pypdfium2", "lxml.etree", "mammoth")
 COMMANDS = (
@@ -48,13 +54,16 @@ def in_haste(folder: Path) -> Iterator[None]:
     """Leave out what no test can observe, and share the rest by means of a folder.
 
     No machine loses power between two tests: flushing the 40 files of a build takes a third of its
-    time. Every export reads the same lock. Formatting takes most of the time of an export: servers
-    of the same options have the same Python files, and others have many in common.
+    time. Every export reads the same lock, every build opens the same table, and clients trust the
+    same authorities. Formatting takes most of the time of an export: servers of the same options
+    have the same Python files, and others have many in common.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER, str(folder))
         patch.setattr(os, "fsync", lambda _: None)
         patch.setattr(compose, "Resolution", cache(compose.Resolution))
+        patch.setattr(static, "PieceEncoder", SimpleNamespace(open=cache(PieceEncoder.open)))
+        patch.setattr(httpcore2, "default_ssl_context", _trust_as_before)
         kept = _Kept(folder)
         patch.setattr(plan, "format_python", kept.format_python)
         patch.setattr(plan, "parse_back", _Parsed().parse_back)
@@ -130,6 +139,16 @@ def _read_warmly(options: str) -> list[str]:
     *_, worker, options = READ(options)
     code = f"import runpy; runpy.run_path({worker!r}, run_name='__main__')"
     return [*warm_python.command(*READERS), code, options]
+
+
+def _trust_as_before(*, _trust_env: bool = True) -> ssl.SSLContext:
+    named = map(os.environ.get, ("SSL_CERT_FILE", "SSL_CERT_DIR"))
+    return _authorities(*named, _trust_env=_trust_env)
+
+
+@cache
+def _authorities(*_named: str | None, _trust_env: bool) -> ssl.SSLContext:
+    return TRUST(_trust_env=_trust_env)
 
 
 class _Parsed:
