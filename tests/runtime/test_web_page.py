@@ -23,7 +23,7 @@ from starlette.testclient import TestClient
 from foundry.features.interfaces import pages_of
 from foundry.indexing.versions import open_index
 from foundry.rendering.copying import copy_pages
-from foundry.runtime.index.documents import Documents, join_chunks
+from foundry.runtime.index.documents import DocumentRecord, Documents, join_chunks
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import FilterColumns
@@ -441,6 +441,26 @@ def test_llms_full_has_every_text_up_to_its_limit(
     assert "Paragraph 39" in text
     assert "Three dots" not in text
     assert "2 more: `GET https://notes.example/documents?offset=1`" in text
+
+
+def test_llms_full_reads_each_document_when_it_is_due(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    read, chunks_of = Documents.read, Documents.chunks_of
+
+    def noted_read(self: Documents, number: int) -> DocumentRecord:
+        steps.append("read")
+        return read(self, number)
+
+    def noted_chunks(self: Documents, document: DocumentRecord) -> Iterator[ChunkRecord]:
+        steps.append("chunks")
+        return chunks_of(self, document)
+
+    monkeypatch.setattr(Documents, "read", noted_read)
+    monkeypatch.setattr(Documents, "chunks_of", noted_chunks)
+    assert client.get("/llms-full.txt").status_code == 200
+    assert steps == ["read", "chunks"] * len(RECORDS)
 
 
 def test_pages_are_open_and_data_is_not(
