@@ -129,10 +129,10 @@ class BuildReport:
         place = {"source": source, "path": path}
         self._copies.append({**place, "kept_source": kept_source, "kept_path": kept_path})
 
-    def index(self, source: str, figures: Figures) -> None:
-        """Note a document that went into the index."""
+    def index(self, source: str, figures: Figures, documents: int = 1) -> None:
+        """Note documents that went into the index, with the sums of their figures."""
         tally = self._tallies[source]
-        tally.documents += 1
+        tally.documents += documents
         tally.chunks += figures.chunks
         tally.characters += figures.characters
         tally.boilerplate_chunks += figures.left_out

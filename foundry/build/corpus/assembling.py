@@ -5,11 +5,15 @@ nothing has changed since the index before are taken over from it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from foundry.build.corpus.boilerplate import Trimmed, find_boilerplate, trim
 from foundry.build.corpus.carrying import (
@@ -82,16 +86,19 @@ class _Assembler:
         self._known = KnownInputs(previous)
         self._next = InputsBuilder(self._known)
         self._loaded: tuple[int, PreparedDocument | Skipped] | None = None
-        # Documents of the index before that are to be taken over next, all at once.
-        self._span = range(0)
-        self._contents = [*map(inputs.content, range(len(inputs)))]
-        self._places = [*map(self._known.find, self._contents)]
+        self._contents = inputs.contents()
+        self._places = self._known.find(self._contents)
+        known = self._known.signatures()
         self._signatures = [
-            inputs.signature(number, cache) if place is None else self._known.signature(place)
-            for number, place in enumerate(self._places)
+            inputs.signature(number, cache) if place < 0 else known[place]
+            for number, place in enumerate(self._places.tolist())
         ]
+        sources = [None if each is None else each.source for each in self._signatures]
+        self._sources = np.array(sources, dtype=np.object_)
         self._corpus = _decide(self._signatures, config.build, self._read)
-        self._decisions = [*map(self._decide, range(len(inputs)))]
+        self._decisions = np.zeros(len(inputs), dtype=np.uint64)
+        for number in {*self._corpus.boilerplate, *self._corpus.copies}:
+            self._decisions[number] = self._decision_key(number)
 
     @cached_property
     def _preparer(self) -> Preparer:
@@ -100,36 +107,14 @@ class _Assembler:
     def add_all(self, embedder: StaticEmbedder | None, progress: Progress) -> None:
         """Add all documents to the index."""
         carried = self._find_carried()
-        for number, signature in enumerate(self._signatures):
-            progress.advance()
-            remarks = self._remarks(number)
-            decision, document, figures = 0, NOT_INDEXED, Figures()
-            if isinstance(remarks, Skipped) or signature is None:
-                assert isinstance(remarks, Skipped)
-                self.report.skip(remarks)
-            elif number in self._corpus.repeated:
-                same = f"id {self._read(number).id}"
-                self.report.skip(Skipped(signature.source, signature.path, "duplicate id", same))
+        for first, last in self._spans(carried):
+            if carried[first] == NOT_INDEXED:
+                for number in range(first, last):
+                    self._take(number, embedder)
+                    progress.advance()
             else:
-                self.report.read(signature.source, signature.path, remarks)
-                kept = self._signatures[self._corpus.originals.get(number, number)]
-                if kept is not None and kept is not signature:
-                    self.report.copy(signature.source, signature.path, kept.source, kept.path)
-                else:
-                    document = self._writer.document_count + len(self._span)
-                    decision = self._decisions[number]
-                    if number in carried:
-                        figures = self._carry(number, carried[number])
-                    else:
-                        figures = self._add(number, embedder)
-                    self.report.index(signature.source, figures)
-            place, content = self._places[number], self._contents[number]
-            if place is not None and content is not None:
-                self._next.carry(place, content, decision, document, figures)
-            elif content is not None:
-                own = b"" if signature is None else signature.to_bytes()
-                self._next.add(content, own, remarks, decision, document, figures)
-        self._end_span()
+                self._carry(first, last, int(carried[first]))
+                progress.advance(last - first)
         if embedder is not None:
             self._known.resume(embedder, self._writer.texts_left_out())
 
@@ -137,42 +122,68 @@ class _Assembler:
         """Write what the next build can take over."""
         self._next.leave(left, embedder)
 
-    def _find_carried(self) -> dict[int, int]:
-        """Return the documents to be taken over, with their numbers in the index before."""
-        found = [
-            (number, document)
-            for number, place in enumerate(self._places)
-            if place is not None
-            and number not in self._corpus.repeated
-            and number not in self._corpus.originals
-            and (document := self._known.document(place, self._decisions[number])) != NOT_INDEXED
-        ]
-        in_order = longest_ascent([document for _, document in found])
-        return dict(found[place] for place in in_order)
+    def _find_carried(self) -> NDArray[np.int64]:
+        """Return the numbers (n,) that documents to be taken over have in the index before;
+        NOT_INDEXED for all others."""
+        documents = self._known.documents(self._places, self._decisions)
+        documents[[*self._corpus.repeated, *self._corpus.originals]] = NOT_INDEXED
+        found = np.flatnonzero(documents != NOT_INDEXED)
+        in_order = found[sorted(longest_ascent(documents[found].tolist()))]
+        carried = np.full(len(documents), NOT_INDEXED)
+        carried[in_order] = documents[in_order]
+        return carried
 
-    def _decide(self, number: int) -> int:
+    def _spans(self, carried: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+        """Yield spans of documents to be taken over together, and of those that are not."""
+        sources, is_carried = self._sources, carried != NOT_INDEXED
+        goes_on = (np.diff(carried) == 1) & (np.diff(self._places) == 1)
+        goes_on &= is_carried[:-1] & (sources[1:] == sources[:-1])
+        is_first = ~np.where(is_carried[1:], goes_on, ~is_carried[:-1])
+        ends = {0, *(np.flatnonzero(is_first) + 1).tolist(), len(carried)}
+        yield from pairwise(sorted(ends))
+
+    def _decision_key(self, number: int) -> int:
         copies = (self._contents[copy] or b"" for copy in self._corpus.copies.get(number, ()))
-        boilerplate = self._corpus.boilerplate.get(number, ())
-        return decision_key(self._contents[number] or b"", boilerplate, copies)
+        return decision_key(self._corpus.boilerplate.get(number, ()), copies)
 
-    def _carry(self, number: int, document: int) -> Figures:
-        """Take a document over from the index before."""
-        place = self._places[number]
-        assert place is not None
-        if document != self._span.stop:
-            self._end_span()
-            self._span = range(document, document)
-        self._span = range(self._span.start, document + 1)
-        return self._known.figures(place)
+    def _carry(self, first: int, last: int, document: int) -> None:
+        """Take documents over from the index before, where the first one's number is `document`."""
+        place, count = int(self._places[first]), last - first
+        self._next.carry(place, place + count, self._writer.document_count)
+        self._writer.carry(document, document + count)
+        for remarkable in self._known.remarkable(place, place + count):
+            remarks = self._known.remarks(remarkable)
+            signature = self._signatures[first + remarkable - place]
+            assert isinstance(remarks, Remarks) and signature is not None
+            self.report.read(signature.source, signature.path, remarks)
+        figures = self._known.figures(place, place + count)
+        self.report.index(self._sources[first], figures, count)
 
-    def _end_span(self) -> None:
-        if self._span:
-            self._writer.carry(self._span.start, self._span.stop)
-        self._span = range(0)
+    def _take(self, number: int, embedder: StaticEmbedder | None) -> None:
+        """Add a document that is not taken over, or note why it is not in the index."""
+        remarks, signature = self._remarks(number), self._signatures[number]
+        decision, document, figures = 0, NOT_INDEXED, Figures()
+        if isinstance(remarks, Skipped) or signature is None:
+            assert isinstance(remarks, Skipped)
+            self.report.skip(remarks)
+        elif number in self._corpus.repeated:
+            same = f"id {self._read(number).id}"
+            self.report.skip(Skipped(signature.source, signature.path, "duplicate id", same))
+        else:
+            self.report.read(signature.source, signature.path, remarks)
+            kept = self._signatures[self._corpus.originals.get(number, number)]
+            if kept is not None and kept is not signature:
+                self.report.copy(signature.source, signature.path, kept.source, kept.path)
+            else:
+                document = self._writer.document_count
+                decision = int(self._decisions[number])
+                figures = self._add(number, embedder)
+                self.report.index(signature.source, figures)
+        if (content := self._contents[number]) is not None:
+            self._next.add(content, signature, remarks, decision, document, figures)
 
     def _add(self, number: int, embedder: StaticEmbedder | None) -> Figures:
         """Add a document that has changed, or about which otherwise is decided than before."""
-        self._end_span()
         prepared = self._load(number)
         assert isinstance(prepared, PreparedDocument)
         document, trimmed = prepared.document, Trimmed(prepared.chunks)
@@ -190,8 +201,7 @@ class _Assembler:
         return Figures(len(prepared.chunks), characters, trimmed.dropped, trimmed.characters)
 
     def _remarks(self, number: int) -> Remarks | Skipped:
-        place = self._places[number]
-        if place is not None:
+        if (place := int(self._places[number])) >= 0:
             return self._known.remarks(place)
         result = self._load(number)
         return result if isinstance(result, Skipped) else Remarks.of(result.document)

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from foundry.build.documents.signature import Signature
 from foundry.build.report import Figures, Remarks
 from foundry.embedding.static import StaticEmbedder
 from foundry.indexing.carried import Previous
-from foundry.indexing.files import Rows, StoredRows, open_stored, write_array
+from foundry.indexing.files import Rows, StoredRows, open_stored, split, write_array
 from foundry.records import Skipped
 
 NOT_INDEXED = -1
@@ -41,51 +42,66 @@ class KnownInputs:
     """The inputs of the build before, by what decides them; each has a place."""
 
     def __init__(self, previous: Previous | None) -> None:
-        self._places: dict[bytes, int] = {}
-        if previous is None:
-            return
-        left = previous.left
-        columns = open_stored(left / INPUTS)
-        contents = columns["content"].tolist()
-        self._places = {content: place for place, content in enumerate(contents)}
-        self._decisions: list[int] = columns["decision"].tolist()
-        self._documents: list[int] = columns["document"].tolist()
-        self._figures: list[list[int]] = columns["figures"].tolist()
-        self.stored_signatures = StoredRows.open(left, "inputs.signatures")
-        self.stored_remarks = StoredRows.open(left, "inputs.remarks")
-        self._chunks = previous.manifest.chunks
-        if previous.has_own_vectors:
-            self._pieces = open_stored(left / PIECE_COUNTS)
+        self.columns = np.zeros(0, dtype=_COLUMNS)
+        self._signatures = self._remarks = Rows("B").stored()
+        if previous is not None:
+            left = previous.left
+            self.columns = open_stored(left / INPUTS)
+            self._signatures = StoredRows.open(left, "inputs.signatures")
+            self._remarks = StoredRows.open(left, "inputs.remarks")
+            self._chunks = previous.manifest.chunks
+            if previous.has_own_vectors:
+                self._pieces = open_stored(left / PIECE_COUNTS)
 
-    def find(self, content: bytes | None) -> int | None:
-        """Return the place of an input; None where it is not known."""
-        return None if content is None else self._places.get(content)
+    def find(self, contents: Sequence[bytes | None]) -> NDArray[np.int64]:
+        """Return the places (n,) of inputs; -1 where one is not known."""
+        places = {content: place for place, content in enumerate(self.columns["content"].tolist())}
+        return np.array([places.get(content or b"", -1) for content in contents], dtype=np.int64)
 
-    def signature(self, place: int) -> Signature | None:
-        """Return what is compared of a document; None for one that was skipped."""
-        content = self.stored_signatures.bytes(place)
-        return Signature.from_bytes(content) if content else None
+    def signatures(self) -> list[Signature | None]:
+        """Return what is compared of documents, by place; None for those that were skipped."""
+        stored = split(self._signatures.columns[0].tobytes(), self._signatures.offsets)
+        return [Signature.from_bytes(content) if content else None for content in stored]
 
-    def document(self, place: int, decision: int) -> int:
-        """Return the number of a document in the index; NOT_INDEXED where it is not in it, or
-        otherwise than after this decision."""
-        return self._documents[place] if self._decisions[place] == decision else NOT_INDEXED
+    def documents(
+        self, places: NDArray[np.int64], decisions: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """Return the numbers (n,) of documents in the index, by their places (n,).
 
-    def figures(self, place: int) -> Figures:
-        """Return what a report says of a document in the index."""
-        return Figures(*self._figures[place])
+        NOT_INDEXED where one is not in it, or otherwise than after this decision (n,).
+        """
+        documents = np.full(len(places), NOT_INDEXED)
+        known = np.flatnonzero(places >= 0)
+        before = self.columns[places[known]]
+        is_same = before["decision"] == decisions[known]
+        documents[known] = np.where(is_same, before["document"], NOT_INDEXED)
+        return documents
+
+    def remarkable(self, first: int, last: int) -> list[int]:
+        """Return the places from `first` to `last` of inputs of which a report says something."""
+        lengths = np.diff(self._remarks.offsets[first : last + 1])
+        return (first + np.flatnonzero(lengths)).tolist()
 
     def remarks(self, place: int) -> Remarks | Skipped:
         """Return what a report says of an input."""
-        content = self.stored_remarks.bytes(place)
+        content = self._remarks.bytes(place)
         if not content:
             return NO_REMARKS
         said = json.loads(content)
         return Skipped(**said) if isinstance(said, dict) else Remarks(*said)
 
+    def figures(self, first: int, last: int) -> Figures:
+        """Return what a report says of the documents at places from `first` to `last`, summed."""
+        return Figures(*self.columns["figures"][first:last].sum(axis=0).tolist())
+
+    def carry(self, first: int, last: int, signatures: Rows, remarks: Rows) -> None:
+        """Add what is known of the inputs at places from `first` to `last`."""
+        signatures.carry(self._signatures, first, last)
+        remarks.carry(self._remarks, first, last)
+
     def resume(self, embedder: StaticEmbedder, gone: Iterable[str]) -> None:
         """Let the embedder know what it observed of the index before, without the texts `gone`."""
-        if self._places:
+        if len(self.columns):
             embedder.resume(self._pieces, self._chunks, gone)
 
 
@@ -94,49 +110,37 @@ class InputsBuilder:
 
     def __init__(self, known: KnownInputs) -> None:
         self._known = known
-        # Known inputs that are to be taken over next, all at once.
-        self._span = range(0)
-        self._columns: list[tuple[bytes, int, int, tuple[int, ...]]] = []
+        self._columns = [known.columns[:0]]
         self._signatures, self._remarks = Rows("B"), Rows("B")
 
     def add(
         self,
         content: bytes,
-        signature: bytes,
+        signature: Signature | None,
         remarks: Remarks | Skipped,
         decision: int,
         document: int,
         figures: Figures,
     ) -> None:
-        """Take an input, with its signature as bytes; `document` is its number in the index."""
-        self._end_span()
-        self._columns.append((content, decision, document, tuple(figures)))
-        self._signatures.add(signature)
+        """Take an input; `document` is its number in the index."""
+        row = (content, decision, document, tuple(figures))
+        self._columns.append(np.array([row], dtype=_COLUMNS))
+        self._signatures.add(b"" if signature is None else signature.to_bytes())
         self._remarks.add(_encode(remarks))
 
-    def carry(
-        self, place: int, content: bytes, decision: int, document: int, figures: Figures
-    ) -> None:
-        """Take the known input at a place, with its signature and remarks."""
-        if place != self._span.stop:
-            self._end_span()
-            self._span = range(place, place)
-        self._span = range(self._span.start, place + 1)
-        self._columns.append((content, decision, document, tuple(figures)))
-
-    def _end_span(self) -> None:
-        first, last = self._span.start, self._span.stop
-        self._span = range(0)
-        if first < last:
-            self._signatures.carry(self._known.stored_signatures, first, last)
-            self._remarks.carry(self._known.stored_remarks, first, last)
+    def carry(self, first: int, last: int, document: int) -> None:
+        """Take the known inputs at places from `first` to `last`, all of which are in the index as
+        before; `document` is the number of the first in it."""
+        columns = self._known.columns[first:last].copy()
+        columns["document"] = np.arange(document, document + last - first)
+        self._columns.append(columns)
+        self._known.carry(first, last, self._signatures, self._remarks)
 
     def leave(self, left: Path, embedder: StaticEmbedder | None) -> None:
         """Write the files, and what the embedder observed of all chunks."""
-        self._end_span()
         if embedder is not None:
             write_array(left / PIECE_COUNTS, embedder.frequencies)
-        write_array(left / INPUTS, np.array(self._columns, dtype=_COLUMNS))
+        write_array(left / INPUTS, np.concatenate(self._columns))
         self._signatures.stored().write(left, "inputs.signatures")
         self._remarks.stored().write(left, "inputs.remarks")
 
@@ -148,13 +152,13 @@ def _encode(remarks: Remarks | Skipped) -> bytes:
     return json.dumps(said).encode()
 
 
-def decision_key(content: bytes, boilerplate: Iterable[int], copies: Iterable[bytes]) -> int:
-    """Name what goes into the index of a document, without what is cut off and with its copies."""
-    digest = blake2b(content, digest_size=8)
-    digest.update(repr(sorted(boilerplate)).encode())
-    for copy in copies:
-        digest.update(copy)
-    return int.from_bytes(digest.digest())
+def decision_key(boilerplate: Iterable[int], copies: Iterable[bytes]) -> int:
+    """Name what goes into the index of a document, without what is cut off and with its copies:
+    0 for the document as it is."""
+    decided = (sorted(boilerplate), [copy.hex() for copy in copies])
+    if not any(decided):
+        return 0
+    return int.from_bytes(blake2b(repr(decided).encode(), digest_size=8).digest())
 
 
 def longest_ascent(numbers: Sequence[int]) -> set[int]:

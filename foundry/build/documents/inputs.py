@@ -60,13 +60,14 @@ class Inputs:
         number = self._numbers[place]
         return cache.load(number) if number > 0 else self._skipped[-number - 1]
 
-    def content(self, place: int) -> bytes | None:
-        """Return the hash of all that decides what is prepared of the document at a place.
+    def contents(self) -> list[bytes | None]:
+        """Return the hashes of all that decides what is prepared of each document, by place.
 
         None for what a source left out, or what may come out otherwise another time.
         """
-        content = bytes(self._contents[place * HASH_BYTES : (place + 1) * HASH_BYTES])
-        return content if any(content) else None
+        contents: list[bytes] = np.frombuffer(self._contents, f"V{HASH_BYTES}").tolist()
+        none = bytes(HASH_BYTES)
+        return [None if content == none else content for content in contents]
 
     def encode_lines(self, lines: LinesBuilder, origin: str) -> bytes:
         """Return the lines of a table, those left out that gave what is not to be used again."""

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import NamedTuple, Self
@@ -71,8 +70,7 @@ def _make_block(text: str, start: int, end: int, *, is_heading: bool = False) ->
 
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """A document's source and path; hashes of its id, its text, and what near copies agree in.
 
     `blocks` uint64 (n,) are the keys of its n different blocks, ascending.
