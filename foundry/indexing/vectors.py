@@ -31,6 +31,9 @@ BLOCK = 8_192
 THREADS = 2
 """Of a pass over all vectors. NumPy needs no lock for it; each has a block of its own in memory."""
 
+SKETCHED_ROWS = 1_024
+"""Of which a thread takes the signs at a time."""
+
 CACHED_ROWS = 256
 """As many as fit into a processor's cache as floats, where they are summed ten times as fast."""
 
@@ -90,12 +93,12 @@ class VectorsBuilder:
         written = WrittenVectors(self.dimensions, self._rows, scales, centre, sketch)
 
         def sketch_block(start: int) -> tuple[float, float]:
-            block = written.block(start)
+            block = written.block(start, SKETCHED_ROWS)
             sketch[:, start : start + len(block)] = pack_signs(block, centre)
             products = (block @ centre).astype(np.float64)
             return float(products.sum()), float(np.square(products).sum())
 
-        sums = _each_block(sketch_block, len(scales))
+        sums = _each_block(sketch_block, len(scales), SKETCHED_ROWS)
         total, squares = sum(one for one, _ in sums), sum(square for _, square in sums)
         write_array(layout.vector_scales, scales)
         write_array(layout.vector_centre, centre)
@@ -132,10 +135,11 @@ class WrittenVectors:
         """(n, d)."""
         return len(self.scales), self.dimensions
 
-    def block(self, start: int) -> NDArray[np.float32]:
-        """Return at most BLOCK unit vectors (m, d), from the one with the number `start` on."""
-        rows = self.rows.read(start, BLOCK)
-        return rows.astype(np.float32) * self.scales[start : start + len(rows), None]
+    def block(self, start: int, count: int) -> NDArray[np.float32]:
+        """Return at most `count` unit vectors (m, d), from the one with the number `start` on."""
+        rows = self.rows.read(start, count).astype(np.float32)
+        rows *= self.scales[start : start + len(rows), None]
+        return rows
 
     def nearest(self, queries: NDArray[np.float32]) -> Nearest:
         """Return the RECALL_DEPTH vectors of highest cosine to each of `queries` (q, d)."""
@@ -143,7 +147,7 @@ class WrittenVectors:
         chunks = np.zeros((len(queries), 0), dtype=np.int64)
         cosines = np.zeros((len(queries), 0), dtype=np.float32)
         for start in range(0, len(self.scales), BLOCK):
-            found = (self.block(start) @ queries.T).T
+            found = (self.block(start, BLOCK) @ queries.T).T
             # Once there are enough, few vectors of a block are nearer to any query.
             least = cosines.min(axis=1, initial=2.0 if cosines.shape[1] >= depth else -2.0)
             nearer = np.flatnonzero((found > least[:, np.newaxis]).any(axis=0))
@@ -201,10 +205,10 @@ def _count_nearer(
     return np.where(own > 0, up_to[own - 1], 0)
 
 
-def _each_block(work: Callable[[int], Outcome], count: int) -> list[Outcome]:
-    """Do some work for each block of `count` rows, given the number of its first one."""
+def _each_block(work: Callable[[int], Outcome], count: int, rows: int) -> list[Outcome]:
+    """Do some work for each block of so many of `count` rows, given the number of its first."""
     with ThreadPoolExecutor(THREADS) as threads:
-        return [*threads.map(work, range(0, count, BLOCK))]
+        return [*threads.map(work, range(0, count, rows))]
 
 
 def _centre(
@@ -219,5 +223,7 @@ def _centre(
             total += (whole[part] @ rows[part].astype(np.float64)).astype(np.int64)
         return total
 
-    total = sum(_each_block(sum_block, len(scales)), start=np.zeros(dimensions, dtype=np.int64))
+    total = sum(
+        _each_block(sum_block, len(scales), BLOCK), start=np.zeros(dimensions, dtype=np.int64)
+    )
     return (total / (2.0**36 * max(1, len(scales)))).astype(np.float32)

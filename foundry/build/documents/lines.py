@@ -67,9 +67,9 @@ class LinesBuilder:
         rows["columns"], rows["key_bytes"] = self._columns, sizes
         is_kept = (rows["number"] > 0) & (rows["content"] != np.void(bytes(HASH_BYTES)))
         keys = np.frombuffer(self._keys, dtype=np.uint8)[np.repeat(is_kept, sizes)]
-        kept = rows[is_kept]
-        described = {"origin": origin, "rows": len(kept), "columns": [*self._names]}
-        return b"".join([encode_json(described), kept.tobytes(), keys.tobytes()])
+        rows = rows[is_kept]
+        described = {"origin": origin, "rows": len(rows), "columns": [*self._names]}
+        return b"".join([encode_json(described), rows.view(np.uint8).data, keys.data])
 
 
 class KnownLines:
