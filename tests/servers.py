@@ -200,6 +200,12 @@ def in_checkout(export: Path) -> list[str | Path]:
     return [*warm_python.command(*LIBRARIES), code, export]
 
 
+def in_python(code: str) -> list[str]:
+    """The command that runs code which may import exports, as `python -I -B -c` does."""
+    share = f"import runpy; runpy.run_path({str(RUN_EXPORT)!r})['share_bytecode']()"
+    return [*warm_python.command(*LIBRARIES), f"{share}\n{code}"]
+
+
 def alone(export: Path) -> list[str | Path]:
     """The same command for a process that limits, groups and its own id are about."""
     return [sys.executable, "-I", "-B", RUN_EXPORT, export]

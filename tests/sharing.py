@@ -18,7 +18,7 @@ import black
 import httpcore2
 import pytest
 import warm_python
-from servers import LIBRARIES, RUN_EXPORT
+from servers import LIBRARIES, in_python
 
 from foundry.embedding import static
 from foundry.export import compose
@@ -131,8 +131,7 @@ def formatting_anew() -> Iterator[None]:
 
 def _interpret_warmly(folder: Path, code: str) -> list[str]:
     *_, code = INTERPRET(folder, code)
-    share = f"import runpy; runpy.run_path({str(RUN_EXPORT)!r})['share_bytecode']()"
-    return [*warm_python.command(*LIBRARIES), f"{share}\n{code}"]
+    return in_python(code)
 
 
 def _read_warmly(options: str) -> list[str]:

@@ -4,7 +4,6 @@ import asyncio
 import json
 import shutil
 import subprocess
-import sys
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -16,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from servers import chat_sources, get, in_checkout, post, serving
+from servers import chat_sources, get, in_checkout, in_python, post, serving
 
 from foundry.cli.main import main
 
@@ -60,7 +59,7 @@ def rankings(export: Path) -> dict[str, Ranking]:
         " for query in sys.argv[2:]}))"
     )
     done = subprocess.run(
-        [sys.executable, "-I", "-c", program, str(TOP_K), *QUESTIONS],
+        [*in_python(program), str(TOP_K), *QUESTIONS],
         capture_output=True,
         check=True,
     )

@@ -5,7 +5,6 @@ import json
 import math
 import os
 import subprocess
-import sys
 import urllib.parse
 import urllib.request
 from collections import Counter
@@ -22,7 +21,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from servers import chat_sources, get, in_checkout, post, serving
+from servers import chat_sources, get, in_checkout, in_python, post, serving
 from small_indexes import imported, number_of
 from test_search import corpora, filters, passes, queries, write_index
 
@@ -177,7 +176,7 @@ def test_every_door_gives_the_same_hits(collection: tuple[Path, dict[str, str]])
     )
     environment = {**os.environ, **variables}
     done = subprocess.run(
-        [sys.executable, "-I", "-c", program, *QUESTIONS],
+        [*in_python(program), *QUESTIONS],
         capture_output=True,
         check=True,
         env=environment,

@@ -8,7 +8,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import urllib.error
 import urllib.request
@@ -23,7 +22,7 @@ from faults import EVERY_FAULT
 from ports import free_port
 from processes import is_possible
 from raw_http import read_all
-from servers import alone, get, in_checkout, post
+from servers import alone, get, in_checkout, in_python, post
 from waiting import wait_until
 
 from foundry.indexing.versions import open_index
@@ -389,7 +388,7 @@ print(json.dumps(found))
 def test_python_is_not_answered_from_a_damaged_index(export: Path, published: Path) -> None:
     index = published / "v1"
     done = subprocess.run(
-        [sys.executable, "-B", "-c", DAMAGED_LIBRARY, str(export), str(index)],
+        [*in_python(DAMAGED_LIBRARY), str(export), str(index)],
         capture_output=True,
         check=True,
         text=True,
@@ -443,7 +442,7 @@ def test_an_index_may_be_ready_before_it_is_verified(export: Path, published: Pa
     for value, status in (("", 503), ("1", 200)):
         environment = {"READY_UNVERIFIED": value, "INDEX_DIR": str(published)}
         done = subprocess.run(
-            [sys.executable, "-B", "-c", code],
+            in_python(code),
             capture_output=True,
             check=True,
             env={"PATH": os.environ["PATH"], **environment},

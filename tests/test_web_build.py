@@ -5,7 +5,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import MakeProject, Project
+from sharing import begin_foundry
 from waiting import wait_until
 from web_sites import Reply, Request, Route, Site, canary, page, redirect, serving, text
 
@@ -126,7 +126,7 @@ def test_an_interrupted_build_goes_on_where_it_ended(site: Site, make_project: M
     site.routes["/"] = page("Home", *(f"/{n:02}" for n in range(count)))
     project = make_project({}, config=config_of(site))
     process = subprocess.Popen(
-        [sys.executable, "-m", "foundry", "build", str(project.root)],
+        [*begin_foundry(), "build", str(project.root)],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
