@@ -35,39 +35,38 @@ class Block(NamedTuple):
 
 def find_blocks(reading: Reading) -> Iterator[Block]:
     """Yield the blocks of a document's body, in order; none overlap."""
-    text = reading.text
+    for start, end, is_heading in _find_stretches(reading):
+        raw = reading.text[start:end]
+        if key := _key_of(raw, is_heading=is_heading):
+            start += len(raw) - len(raw.lstrip())
+            yield Block(start, start + len(raw.strip()), key, is_heading)
+
+
+def _find_stretches(reading: Reading) -> Iterator[tuple[int, int, bool]]:
+    """Yield where blocks begin and end, white space around them included, and which are headings;
+    some are nothing but white space."""
+    text, position = reading.text, reading.body_start
     whole = sorted(
         [(heading.start, heading.end, True) for heading in reading.headings]
         + [(block.start, block.end, False) for block in reading.blocks]
     )
-    position = reading.body_start
-    for start, end, is_heading in whole:
+    for start, end, is_heading in (*whole, (len(text), len(text), False)):
         if start >= position:
-            yield from _find_paragraphs(text, position, start)
-            yield from _make_block(text, start, end, is_heading=is_heading)
+            for match in _PARAGRAPH_END.finditer(text, position, start):
+                yield position, match.start(), False
+                position = match.end()
+            yield position, start, False
+            yield start, end, is_heading
             position = end
-    yield from _find_paragraphs(text, position, len(text))
 
 
-def _find_paragraphs(text: str, start: int, end: int) -> Iterator[Block]:
-    for match in _PARAGRAPH_END.finditer(text, start, end):
-        yield from _make_block(text, start, match.start())
-        start = match.end()
-    yield from _make_block(text, start, end)
-
-
-def _make_block(text: str, start: int, end: int, *, is_heading: bool = False) -> Iterator[Block]:
-    raw = text[start:end]
+def _key_of(raw: str, *, is_heading: bool) -> int:
+    """Return the key of a block; 0 for white space."""
     words = " ".join(raw.split()).casefold()
     if not words:
-        return
-    start += len(raw) - len(raw.lstrip())
+        return 0
     digest = int.from_bytes(blake2b(words.encode(), digest_size=8).digest(), "big")
-    is_short = is_heading or len(words) < LONG_CHARS
-    yield Block(start, start + len(raw.strip()), digest & ~1 | is_short, is_heading)
-
-
-
+    return digest & ~1 | (is_heading or len(words) < LONG_CHARS)
 
 
 class Signature(NamedTuple):
@@ -89,7 +88,12 @@ class Signature(NamedTuple):
         reading = document.reading
         title = " ".join(added_title(document).split())
         text = " ".join(reading.text[reading.body_start :].split())
-        keys = sorted({block.key for block in find_blocks(reading)})
+        found = {
+            _key_of(reading.text[start:end], is_heading=is_heading)
+            for start, end, is_heading in _find_stretches(reading)
+            if start < end
+        }
+        keys = sorted(found - {0})
         return cls(
             source=document.source,
             path=document.path,
