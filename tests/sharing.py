@@ -20,6 +20,7 @@ import pytest
 import warm_python
 from servers import LIBRARIES, in_python
 
+from foundry import key_value
 from foundry.embedding import static
 from foundry.export import compose
 from foundry.readers.sandbox import processes
@@ -45,6 +46,10 @@ EVERYTHING = (COMMANDS, LIBRARIES, READERS)
 BLACKENED = Path(sys.prefix) / "blackened-by-tests" / black.__version__
 """What black makes of modules, kept between runs."""
 
+FLUSHED = "PRAGMA synchronous = NORMAL;"
+UNFLUSHED = "PRAGMA synchronous = OFF;" + key_value._SETTINGS.replace(FLUSHED, "")
+"""Settings of the cache of builds, which waits for the disk eight times a build otherwise."""
+
 FOLDER = "FOLDER_SHARED_BY_TESTS"
 """The variable that names it, for processes of their own."""
 
@@ -61,6 +66,7 @@ def in_haste(folder: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER, str(folder))
         patch.setattr(os, "fsync", lambda _: None)
+        patch.setattr(key_value, "_SETTINGS", UNFLUSHED)
         patch.setattr(compose, "Resolution", cache(compose.Resolution))
         patch.setattr(static, "PieceEncoder", SimpleNamespace(open=cache(PieceEncoder.open)))
         patch.setattr(httpcore2, "default_ssl_context", _trust_as_before)
