@@ -125,14 +125,14 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.set_threshold(GARBAGE)
     for libraries, command in getattr(config, "workerinput", {}).get("started", ()):
         warm_python.STARTED[tuple(libraries)] = list(command)
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was imported and collected out of every search for garbage, and search seldom."""
+    """Leave what was imported and collected out of every search for garbage."""
     gc.freeze()
-    gc.set_threshold(GARBAGE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -60,6 +60,7 @@ def _start(libraries: tuple[str, ...]) -> list[str]:
 
 def listen(address: str, libraries: list[str]) -> str:
     """Fork for each request until standard input ends; returns in the fork what it is to run."""
+    gc.disable()
     for library in libraries:
         if os.sep in library:
             sys.path.append(library)
@@ -67,6 +68,7 @@ def listen(address: str, libraries: list[str]) -> str:
         with suppress(ImportError):
             importlib.import_module(library)
     gc.freeze()
+    gc.enable()
     forks: dict[int, socket.socket] = {}
     waking, woken = socket.socketpair()
     woken.setblocking(False)

@@ -22,6 +22,7 @@ import click
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from foundry import pipeline
 from foundry.cli.main import GROUPS
 from foundry.cli.main import main as main_command
 from foundry.config.file import (
@@ -41,6 +42,7 @@ from foundry.features.access import Access
 from foundry.features.interfaces import INTERFACES
 from foundry.features.stages import STAGES
 from foundry.features.stores import StoreSection
+from foundry.progress import Reporter
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "golden" / "minimal"
@@ -238,9 +240,8 @@ def described_server() -> tuple[dict[str, Any], list[dict[str, Any]]]:
         every = "".join(f"{name} = true\n" for name in INTERFACES if name != Access.name)
         (project / "foundry.toml").write_text(f"{config}\n[server]\n{every}", encoding="utf-8")
         shutil.copytree(GOLDEN / "sources", project / "sources")
-        foundry = [sys.executable, "-m", "foundry"]
-        subprocess.run([*foundry, "build", project, "--quiet"], check=True, capture_output=True)
-        subprocess.run([*foundry, "query", project, "prices"], check=True, capture_output=True)
+        pipeline.build(project, Reporter(quiet=True))
+        pipeline.query(project, ["prices"], lambda *_: None)
         done = subprocess.run(
             [sys.executable, "-B", "-c", DESCRIBE_SERVER],
             cwd=project / ".foundry" / "server",
