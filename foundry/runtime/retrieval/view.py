@@ -3,7 +3,7 @@
 What lies outside is neither found nor read, counted or named. Scores are those of the whole index.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -76,8 +76,8 @@ class _VisibleDocuments(Documents):
     def __len__(self) -> int:
         return len(self._visible)
 
-    def page(self, offset: int = 0, limit: int = 100) -> list[DocumentRecord]:
-        return [self.read(int(number)) for number in self._visible[offset:][:limit]]
+    def page(self, offset: int = 0, limit: int = 100) -> Iterator[DocumentRecord]:
+        return map(self.read, self._visible[offset:][:limit].tolist())
 
     def sources(self) -> list[SourceSummary]:
         return self._columns.count_sources(self.first_chunks[self._visible].astype(np.int64))

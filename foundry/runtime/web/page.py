@@ -221,9 +221,7 @@ def _overview(index: Index) -> Iterator[str]:
 def _everything(index: Index) -> Iterator[str]:
     documents = index.part(Documents)
     yield f"# {_line(settings().title)}\n"
-    for place in range(min(len(documents), MAX_LISTED)):
-        # One at a time: a slow reader would hold them all.
-        [record] = documents.page(place, 1)
+    for record in documents.page(0, MAX_LISTED):
         url = f"Url: {_line(record.url)}\n" if record.url else ""
         yield f"\n---\n\nTitle: {_line(record.title)}\nPath: {_line(record.path)}\n{url}\n"
         yield from join_chunks(documents.chunks_of(record))
