@@ -7,7 +7,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -91,7 +91,7 @@ def _installation() -> Iterator[Finding]:
     yield Finding("python", f"{python}, {bits} bits", is_problem=bits < 64)
     yield Finding("system", f"{platform.system()} {platform.release()} on {platform.machine()}")
     yield Finding("processors", str(os.cpu_count() or "unknown"))
-    for requirement in _requirements(""):
+    for requirement in _needed(_declared(), ""):
         found = _check_requirement(requirement)
         yield replace(found, group="packages", brief=f"{found.subject} {found.said}")
     lock = templates_folder() / "uv.lock"
@@ -112,10 +112,11 @@ def _used_extras(config: Config) -> set[str]:
 
 def _extras(used: Collection[str]) -> Iterator[Finding]:
     known = metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or []
+    declared = _declared()
     for extra in sorted(known, key=lambda extra: extra not in used):
         absent = [
             requirement
-            for requirement in _requirements(extra)
+            for requirement in _needed(declared, extra)
             if _check_requirement(requirement).is_problem
         ]
         names = ", ".join(requirement.name for requirement in absent)
@@ -130,12 +131,15 @@ def _extras(used: Collection[str]) -> Iterator[Finding]:
         )
 
 
-def _requirements(extra: str) -> list[Requirement]:
+def _declared() -> list[Requirement]:
+    return [Requirement(text) for text in metadata.requires(DISTRIBUTION) or ()]
+
+
+def _needed(declared: Iterable[Requirement], extra: str) -> list[Requirement]:
     """Return what an extra needs, or what is always needed, on this machine."""
-    requirements = [Requirement(text) for text in metadata.requires(DISTRIBUTION) or ()]
     return [
         requirement
-        for requirement in requirements
+        for requirement in declared
         if requirement.name != DISTRIBUTION
         and (
             requirement.marker.evaluate({"extra": extra})
