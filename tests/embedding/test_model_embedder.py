@@ -91,15 +91,15 @@ def opened_embedder(
 @pytest.mark.parametrize(
     ("query", "overlap", "count", "language", "encoder", "reason"),
     [
-        ("auto", MINIMUM_OVERLAP, 200, "english", "distilled", "reaches 0.7"),
-        ("auto", MINIMUM_OVERLAP - 0.01, 200, "english", "same", "is below 0.7"),
-        ("auto", MINIMUM_OVERLAP, 200, "german", "distilled", "reaches 0.7"),
-        ("auto", MINIMUM_OVERLAP - 0.01, 200, "german", "same", "is below 0.7"),
+        ("auto", MINIMUM_OVERLAP, 100, "english", "distilled", "reaches 0.7"),
+        ("auto", MINIMUM_OVERLAP - 0.01, 100, "english", "same", "is below 0.7"),
+        ("auto", MINIMUM_OVERLAP, 100, "german", "distilled", "reaches 0.7"),
+        ("auto", MINIMUM_OVERLAP - 0.01, 100, "german", "same", "is below 0.7"),
         ("auto", 0.0, 3, "english", "distilled", "too small"),
-        ("auto", None, 200, "english", "distilled", "too small"),
-        ("distilled", 0.0, 200, "english", "distilled", "foundry.toml"),
+        ("auto", None, 100, "english", "distilled", "too small"),
+        ("distilled", 0.0, 100, "english", "distilled", "foundry.toml"),
         ("distilled", 0.0, 3, "english", "distilled", "foundry.toml"),
-        ("same", 1.0, 200, "english", "same", "foundry.toml"),
+        ("same", 1.0, 100, "english", "same", "foundry.toml"),
     ],
 )
 def test_gate(
