@@ -138,6 +138,8 @@ def imported(folder: Path, package: str) -> Iterator[ModuleType]:
     try:
         yield importlib.import_module(package)
     finally:
+        # Libraries remember the functions of its routes, and so its modules, for good.
+        sys.modules[f"{package}.index.reader"].served._index = None
         sys.path.remove(str(folder))
         for name in [name for name in sys.modules if name.partition(".")[0] == package]:
             del sys.modules[name]
