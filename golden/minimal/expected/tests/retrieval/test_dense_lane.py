@@ -12,8 +12,9 @@ from workshop.retrieval.dense_lane import (
     WORDS_AT_ONCE,
     DenseLane,
     exact_type,
+    hamming,
     pack_signs,
-    telling_half,
+    telling_halves,
 )
 
 
@@ -96,18 +97,20 @@ def test_the_sketch_pass_rescores_all_that_are_as_near_as_the_last(
 
 
 @pytest.mark.parametrize("share", [1.0, 0.5])
-@pytest.mark.parametrize("telling", [slice(64), slice(64, None)])
+@pytest.mark.parametrize(
+    ("dimensions", "telling"), [(128, slice(64)), (128, slice(64, None)), (64, slice(64))]
+)
 def test_of_many_sketches_all_bits_are_compared_where_half_of_them_are_near(
-    telling: slice, share: float
+    dimensions: int, telling: slice, share: float
 ) -> None:
     chooser = np.random.default_rng(5)
     depth = 10
     count = HALVED_SIZE * depth + 1
-    rows = chooser.integers(-127, 128, (count, 128), dtype=np.int8)
+    rows = chooser.integers(-127, 128, (count, dimensions), dtype=np.int8)
     scales = np.full(count, 0.01, dtype=np.float32)
-    centre = np.zeros(128, dtype=np.float32)
+    centre = np.zeros(dimensions, dtype=np.float32)
     lane = DenseLane(rows, scales, centre, pack_signs(rows.astype(np.float32), centre), depth)
-    query = chooser.normal(size=128).astype(np.float32)
+    query = chooser.normal(size=dimensions).astype(np.float32)
     query[telling] *= 3
     allowed = chooser.random(count) < share
     pool = np.flatnonzero(allowed)
@@ -125,19 +128,32 @@ def test_of_many_sketches_all_bits_are_compared_where_half_of_them_are_near(
     assert hits.scores.tolist() == cosines[order].tolist()
 
 
+@pytest.mark.parametrize(("words", "opposite"), [(1, 64), (3, 192), (4, 0), (5, 320)])
+def test_differing_bits_are_counted(words: int, opposite: int) -> None:
+    chooser = np.random.default_rng(6)
+    rows = chooser.random((40, 64 * words)) < 0.5
+    query = chooser.random(64 * words) < 0.5
+    rows[0], rows[1] = query, ~query
+    zero = np.zeros(64 * words, dtype=np.float32)
+    signs = pack_signs(query[np.newaxis].astype(np.float32), zero)[:, 0]
+    found = hamming(pack_signs(rows.astype(np.float32), zero), signs)
+    assert found[:2].tolist() == [0, opposite]
+    assert found[2:].tolist() == (rows[2:] != query).sum(axis=1).tolist()
+
+
 @pytest.mark.parametrize(
     ("dimensions", "furthest", "words"),
     [
-        (256, 3, slice(2)),
-        (256, 130, slice(2, None)),
-        (100, 70, slice(1, None)),
-        (64, 5, slice(0, None)),
+        (256, 3, (slice(2), slice(2, None))),
+        (256, 130, (slice(2, None), slice(2))),
+        (100, 70, (slice(1, None), slice(1))),
+        (64, 5, (slice(0, None), slice(0))),
     ],
 )
 def test_the_half_in_which_a_query_is_furthest_from_the_centre(
-    dimensions: int, furthest: int, words: slice
+    dimensions: int, furthest: int, words: tuple[slice, slice]
 ) -> None:
     centre = np.full(dimensions, 0.5, dtype=np.float32)
     query = centre.copy()
     query[furthest] -= 1
-    assert telling_half(query, centre) == words
+    assert telling_halves(query, centre) == words

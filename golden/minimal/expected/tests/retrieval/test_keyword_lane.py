@@ -1,5 +1,7 @@
 """The keyword lane over a few chunks, by numbers worked out by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -36,10 +38,11 @@ WORDS = KeywordLane(
         ([], 10, [], []),
     ],
 )
+@pytest.mark.parametrize("chunk_count", [5, 5_000])
 def test_impacts_of_words_add_up(
-    terms: list[str], count: int, chunks: list[int], scores: list[float]
+    chunk_count: int, terms: list[str], count: int, chunks: list[int], scores: list[float]
 ) -> None:
-    hits = WORDS.search(terms, count)
+    hits = replace(WORDS, chunk_count=chunk_count).search(terms, count)
     assert hits.chunks.tolist() == chunks
     assert hits.scores.tolist() == scores == WORDS.scores(terms, hits.chunks).tolist()
 

@@ -1,6 +1,7 @@
 """Connections to a server in this process: slow, greedy, idle and too many clients."""
 
 import asyncio
+import fcntl
 import resource
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -43,9 +44,16 @@ class Application:
 
 
 @asynccontextmanager
-async def served(app: Application, most: int = 100) -> AsyncIterator[tuple[Server, Connect]]:
-    """Serve for as long as the block lasts; yields what connects and sends some bytes."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+async def served(
+    app: Application, most: int = 100, least_file: int = 0
+) -> AsyncIterator[tuple[Server, Connect]]:
+    """Serve for as long as the block lasts; yields what connects and sends some bytes.
+
+    The number of the listening socket, among the files of this process, is at least `least_file`.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as opened:
+        number = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, least_file)
+    with socket.socket(fileno=number) as listener:
         server = Server(app, most)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         writers: list[asyncio.StreamWriter] = []
@@ -176,14 +184,17 @@ def test_client_that_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -
     async def check() -> None:
         async with served(Application()) as (server, connect):
             lazy, _ = await connect(BIG)
+            await until(lambda: len(server._connections.unread) == 1)
+            # However busy this machine is.
+            set_limit(monkeypatch, "READING_SECONDS", 30)
             keen, _ = await connect(BIG)
             assert await status(keen) == 200
             await until(lambda: len(server.server_state.connections) == 1)
             assert not server._connections.unread
             assert await is_cut(lazy)
             # What has been read is no longer a reason to cut the connection.
-            await asyncio.sleep(0.4)
-            assert len(server.server_state.connections) == 1
+            (connection,) = server.server_state.connections
+            assert connection._reading_timer.cancelled()
 
     asyncio.run(check())
 
@@ -240,6 +251,24 @@ def test_a_stop_waits_for_what_has_begun_and_what_arrives_now() -> None:
             assert (await busy.read(-1)).startswith(b"HTTP/1.1 200 ")
 
     asyncio.run(check())
+
+
+def test_a_server_stops_whatever_the_number_of_its_socket() -> None:
+    # select(2) takes none from 1024 on.
+    files, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 1_200:
+        pytest.skip("this process may not open so many files")
+
+    async def check() -> None:
+        async with served(Application(), least_file=1_100) as (_, connect):
+            reader, _ = await connect(REQUEST)
+            assert await status(reader) == 200
+
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, 1_200), hard))
+    try:
+        asyncio.run(check())
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
 
 
 @pytest.mark.parametrize(

@@ -83,9 +83,9 @@ class Documents:
                 return found
         return None
 
-    def page(self, offset: int = 0, limit: int = 100) -> list[DocumentRecord]:
-        """Return at most `limit` documents from `offset` on, in the order of the index."""
-        return [*map(self.read, range(len(self))[offset:][:limit])]
+    def page(self, offset: int = 0, limit: int = 100) -> Iterator[DocumentRecord]:
+        """Yield at most `limit` documents from `offset` on, in order, reading each when due."""
+        return map(self.read, range(len(self))[offset:][:limit])
 
     def chunks_of(
         self, document: DocumentRecord, offset: int = 0, limit: int | None = None

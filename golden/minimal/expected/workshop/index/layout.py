@@ -5,8 +5,8 @@ import hashlib
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cache
+from dataclasses import asdict, dataclass, field, fields
+from functools import cache, cached_property
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -19,6 +19,7 @@ from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
 
 FORMAT_VERSION = 5
 
+_HASH = b'\n "sha256": "'  # The manifest's own: those of its files are indented further.
 HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
 TERMS_APART = 64  # Between two that stay in memory once a lookup has read them.
 OTHER_VERSION_HINT = "build the index again with the version that exported this server"
@@ -74,7 +75,7 @@ class KnownItem:
     chunk_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Manifest:
     """The contract between the builder of an index and its readers."""
 
@@ -98,9 +99,9 @@ class Manifest:
 
     def to_bytes(self) -> bytes:
         """Return the content of manifest.json."""
-        return manifest_bytes(asdict(self))
+        return manifest_bytes({item.name: getattr(self, item.name) for item in fields(self)})
 
-    @property
+    @cached_property
     def version(self) -> str:
         """16 hex digits that name exactly this content."""
         return hashlib.sha256(self.to_bytes()).hexdigest()[:16]
@@ -115,9 +116,9 @@ class Manifest:
                 versions = f"format {content['format']}, this server reads format {FORMAT_VERSION}"
                 raise IndexUnusableError(f"{path}: index {versions}", hint=OTHER_VERSION_HINT)
             # What follows is as the builder wrote it.
-            if written != manifest_bytes(content):
+            digest = str(content.pop("sha256", "")).encode()
+            if written != _with_hash(written[:-1].replace(_HASH + digest, _HASH, 1)):
                 raise IndexUnusableError(f"{path}: damaged: content differs from its own hash")
-            del content["sha256"]
             content["known_items"] = [KnownItem(**item) for item in content["known_items"]]
             return cls(**content)
         except FileNotFoundError:
@@ -128,9 +129,13 @@ class Manifest:
 
 def manifest_bytes(values: Mapping[str, Any]) -> bytes:
     """Return the content of manifest.json; its `sha256` is that of the same with an empty one."""
-    dump = json.JSONEncoder(ensure_ascii=False, indent=1, sort_keys=True).encode
-    digest = hashlib.sha256(dump({**values, "sha256": ""}).encode("utf-8", "surrogatepass"))
-    return dump({**values, "sha256": digest.hexdigest()}).encode("utf-8", "surrogatepass") + b"\n"
+    encoder = json.JSONEncoder(ensure_ascii=False, indent=1, sort_keys=True, default=asdict)
+    return _with_hash(encoder.encode({**values, "sha256": ""}).encode("utf-8", "surrogatepass"))
+
+
+def _with_hash(content: bytes) -> bytes:
+    digest = hashlib.sha256(content).hexdigest().encode()
+    return content.replace(_HASH, _HASH + digest, 1) + b"\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,7 +229,6 @@ async function begin() {
   byId("counts").textContent = `${plural(about.documents, "document")}, ${plural(about.chunks, "passage")}`;
   byId("modes").hidden = !about.semantic;
   makeFields(about);
-  if (about.suggestions) suggestBelow(query, byId("suggestions"), searchNow);
   byId("examples").hidden = about.examples.length === 0;
   byId("examples").querySelector("ul").replaceChildren(
     ...about.examples.map((text) => {

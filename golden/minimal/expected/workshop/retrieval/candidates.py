@@ -186,10 +186,7 @@ def threshold(scores: Scores, count: int) -> float:
     for _ in range(16):
         middle = (low + high) / 2
         reached = np.count_nonzero(scores >= middle)
-        if reached < count:
-            high = middle
-        else:
-            low = middle
-            if reached <= 2 * count:
-                break
+        if count <= reached <= 2 * count:
+            return middle
+        low, high = (low, middle) if reached < count else (middle, high)
     return low

@@ -34,11 +34,11 @@ def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
     parsed = {}
     for name, value in (filters or {}).items():
         values = [] if value is None else [value] if isinstance(value, str) else value
-        if not isinstance(values, list | tuple) or not all(isinstance(v, str) for v in values):
-            raise _refusal(name, f"{name!r} must be a string or a list of strings")
-        if len(values) > MAX_FILTER_VALUES:
+        if isinstance(values, list | tuple) and len(values) > MAX_FILTER_VALUES:
             most = f"must have at most {MAX_FILTER_VALUES} values"
             raise _refusal(name, f"{name!r} {most}, and has {len(values)}")
+        if not isinstance(values, list | tuple) or not all(isinstance(v, str) for v in values):
+            raise _refusal(name, f"{name!r} must be a string or a list of strings")
         parsed[name] = tuple(dict.fromkeys(values))
     return parsed
 

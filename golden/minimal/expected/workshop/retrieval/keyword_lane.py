@@ -73,10 +73,12 @@ class KeywordLane:
         found, wanted = scores.take(candidates), count * len(postings)
         if len(found) > wanted:
             candidates = candidates[found >= threshold(found, wanted)]
-        # To mark them takes less time than to sort them.
-        is_candidate = np.zeros(self.chunk_count, dtype=np.bool_)
-        is_candidate[candidates] = True
-        chunks = np.flatnonzero(is_candidate)
+        if len(candidates) < self.chunk_count // 500:  # Few are sorted sooner than marked.
+            chunks = np.unique(candidates)
+        else:
+            is_candidate = np.zeros(self.chunk_count, dtype=np.bool_)
+            is_candidate[candidates] = True
+            chunks = np.flatnonzero(is_candidate)
         hits = best(chunks, scores.take(chunks), count)
         return LaneHits(hits.chunks, hits.scores, every_score=scores)
 

@@ -20,7 +20,7 @@ Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_u
 MODES: tuple[Mode, ...] = get_args(Mode)
 MAX_TOP_K = 100
 MAX_QUERY_LENGTH = 2_000  # Characters.
-HITS_AT_ONCE = 32  # More than most responses show, and few enough to cost little.
+HITS_AT_ONCE = 16  # More than most responses show, and few enough to cost little.
 
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # Of a search by keywords alone.
 

@@ -109,6 +109,7 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
     beginnings = {term[: max(3, len(term) // 2 + 1)] for term in terms}
     needles = dict.fromkeys(beginnings, True) | dict.fromkeys(whole, False)
 
+    @cache
     def is_wanted(word: str) -> bool:
         return not terms.isdisjoint(tokenizer.token(word).terms)
 

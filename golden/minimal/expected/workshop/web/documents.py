@@ -77,7 +77,7 @@ async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonRespo
     """Return the documents of the index, in the order of the index."""
     index = current_index()
     page = index.part(Documents).page(parameters.offset, parameters.limit)
-    return JsonResponse(DocumentPage(index.document_count, parameters.offset, page))
+    return JsonResponse(DocumentPage(index.document_count, parameters.offset, [*page]))
 
 
 @document_routes.get("/documents/{document_id:path}", response_model=DocumentContents)

@@ -15,7 +15,6 @@ _TIME: dict[str, Any] = {
     "description": "ISO 8601 date or date-time; UTC unless it says.",
 }
 
-
 schema_index: Callable[[], Index] = current_index
 """Returns the index whose values the schemas name; they are made when a client first asks."""
 
@@ -59,9 +58,7 @@ _Time = Annotated[str | None, Field(json_schema_extra=_TIME)]
 class SearchArguments(PlainArguments):
     """What to search for."""
 
-    filters: Annotated[FilterValues | None, Field(description="What each passage must have.")] = (
-        None
-    )
+    filters: Annotated[FilterValues | None, Field(description="What a passage must have.")] = None
 
 
 class SearchParameters(PlainParameters):

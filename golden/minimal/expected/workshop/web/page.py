@@ -103,7 +103,7 @@ class DocumentPassages(Record):
     chunks: list[ChunkRecord]
 
 
-def page_routes(*, chat: bool = False, suggestions: bool = False) -> APIRouter:
+def page_routes(*, chat: bool = False) -> APIRouter:
     """Return the pages, and what they fetch. Raises ConfigurationError if one is unreadable."""
     routes = APIRouter(responses=PROBLEM_RESPONSES)
     page = Page.read("document.html")
@@ -146,7 +146,6 @@ def page_routes(*, chat: bool = False, suggestions: bool = False) -> APIRouter:
                 "examples": [item.query for item in manifest.known_items[:MAX_EXAMPLES]],
                 "semantic": manifest.dense is not None,
                 "chat": chat,
-                "suggestions": suggestions,
             }
         )
 

@@ -253,9 +253,11 @@ class Server(uvicorn.Server):
         for connection in shared.connections - shared.idle.keys():
             connection.shutdown()
         # The kernel makes no more connections, and those that it has made are accepted.
+        arriving = select.poll()
         for listener in sockets or []:
             listener.listen(0)
-        while select.select(sockets or [], [], [], 0)[0] and time.monotonic() < until:
+            arriving.register(listener, select.POLLIN)
+        while arriving.poll(0) and time.monotonic() < until:
             await asyncio.sleep(0)
         for server in self.servers:
             server.close()
