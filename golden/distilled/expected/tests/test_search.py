@@ -27,7 +27,7 @@ from lighthouse.search import search_hybrid as search_without_hooks
 
 INDEX = load()
 CONTENTS = INDEX.part(Documents)
-DOCUMENTS = CONTENTS.page(limit=20)
+DOCUMENTS = [*CONTENTS.page(limit=20)]
 MODES: list[Mode] = ["hybrid", "semantic", "keyword"]
 UNKNOWN = "QZX-98765-UNSEEN"
 QUESTIONS = [json.loads(line) for line in FILE.read_text("utf-8").split("\n") if line]

@@ -19,7 +19,7 @@ def test_contents_can_be_read(client: TestClient) -> None:
         "sources": [source.to_json() for source in DOCUMENTS.sources()]
     }
     assert sum(source.chunks for source in DOCUMENTS.sources()) == INDEX.chunk_count
-    documents = DOCUMENTS.page(limit=100)
+    documents = [*DOCUMENTS.page(limit=100)]
     assert client.get("/documents").json() == {
         "total": INDEX.document_count,
         "offset": 0,

@@ -16,7 +16,7 @@ from observatory.retrieval.settings import settings
 
 INDEX = load()
 CONTENTS = INDEX.part(Documents)
-DOCUMENTS = CONTENTS.page(limit=5)
+DOCUMENTS = [*CONTENTS.page(limit=5)]
 DOCUMENT = DOCUMENTS[0]
 CHUNKS = [*CONTENTS.chunks_of(DOCUMENT)]
 PLACE = f"/d/{quote(DOCUMENT.id, safe='')}"

@@ -24,7 +24,7 @@ from observatory.retrieval.snippets import with_snippets
 
 INDEX = load()
 CONTENTS = INDEX.part(Documents)
-DOCUMENTS = CONTENTS.page(limit=20)
+DOCUMENTS = [*CONTENTS.page(limit=20)]
 MODES: list[Mode] = ["hybrid", "semantic", "keyword"]
 UNKNOWN = "QZX-98765-UNSEEN"
 QUESTIONS = [json.loads(line) for line in FILE.read_text("utf-8").split("\n") if line]

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from workshop.web.serving import Server
+from workshop.web.serving import BoundedHttpProtocol, Server
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 BIG = REQUEST.replace(b" / ", b" /big ")
@@ -194,7 +194,8 @@ def test_client_that_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -
             assert await is_cut(lazy)
             # What has been read is no longer a reason to cut the connection.
             (connection,) = server.server_state.connections
-            assert connection._reading_timer.cancelled()
+            assert isinstance(connection, BoundedHttpProtocol)
+            assert connection._reading_timer is not None and connection._reading_timer.cancelled()
 
     asyncio.run(check())
 

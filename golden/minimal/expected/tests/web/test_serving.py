@@ -1,5 +1,6 @@
 """Which addresses may be served, and what a start that cannot be says."""
 
+import os
 import signal
 import socket
 from collections.abc import Iterator
@@ -62,6 +63,22 @@ def test_other_addresses_need_one(
         serve(FastAPI, host, 0, tokens_hint="set API_TOKENS")
     assert caught.value.hint is not None and caught.value.hint.startswith("set API_TOKENS. To ")
     assert not started
+
+
+def test_a_stop_right_after_the_address_was_said_waits_for_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held_back: list[set[int]] = []
+
+    def write(_descriptor: int, line: bytes) -> int:
+        held_back.append(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+        return len(line)
+
+    monkeypatch.setattr(os, "write", write)
+    serve(FastAPI, "127.0.0.1", 0)
+    stops = {signal.SIGINT, signal.SIGTERM}
+    assert stops <= held_back[0]
+    assert stops.isdisjoint(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 
 def test_name_of_another_address_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,8 +144,7 @@ def _least(distances: NDArray[np.unsignedinteger], depth: int, step: int = 1) ->
 
 def hamming(sketch: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np.unsignedinteger]:
     """Return in how many bits (n,) sketches (words, n) and `signs` (words,) differ."""
-    # Bytes take two thirds of the time. In them, 256 of 256 bits are 0: the exact cosine of such a
-    # chunk, the lowest of all, puts it right.
+    # Bytes take two thirds of the time. 256 of 256 bits count 0, which exact cosines put right.
     distances = np.empty(sketch.shape[1], dtype=np.min_scalar_type(64 * len(sketch) - 1))
     size = WORDS_AT_ONCE // len(sketch)
     for start in range(0, len(distances), size):

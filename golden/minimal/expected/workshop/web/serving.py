@@ -81,6 +81,8 @@ def serve(
             announce(address, port)
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         counts = f"{index.document_count} documents, {index.chunk_count} chunks"
+        # Held back until there are handlers, since programs may stop a server that says it serves.
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         # Not a log message: people read it, and programs wait for it whatever LOG_LEVEL says.
         line = f"Serving {settings().title} on http://{place} ({counts})\n"
         # Standard error may be closed or full, and a buffer would be written again at the end.
