@@ -18,8 +18,6 @@ _FIRST_KEY = re.compile(r"(?:[ \t]*#.*\n|[ \t]*\n)*[\"']?[\w][\w .-]{0,100}+[\"'
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE)
 _MODIFIED_KEYS = ("modified", "updated", "last_modified", "last_updated", "lastmod", "date")
 _ABSENT = frozenset({"", "~", "null", "Null", "NULL"})
-# Keys at the margin, and nothing that an alias, a tag or a collection on lines of its own needs.
-_FLAT = re.compile(r"(?:[A-Za-z][^&*!\n]*+\n)*+")
 YAML_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Scalars stay the strings that were written, and no tag makes an object."""
 
@@ -98,31 +96,17 @@ def _find_modified(values: Mapping[str, Any]) -> str | None:
 
 def _load(block: str) -> dict[str, Any] | None:
     try:
-        if not _is_plain(block) and not _is_harmless(block):
-            return None
+        depth = 0
+        for event in yaml.parse(block, Loader=YAML_LOADER):
+            if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None):
+                return None
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > MAX_DEPTH:
+                return None
         values = yaml.load(block, Loader=YAML_LOADER)
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     if values in (None, ""):
         return {}
     return values if isinstance(values, dict) else None
-
-
-def _is_plain(block: str) -> bool:
-    """Return whether a block is seen to be harmless without being parsed for that, as most are."""
-    # Each bracket opens two collections at most: a list, and a pair in it.
-    brackets = block.count("[") + block.count("{")
-    return _FLAT.fullmatch(block) is not None and 1 + 2 * brackets <= MAX_DEPTH
-
-
-def _is_harmless(block: str) -> bool:
-    """Return whether a block has no aliases and tags, and is not too deep. Raises YAMLError."""
-    depth = 0
-    for event in yaml.parse(block, Loader=YAML_LOADER):
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None):
-            return False
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:
-            return False
-    return True
