@@ -20,9 +20,8 @@ from foundry.indexing.terms import make_chunk_terms
 from foundry.indexing.vectors import VectorsBuilder
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval import dense_lane
-from foundry.runtime.retrieval.candidates import FEW_SCORES, best
+from foundry.runtime.retrieval.candidates import FEW_SCORES, best, each_once
 from foundry.runtime.retrieval.dense_lane import DenseLane, pack_signs
-from foundry.runtime.retrieval.hybrid import each_once
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.quantising import quantise
 

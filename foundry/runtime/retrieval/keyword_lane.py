@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, IndexLayout, Vocabulary, open_array
-from .candidates import LaneHits, Mask, Numbers, Scores, best, stage, threshold
+from .candidates import LaneHits, Mask, Numbers, Scores, best, each_once, stage, threshold
 from .tokens import remember
 
 KEPT_BYTES = 64  # For each chunk: what the arrays of a search for a word that all have take.
@@ -74,7 +74,7 @@ class KeywordLane:
         if len(found) > wanted:
             candidates = candidates[found >= threshold(found, wanted)]
         if len(candidates) < self.chunk_count // 500:  # Few are sorted sooner than marked.
-            chunks = np.unique(candidates)
+            chunks = each_once(candidates)
         else:
             is_candidate = np.zeros(self.chunk_count, dtype=np.bool_)
             is_candidate[candidates] = True

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..index.layout import IndexFiles
 from ..index.reader import Index
-from .candidates import Candidates, LaneHits, Numbers, Scores, Vector
+from .candidates import Candidates, LaneHits, Numbers, Scores, Vector, each_once
 from .results import Match, grade, judge_terms
 from .settings import SETTINGS_FILE, ConfigurationError, IndexUnusableError, read_number, reading
 
@@ -91,14 +91,6 @@ def join_lanes(
         scores=np.zeros(len(chunks)),
         coverage=keyword.coverage or 0.0,
     )
-
-
-def each_once(numbers: Numbers) -> Numbers:
-    """Return the different `numbers` (m,), ascending, in a third of the time of `np.unique`."""
-    ordered: Numbers = np.sort(numbers)
-    is_first = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    return ordered[is_first]
 
 
 def _complete(hits: LaneHits, chunks: Numbers, score: Score) -> tuple[Scores, Numbers]:
