@@ -148,14 +148,15 @@ class BatchedModel:
         ]
 
         def ask(batch: Sequence[str]) -> Iterator[Answer]:
-            return self._asker.ask(batch, side)
+            for answer in self._asker.ask(batch, side):
+                bare = [text.removeprefix(prefix) for text in answer.texts]
+                # In the thread that asked: the next call waits until this one cannot be lost.
+                if not any(answer.reasons):
+                    space.store(bare, answer.vectors)
+                    self._keep_probe()
+                yield Answer(bare, answer.vectors, answer.reasons)
 
-        for answer in run_threads(ask, batches, self.model.limits.calls, self._stop):
-            bare = [text.removeprefix(prefix) for text in answer.texts]
-            if not any(answer.reasons):
-                space.store(bare, answer.vectors)
-                self._keep_probe()
-            yield Answer(bare, answer.vectors, answer.reasons)
+        yield from run_threads(ask, batches, self.model.limits.calls, self._stop)
 
     def _begin(self) -> None:
         """Make sure, once, that the model answers, and as it did when the cache was filled."""
