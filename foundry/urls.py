@@ -8,6 +8,7 @@ import ipaddress
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import quote, urljoin
 
 MAX_CHARS = 4_096
@@ -175,6 +176,8 @@ def _parse_ipv6(written: str) -> str:
     return format_address(address)
 
 
+# Most urls of a sitemap, and most links of a page, have one host.
+@lru_cache(maxsize=256)
 def _split_authority(authority: str, scheme: str) -> tuple[str, int]:
     if "@" in authority:
         # Not which: it may be a password.

@@ -20,6 +20,9 @@ MAX_TOTAL_BYTES = 512_000_000
 MAX_DEPTH = 5
 MAX_SITEMAPS = 10_000
 MAX_ENTRIES = 2_000_000
+MAX_ELEMENTS = 2_000_000
+"""Of one sitemap: forty for each of the 50,000 pages that the protocol allows."""
+
 _MAX_NESTING = 16
 # With or without the zero bytes of UTF-16.
 _DTD = re.compile(rb"<\0?!\0?D\0?O\0?C\0?T\0?Y\0?P\0?E")
@@ -134,10 +137,14 @@ def _parse_xml(content: bytes) -> Iterator[tuple[str, str, str | None]]:
         raise FetchError("holds a DTD")
     path: list[Element] = []
     fields: dict[str, str] = {}
+    elements = 0
     for event, element in iterparse(BytesIO(content), ("start", "end")):
         name = element.tag.rpartition("}")[2]
         if event == "start":
             path.append(element)
+            elements += 1
+            if elements > MAX_ELEMENTS:
+                raise FetchError("too much", f"more than {MAX_ELEMENTS} elements")
             if len(path) == 1 and name not in {"urlset", "sitemapindex"}:
                 raise FetchError("not a sitemap", f"its element is {name[:100]}")
             if len(path) > _MAX_NESTING:

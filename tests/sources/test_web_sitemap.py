@@ -190,6 +190,15 @@ def test_a_million_urls(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len([entry for entry in found.skipped if entry.reason == "over max_pages"]) == 1_000
 
 
+@pytest.mark.parametrize("body", ["<url/>", "<url><a/></url>", "<url><loc>/a</loc></url>"])
+def test_elements(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parsing takes time for each element, also for those that list nothing."""
+    monkeypatch.setattr(sitemaps, "MAX_ELEMENTS", 1_000)
+    assert len(list(parse_sitemap(f"<urlset>{body * 100}</urlset>".encode()))) in {0, 100}
+    with pytest.raises(FetchError, match="more than 1000 elements"):
+        list(parse_sitemap(f"<urlset>{body * 1_000}</urlset>".encode()))
+
+
 def test_total_bytes(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sitemaps, "MAX_TOTAL_BYTES", 1_500)
     padding = f"<!--{'x' * 500}-->"
