@@ -365,10 +365,16 @@ class _Handler(BaseHTTPRequestHandler):
         if lie in {"half", "trickle"}:
             self._send_part(content, slowly=lie == "trickle")
             return
-        self._send(200, content)
-        if lie is None or lie in HONEST:
+        counted = Counter(texts if lie is None or lie in HONEST else ())
+        # Before the client, which may look at once, has the answer.
+        with service.lock:
+            service.answered += counted
+        try:
+            self._send(200, content)
+        except OSError:
             with service.lock:
-                service.answered.update(texts)
+                service.answered -= counted
+            raise
 
     def _refuse(self, refusal: Refusal) -> None:
         body = refusal.body

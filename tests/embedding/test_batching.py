@@ -83,7 +83,8 @@ def assert_honest(vectors: NDArray[np.float32], texts: Sequence[str]) -> None:
 
 def paid(service: FakeService) -> dict[str, int]:
     """How often each text was answered well, the probe aside."""
-    return {text: n for text, n in service.answered.items() if not text.endswith(PROBE_TEXT)}
+    with service.lock:
+        return {text: n for text, n in service.answered.items() if not text.endswith(PROBE_TEXT)}
 
 
 @pytest.mark.parametrize("shape", ["openai", "vllm", "ollama", "cohere"])
