@@ -2,11 +2,14 @@
 
 import atexit
 import json
+import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +190,15 @@ class Server:
     def _read(self) -> None:
         assert self.process.stderr is not None
         self.log.extend(json.loads(line) for line in self.process.stderr)
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Let what is sent meanwhile arrive at once, however slowly this process sends it."""
+        os.kill(int(self.pid), signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(int(self.pid), signal.SIGCONT)
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=120)

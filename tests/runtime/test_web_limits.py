@@ -71,8 +71,9 @@ def server() -> Iterator[Server]:
 def test_overload_is_refused_with_a_time_to_come_back(server: Server) -> None:
     # 200 requests of 20 ms: four seconds of work, of which one may be waited for.
     clients = [server.connect() for _ in range(200)]
-    for client in clients:
-        client.sendall(get("/busy"))
+    with server.suspended():
+        for client in clients:
+            client.sendall(get("/busy"))
     assert statuses(server.exchange(HEALTH[:-2] + b"Connection: close\r\n\r\n")) == [200]
     found = [read_all(client) for client in clients]
     for client in clients:
