@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -23,6 +22,7 @@ from faults import EVERY_FAULT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from processes import snapshot, start
+from waiting import wait_until
 
 from foundry.build.documents import workers as pool
 from foundry.build.documents.cache import CACHE_NAME
@@ -332,15 +332,19 @@ def test_an_interrupted_build_goes_on_where_it_ended(project: Project) -> None:
     process = start("build", project.root, "--jobs", "1", "--quiet")
     cache = project.root / ".foundry" / CACHE_NAME
     prepared = 0
-    deadline = time.monotonic() + 60
-    while prepared < 20 and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
+
+    def are_some_kept() -> bool:
+        nonlocal prepared
         if cache.exists():
-            with closing(sqlite3.connect(f"file:{cache}?mode=ro", uri=True)) as connection:
+            opened = sqlite3.connect(f"file:{cache}?mode=ro", timeout=120, uri=True)
+            with closing(opened) as connection:
                 tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
                 if tables:
                     query = "SELECT count(*) FROM entries WHERE CAST(key AS TEXT) LIKE 'result%'"
                     (prepared,) = connection.execute(query).fetchone()
+        return prepared >= 20 or process.poll() is not None
+
+    wait_until(are_some_kept)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=300)
     if (project.root / ".foundry" / "index" / "CURRENT").exists():

@@ -103,7 +103,8 @@ def prepared(project: Project) -> int:
     cache = project.root / ".foundry" / CACHE_NAME
     if not cache.exists():
         return 0
-    with closing(sqlite3.connect(f"file:{cache}?mode=ro", uri=True)) as connection:
+    opened = sqlite3.connect(f"file:{cache}?mode=ro", timeout=SECONDS, uri=True)
+    with closing(opened) as connection:
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if not tables:
             return 0

@@ -337,6 +337,6 @@ def test_the_page_is_opened_once(tmp_path: Path, make_project: MakeProject) -> N
         project.root, "--open", "--no-watch", variables={"BROWSER": f"{browser} %s"}
     ) as serve:
         address = serve.wait_for_address()
-        wait_until(opened.exists)
+        wait_until(lambda: opened.exists() and opened.read_text() != "")
         serve.interrupt()
     assert opened.read_text().split() == [address]
