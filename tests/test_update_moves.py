@@ -15,7 +15,7 @@ from foundry.cli.main import main
 from foundry.config.project import load_config
 from foundry.export.compose import compose_export, diff_export
 from foundry.export.decisions import Update
-from foundry.export.moves import GONE, MOVED
+from foundry.export.moves import GONE, MOVED, Moves
 from foundry.export.update import update_export
 from foundry.export.write import Export, write_export
 
@@ -153,14 +153,13 @@ def test_owners_module_its_tests_and_scripts_import_from_where_modules_went(flat
         "notes/mine.py",
         "notes/ours/tool.py",
         "scripts/ask.py",
-        "tests/broken.py",
+        "tests/latin.py",
         "tests/test_mine.py",
         "tests/test_names.py",
     ]
     assert update.kept == ["notes/custom.py"]
-    # Said, because only text in UTF-8 is rewritten.
     assert update.unresolved == [
-        "tests/latin.py: line 2: imports notes.results, which is not there"
+        "tests/broken.py: line 1: '(' was never closed; its imports stay as they were"
     ]
     results = MOVED["results"]
     room, _, name = results.rpartition(".")
@@ -183,13 +182,53 @@ def test_owners_module_its_tests_and_scripts_import_from_where_modules_went(flat
         f"\tfrom notes.{room} import {name}{alias} # both\n"
     )
     assert (flat.root / "scripts" / "ask.py").stat().st_mode & 0o777 == 0o755
-    assert flat.read("tests/broken.py") == f"from notes.{results} import (\n"
+    assert flat.read("tests/broken.py") == "from notes.results import (\n"
     assert flat.read("tests/test_names.py") == (
         f"from notes import search\nfrom notes.{room} import {name}{alias}\n"
     )
     assert (
         flat.root / "tests" / "latin.py"
-    ).read_bytes() == b"# \xe9\nfrom notes.results import Hit\n"
+    ).read_bytes() == f"# \xe9\nfrom notes.{results} import Hit\n".encode("latin-1")
+
+
+IMPORTS = {
+    # What looks like an import, in a text and in a comment.
+    '"""\nfrom notes.results import Hit\nimport notes.results\n"""\nimport notes.results\n': (
+        '"""\nfrom notes.results import Hit\nimport notes.results\n"""\nimport notes.r.hits\n'
+    ),
+    "import notes.results  # notes.results\nA = 'notes.results'\n": (
+        "import notes.r.hits  # notes.results\nA = 'notes.results'\n"
+    ),
+    # Of names, those are followed that an import of the whole module binds.
+    "import notes.results\nA = f'é {notes.results.A}', notes.results, (notes.results.a).b\n": (
+        "import notes.r.hits\nA = f'é {notes.r.hits.A}', notes.r.hits, (notes.r.hits.a).b\n"
+    ),
+    "import os, notes.results as r\nA = notes.results\n": (
+        "import os, notes.r.hits as r\nA = notes.results\n"
+    ),
+    "import notes\n\ndef f(notes):\n    return notes.results\n": None,
+    # Lines of all kinds.
+    "\ufefffrom notes.results import A\n": "\ufefffrom notes.r.hits import A\n",
+    "try:\r\n    from notes import results, b\r\nexcept A: ...\r\n": (
+        "try:\r\n    from notes import b\r\n    from notes.r import hits as results\r\n"
+        "except A: ...\r\n"
+    ),
+    "é = 1; from notes import (results,\n  b); c\n": (
+        "é = 1; from notes import b; from notes.r import hits as results; c\n"
+    ),
+    "from .. \\\n results import (\n  A, # a\n)\n": "from ..r.hits import (\n  A, # a\n)\n",
+    "from notes import (\n  results,  # ours\n)\n": None,
+    "from notes import resultsets\nimport notes.results_of\n": None,
+    "from notes.results import (\n": None,
+}
+"""Modules, and what becomes of them; None if they stay as they are."""
+
+
+@pytest.mark.parametrize("text", IMPORTS)
+def test_imports_are_followed_and_nothing_else_is_changed(text: str) -> None:
+    moves = Moves({"notes.results": "notes.r.hits"}, {})
+    followed = moves.follow("notes/ours/tool.py", text.encode())
+    assert followed.decode() == (IMPORTS[text] or text)
 
 
 def test_edits_of_what_stayed_are_merged_with_imports_that_follow(flat: Flat) -> None:

@@ -52,7 +52,8 @@ class Update:
             of the owner's version, beside the generated one.
         gone: Orphaned modules whose code is nowhere now -> why.
         followed: The owner's own, whose imports now lead to where modules moved.
-        unresolved: A line for each import that then leads nowhere: of a file, and what it imports.
+        unresolved: A line for each import that then leads nowhere: of a file, and what it imports;
+            and for each file that is no Python, whose imports could not follow modules that moved.
     """
 
     replaced: list[str] = field(default_factory=list)
@@ -135,7 +136,7 @@ class _Decisions:
         if path.is_symlink():
             (update.orphaned if new is None else update.kept).append(name)
             return None
-        yours, old = self._moves.follow_bytes(name, path.read_bytes()), base.texts.get(name)
+        yours, old = self._moves.follow(name, path.read_bytes()), base.texts.get(name)
         if new is None:
             update.orphaned.append(name)
             return yours
@@ -147,7 +148,8 @@ class _Decisions:
         try:
             if old is None:
                 raise ValueError
-            merged = merge(self._moves.follow(name, old), yours.decode(), new.decode())
+            base_text = self._moves.follow(name, old.encode()).decode()
+            merged = merge(base_text, yours.decode(), new.decode())
         except ValueError:
             update.beside.append(name)
             self.contents[name + BESIDE] = new
@@ -188,7 +190,8 @@ class _Decisions:
             yours = contents.pop(name)
             there = place + BESIDE if place in update.beside else place
             try:
-                old, new = moves.follow(name, self._base.texts[name]), contents[there].decode()
+                old = moves.follow(name, self._base.texts[name].encode()).decode()
+                new = contents[there].decode()
                 merged = merge(old, yours.decode(), new)
                 if merged.longest > MAX_CONFLICT_LINES or _is_rewritten(old, new):
                     raise ValueError
@@ -212,7 +215,7 @@ class _Decisions:
             if name in contents or path.suffix != ".py" or path.is_symlink() or is_owners(name):
                 continue
             yours = path.read_bytes()
-            if (followed := self._moves.follow_bytes(name, yours)) != yours:
+            if (followed := self._moves.follow(name, yours)) != yours:
                 contents[name] = followed
         owned = {*added, *update.kept, *update.orphaned, *update.gone} & contents.keys()
         for name in sorted(owned):

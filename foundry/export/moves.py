@@ -1,11 +1,14 @@
 """Where the modules of earlier exports went (`moves.toml`), and imports that follow them there."""
 
+import ast
 import re
+from codecs import BOM_UTF8
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import PurePosixPath
+from itertools import accumulate
 
+from foundry.export.package_files import module_of, parse
 from foundry.files import read_beside
 
 _TABLES = read_beside(__file__, "moves.toml")
@@ -46,72 +49,111 @@ class Moves:
         place = self.modules.get(module_of(name))
         return _path_of(place) if place and name.endswith(".py") else None
 
-    def follow(self, name: str, text: str) -> str:
-        """Let the imports of the file at path `name` lead to where modules are after the update."""
-        if not self.modules or not name.endswith(".py"):
-            return text
-        return follow_imports(text, module_of(name), self.modules)
+    def follow(self, name: str, content: bytes) -> bytes:
+        """Let the imports of the file at path `name` lead to where modules are after the update.
 
-    def follow_bytes(self, name: str, content: bytes) -> bytes:
-        """Do the same with what may be no text at all."""
-        try:
-            return self.follow(name, content.decode()).encode()
-        except UnicodeDecodeError:
+        What is no Python stays as it is.
+        """
+        tree = parse(content) if self.modules and name.endswith(".py") else None
+        if not isinstance(tree, ast.Module):
             return content
-
-
-def module_of(name: str) -> str:
-    """Return the dotted name of the module at a path."""
-    return ".".join(PurePosixPath(name).with_suffix("").parts)
+        return _Follower(content, module_of(name), self.modules).follow(tree)
 
 
 def _path_of(module: str) -> str:
     return f"{module.replace('.', '/')}.py"
 
 
-_IMPORT = re.compile(r"^[ \t]*import ([\w.]+)", re.MULTILINE)
-_FROM = re.compile(
-    r"^([ \t]*)from +(\.*)([\w.]*) +import +(\([^()#]*\)|\w[^()#\r\n]*?(?=\s*(?:#|$)))?",
-    re.MULTILINE,
-)
+_FROM = re.compile(rb"from\b.*?\bimport\b", re.DOTALL)
 
 
-def follow_imports(text: str, module: str, modules: Mapping[str, str]) -> str:
-    """Let the imports of a module lead to where `modules` are now, by whole dotted names.
+class _Follower:
+    """Rewrites what a module imports, and leaves everything else of its text as it is.
 
     `module` is its own name as it was: if it moved itself, its relative imports are written for its
-    new place. Imports are followed where a line begins with them.
+    new place.
     """
-    # In reverse, a longer name comes before one that it begins with.
-    if imported := sorted({*_IMPORT.findall(text)} & modules.keys(), reverse=True):
-        names = "|".join(map(re.escape, imported))
-        text = re.sub(rf"(?<![\w.])(?:{names})(?!\w)", lambda match: modules[match[0]], text)
-    here = modules.get(module, module).split(".")[:-1]
-    end = "\r\n" if "\r\n" in text else "\n"
 
-    def follow(match: re.Match[str]) -> str:
-        indent, dots, written, names = match.groups("")
-        above = module.split(".")[: -len(dots)] if dots else []
-        if dots and not above:
-            return match[0]
-        base = ".".join([*above, *([written] if written else [])])
-        write = partial(_relative, here) if dots else str
-        entries = [each.strip() for each in names.strip("()").split(",") if each.strip()]
-        moved = [each for each in entries if f"{base}.{each.split()[0]}" in modules]
+    def __init__(self, content: bytes, module: str, modules: Mapping[str, str]) -> None:
+        self._content, self._module, self._modules = content, module, modules
+        self._has_moved = module in modules
+        self._here = modules.get(module, module).split(".")[:-1]
+        self._starts = [0, *accumulate(map(len, content.splitlines(keepends=True)))]
+        if content.startswith(BOM_UTF8):
+            # The parser's columns do not count it.
+            self._starts[0] = len(BOM_UTF8)
+        self._edits: list[tuple[int, int, str]] = []
+
+    def follow(self, tree: ast.Module) -> bytes:
+        nodes = [*ast.walk(tree)]
+        imports = [node for node in nodes if isinstance(node, ast.Import)]
+        aliases = [alias for node in imports for alias in node.names if alias.name in self._modules]
+        imported = {alias.name for alias in aliases if alias.asname is None}
+        for alias in aliases:
+            self._rename(alias, alias.name)
+        for node in nodes:
+            if isinstance(node, ast.Attribute) and (name := ast.unparse(node)) in imported:
+                self._rename(node, name)
+            elif isinstance(node, ast.ImportFrom):
+                self._follow_from(node)
+        return self._apply_edits()
+
+    def _rename(self, node: ast.expr | ast.alias, name: str) -> None:
+        """Replace the dotted name that a node begins with, unless there are spaces in it."""
+        start, _ = self._place(node)
+        if self._content.startswith(name.encode(), start):
+            self._edits.append((start, start + len(name.encode()), self._modules[name]))
+
+    def _follow_from(self, node: ast.ImportFrom) -> None:
+        above = self._module.split(".")[: -node.level] if node.level else []
+        if node.level and not above:
+            return
+        base = ".".join([*above, *([node.module] if node.module else [])])
+        write = partial(_relative, self._here) if node.level else str
+        moved = [alias for alias in node.names if f"{base}.{alias.name}" in self._modules]
+        start, end = self._place(node)
         if not moved:
-            is_same = base not in modules and module not in modules
-            start = f"{indent}from {write(modules.get(base, base))} import "
-            return match[0] if is_same else start + names
-        stayed = ", ".join(each for each in entries if each not in moved)
+            if base in self._modules or (node.level and self._has_moved):
+                head = _FROM.match(self._content, start)
+                assert head is not None
+                written = write(self._modules.get(base, base))
+                self._edits.append((start, head.end(), f"from {written} import"))
+            return
+        if b"#" in self._content[start:end]:
+            # A comment has no place in what would be written here.
+            return
+        stayed = ", ".join(ast.unparse(alias) for alias in node.names if alias not in moved)
         statements = [f"from {write(base)} import {stayed}"] if stayed else []
-        for each in moved:
-            name, _, bound = each.partition(" as ")
-            parent, _, last = modules[f"{base}.{name}"].rpartition(".")
-            renamed = f" as {bound or name}" if (bound or name) != last else ""
+        for alias in moved:
+            parent, _, last = self._modules[f"{base}.{alias.name}"].rpartition(".")
+            bound = alias.asname or alias.name
+            renamed = f" as {bound}" if bound != last else ""
             statements.append(f"from {write(parent)} import {last}{renamed}")
-        return end.join(indent + statement for statement in statements)
+        self._edits.append((start, end, self._joint(node, start).join(statements)))
 
-    return _FROM.sub(follow, text)
+    def _joint(self, node: ast.stmt, start: int) -> str:
+        """Return what separates statements that take the place of one."""
+        before = self._content[self._starts[node.lineno - 1] : start]
+        if before.strip():
+            return "; "
+        return ("\r\n" if b"\r\n" in self._content else "\n") + before.decode()
+
+    def _place(self, node: ast.expr | ast.alias | ast.stmt) -> tuple[int, int]:
+        """Return where a node begins and ends, in bytes."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        starts = self._starts
+        end = starts[node.end_lineno - 1] + node.end_col_offset
+        return starts[node.lineno - 1] + node.col_offset, end
+
+    def _apply_edits(self) -> bytes:
+        parts, done = [], 0
+        # Of names one of which begins with the other, the longer comes first.
+        for start, end, text in sorted(self._edits, key=lambda edit: (edit[0], -edit[1])):
+            if start >= done:
+                parts += [self._content[done:start], text.encode()]
+                done = end
+        return b"".join([*parts, self._content[done:]])
 
 
 def _relative(here: Sequence[str], module: str) -> str:

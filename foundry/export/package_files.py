@@ -4,8 +4,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
-
-from foundry.export.moves import module_of
+from pathlib import PurePosixPath
 
 LEFTOVERS = (".new", ".rej")
 """Endings of what merging leaves beside a file for its owner to decide about."""
@@ -38,7 +37,7 @@ def find_malformed(files: Mapping[str, bytes]) -> list[str]:
         f"{name}: line {getattr(error, 'lineno', 0)}: {error.args[0]}"
         for name, content in sorted(files.items())
         if name.endswith(".py") and not has_conflicts(content)
-        if isinstance(error := _parse(content), Exception)
+        if isinstance(error := parse(content), Exception)
     ]
 
 
@@ -54,7 +53,7 @@ def find_unresolved(files: Mapping[str, bytes], package: str) -> list[str]:
         if name.endswith(_COMPILED):
             trees[module_of(name).partition(".cpython")[0]] = None
         elif name.endswith(".py"):
-            parsed = None if has_conflicts(content) else _parse(content)
+            parsed = None if has_conflicts(content) else parse(content)
             trees[module_of(name)] = parsed if isinstance(parsed, ast.Module) else None
     packages = {parent for module in trees for parent in _parents(module)}
     trees = {module.removesuffix(".__init__"): tree for module, tree in trees.items()}
@@ -88,9 +87,15 @@ def find_broken(files: Mapping[str, bytes], package: str) -> list[str]:
     return [*find_unsettled(files), *find_malformed(files), *find_unresolved(files, package)]
 
 
+def module_of(name: str) -> str:
+    """Return the dotted name of the module at a path."""
+    return ".".join(PurePosixPath(name).with_suffix("").parts)
+
+
 # What is malformed and what is unresolved is looked for in the same modules.
 @lru_cache(maxsize=256)
-def _parse(content: bytes) -> ast.Module | Exception:
+def parse(content: bytes) -> ast.Module | Exception:
+    """Return the syntax tree of a module, or why it has none."""
     try:
         return ast.parse(content)
     except (SyntaxError, ValueError) as error:

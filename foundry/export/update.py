@@ -7,7 +7,7 @@ from foundry.errors import ExportError
 from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners, list_files
 from foundry.export.decisions import BESIDE, Update, decide
 from foundry.export.existing import GENERATED, Standing, encode_generated
-from foundry.export.package_files import find_unresolved, find_unsettled
+from foundry.export.package_files import find_malformed, find_unresolved, find_unsettled
 from foundry.export.write import (
     Export,
     fill_folder,
@@ -40,6 +40,10 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
         if name not in update.left
     }
     update.unresolved = find_unresolved(modules, package)
+    if update.moved or update.carried or update.aside:
+        update.unresolved += [
+            f"{finding}; its imports stay as they were" for finding in find_malformed(modules)
+        ]
     if not dry_run:
         replace_folder(target, lambda folder: _fill(folder, target, standing, export, contents))
     return update
