@@ -326,6 +326,32 @@ def test_cited_passage_is_shown_in_place(tab: Visit) -> None:
     assert texts == [f"Account zq{number} of the ledger was settled." for number in range(150)]
 
 
+MARKUP = {
+    "***Plate***. **_Both_**, _slanted_ __very dark__": "<strong><em>Plate</em></strong>. "
+    "<strong><em>Both</em></strong>, <em>slanted</em> <strong>very dark</strong>",
+    "__init__ a_b_c /_d_/ 2*3*4 `_e_`": "__init__ a_b_c /_d_/ 2*3*4 <code>_e_</code>",
+    "[page](https://a.example/B_(c)) [`title`](d 'T') [e](<f g>)": "page <code>title</code> e",
+    '![picture](p.png "P") <https://a.example/>': "picture https://a.example/",
+    "&lt;b&gt; &amp; \\*stars\\* &copy;": "&lt;b&gt; &amp; *stars* &amp;copy;",
+}
+
+
+def test_inline_markup_is_shown_as_meant(tab: Visit) -> None:
+    tab.go("/")
+    shown = "text => element('p', {}, ...inlineNodes(text, cite)).innerHTML"
+    for text, html in MARKUP.items():
+        assert tab.page.evaluate(shown.replace("cite", "null"), text) == html
+    # What a model escapes is no citation.
+    cite = "number => element('b', {}, String(number))"
+    answered = tab.page.evaluate(shown.replace("cite", cite), "One [1], \\[9\\] &lt;")
+    assert answered == "One <b>1</b>, \\[9\\] &amp;lt;"
+    blocks = "text => element('p', {}, ...markdownNodes(text, null, 0)).innerHTML"
+    text = "Over\nlines\n====\n\n| a |\n|---|\n| b \\| c |\n\n---"
+    html = tab.page.evaluate(blocks, text)
+    assert html.startswith("<h2>Over\nlines</h2>") and html.endswith("<hr>")
+    assert html.count("<td>") == 1 and "<td>b | c</td>" in html
+
+
 def test_document_is_shown_as_text_and_saved(tab: Visit) -> None:
     hit = get(f"{tab.address}/search?q=main+fan&mode=keyword")["results"][0]
     tab.go(f"/d/{hit['document_id']}")

@@ -42,14 +42,20 @@ _LINE = re.compile(
     r"|\#{1,6}[ \t]+(?P<heading>[^\n]*)|\|(?P<row>[^\n]*)"
     r"|[> \t]*+(?P<item>[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)?)"
 )
-_IMAGE = re.compile(r"!\[[^\[\]]*\](?:\([^()\n]*\)|\[[^\[\]]*\])")
+_IMAGE = re.compile(r"!\[[^\[\]]*\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]]*\])")
+# Where a link leads, which may hold pairs of round brackets, and its title.
+_TARGET = r"(?:<[^<>\n]*>|[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+)(?:\s+(?:\"[^\"]*\"|'[^']*'))?"
+# Underlines of `__init__` and of addresses are no emphasis.
 _INLINE = re.compile(
-    r"[`\[<*\\](?:"
+    r"[`\[<*_\\](?:"
     r"(?<=`)(?P<ticks>`{0,2}+)(?P<code>[^`]+)`(?P=ticks)"
     r"|(?<=\[)\[(?:[^\[\]|]*\|)?(?P<page>[^\[\]|]+)\]\]"
-    r"|(?<=\[)(?P<label>[^\[\]]*)\](?:\([^()\s]*(?:\s\"[^\"]*\")?\)|\[[^\[\]]*\])"
+    rf"|(?<=\[)(?P<label>[^\[\]]*)\](?:\({_TARGET}\)|\[[^\[\]]*\])"
     r"|(?<=<)(?P<address>[a-z]{2,8}:[^<>\s]+)>|(?<=<)(?:/?[A-Za-z](?:=>|[^<>])*|/?)>"
-    r"|(?<=\*)\*(?P<strong>[^*]+)\*\*|(?<![\w*]\*)(?<=\*)(?P<weak>[^\s*][^*]*)\*(?![\w*])"
+    r"|(?<=\*)\*(?P<strong>\*?[^*]++(?:\*[^*]++)*+\*?)\*\*"
+    r"|(?<![\w*]\*)(?<=\*)(?P<weak>[^\s*][^*]*)\*(?![\w*])"
+    r"|(?<![\w/]_)(?<=_)_(?=\S)(?=[^_]*\s)(?P<dark>[^_]+)(?<=\S)__(?![\w/])"
+    r"|(?<![\w/]_)(?<=_)(?P<slanted>[^\s_](?:[^_]*[^\s_])?)_(?![\w/])"
     r"|(?<=\\)(?P<escaped>[!-/:-@\[-`{-~])"
     r")"
 )
@@ -223,5 +229,5 @@ def _unwrap(match: re.Match[str]) -> str:
     kind = match.lastgroup
     if kind is None:
         return ""
-    within = kind in ("page", "label", "strong", "weak")
+    within = kind in ("page", "label", "strong", "weak", "dark", "slanted")
     return _INLINE.sub(_unwrap, match[kind]) if within else match[kind]
