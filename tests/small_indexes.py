@@ -60,7 +60,7 @@ def write_notes(
         document, chunks = make_document(number, note)
         names = chunk_names(document, chunks)
         terms = counter.count(document, chunks, names)
-        headings = find_headings(document, names, terms, counter.namer)
+        headings = find_headings(names, terms, counter.namer)
         writer.add(PreparedDocument(document, chunks, terms, headings, link_keys(document)))
     embedder = StaticEmbedder()
     if vectors:

@@ -62,7 +62,7 @@ def write_index(folder: Path, texts: list[tuple[str, str]], provider: str = "sta
     for document, chunks in make_documents(texts):
         names = chunk_names(document, chunks)
         terms = counter.count(document, chunks, names)
-        headings = find_headings(document, names, terms, counter.namer)
+        headings = find_headings(names, terms, counter.namer)
         links = link_keys(document)
         writer.add(PreparedDocument(document, tuple(chunks), terms, headings, links))
     embedder = StaticEmbedder()

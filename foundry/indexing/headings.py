@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from foundry.indexing.carried import Previous
 from foundry.indexing.files import Rows, StoredRows
-from foundry.indexing.names import Namer, document_names
+from foundry.indexing.names import ChunkNames, Namer
 from foundry.indexing.vocabulary import NO_TERM
-from foundry.records import Document
 from foundry.records.prepared import ChunkTerms, NamedHeading
 from foundry.runtime.index.reader import hash_key
 
@@ -121,19 +120,15 @@ class HeadingsBuilder:
         return np.sort(first)
 
 
-def find_headings(
-    document: Document, names: Sequence[Sequence[str]], terms: ChunkTerms, namer: Namer
-) -> tuple[NamedHeading, ...]:
+def find_headings(names: ChunkNames, terms: ChunkTerms, namer: Namer) -> tuple[NamedHeading, ...]:
     """Return the headings of a document whose terms have been counted, each once.
 
-    They are the `names` of its chunks (`chunk_names`), but for those of its path, unless it is
-    called so.
+    They are the names of its chunks, except for those that only its path gives.
     """
-    paths = set(document_names(document)) - {document.title}
     first: dict[str, int] = {}
-    for place, own in enumerate(names):
+    for place, own in enumerate(names.by_chunk):
         for name in own:
-            if name not in paths:
+            if name not in names.of_path:
                 first.setdefault(name, place)
     places = {term: place for place, term in enumerate(terms.vocabulary)}
     return tuple(

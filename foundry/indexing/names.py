@@ -109,17 +109,28 @@ def document_names(document: Document) -> list[str]:
     return list(dict.fromkeys(name for path in paths for name in path_names(path)))
 
 
-def chunk_names(document: Document, chunks: Sequence[Chunk]) -> list[tuple[str, ...]]:
-    """Return the names by which each of a document's chunks is to be found.
+class ChunkNames(NamedTuple):
+    """The names by which each of a document's chunks is to be found.
 
-    Those of the headings that it is the first below; the first of all has the document's title as
-    well, and the names of its path.
+    `of_path` are those that only the document's path gives, not its title.
     """
+
+    by_chunk: Sequence[tuple[str, ...]]
+    of_path: frozenset[str]
+
+
+def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
+    """Return the names of a document's chunks.
+
+    A chunk has those of the headings that it is the first below; the first chunk also has the
+    document's title and the names of its path.
+    """
+    of_path = document_names(document)
     found: list[tuple[str, ...]] = []
     previous_path: tuple[str, ...] | None = None
     defined: set[tuple[str, ...]] = set()
     for place, chunk in enumerate(chunks):
-        own = [document.title, *document_names(document)] if place == 0 else []
+        own = [document.title, *of_path] if place == 0 else []
         path = chunk.heading_path
         if path and path != previous_path and path not in defined:
             own.append(path[-1])
@@ -128,7 +139,7 @@ def chunk_names(document: Document, chunks: Sequence[Chunk]) -> list[tuple[str, 
                 defined.add(path)
         previous_path = path
         found.append(tuple(dict.fromkeys(own)))
-    return found
+    return ChunkNames(found, frozenset(of_path) - {document.title})
 
 
 def heading_terms(tokens: Sequence[Token]) -> set[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import DEFAULT_FIELDS
-from foundry.indexing.names import Namer, document_names
+from foundry.indexing.names import ChunkNames, Namer
 from foundry.records import Chunk, Document
 from foundry.records.prepared import ChunkTerms, pack
 from foundry.runtime.index.records import telling_title
@@ -27,16 +27,13 @@ class TermCounter:
         self._fields = fields
         self.namer = Namer(tokenizer)
 
-    def count(
-        self, document: Document, chunks: Sequence[Chunk], names: Sequence[Sequence[str]]
-    ) -> ChunkTerms:
-        """Return the terms of a document's chunks, each of which has `names` (`chunk_names`)."""
-        paths = set(document_names(document)) - {document.title}
+    def count(self, document: Document, chunks: Sequence[Chunk], names: ChunkNames) -> ChunkTerms:
+        """Return the terms of a document's chunks, which have these names."""
         # Chunks share most of their titles, headings and tags.
         field_terms = cache(self._tokenizer.terms)
         return make_chunk_terms(
             [self._terms(document, chunk, field_terms) for chunk in chunks],
-            [self._count_names(own, paths) for own in names],
+            [self._count_names(own, names.of_path) for own in names.by_chunk],
         )
 
     def _terms(
@@ -49,7 +46,7 @@ class TermCounter:
                 terms += field_terms(text) * weight
         return terms
 
-    def _count_names(self, names: Sequence[str], paths: set[str]) -> dict[str, int]:
+    def _count_names(self, names: Sequence[str], paths: Collection[str]) -> dict[str, int]:
         """Return the terms of a chunk's names: `NAMED` for heading terms, 1 for others.
 
         Names of `paths` have none as written: what is headed `read` comes before `_read` in

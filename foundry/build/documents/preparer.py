@@ -69,7 +69,7 @@ class Preparer:
             )
         names = chunk_names(document, chunks)
         terms = self._counter.count(document, chunks, names)
-        headings = find_headings(document, names, terms, self._counter.namer)
+        headings = find_headings(names, terms, self._counter.namer)
         links = link_keys(document)
         return PreparedDocument(document, tuple(chunks), terms, headings, links, vectors)
 
