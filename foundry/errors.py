@@ -5,6 +5,8 @@ The command line prints the message and the hint, and exits with the error's `ex
 
 from collections.abc import Sequence
 
+from foundry.terminal import count_of
+
 
 class FoundryError(Exception):
     """A failure that the user can understand and mend.
@@ -26,8 +28,7 @@ class ConfigError(FoundryError):
     exit_code = 2
 
     def __init__(self, file: str, problems: Sequence[str], *, hint: str | None = None) -> None:
-        count = len(problems)
-        heading = f"{file}: {count} problem{'s' if count != 1 else ''}"
+        heading = f"{file}: {count_of(len(problems), 'problem')}"
         super().__init__("\n".join([heading, *(f"  {problem}" for problem in problems)]), hint=hint)
         self.problems = tuple(problems)
 
@@ -58,9 +59,8 @@ class StrictBuildError(BuildError):
     """Inputs were left out, or may be secrets, and the build was to put up with neither."""
 
     def __init__(self, problems: Sequence[str], listed: str) -> None:
-        count = len(problems)
         super().__init__(
-            f"nothing was published: {count:,} problem{'s' if count != 1 else ''}\n{listed}",
+            f"nothing was published: {count_of(len(problems), 'problem')}\n{listed}",
             hint="mend or exclude what is listed, or build without --strict",
         )
         self.problems = tuple(problems)
@@ -106,7 +106,6 @@ class VerificationError(FoundryError):
         *,
         hint: str = "export again, or restore the named files from a trusted copy",
     ) -> None:
-        count = len(findings)
-        heading = f"{subject}: {count} finding{'s' if count != 1 else ''}"
+        heading = f"{subject}: {count_of(len(findings), 'finding')}"
         super().__init__("\n".join([heading, *(f"  {finding}" for finding in findings)]), hint=hint)
         self.findings = tuple(findings)

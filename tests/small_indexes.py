@@ -3,7 +3,7 @@
 import gc
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from foundry.config.project import load_config
 from foundry.config.search import IndexOptions
 from foundry.embedding.static import StaticEmbedder
 from foundry.features.providers import PROVIDERS
+from foundry.files import write_files
 from foundry.indexing.headings import find_headings
 from foundry.indexing.links import link_keys
 from foundry.indexing.names import chunk_names
@@ -52,16 +53,27 @@ def write_notes(
     options: IndexOptions | None = None,
 ) -> Path:
     """Write an index of these notes, `<number>.md` in alternating sources, into a new folder."""
+    documents = (make_document(number, note) for number, note in enumerate(notes))
+    return write_documents(folder, documents, vectors=vectors, options=options)
+
+
+def write_documents(
+    folder: Path,
+    documents: Iterable[tuple[Document, Sequence[Chunk]]],
+    *,
+    vectors: bool = True,
+    options: IndexOptions | None = None,
+) -> Path:
+    """Write an index of these documents, which are of SOURCES, into a new folder."""
     folder.mkdir(parents=True)
     options = options or IndexOptions()
     writer = IndexWriter(folder, language="english", sources=SOURCES, options=options)
     counter = TermCounter(Tokenizer("english"), options.fields)
-    for number, note in enumerate(notes):
-        document, chunks = make_document(number, note)
+    for document, chunks in documents:
         names = chunk_names(document, chunks)
         terms = counter.count(document, chunks, names)
         headings = find_headings(names, terms, counter.namer)
-        writer.add(PreparedDocument(document, chunks, terms, headings, link_keys(document)))
+        writer.add(PreparedDocument(document, tuple(chunks), terms, headings, link_keys(document)))
     embedder = StaticEmbedder()
     if vectors:
         writer.embed(embedder, Reporter(quiet=True).step)
@@ -123,10 +135,7 @@ def rendered_server(root: Path, package: str, options: str) -> Iterator[ModuleTy
     encoder = PROVIDERS["none" if config.embedding.provider == "none" else "static"]
     with unformatted():
         files = plan.plan_server(config, encoder, None)
-    for name, content in files.items():
-        path = root / "server" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    write_files(root / "server", files)
     with imported(root / "server", package) as module:
         yield module
 

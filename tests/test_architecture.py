@@ -15,7 +15,7 @@ MODULES = sorted(path for path in FOUNDRY.rglob("*.py"))
 RUNTIME = sorted((FOUNDRY / "runtime").rglob("*.py"))
 
 FOUNDATION = {
-    *("errors", "files", "key_value", "progress", "records", "secrets", "tables", "urls"),
+    *("errors", "files", "key_value", "progress", "records", "secrets", "terminal", "urls"),
 }
 STAGES = {
     *("sources", "fetching", "readers", "chunking", "embedding", "indexing", "rendering", "stores"),
@@ -148,7 +148,7 @@ def test_formats_know_nothing_of_workers() -> None:
 
 
 def test_command_line_imports_the_pipeline_and_records() -> None:
-    allowed = {"", "pipeline", "errors", "progress", "runtime.retrieval.settings"}
+    allowed = {"", "pipeline", "errors", "progress", "terminal", "runtime.retrieval.settings"}
     # What is asked of a build and the like, and what a build did, are records.
     allowed |= {"build.request", "serving.request", "evaluation.options", "stores.request"}
     # What is printed of a report or an index is the business of those who make it.

@@ -41,11 +41,11 @@ PROBLEMS = {
     ),
     "unknown type of source": (
         NAMED + '[[sources]]\ntype = "ftp"\npath = "sources"\n',
-        ["sources[0].type: must be 'folder', 'records', 'url', 'sitemap' or 'site'"],
+        ["sources[0].type: must be one of 'folder', 'records', 'git', 'url', 'sitemap', 'site'"],
     ),
     "source without a type": (
         NAMED + '[[sources]]\npath = "sources"\n',
-        ["sources[0].type: must be 'folder', 'records', 'url', 'sitemap' or 'site'"],
+        ["sources[0].type: must be one of 'folder', 'records', 'git', 'url', 'sitemap', 'site'"],
     ),
     "no sources": (NAMED, ["sources: required, but missing"]),
     "no project": (SOURCE, ["project: required, but missing"]),

@@ -28,6 +28,7 @@ from test_search import corpora, filters, passes, queries, write_index
 from foundry.cli.main import main
 from foundry.config.project import load_config
 from foundry.features.providers import PROVIDERS
+from foundry.files import write_files
 from foundry.rendering.plan import plan_server
 
 WORDS = "mine safety rule lantern bell the of ventilation water gas".split()
@@ -55,10 +56,7 @@ def render(root: Path, options: str, package: str) -> Path:
         f'[export]\npackage = "{package}"\n'
     )
     files = plan_server(load_config(root), PROVIDERS["static"], None, with_tests=False)
-    for name, content in files.items():
-        path = root / "server" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    write_files(root / "server", files)
     return root / "server"
 
 

@@ -15,6 +15,7 @@ from small_indexes import imported
 from foundry.cli.main import main
 from foundry.config.project import load_config
 from foundry.features.providers import PROVIDERS
+from foundry.files import write_files
 from foundry.rendering.plan import plan_server
 
 CONFIG = """
@@ -66,10 +67,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     result = CliRunner().invoke(main, ["build", str(root)])
     assert result.exit_code == 0, result.output
     files = plan_server(load_config(root), PROVIDERS["static"], None, with_tests=False)
-    for name, content in files.items():
-        path = root / "server" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    write_files(root / "server", files)
     with imported(root / "server", "tickets") as package:
         package.load(root / ".foundry" / "index")
         yield package

@@ -9,21 +9,14 @@ import pytest
 from conftest import CONFIG, MakeProject
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from small_indexes import imported
+from small_indexes import imported, write_documents
 
 from foundry.config.project import load_config
-from foundry.embedding.static import StaticEmbedder
 from foundry.features.providers import PROVIDERS
-from foundry.indexing.headings import find_headings
-from foundry.indexing.links import link_keys
-from foundry.indexing.names import chunk_names
-from foundry.indexing.terms import TermCounter
-from foundry.indexing.writer import IndexWriter
-from foundry.progress import Reporter
+from foundry.files import write_files
 from foundry.records import Chunk, Document, Reading
-from foundry.records.prepared import PreparedDocument
 from foundry.rendering.plan import plan_server
-from foundry.runtime.retrieval.tokens import MAX_QUERY_TERMS, Tokenizer
+from foundry.runtime.retrieval.tokens import MAX_QUERY_TERMS
 
 FUSIONS = ("linear", "rrf")
 
@@ -56,23 +49,7 @@ def make_documents(texts: list[tuple[str, str]]) -> list[tuple[Document, list[Ch
 
 def write_index(folder: Path, texts: list[tuple[str, str]], provider: str = "static") -> Path:
     """An index of these documents."""
-    folder.mkdir(parents=True)
-    writer = IndexWriter(folder, language="english", sources=["s0", "s1"])
-    counter = TermCounter(Tokenizer("english"))
-    for document, chunks in make_documents(texts):
-        names = chunk_names(document, chunks)
-        terms = counter.count(document, chunks, names)
-        headings = find_headings(names, terms, counter.namer)
-        links = link_keys(document)
-        writer.add(PreparedDocument(document, tuple(chunks), terms, headings, links))
-    embedder = StaticEmbedder()
-    if provider == "static":
-        writer.embed(embedder, Reporter(quiet=True).step)
-    writer.write_lanes()
-    if provider == "static":
-        writer.make_query_encoder(embedder, Reporter(quiet=True).step)
-    writer.finish({"sources": [], "skipped": []}, config_sha256="")
-    return folder
+    return write_documents(folder, make_documents(texts), vectors=provider == "static")
 
 
 @pytest.fixture(scope="module", params=[*FUSIONS, "none"])
@@ -94,10 +71,7 @@ def server(
     )
     encoder = PROVIDERS["none" if request.param == "none" else "static"]
     files = plan_server(load_config(root), encoder, None, with_tests=False)
-    for name, content in files.items():
-        path = root / "server" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    write_files(root / "server", files)
     with imported(root / "server", package) as module:
         yield module
 

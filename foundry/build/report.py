@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 from foundry.errors import StrictBuildError
 from foundry.records import Document, Finding, Skipped
 from foundry.secrets import find_secrets
-from foundry.tables import format_table
+from foundry.terminal import format_table
 
 MAX_LISTED = 50
 """Lines of one list that are shown to people; the report in the index has all."""

@@ -7,7 +7,8 @@ from shlex import quote
 import click
 
 from foundry import pipeline
-from foundry.cli.options import printable, project_argument
+from foundry.cli.options import project_argument
+from foundry.terminal import printable
 
 
 @click.command(short_help="Look at a source and write a foundry.toml for it.")

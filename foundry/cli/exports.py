@@ -9,10 +9,10 @@ import click
 
 from foundry import pipeline
 from foundry.cli.options import (
+    complain,
     flag,
     json_option,
     print_json,
-    printable,
     project_argument,
     quiet_option,
     stale_option,
@@ -20,6 +20,7 @@ from foundry.cli.options import (
 )
 from foundry.progress import Reporter
 from foundry.stores.request import GRACE_SECONDS, PublishOptions
+from foundry.terminal import count_of, printable
 
 UNSETTLED = 3
 """Exit code of an update that leaves something for the owner to decide."""
@@ -101,8 +102,11 @@ def _check(differences: str, *, as_json: bool) -> None:
     else:
         click.echo("ok: the export is what would be written")
     if differences:
-        click.echo("error: the export is not what would be written", err=True)
-        click.echo("hint: foundry update merges edits, foundry export writes it anew", err=True)
+        complain(
+            "error",
+            "the export is not what would be written",
+            "foundry update merges edits, foundry export replaces the folder",
+        )
         sys.exit(1)
 
 
@@ -135,8 +139,7 @@ def update(
         changes = {key: names for key, names in asdict(result).items() if names}
         for key in (key for key in _SAID if key in changes):
             if key in _COUNTED and not dry_run:
-                count = len(changes[key])
-                click.echo(f"{count:,} file{'s' if count != 1 else ''} {_COUNTED[key]}")
+                click.echo(f"{count_of(len(changes[key]), 'file')} {_COUNTED[key]}")
                 continue
             for name in changes[key]:
                 place = changes[key][name] if isinstance(changes[key], dict) else ""

@@ -9,6 +9,7 @@ import click
 
 from foundry import pipeline
 from foundry.cli.options import flag, json_option, print_json, project_argument
+from foundry.terminal import count_of
 
 
 @click.command(short_help="Show what the index contains.")
@@ -55,8 +56,6 @@ def doctor(project: Path, as_json: bool) -> None:
             mark = "!" if finding.is_problem else " "
             hint = f"  ({finding.hint})" if finding.hint else ""
             click.echo(f"{mark} {finding.subject:<{width}}  {finding.said}{hint}")
-        count = len(problems)
-        said = f"{count} problem{'s' if count != 1 else ''}"
-        click.echo(said if problems else "everything needed works")
+        click.echo(count_of(len(problems), "problem") if problems else "everything needed works")
     if problems:
         sys.exit(1)

@@ -16,7 +16,7 @@ from foundry.cli.building import build, watch
 from foundry.cli.evaluation import evaluate
 from foundry.cli.exports import export, publish, update, verify
 from foundry.cli.inspection import doctor, inspect
-from foundry.cli.options import flag, printable, warn
+from foundry.cli.options import complain, flag, warn
 from foundry.cli.serving import serve
 from foundry.errors import FoundryError
 from foundry.runtime.retrieval.settings import ConfigurationError, InvalidRequestError, ServerError
@@ -58,27 +58,25 @@ class _Boundary(click.Group):
         try:
             return super().invoke(ctx)
         except (FoundryError, ServerError) as error:
-            _complain(error.message, error.hint)
+            complain("error", error.message, error.hint)
             is_misasked = isinstance(error, ConfigurationError | InvalidRequestError)
             sys.exit(getattr(error, "exit_code", 2 if is_misasked else 1))
         except OSError as error:
             if isinstance(error, BrokenPipeError):
                 raise
             place = f"{error.filename}: " if error.filename else ""
-            _complain(f"{place}{error.strerror or error}", "check the path, permissions and space")
+            complain(
+                "error",
+                f"{place}{error.strerror or error}",
+                "check the path, permissions and space",
+            )
             sys.exit(1)
         except KeyboardInterrupt:
             hint = "the previous index or export is still there"
             if ctx.invoked_subcommand == "build":
                 hint += "; what was read is kept, and the next build goes on from it"
-            _complain("interrupted", hint)
+            complain("error", "interrupted", hint)
             sys.exit(130)
-
-
-def _complain(message: str, hint: str | None) -> None:
-    lines = f"error: {message}\nhint: {hint}" if hint else f"error: {message}"
-    for line in lines.split("\n"):
-        click.echo(printable(line), err=True)
 
 
 @click.group(

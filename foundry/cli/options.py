@@ -7,6 +7,7 @@ from typing import TypeVar
 import click
 
 from foundry.progress import silenced_libraries
+from foundry.terminal import printable
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object] | click.Command)
 
@@ -41,14 +42,15 @@ stale_option = flag(
 
 
 def warn(message: str, hint: str) -> None:
-    """Print what is amiss with what is being done all the same."""
-    for line in f"warning: {message}\nhint: {hint}".split("\n"):
+    """Print a warning about what is done nevertheless, and what would make it go away."""
+    complain("warning", message, hint)
+
+
+def complain(kind: str, message: str, hint: str | None) -> None:
+    """Print what is wrong, and the remedy if there is one, to standard error."""
+    said = f"{kind}: {message}\nhint: {hint}" if hint else f"{kind}: {message}"
+    for line in said.split("\n"):
         click.echo(printable(line), err=True)
-
-
-def printable(text: str) -> str:
-    """Return a line with the control characters that a terminal would obey written as escapes."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def print_json(value: object) -> None:

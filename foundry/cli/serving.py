@@ -10,9 +10,10 @@ import click
 from foundry import pipeline
 from foundry.build.request import BuildResult
 from foundry.cli.building import describe_outcome, show_result
-from foundry.cli.options import flag, printable
+from foundry.cli.options import flag
 from foundry.progress import Reporter
 from foundry.serving.request import Adopted, Listening, ServeOptions
+from foundry.terminal import printable
 
 
 @click.command(short_help="Build an index and serve it with a search page.")

@@ -164,8 +164,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
         where = "export.package" if parsed.export.package else "project.name"
         problems.append(
             f"{where}: {package!r} is the name of a Python module or keyword, or of what a server"
-            " depends on;"
-            " set export.package to another name"
+            " depends on; set export.package to another name"
         )
     problems += config_sources.find_problems(parsed.sources, project, parsed.project.language)
     if parsed.project.language in LANGUAGES:
@@ -224,7 +223,7 @@ def _describe(detail: ErrorDetails) -> str:
     elif kind == "missing":
         message = "required, but missing"
     elif kind in {"union_tag_not_found", "union_tag_invalid"}:
-        key, message = f"{key}.type", "must be 'folder', 'records', 'url', 'sitemap' or 'site'"
+        key, message = f"{key}.type", f"must be one of {', '.join(map(repr, SOURCES))}"
     elif kind == "value_error":
         # Its own words, which quote of the value what may be shown.
         message = str(detail["ctx"]["error"])

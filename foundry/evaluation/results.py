@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from foundry.evaluation.metrics import METRICS, Interval, bootstrap
 from foundry.evaluation.questions import describe_skipped
-from foundry.tables import format_table
+from foundry.terminal import format_table
 
 CONFIGURED = "hybrid"
 """The system that foundry.toml describes; the others are shown beside it."""

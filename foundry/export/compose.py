@@ -38,6 +38,7 @@ from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.stages.expansion import open_words
 from foundry.runtime.store.store import HELD_FILES
+from foundry.terminal import printable
 
 LOCK = "uv.lock"
 """The lock of everything that servers depend on, beside the templates, and of one server."""
@@ -212,9 +213,5 @@ def _diff_file(name: str, found: bytes, expected: bytes) -> Iterator[str]:
         yield f"contents differ: {name}\n"
         return
     for line in difflib.unified_diff(old, new, name, f"{name} (regenerated)", lineterm=""):
-        yield f"{_printable(line)}\n"
-
-
-def _printable(line: str) -> str:
-    # A file that was tampered with must not steer the terminal that shows how.
-    return "".join(c if c.isprintable() or c == "\t" else ascii(c)[1:-1] for c in line)
+        # A file that was tampered with must not steer the terminal that shows how.
+        yield f"{printable(line)}\n"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from foundry.export.checksums import is_owners
-from foundry.export.existing import Standing
+from foundry.export.existing import Existing
 from foundry.export.merge import merge
 from foundry.export.moves import Moves
 
@@ -84,10 +84,10 @@ class Update:
 
 
 def decide(
-    target: Path, standing: Standing, files: Mapping[str, bytes], package: str
+    target: Path, existing: Existing, files: Mapping[str, bytes], package: str
 ) -> tuple[Update, dict[str, bytes]]:
     """Return what becomes of each file, and the contents to write."""
-    decisions = _Decisions(target, standing, files, package)
+    decisions = _Decisions(target, existing, files, package)
     decisions.decide_all()
     return decisions.update, decisions.contents
 
@@ -96,16 +96,16 @@ class _Decisions:
     """What has been decided so far: the outcome, and the contents to write."""
 
     def __init__(
-        self, target: Path, standing: Standing, files: Mapping[str, bytes], package: str
+        self, target: Path, existing: Existing, files: Mapping[str, bytes], package: str
     ) -> None:
         self.update = Update()
         self.contents: dict[str, bytes] = {}
-        self._target, self._standing, self._files = target, standing, files
-        self._base = standing.generated
+        self._target, self._existing, self._files = target, existing, files
+        self._base = existing.generated
         self._moves = Moves.between(package, self._base.digests, files)
 
     def decide_all(self) -> None:
-        not_as_written = {*self._standing.edited, *self._standing.added}
+        not_as_written = {*self._existing.edited, *self._existing.added}
         for name in sorted(self._files.keys() | self._base.digests.keys()):
             decide_one = self._edited if name in not_as_written else self._untouched
             content = decide_one(name, self._files.get(name))
@@ -117,7 +117,7 @@ class _Decisions:
             self._follow_moves()
 
     def _untouched(self, name: str, new: bytes | None) -> bytes | None:
-        update, is_deleted = self.update, name in self._standing.deleted
+        update, is_deleted = self.update, name in self._existing.deleted
         if new is None or is_deleted:
             if new is not None:
                 update.deleted.append(name)
@@ -168,7 +168,7 @@ class _Decisions:
             if place not in update.added:
                 continue
             update.added.remove(place)
-            if names <= set(self._standing.deleted):
+            if names <= set(self._existing.deleted):
                 del self.contents[place]
                 update.deleted.append(place)
             for name in sorted(names & set(update.removed)):
@@ -197,7 +197,7 @@ class _Decisions:
                     raise ValueError
             except (LookupError, ValueError):
                 aside = (PurePosixPath(place).parent / PurePosixPath(name).name).as_posix() + ASIDE
-                while aside in contents or aside in self._standing.added:
+                while aside in contents or aside in self._existing.added:
                     aside += ASIDE
                 contents[aside] = yours
                 update.aside[name] = aside
@@ -209,7 +209,7 @@ class _Decisions:
 
     def _follow_moves(self) -> None:
         """Let the imports of what is the owner's own lead to where modules are now."""
-        update, contents, added = self.update, self.contents, self._standing.added
+        update, contents, added = self.update, self.contents, self._existing.added
         for name in added:
             path = self._target / name
             if name in contents or path.suffix != ".py" or path.is_symlink() or is_owners(name):

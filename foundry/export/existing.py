@@ -53,7 +53,7 @@ class Generated:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Existing:
     """An export as it is found; each list holds sorted relative paths.
 
     `generated` is what Foundry wrote last, the index aside, and `index` the SHA-256 of its files as
@@ -85,7 +85,7 @@ class Standing:
         return name in self.generated.digests or name in self.index or name in RECORDS
 
 
-def examine(folder: Path) -> Standing:
+def examine(folder: Path) -> Existing:
     """Compare an export with what was generated. Raises VerificationError and ExportError."""
     listed = read_checksums(folder)
     index_places = tuple(
@@ -98,7 +98,7 @@ def examine(folder: Path) -> Standing:
     generated = read_generated(folder)
     written = {**generated.digests, **index}
     present = set(list_files(folder))
-    return Standing(
+    return Existing(
         generated=generated,
         index=index,
         edited=find_changed(folder, written, present),

@@ -6,12 +6,12 @@ from pathlib import Path
 from foundry.errors import ExportError
 from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners, list_files
 from foundry.export.decisions import BESIDE, Update, decide
-from foundry.export.existing import GENERATED, Standing, encode_generated
+from foundry.export.existing import GENERATED, Existing, encode_generated
 from foundry.export.package_files import find_malformed, find_unresolved, find_unsettled
 from foundry.export.write import (
     Export,
     fill_folder,
-    find_standing,
+    find_existing,
     replace_folder,
     settle,
     take_over,
@@ -26,17 +26,17 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
     folder cannot be updated or, without `force`, while conflicts of an earlier update remain.
     """
     settle(target)
-    standing = find_standing(target)
-    if standing is None:
+    existing = find_existing(target)
+    if existing is None:
         raise ExportError(f"{target}: holds no export", hint="write one: foundry export")
-    _refuse_damaged_index(target, standing)
+    _refuse_damaged_index(target, existing)
     if not force:
-        _refuse_unsettled(target, standing)
+        _refuse_unsettled(target, existing)
     package = export.index_place.partition("/")[0]
-    update, contents = decide(target, standing, export.files, package)
+    update, contents = decide(target, existing, export.files, package)
     modules = {
         name: content
-        for name, content in {**standing.read_files(target), **contents}.items()
+        for name, content in {**existing.read_files(target), **contents}.items()
         if name not in update.left
     }
     update.unresolved = find_unresolved(modules, package)
@@ -45,21 +45,21 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
             f"{finding}; its imports stay as they were" for finding in find_malformed(modules)
         ]
     if not dry_run:
-        replace_folder(target, lambda folder: _fill(folder, target, standing, export, contents))
+        replace_folder(target, lambda folder: _fill(folder, target, existing, export, contents))
     return update
 
 
 def _fill(
-    folder: Path, target: Path, standing: Standing, export: Export, contents: dict[str, bytes]
+    folder: Path, target: Path, existing: Existing, export: Export, contents: dict[str, bytes]
 ) -> None:
     files = {**contents, GENERATED: encode_generated(export.files)}
     fill_folder(folder, files, export)
     set_modes(folder)
-    for name in contents.keys() & {*standing.edited, *standing.added}:
+    for name in contents.keys() & {*existing.edited, *existing.added}:
         shutil.copymode(target / name, folder / name)
     # What is written is not taken over: its place is taken by the merged one.
-    take_over(target, folder, lambda name: standing.is_foundrys(name) or name in contents)
-    for name in standing.edited:
+    take_over(target, folder, lambda name: existing.is_foundrys(name) or name in contents)
+    for name in existing.edited:
         if (target / name).is_symlink():
             (folder / name).symlink_to((target / name).readlink())
     digests = {
@@ -73,16 +73,16 @@ def _fill(
     (folder / CHECKSUMS).chmod(FILE_MODE)
 
 
-def _refuse_damaged_index(target: Path, standing: Standing) -> None:
-    if damaged := [name for name in standing.edited if name in standing.index]:
+def _refuse_damaged_index(target: Path, existing: Existing) -> None:
+    if damaged := [name for name in existing.edited if name in existing.index]:
         raise ExportError(
             f"{target}: files of the index were changed: {', '.join(damaged[:5])}",
             hint="an index is replaced as a whole: restore these files, or move them away",
         )
 
 
-def _refuse_unsettled(target: Path, standing: Standing) -> None:
-    if unsettled := find_unsettled(standing.read_files(target)):
+def _refuse_unsettled(target: Path, existing: Existing) -> None:
+    if unsettled := find_unsettled(existing.read_files(target)):
         raise ExportError(
             f"{target}: conflicts of an earlier update are not resolved:"
             + "".join(f"\n  {finding}" for finding in unsettled),

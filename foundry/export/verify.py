@@ -50,12 +50,12 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
             raise VerificationError(str(folder), findings, hint=_HINT)
 
     refuse(lambda name: strict or name in RECORDS)
-    standing = examine(folder)
-    places = tuple({"/".join(name.split("/")[:2]) + "/" for name in standing.index})
+    existing = examine(folder)
+    places = tuple({"/".join(name.split("/")[:2]) + "/" for name in existing.index})
     # What no owner edits: the index, and links in place of files.
     refuse(lambda name: name.startswith(places) or (folder / name).is_symlink())
     package = find_package(folder)
-    files = standing.read_files(folder)
+    files = existing.read_files(folder)
     if findings := find_broken(files, package):
         raise VerificationError(str(folder), findings, hint=_UNSETTLED)
     if findings := list(find_forged(folder / package)):
@@ -78,9 +78,9 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
         "export": str(folder),
         **{**report, "findings": []},
         "not_installed": missing,
-        "edited": standing.edited,
-        "added": [name for name in standing.added if not is_owners(name)],
-        "deleted": standing.deleted,
+        "edited": existing.edited,
+        "added": [name for name in existing.added if not is_owners(name)],
+        "deleted": existing.deleted,
         "since_update": sorted(differences),
     }
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from foundry.errors import ExportError
 from foundry.export.checksums import BY_PRODUCTS, CHECKSUMS, format_checksums
-from foundry.export.existing import GENERATED, Standing, encode_generated, examine
+from foundry.export.existing import GENERATED, Existing, encode_generated, examine
 from foundry.files import hash_file, hash_files, set_modes, sync_folder, sync_tree, write_files
 
 
@@ -53,9 +53,9 @@ def write_export(target: Path, export: Export, *, force: bool) -> None:
     Raises ExportError before anything is written when the target cannot be used.
     """
     settle(target)
-    standing = find_standing(target)
-    if standing is not None and standing.owned and not force:
-        owned = standing.owned
+    existing = find_existing(target)
+    if existing is not None and existing.owned and not force:
+        owned = existing.owned
         shown = "".join(f"\n  {name}" for name in owned[:20])
         more = f"\n  and {len(owned) - 20} more" if len(owned) > 20 else ""
         raise ExportError(
@@ -69,16 +69,16 @@ def write_export(target: Path, export: Export, *, force: bool) -> None:
         digests = {**hash_files(files), **export.index_digests()}
         fill_folder(folder, {**files, CHECKSUMS: format_checksums(digests)}, export)
         set_modes(folder)
-        if standing is not None:
+        if existing is not None:
             # Added files first: one of them may be what an earlier export kept as .orig.
-            take_over(target, folder, standing.is_foundrys)
-            for name in standing.edited:
+            take_over(target, folder, existing.is_foundrys)
+            for name in existing.edited:
                 link_or_copy(target / name, free_name(folder / name))
 
     replace_folder(target, fill)
 
 
-def find_standing(target: Path) -> Standing | None:
+def find_existing(target: Path) -> Existing | None:
     """Return what stands at the target, if anything. Raises ExportError if that must stay."""
     if not target.exists():
         return None

@@ -48,12 +48,12 @@ class Mcp(Interface):
     environment = ("public_url",)
     section = "mcp"
 
-    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield its routes; it reads the larger passages, where results have them."""
         del words
         imports = {"mcp.transports": ("mcp_routes",)}
         passage = ""
-        if "parents" in beside:
+        if "parents" in chosen:
             imports["retrieval.stages.parents"] = ("find_passage",)
             passage = ", find_passage"
         code = f"app.router.routes.extend(mcp_routes(search, __version__{passage}))"
@@ -100,9 +100,9 @@ class Chat(Interface):
     environment = ("public_url",)
     section = "chat"
 
-    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield its routes, after what answers by extracts where no language model does."""
-        if LanguageModel.name not in beside:
+        if LanguageModel.name not in chosen:
             yield _chat("Chat", {"chat.extracts": ("Chat",)}, "search", words)
         imports = {"chat.routes": ("chat_routes",)}
         yield Step(Place.ANSWER, imports, "app.include_router(chat_routes(chat.answer))")
@@ -131,9 +131,9 @@ class LanguageModel(Interface):
     settings = ("chat_instructions",)
     environment = ("language_model", "chat_model")
 
-    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield what answers by the model that the environment names."""
-        del beside
+        del chosen
         imports = {"chat.model_answer": ("ModelChat",), "language_model": ("LanguageModel",)}
         arguments = "search, LanguageModel.from_environment(), chosen.chat_instructions"
         yield _chat("ModelChat", imports, arguments, words)
@@ -176,11 +176,11 @@ class Page(Interface):
     contents = (("{package}/page/", "the pages for browsers: HTML, CSS, scripts"),)
     environment = ("public_url",)
 
-    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield the routes of the pages and what they fetch, and of the lists for agents."""
         del words
         imports = {"web.page": ("agent_routes", "page_routes")}
-        shown = "chat=True" if Chat.name in beside else ""
+        shown = "chat=True" if Chat.name in chosen else ""
         yield Step(
             Place.OFFER,
             imports,

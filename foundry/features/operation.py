@@ -55,13 +55,13 @@ class Interface(Feature):
             fields: Any = {cls.name: (bool, cls.is_on)}
             cls.keys = create_model(f"{cls.name}_keys", __base__=Table, __doc__=words, **fields)
 
-    def open(self, beside: Collection[str], words: str | None) -> Iterator[Step]:
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield what opens it in the application.
 
-        `beside` are the names of all that was chosen, `words` is the language of the documents if
-        the chat knows words of it besides English.
+        `chosen` are the names of all interfaces and stages of the server, `words` is the language
+        of the documents if the chat knows words of it besides English.
         """
-        del beside, words
+        del chosen, words
         if self.step is not None:
             yield self.step
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 import foundry
-from foundry.config.extras import EXTRAS, of_build, of_server
+from foundry.config.extras import DISTRIBUTION, EXTRAS, of_build, of_server
 from foundry.config.project import Config, load_config
 from foundry.config.sources import CONFIG_NAME
 from foundry.errors import FoundryError
@@ -25,8 +25,8 @@ from foundry.indexing.versions import open_index
 from foundry.runtime.index.layout import resolve_version
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.settings import ServerError
+from foundry.terminal import count_of
 
-DISTRIBUTION = "rag-foundry"
 LITTLE_SPACE_BYTES = 1_000_000_000
 """Bytes below which a build may run out of disk."""
 
@@ -34,7 +34,7 @@ VARIABLES = (
     "EMBEDDING_BASE_URL EMBEDDING_MODEL HF_HOME HF_HUB_OFFLINE FASTEMBED_CACHE_PATH HTTP_PROXY"
     " HTTPS_PROXY NO_PROXY SSL_CERT_FILE SOURCE_DATE_EPOCH".split()
 )
-"""What of the environment changes what Foundry does, beside the key of an embedding service."""
+"""Environment variables that change what Foundry does, besides the key of an embedding service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,8 @@ def _encoder() -> Iterator[Finding]:
 
 
 def _project(config: Config) -> Iterator[Finding]:
-    count = len(config.sources)
-    yield Finding("project", f"{config.project.name}: {count} source{'s' if count != 1 else ''}")
+    sources = count_of(len(config.sources), "source")
+    yield Finding("project", f"{config.project.name}: {sources}")
     yield Finding("embedding", config.embedding.provider)
     folder = config.state / "index"
     build = config.build_command

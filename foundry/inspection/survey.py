@@ -23,6 +23,7 @@ from foundry.readers.sniffing import binary_kind
 from foundry.records import Document, RawDocument, Skipped
 from foundry.sources import folder, tables
 from foundry.sources.names import printable
+from foundry.terminal import count_of
 
 FILES_READ = 40
 FILES_PARSED = 4
@@ -111,7 +112,7 @@ class Survey:
             return f"{self.written}: a table {columns}"
         files = sum(each.files for each in self.formats)
         readable = sum(each.files for each in self.formats if each.is_readable)
-        return f"{self.written}: {_count(files, 'file')}, of which {readable:,} can be read"
+        return f"{self.written}: {count_of(files, 'file')}, of which {readable:,} can be read"
 
     def _format_lines(self) -> list[str]:
         lines = []
@@ -125,7 +126,7 @@ class Survey:
             lines.append(said)
         if others := self.formats[FORMATS_SHOWN:]:
             files = sum(each.files for each in others)
-            lines.append(f"{files:>8,}  in {_count(len(others), 'other format')}")
+            lines.append(f"{files:>8,}  in {count_of(len(others), 'other format')}")
         if self.skipped:
             reasons = (f"{reason} ({count:,})" for reason, count in self.skipped.items())
             lines.append(f"left out: {', '.join(reasons)}")
@@ -276,7 +277,3 @@ def _survey_table(written: str, settings: Mapping[str, object], path: Path) -> S
 def _vote(texts: Iterable[str]) -> tuple[str | None, int]:
     votes = Counter(filter(None, map(find_language, texts)))
     return votes.most_common(1)[0] if votes else (None, 0)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foundry.runtime.terminal import printable
-from foundry.tables import format_table
+from foundry.terminal import format_table
 
 
 def show_index(facts: Mapping[str, Any]) -> Iterator[str]:

@@ -92,7 +92,7 @@ def choose_features(config: Config, query_encoder: Provider) -> list[Feature]:
 
 def choose_steps(config: Config) -> list[tuple[Feature, Step]]:
     """Return what stages and interfaces add to rendered modules, with what adds it."""
-    beside = {*config.server.interfaces, *config.stages}
+    chosen = {*config.server.interfaces, *config.stages}
     language = config.project.language
     words = language if (RUNTIME / f"chat/words_{language}.py").is_file() else None
     return [
@@ -100,7 +100,7 @@ def choose_steps(config: Config) -> list[tuple[Feature, Step]]:
         *(
             (each, step)
             for each in config.server.interfaces.values()
-            for step in each.open(beside, words)
+            for step in each.open(chosen, words)
         ),
     ]
 

@@ -33,6 +33,15 @@ class Agreement:
     difference: float
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an engine made of a version: whether it had to load it, and which ones it dropped."""
+
+    loaded: bool
+    agreement: Agreement
+    dropped: tuple[str, ...]
+
+
 def compare_lanes(content: Content, engine: Engine, *, exact: bool) -> Agreement:
     """Ask the engine and the index the same.
 

@@ -15,9 +15,9 @@ from foundry.progress import Reporter
 from foundry.runtime.store.pgvector import PgvectorEngine, check_address
 from foundry.runtime.store.pgvector_connections import Answer
 from foundry.runtime.store.settings import StoreSettings
-from foundry.stores.checking import Agreement, compare_lanes
+from foundry.stores.checking import Agreement, Outcome, compare_lanes
 from foundry.stores.content import Content, batches
-from foundry.stores.request import AGAIN, Publication, PublishOptions
+from foundry.stores.request import AGAIN, PublishOptions
 
 BATCH_ROWS = 10_000
 """Rows after which progress is told."""
@@ -114,7 +114,7 @@ class _Tables:
 
 def publish(
     content: Content, settings: StoreSettings, reporter: Reporter, options: PublishOptions
-) -> Publication:
+) -> Outcome:
     """Load, count, compare and switch in one transaction, then drop what is old.
 
     Whatever interrupts it, the version published before goes on being the current one. Raises
@@ -128,17 +128,7 @@ def publish(
             )
         with psycopg.connect(address, autocommit=True) as connection:
             dropped = _drop_stale(connection, settings.name, options.grace)
-    return Publication(
-        engine="pgvector",
-        name=settings.name,
-        version=content.version,
-        chunks=len(content.scales),
-        postings=len(content.impacts),
-        recall=agreement.recall,
-        difference=agreement.difference,
-        loaded=loaded,
-        dropped=tuple(dropped),
-    )
+    return Outcome(loaded, agreement, tuple(dropped))
 
 
 def _load(

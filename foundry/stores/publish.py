@@ -10,12 +10,13 @@ from foundry.features.stores import STORES
 from foundry.indexing.versions import built_index, check_index, refuse_stale
 from foundry.progress import Reporter
 from foundry.runtime.store.settings import StoreSettings
+from foundry.stores.checking import Outcome
 from foundry.stores.content import Content
 from foundry.stores.request import Publication, PublishOptions
 
 
 def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -> Publication:
-    """Load the current index into the engine beside what it has, compare, and switch to it.
+    """Load the current index into the engine, compare its answers, and switch to it.
 
     Servers that follow the project's index folder look at it again. Raises ConfigError where no
     engine is configured, IndexUnusableError, PublishError.
@@ -41,6 +42,16 @@ def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -
     settings = StoreSettings(store.name, store.exact, store.timeout_ms / 1000)
     # Each engine's module is called like it, and brings its own client.
     engine = import_module(f"foundry.stores.{store.engine}")
-    publication: Publication = engine.publish(content, settings, reporter, options)
+    outcome: Outcome = engine.publish(content, settings, reporter, options)
     os.utime(index / "manifest.json")
-    return publication
+    return Publication(
+        engine=store.engine,
+        name=store.name,
+        version=content.version,
+        chunks=len(content.scales),
+        postings=len(content.impacts),
+        recall=outcome.agreement.recall,
+        difference=outcome.agreement.difference,
+        loaded=outcome.loaded,
+        dropped=outcome.dropped,
+    )

@@ -16,9 +16,9 @@ from foundry.runtime.store.qdrant_client import open_client, plays_engine, trans
 from foundry.runtime.store.qdrant_requests import DENSE, SPARSE
 from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import StoreError
-from foundry.stores.checking import Agreement, compare_lanes
+from foundry.stores.checking import Agreement, Outcome, compare_lanes
 from foundry.stores.content import Content, batches
-from foundry.stores.request import AGAIN, Publication, PublishOptions
+from foundry.stores.request import AGAIN, PublishOptions
 
 BATCH_POINTS = 256
 """Points that are handed over together."""
@@ -40,7 +40,7 @@ GRAPH_DEPTH = 256
 
 def publish(
     content: Content, settings: StoreSettings, reporter: Reporter, options: PublishOptions
-) -> Publication:
+) -> Outcome:
     """Load into a collection of its own, count, compare, move the alias, drop what is old.
 
     A collection that is not finished says so, and is begun anew by the next publication. Raises
@@ -68,17 +68,7 @@ def publish(
             dropped = _drop_stale(client, settings.name, collection, options.grace)
     finally:
         client.close()
-    return Publication(
-        engine="qdrant",
-        name=settings.name,
-        version=content.version,
-        chunks=len(content.scales),
-        postings=len(content.impacts),
-        recall=agreement.recall,
-        difference=agreement.difference,
-        loaded=loaded,
-        dropped=tuple(dropped),
-    )
+    return Outcome(loaded, agreement, tuple(dropped))
 
 
 def _load(client: QdrantClient, collection: str, content: Content, reporter: Reporter) -> None:

@@ -1,4 +1,4 @@
-"""Lays tables out for a terminal."""
+"""Text for a terminal: tables, counted nouns, and nothing that a terminal would obey."""
 
 from collections.abc import Sequence
 
@@ -11,3 +11,13 @@ def format_table(rows: Sequence[Sequence[str]]) -> str:
         cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
         lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
     return "\n".join(lines)
+
+
+def count_of(count: int, noun: str) -> str:
+    """Return a count with its noun, in the plural unless there is one."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def printable(line: str) -> str:
+    """Return a line with every control character but tabs written as an escape."""
+    return "".join(c if c.isprintable() or c == "\t" else ascii(c)[1:-1] for c in line)
