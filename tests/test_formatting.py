@@ -1,6 +1,8 @@
 """Formatters that are missing, slow, killed or unhappy: a clear message, and nothing is written."""
 
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,9 +10,10 @@ from pathlib import Path
 
 import pytest
 from conftest import MakeProject, Project
-from processes import leftovers, snapshot
+from processes import leftovers, snapshot, start
 from pytest_subprocess import FakeProcess
 from sharing import formatting_anew
+from waiting import wait_until
 
 from foundry.rendering.formatting import TIME_LIMIT_SECONDS
 
@@ -45,6 +48,14 @@ FAULTS: dict[str, tuple[dict[str, object], str]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def killed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Groups of processes that would be killed: those of fakes have the numbers of real ones."""
+    killed: list[int] = []
+    monkeypatch.setattr(os, "killpg", lambda group, _: killed.append(group))
+    return killed
+
+
 @pytest.fixture
 def formatted_each_time() -> Iterator[None]:
     with formatting_anew():
@@ -76,12 +87,18 @@ def break_tool(fp: FakeProcess, tool: str, fault: str) -> str:
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_export_fails_clearly_and_writes_nothing(
-    tool: str, fault: str, built: Project, formatted_each_time: None, fp: FakeProcess
+    tool: str,
+    fault: str,
+    built: Project,
+    formatted_each_time: None,
+    killed: list[int],
+    fp: FakeProcess,
 ) -> None:
     expected = break_tool(fp, tool, fault)
     before = snapshot(built.root)
     result = built.run("export")
     assert result.exit_code == 1
+    assert killed or fault != "slow"
     assert re.search(expected, result.stderr), result.stderr
     assert "Traceback" not in result.output
     assert "/tmp/foundry-" not in result.output
@@ -109,6 +126,40 @@ def test_earlier_export_stays_as_it_was(built: Project) -> None:
     assert snapshot(exported) == before
     assert leftovers(built.root) == []
     built.export()
+
+
+HANGING = """
+import os, pathlib, time
+os.fork()
+with pathlib.Path(__file__).with_name("started").open("a") as started:
+    started.write(f"{os.getpid()} ")
+time.sleep(3600)
+"""
+"""Stands for black, which has workers."""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_interrupted_export_leaves_no_formatter_behind(
+    built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "black.py").write_text(HANGING)
+    started = tmp_path / "started"
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    process = start("export", built.root)
+    wait_until(lambda: started.exists() and started.read_text().count(" ") == 2)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate()[1]
+    assert process.returncode == 130, said
+    assert "interrupted" in said and "Traceback" not in said
+    wait_until(lambda: not any(map(is_running, started.read_text().split())))
+
+
+def is_running(process: str) -> bool:
+    try:
+        # Empty once it has ended, though nobody may have waited for it.
+        return Path(f"/proc/{process}/cmdline").read_bytes() != b""
+    except OSError:
+        return False
 
 
 @pytest.mark.slow

@@ -7,11 +7,14 @@ RenderError, and nothing has been written where the user would see it.
 import ast
 import configparser
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 import yaml
@@ -72,15 +75,22 @@ def _run(tool: str, arguments: Sequence[str], folder: Path) -> None:
     command = [sys.executable, "-P", "-m", tool, *arguments]
     hint = f"reinstall it beside Foundry: {sys.executable} -m pip install --force-reinstall {tool}"
     try:
-        done = subprocess.run(
+        with subprocess.Popen(
             command,
             cwd=folder,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             encoding="utf-8",
             errors="replace",
-            timeout=TIME_LIMIT_SECONDS,
-            check=False,
-        )
+            process_group=0,
+        ) as process:
+            try:
+                said = "".join(process.communicate(timeout=TIME_LIMIT_SECONDS))
+            except BaseException:
+                # Black's own workers, which would outlive it, are in its group.
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                raise
     except subprocess.TimeoutExpired:
         raise RenderError(
             f"{tool} did not end within {TIME_LIMIT_SECONDS:.0f} seconds; nothing was written",
@@ -90,12 +100,12 @@ def _run(tool: str, arguments: Sequence[str], folder: Path) -> None:
         raise RenderError(
             f"{tool} could not be run: {error}; nothing was written", hint=hint
         ) from None
-    if done.returncode < 0:
-        raise RenderError(f"{tool} was killed by signal {-done.returncode}; nothing was written")
-    if done.returncode:
-        said = (done.stdout + done.stderr).strip().replace(str(folder), "")
+    if process.returncode < 0:
+        raise RenderError(f"{tool} was killed by signal {-process.returncode}; nothing was written")
+    if process.returncode:
+        said = said.strip().replace(str(folder), "")
         raise RenderError(
-            f"{tool} refused the rendered server (exit {done.returncode}); nothing was written:"
+            f"{tool} refused the rendered server (exit {process.returncode}); nothing was written:"
             f"\n{said}",
             hint=hint if "No module named" in said else None,
         )
