@@ -2,6 +2,7 @@
 
 import gc
 import json
+import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -128,6 +129,8 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Shells have what they run in the background ignore it, and all that it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.set_threshold(GARBAGE)
     for libraries, command in getattr(config, "workerinput", {}).get("started", ()):
         warm_python.STARTED[tuple(libraries)] = list(command)

@@ -475,7 +475,6 @@ def test_damaged_cache_is_set_aside(tmp_path: Path, caplog: pytest.LogCaptureFix
 
 
 CHILD = """
-import signal
 import sys
 from pathlib import Path
 from foundry.config.file import EmbeddingSection
@@ -483,8 +482,6 @@ from foundry.embedding.providers.batching import BatchedModel
 from foundry.embedding.providers.models import open_model
 from foundry.embedding.vector_cache import VectorCache
 
-# A shell may have had it ignored, as of what it runs in the background.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 url, folder, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 options = EmbeddingSection(provider="openai", model="fake", base_url=url, concurrency=2)
 model = BatchedModel(open_model(options), VectorCache(folder / "cache.sqlite"))
