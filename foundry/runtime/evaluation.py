@@ -65,7 +65,7 @@ def read_questions(file: Path) -> list[tuple[str, Grades]]:
         if not questions:
             raise ValueError("holds no question")
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ConfigurationError(f"{place}: {error!r}", hint=_HINT) from None
+        raise ConfigurationError(f"{place}: {type(error).__name__}: {error}", hint=_HINT) from None
     return questions
 
 

@@ -58,6 +58,10 @@ def test_file_without_questions_is_named(tmp_path: Path) -> None:
         read_questions(tmp_path / "none.jsonl")
     with pytest.raises(ConfigurationError, match="holds no question"):
         read_questions(write(tmp_path / "q.jsonl", "\n"))
+    (tmp_path / "q.jsonl").write_text(f'{{"query": "{"a" * 999}"}}', encoding="utf-16")
+    # The reason, and not the whole file, which Python keeps with the error.
+    with pytest.raises(ConfigurationError, match=r"q\.jsonl.{,150}$"):
+        read_questions(tmp_path / "q.jsonl")
 
 
 def record(document: str, copies: tuple[str, ...] = (), duplicates: tuple[str, ...] = ()) -> Any:

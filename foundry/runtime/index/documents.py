@@ -112,7 +112,9 @@ class Documents:
                 for entry in json.loads(self._report.read_bytes())["sources"]
             ]
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise IndexUnusableError(f"{self._report}: unreadable: {error!r}") from None
+            raise IndexUnusableError(
+                f"{self._report}: unreadable: {type(error).__name__}: {error}"
+            ) from None
 
 
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:

@@ -124,7 +124,9 @@ class Manifest:
         except FileNotFoundError:
             raise IndexUnusableError(f"{path.parent}: not an index") from None
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-            raise IndexUnusableError(f"{path}: unreadable: {error!r}") from None
+            raise IndexUnusableError(
+                f"{path}: unreadable: {type(error).__name__}: {error}"
+            ) from None
 
 
 def manifest_bytes(values: Mapping[str, Any]) -> bytes:

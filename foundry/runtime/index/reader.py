@@ -56,7 +56,9 @@ class RecordLines:
             start, end = self._offsets[number : number + 2].tolist()
             return make_record(make, _decode(str(self._bytes[start:end], "utf-8"))[0], *more)
         except (ValueError, LookupError, OverflowError, TypeError) as error:
-            raise IndexUnusableError(f"{self._path}: record {number}: {error!r}") from None
+            raise IndexUnusableError(
+                f"{self._path}: record {number}: {type(error).__name__}: {error}"
+            ) from None
 
     def numbers(self, identifier: str) -> list[int]:
         """Return the numbers of the records whose ids have the hash of this one, ascending."""

@@ -122,7 +122,9 @@ def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
         yield json.loads(file.read_bytes())
     except _UNUSABLE as error:
         hint = "export the server again, or restore the file from a trusted copy"
-        raise ConfigurationError(f"{file}: unusable: {error!r}", hint=hint) from None
+        raise ConfigurationError(
+            f"{file}: unusable: {type(error).__name__}: {error}", hint=hint
+        ) from None
 
 
 def read_variable(name: str) -> str | None:

@@ -44,8 +44,8 @@ def open_forms(index: Index) -> Forms:
         forms = json.loads(path.read_bytes())
         return {str(key): [str(form) for form in found] for key, found in forms.items()}
     except (OSError, ValueError, AttributeError, TypeError) as error:
-        message = f"{path}: unreadable: {error!r}; this server searches for synonyms by it"
-        raise IndexUnusableError(message) from None
+        problem = f"{path}: unreadable: {type(error).__name__}: {error}"
+        raise IndexUnusableError(f"{problem}; this server searches for synonyms by it") from None
 
 
 @stage("synonyms")
