@@ -84,6 +84,13 @@ def test_what_is_no_message_is_skipped(sandbox: Sandbox) -> None:
     assert result.reason == "not a message"
 
 
+def test_images_of_restructured_text_cost_nothing_but_themselves(sandbox: Sandbox) -> None:
+    figure = ".. figure:: a.png\n   :scale: 50%\n\n   A caption.\n\n"
+    text = f"T\n=\n\n{figure}The |b| end.\n\n.. |b| image:: b.svg\n"
+    document = read_file(text, "a.rst", sandbox)
+    assert "A caption." in document.reading.text and "end." in document.reading.text
+
+
 def test_xml_has_sections_named_by_what_they_name_themselves(sandbox: Sandbox) -> None:
     feed = (
         '<?xml version="1.0"?><rss><channel><title>News</title><item><title>First</title>'
@@ -94,6 +101,26 @@ def test_xml_has_sections_named_by_what_they_name_themselves(sandbox: Sandbox) -
     assert outline(document) == [(1, "News"), (2, "First"), (2, "Second")]
     assert "title: First\ndescription: Some bold words" in document.reading.text
     assert "title: Second\nauthor.name: Ann" in document.reading.text
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("<a>Words.</a>", "Words."),
+        ("<a>Some <b>bold</b> words.</a>", "Some bold words."),
+        ("<a>First.<b>Second.</b><b>Third.</b></a>", "First.\nb: Second.\nb: Third."),
+        (
+            "<a>First.<b>Second.<c>Third.</c></b>Last.</a>",
+            "First.\n\n# b\n\nSecond.\nc: Third.\n\nLast.",
+        ),
+        (
+            "<a><b><c><d>First.<e>Second.</e></d></c></b></a>",
+            "# b\n\n## c\n\nd: First.\nd.e: Second.",
+        ),
+    ],
+)
+def test_xml_loses_no_text_beside_elements(content: str, text: str, sandbox: Sandbox) -> None:
+    assert read_file(content, "a.xml", sandbox).reading.text == text
 
 
 def test_xml_with_text_between_tags_is_read_as_text(sandbox: Sandbox) -> None:

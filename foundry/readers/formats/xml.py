@@ -27,12 +27,15 @@ def read(content: bytes) -> Reading:
     if _tag(root) == "mediawiki":
         return wikitext.read_dump(root)
     composer = Composer()
-    _add_sections(composer, root, 1)
+    if any(map(len, root)) or (len(root) and not _is_mixed(root)):
+        _add_sections(composer, root, 1)
+    else:
+        composer.text(_text_of(root))
     return composer.finish(title=_name_of(root), language=root.get(_LANGUAGE))
 
 
 def _add_sections(composer: Composer, parent: Element, level: int) -> None:
-    lines: list[str] = []
+    lines = [*filter(None, [_plain(parent.text or "")])]
     for element in parent:
         if level <= 2 and len(element) and not _is_mixed(element):
             composer.text("\n".join(lines))
@@ -41,20 +44,27 @@ def _add_sections(composer: Composer, parent: Element, level: int) -> None:
             _add_sections(composer, element, level + 1)
         else:
             _add_lines(lines, element, "")
+        lines += filter(None, [_plain(element.tail or "")])
     composer.text("\n".join(lines))
 
 
 def _add_lines(lines: list[str], element: Element, path: str) -> None:
     name = f"{path}.{_tag(element)}".lstrip(".")
-    if len(element) and not _is_mixed(element):
+    is_parent = len(element) and not _is_mixed(element)
+    if text := _plain(element.text or "") if is_parent else _text_of(element):
+        lines.append(f"{name}: {text}")
+    if is_parent:
         for child in element:
             _add_lines(lines, child, name)
-        return
-    text = "".join(element.itertext()).strip()
-    if _MARKUP.search(text):
-        text = _strip_markup(text)
-    if text:
-        lines.append(f"{name}: {' '.join(text.split())}")
+
+
+def _text_of(element: Element) -> str:
+    return _plain("".join(element.itertext()))
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line, without the HTML that it may be."""
+    return " ".join((_strip_markup(text) if _MARKUP.search(text) else text).split())
 
 
 def _is_mixed(element: Element) -> bool:
@@ -83,4 +93,4 @@ def _strip_markup(text: str) -> str:
 
 
 _TYPES = {".xml": "application/xml", ".rss": "application/rss+xml", ".atom": "application/atom+xml"}
-READER = FileReader("xml/2", {}, _TYPES, read)
+READER = FileReader("xml/3", {}, _TYPES, read)

@@ -15,6 +15,7 @@ import ctypes
 import gc
 import importlib
 import json
+import mimetypes
 import os
 import resource
 import signal
@@ -42,6 +43,8 @@ def main() -> None:
     requests, answers = _take_pipes()
     _leave_network()
     _limit(options["memory"])
+    # docutils asks for the types of images, which this machine's own lists are not to decide.
+    mimetypes.knownfiles.clear()
     answer = importlib.import_module(options["module"]).open_task(options["options"])
     # What is loaded stays; to look for cycles in it again and again takes a twentieth of the time.
     gc.freeze()
