@@ -1,6 +1,6 @@
 """Files that survive a crash: hashed, forced to disk, replaced in one step, with fixed modes.
 
-Also where Foundry's own templates and the tables beside its modules are.
+Also finds Foundry's own templates, and the tables next to its modules.
 """
 
 import hashlib
@@ -19,12 +19,12 @@ FOLDER_MODE = 0o755
 
 
 def templates_folder() -> Path:
-    """Return where the templates are: in an installed package, or beside it in a checkout."""
+    """Return where the templates are: in an installed package, or next to it in a checkout."""
     return _PACKAGED_TEMPLATES if _PACKAGED_TEMPLATES.is_dir() else _CHECKED_OUT_TEMPLATES
 
 
 def read_beside(module: str, name: str) -> dict[str, Any]:
-    """Return the TOML file of this name that lies beside a module, given by its `__file__`."""
+    """Return the TOML file of this name next to a module, given by its `__file__`."""
     return tomllib.loads(Path(module).with_name(name).read_text(encoding="utf-8"))
 
 

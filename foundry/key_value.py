@@ -27,7 +27,7 @@ PRAGMA synchronous = NORMAL;
 PRAGMA trusted_schema = OFF;
 PRAGMA cell_size_check = ON;
 """
-# All keys are listed from an index of their own: beside them, the table has the first part of each
+# All keys are listed from an index of their own: with them, the table has the first part of each
 # value.
 _SCHEMA = f"""
 BEGIN IMMEDIATE;

@@ -29,7 +29,7 @@ SILENCE = {
     "LOGURU_AUTOINIT": "0",
     "PYTHONWARNINGS": "ignore",
 }
-"""What libraries that are not loaded yet are told by the environment, child processes included."""
+"""Variables that silence libraries loaded later, in child processes too."""
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from foundry.files import read_beside
 from foundry.records import Finding
 
 MAX_FINDINGS = 100
-"""Of one document; more would tell its owner nothing new."""
+"""Findings kept for one document; more would tell its owner nothing new."""
 
 MIN_ENTROPY = 3.5
 """Bits a character, Shannon's; words and paths have less."""

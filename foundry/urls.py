@@ -20,7 +20,7 @@ _AUTHORITY = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::([0-9]*))?")
 _FORBIDDEN = re.compile("[\x00-\x20\x7f]")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-# What may stand unescaped beside letters, digits and -._~ (RFC 3986, 3.3 and 3.4).
+# What may be unescaped besides letters, digits and -._~ (RFC 3986, 3.3 and 3.4).
 _PATH_SAFE = "!$&'()*+,;=:@/"
 _QUERY_SAFE = _PATH_SAFE + "?"
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")

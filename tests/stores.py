@@ -24,8 +24,9 @@ from relays import Relay
 from foundry.progress import Reporter
 from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import Engine
+from foundry.stores.checking import Outcome
 from foundry.stores.content import Content
-from foundry.stores.request import Publication, PublishOptions
+from foundry.stores.request import PublishOptions
 
 QUIET = Reporter(quiet=True)
 ENGINES = ("pgvector", "qdrant")
@@ -82,10 +83,10 @@ class Place:
 
     def publish(
         self, index: Path, *, exact: bool = True, again: bool = False, grace: float = 3600
-    ) -> Publication:
+    ) -> Outcome:
         """Publish an index."""
         options = PublishOptions(again=again, grace=grace)
-        publish: Callable[..., Publication]
+        publish: Callable[..., Outcome]
         if self.kind == "pgvector":
             from foundry.stores.pgvector import publish
         else:

@@ -36,7 +36,7 @@ def unstartable(process: object) -> None:
 FAULTS: dict[str, tuple[dict[str, object], str]] = {
     "missing": (
         {"returncode": 1, "stderr": "python: No module named {tool}\n"},
-        "No module named {tool}\nhint: reinstall it beside Foundry: .* install .*{tool}",
+        "No module named {tool}\nhint: reinstall it: .* install .*{tool}",
     ),
     "slow": ({"callback": slow}, "{tool} did not end within 60 seconds; nothing was written"),
     "killed": ({"returncode": -9}, "{tool} was killed by signal 9; nothing was written"),

@@ -284,7 +284,7 @@ def test_a_damaged_cache_is_thrown_away(
     result = build(project)
     if damage is not damage_nothing:
         assert "damaged" in caplog.text
-        assert "documents are prepared anew" in caplog.text
+        assert "documents are prepared again" in caplog.text
     assert result["changes"]["read"] == 7
     assert snapshot(project.index) == fresh_index(project)
 

@@ -27,11 +27,12 @@ from foundry.indexing.versions import (
 from foundry.progress import Reporter
 from foundry.runtime.index.layout import Manifest, manifest_bytes
 from foundry.runtime.store.settings import StoreSettings
+from foundry.stores.checking import Agreement, Outcome
 from foundry.stores.publish import publish_index
 from foundry.stores.request import Publication, PublishOptions
 
 ENGINES = {"qdrant": "QDRANT_URL", "pgvector": "DATABASE_URL"}
-DONE = Publication("qdrant", "notes", "v", 1, 1, 1.0, 0.0, True, ())
+DONE = Outcome(True, Agreement(recall=0.5, difference=1e-6), ("old",))
 
 
 def set_engine(project: Project, engine: str, more: str = "") -> Config:
@@ -53,7 +54,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Any, ...]]]:
     calls: list[tuple[str, tuple[Any, ...]]] = []
     for engine, variable in ENGINES.items():
 
-        def publish(*given: Any, engine: str = engine) -> Publication:
+        def publish(*given: Any, engine: str = engine) -> Outcome:
             calls.append((engine, given))
             return DONE
 
@@ -68,10 +69,14 @@ def test_engine_gets_the_current_index(engine: str, built: Project, asked: list[
     manifest = built.index / "manifest.json"
     os.utime(manifest, (1, 1))
     reporter, options = Reporter(), PublishOptions(again=True)
-    assert publish_index(config, reporter, options) is DONE
+    done = publish_index(config, reporter, options)
+    counts = (done.chunks, done.postings)
+    assert done == Publication(engine, "pumps", done.version, *counts, 0.5, 1e-6, True, ("old",))
     ((name, (content, settings, *rest)),) = asked
     assert name == engine
-    assert content.version == Manifest.read(manifest).version
+    found = Manifest.read(manifest)
+    assert content.version == done.version == found.version
+    assert counts == (found.chunks, found.postings)
     assert settings == StoreSettings("pumps", True, 1.5)
     assert rest == [reporter, options]
     # Servers that follow the folder look again.

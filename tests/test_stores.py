@@ -263,8 +263,8 @@ def test_versions_stand_side_by_side_and_the_old_one_goes(
 ) -> None:
     first, second = Content.open(index).version, Content.open(other_index).version
     done = place.publish(index)
-    assert (done.version, done.loaded, done.dropped) == (first, True, ())
-    assert done.chunks == 120 and done.recall == 1 and done.difference < 1e-5
+    assert (place.current(), done.loaded, done.dropped) == (first, True, ())
+    assert done.agreement.recall == 1 and done.agreement.difference < 1e-5
     assert not place.publish(index).loaded
     assert place.publish(index, again=True).loaded
     place.publish(other_index)
@@ -304,7 +304,7 @@ def test_an_engine_that_answers_otherwise_is_not_switched_to(
         place.publish(other_index)
     assert place.current() == Content.open(index).version
     # What is left of it is replaced.
-    assert place.publish(other_index, again=True).difference < 1e-5
+    assert place.publish(other_index, again=True).agreement.difference < 1e-5
 
 
 def test_a_version_that_is_not_there_is_an_error(place: Place, index: Path, tmp_path: Path) -> None:
@@ -595,7 +595,7 @@ def test_candidates_of_a_graph_are_scored_exactly(engine_room: Place, index: Pat
     content = spread(Content.open(index), 4000, 64)
     with patch.object(Content, "open", return_value=content):
         done = engine_room.publish(index, exact=False)
-    assert 0.85 < done.recall <= 1 and done.difference < 1e-5
+    assert 0.85 < done.agreement.recall <= 1 and done.agreement.difference < 1e-5
     random = np.random.default_rng(4)
     found = wanted = 0
     with engine_room.engine(exact=False) as engine:

@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _pairs(black: Sequence[str], ruff: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield every version of each at least once, beside the first of the other."""
+    """Yield every version of each at least once, with the first of the other."""
     for pair in itertools.product(black, ruff):
         if pair[0] == black[0] or pair[1] == ruff[0]:
             yield pair

@@ -1,6 +1,6 @@
 """Write the reference tables of docs/: configuration, commands, and interfaces of a server.
 
-They stand between `<!-- reference: NAME -->` and `<!-- end -->`. Keys come from the models of
+They lie between `<!-- reference: NAME -->` and `<!-- end -->`. Keys come from the models of
 foundry.toml, commands from the command line, endpoints and tools from a server that is built of
 `golden/minimal`. Run with --check, the script writes nothing and fails where a page differs.
 """
@@ -273,7 +273,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "endpoints": described_endpoints,
     "tools": described_tools,
 }
-"""What stands in each block, by its name."""
+"""The content of each block, by its name."""
 
 
 def write(text: str) -> str:
@@ -282,7 +282,7 @@ def write(text: str) -> str:
 
 
 def main() -> None:
-    """Write every page anew, or with --check name those that differ."""
+    """Write every page, or with --check name those that differ."""
     differing = []
     for page in sorted((ROOT / "docs").glob("*.md")):
         text = page.read_text(encoding="utf-8")

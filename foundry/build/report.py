@@ -124,7 +124,7 @@ class BuildReport:
             self._findings.append({**place, "kind": kind, "line": line, "count": count})
 
     def copy(self, source: str, path: str, kept_source: str, kept_path: str) -> None:
-        """Note a document that another one stands for."""
+        """Note a document that was left out as a copy of another."""
         self._tallies[source].copies += 1
         place = {"source": source, "path": path}
         self._copies.append({**place, "kept_source": kept_source, "kept_path": kept_path})

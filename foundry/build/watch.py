@@ -17,13 +17,13 @@ from foundry.runtime.retrieval.settings import ServerError
 from foundry.sources.ignoring import concerns_any, enters_folders
 
 QUIET_MS = 200
-"""Without another change, before the first is believed to be complete."""
+"""A change counts as complete after this time without another."""
 
 LONGEST_MS = 10_000
-"""After which a build begins although changes go on."""
+"""A build begins after this time, even if changes go on."""
 
 BUSY_SECONDS = 0.5
-"""How long a build waits before it looks again whether another has ended."""
+"""A build that waits for another looks this often whether it has ended."""
 
 _Looks = list[tuple[int, int, int] | None]
 

@@ -29,7 +29,7 @@ _trust = flag("--trust", "Run the project's own templates ([export] templates), 
 
 _SAID = {
     "conflicts": "conflict, marked in the file",
-    "beside": "not merged; the generated file is beside it as .new",
+    "beside": "not merged; the generated file is next to it as .new",
     "aside": "was rewritten elsewhere; your version is kept as {}",
     "carried": "your edits are now in {}",
     "merged": "merged",
@@ -129,7 +129,7 @@ def update(
 
     Files that you did not touch are replaced; those that you edited are merged. Files that you
     added or deleted stay so. If a module has moved, your edits follow it; if it was rewritten, your
-    version is kept beside it as .orig. The exit code is 3 if that happens, if both sides changed
+    version is kept next to it as .orig. The exit code is 3 if that happens, if both sides changed
     the same lines (marked in the file), or if a file imports something that no longer exists.
     """
     result = pipeline.update(folder, project, warn, dry_run=dry_run, **chosen)

@@ -19,7 +19,7 @@ from foundry.terminal import count_of
 @click.option(
     "--path",
     metavar="PATTERN",
-    help="List documents whose path matches; * stands for any characters.",
+    help="List documents whose path matches; * matches any characters.",
 )
 @click.option("--document", metavar="ID_OR_PATH", help="Show one document and its chunks.")
 @click.option("--chunk", metavar="ID", help="Show one chunk with its tokens and index terms.")
@@ -31,7 +31,9 @@ def inspect(project: Path, as_json: bool, **chosen: Any) -> None:
 
     given = {name for name, value in chosen.items() if value not in (None, False)}
     if len(given) > 1 and not given <= {"documents", "source", "path"}:
-        raise click.UsageError("--document, --chunk and --synonyms stand alone; give one of them")
+        raise click.UsageError(
+            "--document, --chunk and --synonyms exclude each other and all other selections"
+        )
     selection = Selection(**chosen)
     for line in pipeline.inspect(project, selection, as_json=as_json):
         click.echo(line)

@@ -56,10 +56,10 @@ EXEMPT: Mapping[str, str] = {
     "server": _SERVING,
     "export": _SHIPPING,
 }
-"""What no index depends on, by its key in foundry.toml, and why."""
+"""Keys of foundry.toml that no index depends on, and why."""
 
 _RECORD = "configuration.json"
-"""In a project's state: what the published index was built with, by key."""
+"""The file in a project's state that holds the configuration of the published index, by key."""
 
 _LONG_CHARS = 60
 """Characters of a value that are shown."""

@@ -16,7 +16,8 @@ from foundry.features.targets import TARGETS
 from foundry.runtime.retrieval.settings import ADDRESS, HOST, HOSTS_HINT
 
 DEFAULT_MAX_CHARS = {"page": 4000, "parent": 400}
-"""By strategy where it is not 1200: a page is more than a section, and parents are read."""
+"""Defaults by strategy, other than 1200: a page is longer than a section, and a chunk with a parent
+is only what finds it."""
 
 MINIMUM_MAX_TOKENS = 32
 OTHER_KEY_VARIABLE = "EMBEDDING_API_KEY"

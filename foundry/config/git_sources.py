@@ -79,7 +79,7 @@ class GitSource(Table):
         """Return what is wrong although all types are right; `key` is the place in the file."""
         problems = []
         if self.versions and self.ref != "HEAD":
-            problems.append(f"{key}.versions: stands in place of ref; remove one of them")
+            problems.append(f"{key}.versions: replaces ref; remove one of them")
         for number, version in enumerate(self.versions):
             if version in self.versions[:number]:
                 problems.append(f"{key}.versions[{number}]: {version!r} is there twice")

@@ -9,9 +9,9 @@ from foundry.files import templates_folder
 _SERVER = "server"
 """What the lock calls the project itself."""
 
-# What can stand beside the package, and is not in the lock under its name: modules named otherwise
-# than their distribution, what installs and builds, what Python looks for, the export's own, and
-# the clients of services.
+# Modules that can be installed next to the package, and are not in the lock under their name: those
+# called otherwise than their distribution, what installs and builds, what Python looks for, the
+# export's own, and the clients of services.
 _TAKEN = frozenset("""
     attr blib2to3 blackd cuda functorch google grpc isympy jwt markdown_it multipart mypyc nvidia
     opentelemetry pkg_resources py pythoncom pywintypes rpds sklearn torchgen yaml
@@ -20,7 +20,7 @@ _TAKEN = frozenset("""
 
 
 def is_taken(package: str) -> bool:
-    """Return whether a package of this name would stand in the way of another, or of Python."""
+    """Return whether a package of this name would hide another, or one of Python's own."""
     is_module = package in sys.stdlib_module_names or package in _TAKEN or _is_locked(package)
     return keyword.iskeyword(package) or is_module
 

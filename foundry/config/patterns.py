@@ -24,7 +24,7 @@ parser: Any = re._parser  # type: ignore[attr-defined]
 compiler: Any = re._compiler  # type: ignore[attr-defined]
 
 MAX_WAYS = 100_000
-"""Of a pattern, over an input of `MAX_PATTERN_INPUT` characters."""
+"""Ways in which a pattern may match an input of `MAX_PATTERN_INPUT` characters."""
 
 # Of what is not ASCII: letters, four of them other cases of ASCII's, a digit, a space, a sign.
 _SAMPLES = [*map(chr, range(128)), *"\u00e9\u0131\u0130\u212a\u017f\u0663\u2003\u2192"]
@@ -48,7 +48,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a part stands: the flags there, and whether what holds it is repeated.
+    """The surroundings of a part: the flags there, and whether it lies in a repetition.
 
     `firsts` keeps what each repeated part can begin with, which is found by going through it.
     """

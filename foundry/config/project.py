@@ -249,7 +249,7 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
 
 
 def _find_table(annotation: Any) -> type[BaseModel] | None:
-    """Return the table that a field holds, perhaps in a list or beside None."""
+    """Return the table that a field holds, perhaps in a list or as an alternative to None."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_find_table, get_args(annotation))), None)

@@ -27,7 +27,7 @@ FieldWeight = Annotated[int, Field(ge=0, le=100)]
 
 
 class FieldsSection(Table):
-    """[search.fields]: how many times each counts in BM25, beside the text itself.
+    """[search.fields]: how many times each counts in BM25, in addition to the text itself.
 
     Attributes:
         title: The title of the document.
@@ -106,8 +106,8 @@ class IndexOptions:
     """Options of [search] that the index is built with.
 
     `fields` says how many times title, headings, tags and columns of metadata count in BM25,
-    beside the text itself; 0 leaves a field out. `filterable` are the columns of metadata that
-    searches can be filtered by; `expansion_words` how many frequent words are embedded, and
+    in addition to the text itself; 0 leaves a field out. `filterable` are the columns of metadata
+    that searches can be filtered by; `expansion_words` how many frequent words are embedded, and
     `correction_words` by how many queries are corrected. `synonyms` are those of the project's
     file, None without the stage, and `acronyms` says whether texts are searched for more;
     `suggested_words` by how many words that are being typed are completed.

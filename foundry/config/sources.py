@@ -252,7 +252,7 @@ def _path_from(project: Path, source: Path) -> str:
 
 
 def _move_together(project: Path, source: Path) -> bool:
-    """Return whether a source is below the project, around it, beside it or in its repository."""
+    """Return whether a source is below the project, around it, next to it or in its repository."""
     if project.parent in source.parents or source in (project, *project.parents):
         return True
     repository = next((each for each in project.parents if (each / ".git").exists()), None)

@@ -13,7 +13,7 @@ from foundry.runtime.retrieval.tokens import Tokenizer
 
 MAX_GROUPS = 20_000
 MAX_FORMS = 16
-"""Of one group."""
+"""Forms of one group."""
 
 MAX_PROBLEMS = 20
 ARROW = "=>"
@@ -66,7 +66,7 @@ def _find_problems(text: str, group: Group, tokenizer: Tokenizer) -> Iterator[st
         yield "has an empty form; remove a comma, or write what is missing"
         return
     if len(forms) == 1:
-        yield f"{forms[0]!r} stands alone; add its synonyms, with commas between them"
+        yield f"{forms[0]!r} has no synonyms; add them, with commas between them"
     if len(forms) > MAX_FORMS:
         yield f"has {len(forms)} forms, and may have {MAX_FORMS}; divide it"
     keys: dict[str, str] = {}

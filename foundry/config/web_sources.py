@@ -106,7 +106,7 @@ class ListedSource(WebSource):
 
     Attributes:
         url: The page or sitemap to start from.
-        include: Url patterns in which `*` stands for any characters; one that begins with `/` is
+        include: Url patterns in which `*` matches any characters; one that begins with `/` is
             matched against path and query, any other against the whole url.
         exclude: Patterns of urls to leave out.
         hosts: Further hosts whose pages belong to the source.

@@ -28,9 +28,9 @@ class VectorCache(KeyValueFile):
     """
 
     def __init__(self, path: Path) -> None:
-        # Embedding anew may cost money: what is replaced is kept for its owner to look at.
+        # Embedding again may cost money: what is replaced is kept for its owner to look at.
         super().__init__(
-            path, what="the cache of vectors", loss="texts are embedded anew", is_kept=True
+            path, what="the cache of vectors", loss="texts are embedded again", is_kept=True
         )
 
     def space(self, identity: str) -> "VectorSpace":

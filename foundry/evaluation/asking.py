@@ -28,7 +28,7 @@ _ASK = (
     "import sys; sys.path.append({foundry!r});"
     " from foundry.evaluation.in_server import main; main()"
 )
-"""Foundry's folder comes last, since other things may lie beside it."""
+"""Foundry's folder comes last, since it may lie among other packages."""
 
 
 @dataclass(frozen=True, slots=True)

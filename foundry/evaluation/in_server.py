@@ -118,7 +118,7 @@ def resolve(index: Index, questions: Sequence[Question]) -> tuple[list[Question]
 
 
 def rank_documents(index: Index, hits: Sequence[Hit]) -> list[str]:
-    """Return the ids of the documents of hits, and of those that they stand for, each once."""
+    """Return the ids of the documents of hits and of their near duplicates, each once."""
     documents: dict[str, None] = {}
     for hit in hits:
         documents[hit.document_id] = None

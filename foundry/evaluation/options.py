@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TOLERANCE = 0.01
-"""By how much a mean may be below the baseline's."""
+"""A mean may be this much below the baseline's."""
 
 SWEEP = tuple(step / 10 for step in range(11))
 """Semantic weights that are tried; the rest goes to keywords."""

@@ -12,7 +12,7 @@ from foundry.evaluation.questions import describe_skipped
 from foundry.terminal import format_table
 
 CONFIGURED = "hybrid"
-"""The system that foundry.toml describes; the others are shown beside it."""
+"""The system that foundry.toml describes; the others are shown for comparison."""
 
 HEADLINE = "nDCG@10"
 

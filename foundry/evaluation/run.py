@@ -72,7 +72,7 @@ def evaluate_server(
     options: EvaluationOptions,
     reporter: Reporter,
 ) -> EvaluationResult:
-    """Ask the server that an export would be, beside those of other fusions; write the report.
+    """Ask the server that an export would be, and those with other fusions; write the report.
 
     Nothing is raised for what is below a minimum or the baseline.
     """

@@ -99,7 +99,7 @@ def tune(configured: Candidate, others: Sequence[Candidate]) -> Tuning | None:
     chosen = []
     for fold in range(FOLDS):
         outside, inside = folds != fold, folds == fold
-        # The first of equals: what is in use, or what stands nearest to it.
+        # The first of equals: the options in use, or those nearest to them.
         choice = int(np.argmax(values[:, outside].mean(axis=1).round(9)))
         held_out[inside] = values[choice, inside]
         chosen.append(candidates[choice].options)
@@ -117,7 +117,7 @@ def tune(configured: Candidate, others: Sequence[Candidate]) -> Tuning | None:
 
 
 def toml_lines(options: Mapping[str, Any]) -> list[str]:
-    """Options of [search] as they stand in foundry.toml, those of a stage in its table.
+    """Return options of [search] as lines of foundry.toml, those of a stage in its table.
 
     Texts are names without special characters.
     """

@@ -9,7 +9,7 @@ from foundry.files import hash_file
 CHECKSUMS = "SHA256SUMS"
 
 OWNERS_FILES = frozenset({".env", ".git", ".venv"})
-"""What stands in an export and is its owner's alone: secrets, history, an environment."""
+"""Names in an export that belong to its owner alone: secrets, history, an environment."""
 
 UNLISTED = "not part of the export"
 

@@ -1,6 +1,6 @@
 """Decides what an update makes of each file of an export.
 
-Three texts decide: what was generated last, what stands there, what would be generated now.
+Three texts decide: what was generated last, what is there, what would be generated now.
 Untouched files are replaced and edited ones merged, at another path if their module moved; nothing
 of the owner's is lost.
 """
@@ -16,17 +16,17 @@ from foundry.export.merge import merge
 from foundry.export.moves import Moves
 
 BESIDE = ".new"
-"""Appended to the name of a file whose owner's version stands and could not be merged."""
+"""Appended to a file's name for the generated version, if the owner's could not be merged."""
 
 ASIDE = ".orig"
-"""Appended to a module's name, for its owner's version where the generated one is another file."""
+"""Appended to a module's name for the owner's version, if its code was rewritten elsewhere."""
 
 MAX_CONFLICT_LINES = 60
 """Lines of both sides of a conflict: as many as can be compared at a glance."""
 
 MIN_KEPT_SHARE = 0.5
-"""Of the lines of a module that moved. With less, lines that match do so by chance, and an edit
-beside them would land anywhere."""
+"""The least share of a moved module's lines that are still there. Below it, lines match by chance,
+and an edit next to them would land anywhere."""
 
 OWNERS_MODULE = "custom.py"
 """The module that is there for the owner's own code."""
@@ -41,8 +41,8 @@ class Update:
         added: New.
         removed: Untouched, and no longer part of the export.
         merged: Edited, and brought together with what is new.
-        conflicts: Edited where the generated text changed too; both stand in the file, marked.
-        beside: Edited, and not to be merged; what was generated stands beside it as `.new`.
+        conflicts: Edited where the generated text changed too; both are in the file, marked.
+        beside: Edited, and not to be merged; what was generated is next to it as `.new`.
         kept: Edited, and as the owner left it, because nothing new concerns it.
         orphaned: Edited, and no longer part of the export; kept.
         deleted: Deleted by the owner; stays so.
@@ -131,7 +131,7 @@ class _Decisions:
         return new
 
     def _edited(self, name: str, new: bytes | None) -> bytes | None:
-        """Return the content of a file that was edited; None to leave what stands there."""
+        """Return the content of a file that was edited; None to leave the file alone."""
         update, base, path = self.update, self._base, self._target / name
         if path.is_symlink():
             (update.orphaned if new is None else update.kept).append(name)

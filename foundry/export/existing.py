@@ -27,7 +27,7 @@ MAX_BYTES = 64_000_000
 """More text than any server has."""
 
 LISTS = frozenset({"uv.lock", "requirements.txt", "sbom.cdx.json", "corpus.json"})
-"""Files that are made anew rather than merged."""
+"""Files that are replaced rather than merged."""
 
 RECORDS = frozenset({CHECKSUMS, GENERATED})
 """Files that describe the others."""
@@ -73,7 +73,7 @@ class Existing:
         return [*self.edited, *self.added]
 
     def read_files(self, folder: Path) -> dict[str, bytes]:
-        """Return what the export holds beside its index, what is its owner's alone, and links."""
+        """Return all files except the index, those that belong to the owner alone, and links."""
         return {
             name: (folder / name).read_bytes()
             for name in list_files(folder)
@@ -143,7 +143,7 @@ def read_generated(folder: Path) -> Generated:
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ExportError(
             f"{path}: cannot be read: {error}",
-            hint="restore it from a trusted copy; foundry export --force writes the export anew"
+            hint="restore it from a trusted copy; foundry export --force replaces the export"
             " and keeps edited files as .orig",
         ) from None
     digests |= {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}

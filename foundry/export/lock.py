@@ -92,7 +92,7 @@ def _edges(resolution: Resolution, asked: Asked, extra: str) -> list[Edge]:
             raise RenderError(
                 f"pyproject.toml asks for {requirement}, which the lock of the templates does"
                 " not hold",
-                hint="make locks resolves the templates anew; a template of your own may leave"
+                hint="make locks resolves the templates again; a template of your own may leave"
                 " dependencies out, but not add or change any",
             )
         edges += [edge for edge in resolution.roots[extra] if edge.name == name]

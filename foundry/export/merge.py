@@ -15,7 +15,7 @@ OPENING, MIDDLE, CLOSING = "<<<<<<< yours\n", "=======\n", ">>>>>>> generated\n"
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A text with both sides' changes; in `conflicts` places both stand, marked.
+    """A text with both sides' changes; in `conflicts` places both are kept, marked.
 
     `longest` counts the lines of both sides of the longest conflict.
     """

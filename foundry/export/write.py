@@ -1,6 +1,6 @@
-"""Writes an export: beside the target first, then into its place in one step.
+"""Writes an export: next to the target first, then into its place in one step.
 
-What stands at the target is replaced only if Foundry wrote it. Files that its owner edited or added
+An existing folder is replaced only if Foundry wrote it. Files that its owner edited or added
 stop the export; with `force` edited files are kept beside the new ones as `.orig`, added ones stay.
 An update (`export.update`) merges instead.
 """
@@ -79,7 +79,7 @@ def write_export(target: Path, export: Export, *, force: bool) -> None:
 
 
 def find_existing(target: Path) -> Existing | None:
-    """Return what stands at the target, if anything. Raises ExportError if that must stay."""
+    """Return the export at the target, if there is one. Raises ExportError for anything else."""
     if not target.exists():
         return None
     if not target.is_dir():
@@ -141,9 +141,9 @@ def settle(target: Path) -> None:
 
 
 def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
-    """Let `fill` write a new folder beside `target`, then put it in its place.
+    """Let `fill` write a new folder next to `target`, then put it in its place.
 
-    Whatever goes wrong, the old folder stands. Raises ExportError for what the disk refuses.
+    Whatever goes wrong, the old folder stays. Raises ExportError for what the disk refuses.
     """
     staging, retired = _beside(target, "new"), _beside(target, "old")
     try:
@@ -195,7 +195,7 @@ def _beside(target: Path, role: str) -> Path:
 def take_over(old: Path, new: Path, is_foundrys: Callable[[str], bool]) -> None:
     """Bring every file that is not Foundry's from `old` into `new`.
 
-    One whose name is taken there is kept beside it, as .orig.
+    One whose name is taken there is kept as .orig.
     """
     folders = {
         parent.as_posix()
@@ -207,7 +207,7 @@ def take_over(old: Path, new: Path, is_foundrys: Callable[[str], bool]) -> None:
 
 
 def free_name(path: Path) -> Path:
-    """Return the path itself, or with .orig, .orig2 ... after it where something stands."""
+    """Return the path itself, or with .orig, .orig2 ... after it if it is taken."""
     free, number = path, 1
     while os.path.lexists(free):
         free = path.with_name(f"{path.name}.orig{number if number > 1 else ''}")

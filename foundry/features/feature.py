@@ -9,7 +9,7 @@ from foundry.features.snippet import Snippet, Step
 
 PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"
 HTTPX = "httpx2>=2.16,<3"
-"""What speaks to language models and services that embed."""
+"""The requirement of everything that asks a language model or an embedding service."""
 
 Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$", max_length=63)]
 """A name in foundry.toml: small letters, digits, and single - or _ between them."""
@@ -39,10 +39,11 @@ class Feature:
         dependencies: Requirements of the export's pyproject.toml.
         modules: What Foundry must be able to import to use it here; its own extra that brings them
             is called like the feature.
-        environment: Blocks of `.env.example` that stand there with it, as its template names them.
+        environment: Blocks of `.env.example` that are there only with it, by the names that its
+            template has for them.
         section: Its part of the server's README: the name of a template in templates/readme, which
             knows as `own` what `values` returns.
-        settings: Keys of [server] that stand in settings.json only with it.
+        settings: Keys of [server] that are in settings.json only with it.
         limits: Keys of [server] by the names that they have under `limits` there, likewise.
         step: Its lines of a rendered module, where they are the same whatever else was chosen.
     """

@@ -114,7 +114,7 @@ class _LanguageModelKeys(Table):
     Attributes:
         language_model: Whether the chat asks the language model that `LLM_BASE_URL`, `LLM_MODEL`
             and `LLM_API_KEY` name; without it, answers are extracts of the documents.
-        chat_instructions: What the model is told, beside what the server tells it.
+        chat_instructions: What the model is told, in addition to what the server tells it.
     """
 
     language_model: bool = False

@@ -22,7 +22,7 @@ class Provider(Feature):
     Attributes:
         kind: `none` and `pieces` embed queries without a model; `model` loads one in the server,
             `service` asks one over the network.
-        keys: What may stand in [embedding] beside `provider`.
+        keys: The keys of [embedding] that it takes, besides `provider`.
         base_url: Of the service, unless told otherwise.
         api_key_env: The variable of its key.
         dimensions: What the service is asked for; None for the model's own.

@@ -20,7 +20,7 @@ from foundry.urls import Url
 ACCEPTED = "gzip"
 MEMBER_START = b"\x1f\x8b\x08"
 MAX_MEMBERS = 4_000
-"""Of one gzip stream, each of which takes some microseconds however little it holds."""
+"""Members of one gzip stream; each takes some microseconds, however little it holds."""
 
 MAX_HEADER_BYTES = 65_536
 TOO_LARGE_HEADERS = 431
@@ -47,7 +47,7 @@ def exchange(
 ) -> Answer:
     """Ask for a url once; no redirect is followed.
 
-    `headers` are those beside Host and Connection, `seconds` are for everything from the resolver
+    `headers` are those besides Host and Connection, `seconds` are for everything from the resolver
     to the last byte. A body of more than `max_bytes`, before or after decoding, is refused, or cut
     with `truncate`. Raises FetchError when there is no whole answer, StoppedError after a stop.
     """

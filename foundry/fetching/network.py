@@ -23,10 +23,10 @@ from foundry.fetching.failures import FetchError, StoppedError
 from foundry.urls import Url
 
 CONNECT_SECONDS = 10.0
-"""For a connection, and for a TLS handshake: a stopped build waits no longer for them."""
+"""Limit of connecting and of a TLS handshake, which a stopped build has to wait for."""
 
 SLICE_SECONDS = 0.2
-"""How long a wait goes on before it is looked whether the build was stopped."""
+"""A waiting read looks this often whether the build was stopped."""
 
 Resolve = Callable[[str, int], list[str]]
 Connect = Callable[[str, int, float], httpcore2.NetworkStream]

@@ -31,7 +31,7 @@ class PageCache:
     def __init__(self, folder: Path) -> None:
         self._used: set[bytes] = set()
         self._file = KeyValueFile(
-            folder / FILE_NAME, what="the cache of web pages", loss="pages are fetched anew"
+            folder / FILE_NAME, what="the cache of web pages", loss="pages are fetched again"
         )
 
     def load(self, url: Url) -> CachedPage | None:

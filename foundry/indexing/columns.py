@@ -1,4 +1,4 @@
-"""What an index knows of documents beside their records: what to filter by, chunks, links."""
+"""What an index knows of documents besides their records: what to filter by, chunks, links."""
 
 from array import array
 from collections.abc import Iterable, Sequence

@@ -25,7 +25,7 @@ MAX_COUNTED = 2_000_000
 
 MAX_LETTERS = 255
 WEIGHT_UNIT = 12
-"""What a frequency is worth that is twice as high."""
+"""The value of a frequency that is twice as high."""
 
 _WORD = re.compile(r"(?<!\w)[^\W\d]+(?!\w)")
 

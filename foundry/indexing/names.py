@@ -25,7 +25,7 @@ MAX_CHUNK_PLACES = 10
 """Places of copies that a chunk lists; its document lists all."""
 
 MAX_PATH_PARTS = 4
-"""Of a path by which it is found; by the whole of it, it is found as well."""
+"""A document is found by up to this many parts at the end of its path, and by the whole path."""
 
 _ARTICLES = frozenset("ai")
 _URL = re.compile(r"https?://[^/?#]*([^?#]*)")

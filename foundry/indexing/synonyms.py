@@ -17,7 +17,7 @@ from foundry.runtime.retrieval.tokens import ENGLISH_STOP_WORDS, Tokenizer
 
 MAX_ACRONYMS = 20_000
 MAX_LONG_FORMS = 3
-"""Of one acronym: the most frequent."""
+"""Long forms kept for one acronym, the most frequent."""
 
 _BRACKETS = re.compile(r"(?<=\s)\(([^()\n]{2,100})\)")
 _SHORT = re.compile(r"(?=(?:.*[A-Z]){2})[A-Za-z][A-Za-z0-9&/-]{1,9}")

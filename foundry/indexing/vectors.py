@@ -29,13 +29,13 @@ BLOCK = 8_192
 """Rows worked on at a time, which bounds the memory of a pass over all vectors."""
 
 THREADS = 2
-"""Of a pass over all vectors. NumPy needs no lock for it; each has a block of its own in memory."""
+"""Threads of a pass over all vectors, in which NumPy holds no lock; each has a block in memory."""
 
 SKETCHED_ROWS = 1_024
-"""Of which a thread takes the signs at a time."""
+"""Rows whose signs a thread takes at a time."""
 
 CACHED_ROWS = 256
-"""As many as fit into a processor's cache as floats, where they are summed ten times as fast."""
+"""Rows that fit into a processor's cache as floats, where they are summed ten times as fast."""
 
 
 DEFAULT_BACKGROUND, MAX_BACKGROUND = 0.5, 0.9

@@ -147,7 +147,7 @@ class Vocabulary:
         return owners[owners >= 0], parts[owners >= 0], hashes[owners >= 0]
 
     def _place_of(self, text: bytes) -> int:
-        """Return before which old term a text stands."""
+        """Return before which old term a text sorts."""
         return bisect_left(range(self._old_count), text, key=self._text_of)
 
     def _text_of(self, number: int) -> bytes:

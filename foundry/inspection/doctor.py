@@ -39,7 +39,7 @@ VARIABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `is_problem` if it stands in the way of something.
+    """One thing that was looked at. `is_problem` if something will not work.
 
     One that is none may have a `group`, whose findings are told in one line, each as `brief`.
     """

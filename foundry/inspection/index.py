@@ -32,7 +32,7 @@ MAX_CANDIDATES = 5
 class Selection:
     """The part of an index to show: all of it, unless one of these is given.
 
-    `source` and `path`, in which `*` also stands for slashes, let documents through; `document` is
+    `source` and `path`, in which `*` also matches slashes, let documents through; `document` is
     the id or path of one, `chunk` an id.
     """
 

@@ -9,7 +9,7 @@ FEWEST_WORDS = 20
 """A shorter text tells nothing."""
 
 LEAST_SHARE = 0.05
-"""Of the words of a text; running text has two to eight times as many of them."""
+"""The least share of known words in a text; running prose has two to eight times as many."""
 
 _WORD = re.compile(r"[^\s\d!-/:-@\[-`{-~«»„“”‘’…–—।]+")  # noqa: RUF001
 
@@ -19,7 +19,7 @@ COMMON_WORDS = {
         Path(__file__).with_name("languages.json").read_bytes()
     ).items()
 }
-"""For each language with a stemmer, words of which every text in it is full."""
+"""The most frequent words of each language that has a stemmer."""
 
 
 def find_language(text: str) -> str | None:

@@ -27,14 +27,14 @@ from foundry.terminal import count_of
 
 FILES_READ = 40
 FILES_PARSED = 4
-"""Of formats that worker processes read: a PDF may take a second."""
+"""Files read by worker processes: a PDF may take a second."""
 
 UNNAMED_OPENED = 1_000
 """Files of unknown endings whose first bytes tell whether they are text."""
 
 SNIFFED_BYTES = 8192
 MAX_BYTES = 2_000_000
-"""Of a file that is read for its language."""
+"""Larger files are not read for their language."""
 
 ROWS_READ = 200
 FORMATS_SHOWN = 12

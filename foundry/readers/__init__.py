@@ -23,7 +23,7 @@ _WORD = re.compile(r"[^\W_]")
 SCAN = "scan"
 """Tags documents of which some text was read from pictures."""
 MAX_OUTLINED_CHARS = 10_000_000
-"""Of a source file; a larger one is read as text."""
+"""A source file with more characters has no outline, and is read as plain text."""
 
 
 def reads_apart(raw: RawDocument) -> bool:

@@ -32,7 +32,7 @@ class Reader:
     `version` goes into every document's `reader` and changes whenever the same bytes give another
     reading. `media_types` maps a lower-case file suffix, or a whole file name, to a media type.
     `read` takes normalised text and may raise UnreadableError. `outline` finds headings and blocks
-    in the same text, as UTF-8, in a worker process; where that fails, those of `read` stand.
+    in the same text, as UTF-8, in a worker process; where that fails, those of `read` are kept.
     """
 
     version: str

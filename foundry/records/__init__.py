@@ -38,7 +38,7 @@ class RawDocument:
     ocr: bool = False
 
     def describe(self) -> dict[str, Any]:
-        """Return all that the source knows beside the content and its stamp, as JSON has it."""
+        """Return all that the source knows, except the content and its stamp, for JSON."""
         names = [each.name for each in fields(self) if each.name not in {"content", "stamp"}]
         return {**{name: getattr(self, name) for name in names}, "metadata": dict(self.metadata)}
 
@@ -73,7 +73,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a text is found, beside the document that stands for it in the index."""
+    """Where another copy of an indexed document was found."""
 
     document_id: str
     source: str

@@ -22,7 +22,7 @@ SUFFIX = ".jinja"
 def render(
     template: str, values: Mapping[str, object], own: Mapping[str, str] | None = None
 ) -> str:
-    """Render one template; texts in `own` stand in for Foundry's by name.
+    """Render one template; texts in `own` replace Foundry's templates by name.
 
     Raises RenderError, naming the template and the line.
     """

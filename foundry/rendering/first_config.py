@@ -9,10 +9,10 @@ from foundry.features.contributions import comment_tables
 from foundry.rendering.environment import render
 
 _DECIDED = "path repository url id title text include exclude base_url allow_private".split()
-"""Keys of a source that stand in the file where they are known."""
+"""Keys of a source that are written to the file if they are known."""
 
 MAX_KEYS_NAMED = 5
-"""Of front matter or a table; the others are for their owner to find."""
+"""Keys of front matter or columns of a table that a new file suggests."""
 
 
 def compose_config(

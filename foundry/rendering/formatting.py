@@ -29,7 +29,7 @@ TIME_LIMIT_SECONDS = 60.0
 def format_python(files: Mapping[str, bytes], rendered: Sequence[str]) -> dict[str, bytes]:
     """Format the `rendered` ones among `files` and check them; returns their new contents.
 
-    The others are laid beside them, since imports are judged by what is there.
+    The others are written too, since ruff judges imports by the files that exist.
     """
     with tempfile.TemporaryDirectory(prefix="foundry-") as scratch:
         root = Path(scratch).resolve()
@@ -71,9 +71,9 @@ _PARSERS: dict[str, Callable[[str], object]] = {
 
 
 def _run(tool: str, arguments: Sequence[str], folder: Path) -> None:
-    # -P: modules of the rendered server must not stand in for those of the formatter.
+    # -P: modules of the rendered server must not hide those of the formatter.
     command = [sys.executable, "-P", "-m", tool, *arguments]
-    hint = f"reinstall it beside Foundry: {sys.executable} -m pip install --force-reinstall {tool}"
+    hint = f"reinstall it: {sys.executable} -m pip install --force-reinstall {tool}"
     try:
         with subprocess.Popen(
             command,

@@ -61,7 +61,7 @@ def _write_project(project: Path, title: str, source: Mapping[str, object]) -> N
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     project.chmod(0o700)
     written = compose_config(title, source, asks_model=bool(model_variables()))
-    text = f"# By foundry serve, which writes it anew.\n{written}"
+    text = f"# By foundry serve, which overwrites it.\n{written}"
     file = project / CONFIG_NAME
     if not file.exists() or file.read_text(encoding="utf-8") != text:
         replace_file(file, text.encode())

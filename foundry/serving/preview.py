@@ -11,7 +11,7 @@ from foundry.files import write_files
 from foundry.rendering.plan import plan_key, plan_server
 
 LOCK_SECONDS = 60.0
-"""How long a query waits for another one that renders."""
+"""A query waits this long for another one that renders."""
 
 
 def render_preview(config: Config, query_encoder: Provider, name: str = "server") -> Path:

@@ -14,7 +14,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 from foundry.errors import FoundryError, RequestError
 
 TIME_LIMIT_SECONDS = 120.0
-"""For a command of a server, and for the import of its modules."""
+"""Limit of a server's command, and of importing its modules."""
 
 START_SECONDS = 60.0
 ANSWER_SECONDS = 30.0
@@ -24,7 +24,7 @@ VARIABLES = frozenset(
     " EMBEDDING_MODEL HF_HOME FASTEMBED_CACHE_PATH HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy"
     " https_proxy no_proxy SSL_CERT_FILE DATABASE_URL QDRANT_URL QDRANT_API_KEY".split()
 )
-"""What a server gets of the caller's environment, beside the key of its embedding service."""
+"""The caller's variables that a server gets, besides the key of its embedding service."""
 
 _ADDRESS = re.compile(r"http://\S+?:\d+")
 

@@ -31,7 +31,7 @@ FOLDERS = ("served-a", "served-b")
 """Taken in turn, so that the server before can be started again if its successor cannot."""
 
 STOP_SECONDS = 15.0
-"""How long a server may take to finish its requests."""
+"""A server has this long to finish its requests."""
 
 Outcome = TypeVar("Outcome")
 """Result of a build, or the exception that it failed with."""

@@ -18,11 +18,11 @@ from foundry.sources.names import looks_secret, printable
 
 CACHE_FOLDER = "git"
 MAX_POINTER_BYTES = 1_024
-"""Of what Git LFS leaves in place of a file, by its specification."""
+"""The largest pointer that Git LFS may leave in place of a file, by its specification."""
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _NO_FILES = {"120000": "symbolic link", "160000": "submodule"}
-"""What is no file, by its mode."""
+"""Entries of a tree that are not files, by mode."""
 
 
 def fetch(

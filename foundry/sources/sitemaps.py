@@ -14,14 +14,14 @@ from foundry.sources.web_scope import Scope
 from foundry.urls import Url, UrlError, join_url
 
 MAX_BYTES = 64_000_000
-"""Of one sitemap; the protocol allows 50 MiB."""
+"""Size of one sitemap; the protocol allows 50 MiB."""
 
 MAX_TOTAL_BYTES = 512_000_000
 MAX_DEPTH = 5
 MAX_SITEMAPS = 10_000
 MAX_ENTRIES = 2_000_000
 MAX_ELEMENTS = 2_000_000
-"""Of one sitemap: forty for each of the 50,000 pages that the protocol allows."""
+"""Elements of one sitemap: forty for each of the 50,000 pages that the protocol allows."""
 
 _MAX_NESTING = 16
 # With or without the zero bytes of UTF-16.

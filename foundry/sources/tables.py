@@ -16,7 +16,7 @@ MAX_ROW_CHARS = 64_000_000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: column name to value; `place` says where it stands in the file."""
+    """One row: column name to value; `place` says where it is in the file."""
 
     place: str
     values: Mapping[str, Any]

@@ -54,7 +54,7 @@ def matches(pattern: str, url: Url) -> bool:
     """Return whether a pattern fits a whole url, or one that begins with a slash its path and
     query.
 
-    `*` stands for any characters, also none; every other character for itself. Takes time linear
+    `*` matches any characters, also none; every other character matches itself. Takes time linear
     in the length of the url for each part between two stars.
     """
     text = url.target if pattern.startswith("/") else str(url)

@@ -17,7 +17,7 @@ QUESTIONS = 20
 
 DEPTH = 100
 TOLERANCE = 1e-5
-"""By how much a score may differ."""
+"""The largest difference allowed between two scores of the same chunk."""
 
 SEED = 7
 

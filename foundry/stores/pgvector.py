@@ -251,7 +251,7 @@ _HINTS: tuple[tuple[tuple[type[psycopg.Error], ...], str], ...] = (
     ((psycopg.OperationalError,), "start it, or correct DATABASE_URL; then publish again"),
     ((psycopg.Error,), "publish again"),
 )
-"""What helps against an error: the first that fits, since some are kinds of others."""
+"""Hints by kind of error; the first that fits is taken, since some are kinds of others."""
 
 
 @contextmanager

@@ -31,7 +31,7 @@ INDEXING_SECONDS = 3600.0
 
 LOOK_SECONDS = 1.0
 SETTLED_LOOKS = 3
-"""How often a collection must be green, one after the other: it takes up a graph a moment late."""
+"""Green looks in a row after which a graph counts as finished: it begins a moment late."""
 
 GRAPH_LINKS = 32
 GRAPH_DEPTH = 256
@@ -43,8 +43,8 @@ def publish(
 ) -> Outcome:
     """Load into a collection of its own, count, compare, move the alias, drop what is old.
 
-    A collection that is not finished says so, and is begun anew by the next publication. Raises
-    PublishError.
+    A collection that is not finished says so, and the next publication loads it from the start.
+    Raises PublishError.
     """
     patient = StoreSettings(settings.name, settings.exact, CALL_SECONDS)
     client = open_client(patient)
@@ -189,7 +189,7 @@ def _versions(client: QdrantClient, name: str) -> list[str]:
 
 
 def _state(client: QdrantClient, collection: str) -> dict[str, Any]:
-    """Return what a publication wrote beside a collection; empty where there is none."""
+    """Return what a publication noted with a collection; empty where there is none."""
     if not client.collection_exists(collection):
         return {}
     return client.get_collection(collection).config.metadata or {}

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 
 GRACE_SECONDS = 3600.0
-AGAIN = "publish with --again, which loads this version anew"
-"""What to do where an engine has not what it should have of a version."""
+AGAIN = "publish with --again, which loads this version again"
+"""The hint when an engine lacks part of a version."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishOptions:
     """Options of publishing into an engine.
 
-    With `again`, this version is loaded anew although the engine has it; with `stale`, although
+    With `again`, this version is loaded although the engine has it; with `stale`, although
     foundry.toml asks for another one. A version stays for `grace` seconds after another took its
     place.
     """

@@ -24,7 +24,7 @@ Parsed = TypeVar("Parsed")
 COMMIT_SECONDS = 1.0
 NUMBER_BYTES = 6
 NAME_BYTES = 4
-"""Of the length of a name, before the name and the result."""
+"""Size of the length of a name, which comes before the name and the result."""
 
 # Keys begin with what they are of. Results are found by number, which their entries begin with.
 _ENTRY = b"entry "
@@ -69,7 +69,7 @@ class DocumentCache:
         self._file = KeyValueFile(
             path,
             what="the cache of documents",
-            loss="documents are prepared anew",
+            loss="documents are prepared again",
             is_strict=True,
         )
         self._committed = time.monotonic()

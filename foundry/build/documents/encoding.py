@@ -36,7 +36,7 @@ ZLIB_LEVEL = 1
 MAX_UNPACKED_BYTES = 2_000_000_000
 
 _LENGTHS = struct.Struct("<II")
-"""Of the signature, which a document that was skipped has not, and of the compressed JSON."""
+"""Lengths of the signature, 0 for a skipped document, and of the compressed JSON."""
 
 
 class _StoredChunk(NamedTuple):

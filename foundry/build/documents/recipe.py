@@ -1,4 +1,4 @@
-"""The options and programs that decide, beside a document, how it is prepared."""
+"""The options and programs that decide, with the document itself, how it is prepared."""
 
 import hashlib
 import json

@@ -114,7 +114,7 @@ def join_digests(digests: Sequence[bytes]) -> str:
 
 
 def table_origin(source: Source, recipe: str) -> str:
-    """Return what a table's documents depend on beside its content."""
+    """Return what a table's documents depend on besides its content."""
     return f"{origin_key(source)} {recipe}"
 
 

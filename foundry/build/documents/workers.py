@@ -29,10 +29,10 @@ LITTLE_WORK = (32, 300_000)
 """Documents and bytes that one worker prepares in the time that a second takes to start."""
 
 DOCUMENTS_AHEAD = 4
-"""In flight for each worker."""
+"""Documents under way for each worker."""
 
 BYTES_AHEAD = 64_000_000
-"""In flight; one document alone may be larger."""
+"""Size of the documents under way; a single one may be larger."""
 
 LIMITS = Limits(seconds_per_megabyte=5)
 

@@ -17,10 +17,10 @@ Reference = Any
 ADDRESS_VARIABLE = "RAY_ADDRESS"
 
 RETRIES = 5
-"""How often a task is begun anew after the node that ran it has died."""
+"""How often a task is started again after the node that ran it has died."""
 
 REACH_SECONDS = 10.0
-"""For the first connection to a cluster that is to be joined."""
+"""Limit of the first connection to a cluster."""
 
 WITHOUT_NODES_SECONDS = 60.0
 """How long a build waits for nodes when there are none left."""

@@ -9,13 +9,13 @@ from foundry.build.ray.tasks import check_installation, prepare_batch
 
 BATCH_DOCUMENTS = 32
 BATCH_BYTES = 500_000
-"""Of a batch, from which on no further document is added."""
+"""A batch of this size takes no further document."""
 
 BATCHES_AHEAD = 2
 """Batches under way for each processor."""
 
 BYTES_AHEAD = 128_000_000
-"""Of documents under way; one alone may be larger."""
+"""Size of the documents under way; a single one may be larger."""
 
 
 class RayPool:

@@ -25,7 +25,7 @@ from foundry.records import RawDocument
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 ANSWER_BYTES = 32_000_000
-"""Of a batch, from which on no further document is prepared: small files may hold much."""
+"""No further document of a batch is prepared once its answers have this size."""
 
 Mismatch = dict[str, str]
 """The versions of a node whose installation is another than that of the build."""

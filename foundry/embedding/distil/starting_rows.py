@@ -20,7 +20,7 @@ STARTING_LENGTH = 0.5
 """Median length of the rows, which a step of Adam is to be seen against."""
 
 LEAST_GENERAL_SHARE = 0.5
-"""Of all pieces of the texts, for the general vocabulary to mean something in the corpus."""
+"""Of a corpus with a smaller share of general pieces, the general vocabulary says too little."""
 
 
 def starting_rows(

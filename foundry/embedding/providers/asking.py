@@ -35,7 +35,7 @@ REPETITIONS = {None: 2, 500: 1}
 service that gives wrong vectors may do so by chance, one that refuses a text has its reasons."""
 
 PAUSE_SECONDS = 0.05
-"""Before a text is asked for again; doubled each time."""
+"""The first pause before a text is asked for again; it doubles each time."""
 
 STUBBORN_ATTEMPTS = 4
 """Failures with status 500 of the same call, after which its texts are suspected."""
@@ -49,7 +49,7 @@ MOST_REFUSED = 20
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 60.0
 UNPROVEN_SECONDS = 30.0
-"""Of trying where nothing has answered yet: the address may be wrong."""
+"""Time for tries when nothing has answered yet: the address may be wrong."""
 
 
 class StoppedError(Exception):

@@ -190,7 +190,7 @@ class BatchedModel:
                 raise BuildError(
                     f"the cache holds vectors of {len(vector)} numbers for the model"
                     f" {self.model.model!r}, which gives {self.dimensions}",
-                    hint="delete .foundry/cache.sqlite to embed all texts anew",
+                    hint="delete .foundry/cache.sqlite to embed all texts again",
                 )
 
     def _join(

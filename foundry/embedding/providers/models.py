@@ -31,14 +31,14 @@ ACCELERATOR_BATCH_TOKENS = 32_768
 """Few stay in a processor's cache, many keep a graphics card busy."""
 
 USUAL_TOKENS = 512
-"""Of one text, where a model of Sentence Transformers does not say."""
+"""Tokens of one text, for models of Sentence Transformers that state no limit."""
 
 UNKNOWN_TOKENS = 2048
 """Of one text, where a service's model is not known: what servers give even those that could take
 more."""
 
 CALL_SECONDS = 120.0
-"""For one call of a service; a large batch on a small machine takes its time."""
+"""Limit of one call of a service; a small machine takes long for a large batch."""
 
 OPENAI_HOST = "api.openai.com"
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
@@ -46,13 +46,13 @@ TWO_NETWORKS = frozenset({"Router", "Asym"})
 MODEL_SUFFIXES = frozenset(
     {".bin", ".json", ".model", ".onnx", ".onnx_data", ".pt", ".safetensors", ".txt", ".data"}
 )
-"""Of weights, of configurations and of tokenizers' files."""
+"""Endings of weights, configurations and tokenizers."""
 
 
 def open_model(options: EmbeddingSection) -> EmbeddingModel:
     """Return the model, loaded where it runs on this machine; a service is not asked yet.
 
-    EMBEDDING_BASE_URL stands in for the address of a service that is configured, here as in the
+    EMBEDDING_BASE_URL replaces the address of a service that is configured, here as in the
     server: it need not be the same from everywhere. Raises BuildError when a package, a key or the
     model is missing.
     """
@@ -155,7 +155,7 @@ def _local_model(
 
 
 def hash_model_folder(folder: Path) -> str:
-    """SHA-256 over the paths and contents of a model's files, whatever else lies beside them."""
+    """SHA-256 over the paths and contents of a model's files, whatever else is in the folder."""
     digest = hashlib.sha256()
     for name, path in list_model_files(folder):
         digest.update(f"{name}\0{hash_file(path)}\n".encode())

@@ -15,7 +15,7 @@ import foundry
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceCutter
 
 MARGIN = 1.3
-"""Of word pieces: other vocabularies have other words."""
+"""Estimates are raised by this factor, since vocabularies of word pieces differ."""
 
 FRAME_TOKENS = 4
 """Tokens that a model puts around a text."""

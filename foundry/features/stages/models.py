@@ -111,7 +111,7 @@ class Rerank(Stage):
     deadline_ms: Milliseconds = 1000
 
     def steps(self) -> Iterator[Step]:
-        """Order the best anew, with a model that may be loaded at the start."""
+        """Reorder the best hits, with a model that may be loaded at the start."""
         module = "retrieval.stages.cross_encoder"
         yield _rerank_by(
             module, "A cross-encoder orders the best {hits}: see [Reranking](#reranking)."

@@ -246,7 +246,7 @@ class WordParts(Stage):
     gain: float = Field(default=0.3, gt=0, le=MAX_FACTOR)
 
     def steps(self) -> Iterator[Step]:
-        """Order the best anew."""
+        """Reorder the best hits."""
         yield Step(
             Place.RERANK,
             {"retrieval.stages.word_parts": ("boost_word_parts",)},

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Grammar:
     """The Python `module` of a grammar, the `function` there that gives it, and its types of nodes.
 
-    `scopes` are definitions in which others may stand (classes, namespaces, implementations);
+    `scopes` are definitions that may contain others (classes, namespaces, implementations);
     `callables` define functions, where they have a body; `values` give a name to a function.
     `wrappers` stand around a definition and `attached`, beside comments, before one, and belong to
     it. Scopes among `bodies` are definitions only where they have a body. `fallback` names the
@@ -44,10 +44,10 @@ _NAMES = frozenset(("module", "function", "fallback"))
 _GENERICS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
 _RECEIVER = re.compile(r"(\w+)\s*\)$")
 _NO_NAMES = frozenset(("prototype", "module", "exports", "this", "self", "window", "global"))
-"""Of an assignment in JavaScript, what says only that the name is there."""
+"""Parts of an assignment's target in JavaScript that name nothing."""
 
 COMMENTS = frozenset(("comment", "line_comment", "block_comment"))
-"""What the grammars call comments."""
+"""The grammars' names for comments."""
 
 OPENERS = frozenset(
     ("namespace_definition", "namespace_declaration", "internal_module", "mod_item", "impl_item")

@@ -27,7 +27,7 @@ OPEN_BYTES = 1_200
 MAX_INDENTATION = 400
 
 _CLOSING = re.compile(r"(?:[\W_]|\b(?:end|endif)\b)*+")
-"""What may follow a definition without being text of its own."""
+"""Text after a definition that belongs to it: closing brackets and keywords."""
 
 
 @dataclass(frozen=True, slots=True)

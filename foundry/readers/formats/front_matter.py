@@ -1,4 +1,4 @@
-"""YAML front matter: what stands between two `---` lines at the start of a document."""
+"""YAML front matter: the text between two `---` lines at the start of a document."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from foundry.readers.dates import normalise_date
 MAX_CHARS = 65_536
 MAX_DEPTH = 20
 MAX_NAMES = 100
-"""Of tags, and of aliases."""
+"""Tags, and aliases, kept for one document."""
 _OPENING = re.compile(r"---[ \t]*\n")
 _FIRST_KEY = re.compile(r"(?:[ \t]*#.*\n|[ \t]*\n)*[\"']?[\w][\w .-]{0,100}+[\"']?[ \t]*:")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE)
@@ -59,7 +59,7 @@ def find_title(values: Mapping[str, Any]) -> str | None:
 
 
 def find_tags(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return tags and keywords; in one string, commas and semicolons stand between them."""
+    """Return tags and keywords; in one string, commas and semicolons separate them."""
     parts = {key: value for key, value in values.items() if key in {"tags", "keywords"}}
     for key, value in parts.items():
         if isinstance(value, str):

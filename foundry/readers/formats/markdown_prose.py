@@ -50,7 +50,7 @@ _SIGNS = ("```", "~~~", "]:", "\t", " " * 4)
 # Code that follows a tag is code, and what looks like Markdown there is.
 _LEFT_OUT = ("html_block", "blockquote")
 _LEFT_TO_READING = re.compile(r"^[ \t\d.)*+>-]*[<>]", re.MULTILINE)
-"""What begins a block of those that are left out."""
+"""The beginning of a block that only a full reading parses."""
 
 _PARSER, _MDX_PARSER = BlockParser(*_LEFT_OUT), BlockParser(*_LEFT_OUT, "code")
 
@@ -102,7 +102,7 @@ def _replace_enclosed(
     endings: dict[str, re.Pattern[str]],
     make: Callable[[str, str], str | None],
 ) -> None:
-    """Replace what stands between an opening and its ending by what `make` makes of it."""
+    """Replace the text between an opening and its ending by what `make` returns for it."""
     position, missing = 0, set[str]()
     while (match := opening.search(edits.mask, position)) is not None:
         position = match.end()

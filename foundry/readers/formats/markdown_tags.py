@@ -146,7 +146,7 @@ def _pair(tags: list[Tag]) -> dict[int, Tag]:
 
 
 def _write(tag: Tag, partner: Tag | None, edits: Edits) -> str:
-    """Return what stands in a tag's place."""
+    """Return the text that replaces a tag."""
     name = tag.name.lower()
     opening = partner if tag.is_closing else tag
     if name == "a" and partner and opening:

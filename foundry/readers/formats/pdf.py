@@ -36,9 +36,9 @@ MAX_PATHS = 10_000
 MAX_NESTING = 3
 STAMP_CHARS = 60
 PICTURE_SHARE = 0.3
-"""Of a page, which a picture covers that is read as text."""
+"""The least share of a page that a picture must cover to be read as text."""
 DPI = 200
-"""At which pages are rendered to be read."""
+"""Resolution at which pages are rendered for text recognition."""
 THIN = 2.0
 """Points up to which a filled rectangle is a rule."""
 SHORT = 5.0

@@ -12,7 +12,7 @@ from foundry.records import Reading
 
 EDGE_LINES = 3
 EDGE = 0.12
-"""The share of a page's height, at its top and bottom, in which running lines stand."""
+"""The share of a page's height, at its top and bottom, that holds running lines."""
 MAX_HEADING_CHARS = 160
 MAX_HEADING_LEVELS = 4
 LARGER = 1.15

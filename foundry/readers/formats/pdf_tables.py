@@ -234,7 +234,7 @@ def _goes_on(row: _Row, above: _Row) -> bool:
 
 
 def _align(run: Sequence[_Row]) -> _Found | None:
-    """Return the table of a run of rows, if their cells stand in columns."""
+    """Return the table of a run of rows, if their cells form columns."""
     cells = [cell for row in run if len(row.cells) > 1 for cell in row.cells]
     if len(cells) < 4 or len(run[0].cells) < 2:
         return None

@@ -23,15 +23,15 @@ from foundry.records import Reading
 
 VERSION = "ocr/2"
 MAX_PIXELS = 40_000_000
-"""Of a picture as it is stored; an A4 page at 600 dpi has 35 million."""
+"""Larger pictures are not decoded; an A4 page at 600 dpi has 35 million pixels."""
 MAX_SIDE = 2_000
 """Pixels to which larger pictures are reduced; with more, memory comes to a gigabyte."""
 FOUND_SIDE = 1_280
 """Pixels to which a picture is reduced to find its lines, which are read from the larger one."""
 MAX_PICTURES = 2_000
-"""Of one document."""
+"""Pictures read in one document."""
 SECONDS = 120
-"""Of processor time for a picture."""
+"""Processor time for one picture."""
 UNSURE = 0.8
 """Lines of which the recogniser is less sure are counted."""
 ILLEGIBLE = 0.5

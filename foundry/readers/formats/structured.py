@@ -15,12 +15,12 @@ from foundry.readers.formats.front_matter import YAML_LOADER
 from foundry.records import Heading, Reading
 
 MAX_OUTLINED_CHARS = 2_000_000
-"""Above this a file is data rather than something that people wrote, and parsing would show."""
+"""A longer file is data rather than something that people wrote, and would take long to parse."""
 MAX_LEVELS = 2
 MAX_DEPTH = 100
 """The parser's time is quadratic in the depth of brackets."""
 MAX_LINE_CHARS = 1_000
-"""JSON with a longer line is written anew, a line for each value."""
+"""JSON with a longer line is written again, a line for each value."""
 
 _JSON_KEY = re.compile(
     r'^([ \t]+)"((?:[^"\\\n]|\\.){1,200}+)"[ \t]*:[ \t]*([\[{][ \t]*$)?',

@@ -16,7 +16,7 @@ from foundry.readers.decoding import decode, normalise
 from foundry.records import Reading
 
 MAX_DEPTH = 40
-"""Of markup in markup; what is deeper is left out."""
+"""Levels of nested markup; deeper text is left out."""
 MANY = 3
 """So many named arguments make a template a table of facts, as an infobox is."""
 

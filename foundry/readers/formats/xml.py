@@ -68,7 +68,7 @@ def _plain(text: str) -> str:
 
 
 def _is_mixed(element: Element) -> bool:
-    """Return whether text stands between the element's children, as in a paragraph."""
+    """Return whether there is text between the element's children, as in a paragraph."""
     return any(child.tail and child.tail.strip() for child in element)
 
 
