@@ -184,7 +184,8 @@ def explain_export(project: Path, *, trust: bool, stale: bool = False) -> dict[s
 
 def check_export(project: Path, output: Path | None, *, trust: bool, stale: bool = False) -> str:
     """Return the diff between an export and what `export` would write now; "" if there is none."""
-    from foundry.export.compose import compose_export, diff_export
+    from foundry.export.compose import compose_export
+    from foundry.export.differences import diff_export
     from foundry.export.write import check_target
 
     config = _load_config(project)
@@ -204,8 +205,8 @@ def update(
 ) -> Update:
     """Bring a new Foundry, configuration or index into an export that its owner has edited."""
     from foundry.build.lock import hold_lock
-    from foundry.export.compose import check_origin, compose_export, find_project
-    from foundry.export.update import update_export
+    from foundry.export.compose import compose_export
+    from foundry.export.update import check_origin, find_project, update_export
     from foundry.export.write import check_target
 
     config = _load_config(project or find_project(folder))

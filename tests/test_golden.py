@@ -26,7 +26,7 @@ import foundry.runtime
 from foundry.cli.main import main
 from foundry.config.project import load_config
 from foundry.export.checksums import list_files
-from foundry.export.compose import diff_folder
+from foundry.export.differences import diff_folder
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/foundry.toml"))

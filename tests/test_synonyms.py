@@ -20,7 +20,7 @@ CHOSEN = f'{CONFIG}\n[search.synonyms]\nfile = "words.txt"\n'
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("FK", "'FK' stands alone"),
+        ("FK", "'FK' has no synonyms"),
         ("FK, , x", "has an empty form"),
         ("FK =>", "has an empty form"),
         ("=> FK", "has an empty form"),
@@ -58,7 +58,7 @@ def test_problems_of_a_file_are_listed_with_the_others(make_project: MakeProject
     (project.root / "foundry.toml").write_text(f"{CHOSEN}[search.minimum_score]\n")
     with pytest.raises(ConfigError) as raised:
         load_config(project.root)
-    assert "words.txt:1: 'FK' stands alone" in str(raised.value)
+    assert "words.txt:1: 'FK' has no synonyms" in str(raised.value)
     assert "search.minimum_score" in str(raised.value)
     (project.root / "words.txt").write_bytes(b"\xff")
     with pytest.raises(ConfigError, match="is not UTF-8"):

@@ -13,8 +13,9 @@ from conftest import CONFIG
 import foundry.runtime
 from foundry.cli.main import main
 from foundry.config.project import load_config
-from foundry.export.compose import compose_export, diff_export
+from foundry.export.compose import compose_export
 from foundry.export.decisions import Update
+from foundry.export.differences import diff_export
 from foundry.export.moves import GONE, MOVED, Moves
 from foundry.export.update import update_export
 from foundry.export.write import Export, write_export

@@ -59,6 +59,8 @@ def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **ch
     words. They show that search works, not how well it serves people.
     """
     if draft is not None:
+        if as_json or any(value not in (None, False, (), TOLERANCE) for value in chosen.values()):
+            raise click.UsageError("--draft only writes questions; give it without other options")
         count = pipeline.draft_questions(project, draft)
         click.echo(
             f"{draft} written: {count} headings, each with its document. Make each a question in"
@@ -70,6 +72,8 @@ def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **ch
     is_half = (options.queries is None) != (options.judgements is None)
     if is_half or (options.queries and options.questions):
         raise click.UsageError("give --questions, or --queries and --qrels together")
+    if options.tolerance != TOLERANCE and options.baseline is None:
+        raise click.UsageError("--tolerance does nothing without --baseline")
     result = pipeline.evaluate(project, options, Reporter(quiet=quiet), warn)
     if as_json:
         print_json(result.to_json())

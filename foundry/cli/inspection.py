@@ -32,7 +32,7 @@ def inspect(project: Path, as_json: bool, **chosen: Any) -> None:
     given = {name for name, value in chosen.items() if value not in (None, False)}
     if len(given) > 1 and not given <= {"documents", "source", "path"}:
         raise click.UsageError(
-            "--document, --chunk and --synonyms exclude each other and all other selections"
+            "--document, --chunk and --synonyms select all by themselves; give one of them"
         )
     selection = Selection(**chosen)
     for line in pipeline.inspect(project, selection, as_json=as_json):

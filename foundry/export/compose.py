@@ -1,9 +1,6 @@
-"""From an index to the export of its server: what it consists of, written, checked or updated."""
+"""Composes the export of an index: the server's files, locks and bills of materials."""
 
 import ast
-import difflib
-import os
-from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -12,18 +9,16 @@ import foundry
 from foundry.config.extras import of_figures, require
 from foundry.config.project import Config
 from foundry.config.sources import CONFIG_NAME
-from foundry.errors import ConfigError, ExportError, IndexUnusableError, RenderError, TrustError
+from foundry.errors import IndexUnusableError, RenderError, TrustError
 from foundry.evaluation.asking import record_figures
 from foundry.evaluation.questions import askable_lines, read_questions
 from foundry.evaluation.run import own_questions
 from foundry.export.bills import CORPUS, SBOM, format_corpus, format_sbom
-from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners, list_files
-from foundry.export.existing import GENERATED
 from foundry.export.lock import format_lock, format_requirements, read_asked, select_packages
 from foundry.export.resolution import Resolution
 from foundry.export.write import Export
 from foundry.features.stores import StoreSection
-from foundry.files import hash_file, hash_files, templates_folder
+from foundry.files import templates_folder
 from foundry.indexing.versions import (
     built_index,
     check_index,
@@ -38,16 +33,15 @@ from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.stages.expansion import open_words
 from foundry.runtime.store.store import HELD_FILES
-from foundry.terminal import printable
 
 LOCK = "uv.lock"
-"""The lock of everything that servers depend on, beside the templates, and of one server."""
+"""The name of two locks: of all that servers depend on, in the templates, and of one server."""
 
 REQUIREMENTS = "requirements.txt"
 
 
 def compose_export(config: Config, *, trust: bool, stale: bool) -> Export:
-    """Everything that the export of a project's current index consists of.
+    """Return everything that the export of a project's current index consists of.
 
     The index is opened as its server will do. Raises StaleIndexError if it is not the one that
     foundry.toml asks for and `stale` is not given, TrustError if the project has templates of its
@@ -100,38 +94,6 @@ def explain_export(config: Config, export: Export) -> dict[str, str]:
     return {**said, f"{export.index_place}/": "the index that was built last"}
 
 
-def diff_export(target: Path, export: Export) -> str:
-    """Return how an export differs from what would be written now; "" if it does not."""
-    if not target.is_dir():
-        raise ExportError(f"{target}: no such folder", hint="write it: foundry export")
-    files, index = export.all_files(), export.index_digests()
-    files[CHECKSUMS] = format_checksums({**hash_files(files), **index})
-    return diff_folder(target, files, index, ignored=is_owners)
-
-
-def find_project(folder: Path) -> Path:
-    """Return the project whose folder, or a folder in it, holds an export. Raises ConfigError."""
-    # Not resolved: an export that is reached through a link is refused as such.
-    absolute = Path(os.path.abspath(folder))  # noqa: PTH100
-    for parent in absolute.parents:
-        if (parent / CONFIG_NAME).is_file():
-            return parent
-    raise ConfigError(
-        str(folder),
-        [f"lies in no project: no folder above it has a {CONFIG_NAME}"],
-        hint="name the project that it came from with --project",
-    )
-
-
-def check_origin(target: Path, config: Config) -> None:
-    """Refuse to update an export of another project. Raises ExportError."""
-    if target.is_dir() and not (target / config.package / "settings.json").is_file():
-        raise ExportError(
-            f"{target}: holds no package {config.package}, so it is no export of this project",
-            hint=f"name the project that it came from with --project; this one is {config.root}",
-        )
-
-
 def _check_search_options(config: Config, index: Index) -> None:
     if missing := set(config.index.filterable) - set(index.part(FilterColumns).columns):
         raise IndexUnusableError(
@@ -166,52 +128,3 @@ def _version(module: bytes) -> str:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__version__":
             return str(ast.literal_eval(node.value))
     raise RenderError("the package's __init__.py states no __version__")
-
-
-_DERIVED = frozenset({CHECKSUMS, GENERATED})
-"""Files that differ whenever any other does; they are named, and that is enough."""
-
-
-def diff_folder(
-    folder: Path,
-    files: Mapping[str, bytes],
-    digests: Mapping[str, str],
-    *,
-    ignored: Callable[[str], bool],
-) -> str:
-    """Return how a folder differs from what was regenerated; "" if it does not.
-
-    `files` are compared line by line, those in `digests` by their SHA-256 alone. Names that are
-    `ignored` may be there or not.
-    """
-    present = {name for name in list_files(folder) if not ignored(name)}
-    expected = files.keys() | digests.keys()
-    parts = []
-    for name in sorted(present | expected):
-        if name not in expected:
-            parts.append(f"not part of the export: {name}\n")
-        elif name not in present:
-            parts.append(f"missing: {name}\n")
-        elif (folder / name).is_symlink():
-            parts.append(f"a link: {name}\n")
-        elif name in digests:
-            if hash_file(folder / name) != digests[name]:
-                parts.append(f"contents differ: {name}\n")
-        else:
-            parts += _diff_file(name, (folder / name).read_bytes(), files[name])
-    return "".join(parts)
-
-
-def _diff_file(name: str, found: bytes, expected: bytes) -> Iterator[str]:
-    if found == expected:
-        return
-    try:
-        if name in _DERIVED:
-            raise ValueError
-        old, new = found.decode().split("\n"), expected.decode().split("\n")
-    except ValueError:
-        yield f"contents differ: {name}\n"
-        return
-    for line in difflib.unified_diff(old, new, name, f"{name} (regenerated)", lineterm=""):
-        # A file that was tampered with must not steer the terminal that shows how.
-        yield f"{printable(line)}\n"

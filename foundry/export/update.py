@@ -1,9 +1,12 @@
 """Brings what is new into an export that its owner has edited."""
 
+import os
 import shutil
 from pathlib import Path
 
-from foundry.errors import ExportError
+from foundry.config.project import Config
+from foundry.config.sources import CONFIG_NAME
+from foundry.errors import ConfigError, ExportError
 from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners, list_files
 from foundry.export.decisions import BESIDE, Update, decide
 from foundry.export.existing import GENERATED, Existing, encode_generated
@@ -47,6 +50,29 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
     if not dry_run:
         replace_folder(target, lambda folder: _fill(folder, target, existing, export, contents))
     return update
+
+
+def find_project(folder: Path) -> Path:
+    """Return the project whose folder, or a folder in it, holds an export. Raises ConfigError."""
+    # Not resolved: an export that is reached through a link is refused as such.
+    absolute = Path(os.path.abspath(folder))  # noqa: PTH100
+    for parent in absolute.parents:
+        if (parent / CONFIG_NAME).is_file():
+            return parent
+    raise ConfigError(
+        str(folder),
+        [f"lies in no project: no folder above it has a {CONFIG_NAME}"],
+        hint="name the project that it came from with --project",
+    )
+
+
+def check_origin(target: Path, config: Config) -> None:
+    """Refuse to update an export of another project. Raises ExportError."""
+    if target.is_dir() and not (target / config.package / "settings.json").is_file():
+        raise ExportError(
+            f"{target}: holds no package {config.package}, so it is no export of this project",
+            hint=f"name the project that it came from with --project; this one is {config.root}",
+        )
 
 
 def _fill(

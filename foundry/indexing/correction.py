@@ -25,7 +25,7 @@ MAX_COUNTED = 2_000_000
 
 MAX_LETTERS = 255
 WEIGHT_UNIT = 12
-"""The value of a frequency that is twice as high."""
+"""Added to a weight for each doubling of the frequency."""
 
 _WORD = re.compile(r"(?<!\w)[^\W\d]+(?!\w)")
 

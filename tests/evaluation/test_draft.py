@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from conftest import MakeProject
 
 FILES = {
@@ -26,6 +27,25 @@ def test_a_draft_has_headings_of_every_document_and_can_be_asked(
     assert "exists already" in again.stderr
     asked = project.succeed("eval", "--questions", str(file), "--min", "hit@3=1", "--quiet").output
     assert "questions, 2 documents" in asked
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--draft", "q.jsonl", "--tune"),
+        ("--draft", "q.jsonl", "--min", "hit@3=1"),
+        ("--draft", "q.jsonl", "--json"),
+        ("--tolerance", "0.05"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(
+    options: tuple[str, ...], make_project: MakeProject
+) -> None:
+    project = make_project(FILES)
+    result = project.run("eval", *options)
+    assert result.exit_code == 2
+    assert options[0] in result.stderr
+    assert not (project.root / "q.jsonl").exists()
 
 
 def test_without_questions_the_way_to_some_comes_first(make_project: MakeProject) -> None:

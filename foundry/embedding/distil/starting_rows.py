@@ -20,7 +20,7 @@ STARTING_LENGTH = 0.5
 """Median length of the rows, which a step of Adam is to be seen against."""
 
 LEAST_GENERAL_SHARE = 0.5
-"""Of a corpus with a smaller share of general pieces, the general vocabulary says too little."""
+"""In a corpus with a smaller share of general pieces, those that do not occur begin as zeros."""
 
 
 def starting_rows(
@@ -57,7 +57,7 @@ def starting_rows(
 
 
 def _mean_targets(counts: "sparse.csr_matrix", targets: Matrix, pieces: NDArray[np.intp]) -> Matrix:
-    """Return where texts of `pieces` (p,) point beside the others, times the pieces' rarity."""
+    """Return where texts of `pieces` (p,) point more than the others, times the pieces' rarity."""
     sizes = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1).astype(np.float32)
     shares = (sparse.diags(1 / sizes) @ counts).tocsc()[:, pieces]
     others = targets - targets.mean(axis=0) if len(targets) else targets

@@ -1,0 +1,69 @@
+"""How an export differs from what would be written now."""
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from foundry.errors import ExportError
+from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners, list_files
+from foundry.export.existing import GENERATED
+from foundry.export.write import Export
+from foundry.files import hash_file, hash_files
+from foundry.terminal import printable
+
+_DERIVED = frozenset({CHECKSUMS, GENERATED})
+"""Files that differ whenever any other does; they are named, and that is enough."""
+
+
+def diff_export(target: Path, export: Export) -> str:
+    """Return how an export differs from what would be written now; "" if it does not."""
+    if not target.is_dir():
+        raise ExportError(f"{target}: no such folder", hint="write it: foundry export")
+    files, index = export.all_files(), export.index_digests()
+    files[CHECKSUMS] = format_checksums({**hash_files(files), **index})
+    return diff_folder(target, files, index, ignored=is_owners)
+
+
+def diff_folder(
+    folder: Path,
+    files: Mapping[str, bytes],
+    digests: Mapping[str, str],
+    *,
+    ignored: Callable[[str], bool],
+) -> str:
+    """Return how a folder differs from what was regenerated; "" if it does not.
+
+    `files` are compared line by line, those in `digests` by their SHA-256 alone. Names that are
+    `ignored` may be there or not.
+    """
+    present = {name for name in list_files(folder) if not ignored(name)}
+    expected = files.keys() | digests.keys()
+    parts = []
+    for name in sorted(present | expected):
+        if name not in expected:
+            parts.append(f"not part of the export: {name}\n")
+        elif name not in present:
+            parts.append(f"missing: {name}\n")
+        elif (folder / name).is_symlink():
+            parts.append(f"a link: {name}\n")
+        elif name in digests:
+            if hash_file(folder / name) != digests[name]:
+                parts.append(f"contents differ: {name}\n")
+        else:
+            parts += _diff_file(name, (folder / name).read_bytes(), files[name])
+    return "".join(parts)
+
+
+def _diff_file(name: str, found: bytes, expected: bytes) -> Iterator[str]:
+    if found == expected:
+        return
+    try:
+        if name in _DERIVED:
+            raise ValueError
+        old, new = found.decode().split("\n"), expected.decode().split("\n")
+    except ValueError:
+        yield f"contents differ: {name}\n"
+        return
+    for line in difflib.unified_diff(old, new, name, f"{name} (regenerated)", lineterm=""):
+        # A file that was tampered with must not steer the terminal that shows how.
+        yield f"{printable(line)}\n"
