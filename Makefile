@@ -10,7 +10,9 @@ PARALLEL ?= -n 4 --dist loadfile --no-loadscope-reorder
 # Tests start hundreds of processes, none of which should compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint golden docs site locks clean
+LINTERS := lint-types lint-format lint-rules lint-workflows
+
+.PHONY: demo test quick lint $(LINTERS) golden docs site locks clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -21,10 +23,20 @@ test: lint
 quick: lint
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
 
+# At the same time, because mypy uses one processor for longer than the others use all.
 lint: .venv/installed
+	@$(MAKE) --no-print-directory --jobs $(LINTERS)
+
+lint-rules:
 	$(BIN)/ruff check .
+
+lint-format:
 	$(BIN)/black --check --quiet .
+
+lint-types:
 	$(BIN)/mypy
+
+lint-workflows:
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 golden: .venv/installed
