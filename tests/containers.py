@@ -129,8 +129,7 @@ def build(context: Path, scratch: Path, wheels: Path) -> Stage:
                 image = re.sub(r"\$\{(\w+)\}", lambda found: arguments[found[1]], image)
                 assert image.startswith("python:"), image
                 stage = stages[name] = Stage(scratch / (name or "last"))
-                python = str(Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}"))
-                stage.build([python, "-m", "venv", "/usr/local"], wheels)
+                _install_python(stage, scratch / "python", wheels)
             case "ENV":
                 for word in shlex.split(text):
                     name, _, value = word.partition("=")
@@ -155,6 +154,17 @@ def build(context: Path, scratch: Path, wheels: Path) -> Stage:
             case _:
                 raise AssertionError(f"{keyword} is not known here")
     return stage
+
+
+def _install_python(stage: Stage, kept: Path, wheels: Path) -> None:
+    """Make the environment of a base image, or copy it as it was made for the stage before."""
+    place = stage.tree / "usr_local"
+    if kept.exists():
+        shutil.copytree(kept, place, symlinks=True, dirs_exist_ok=True)
+        return
+    python = str(Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}"))
+    stage.build([python, "-m", "venv", "/usr/local"], wheels)
+    shutil.copytree(place, kept, symlinks=True)
 
 
 def download_uv(wheels: Path) -> None:
