@@ -131,10 +131,14 @@ def run_tests(
     """
     tests = [export / "tests"] if copied else sorted((export / "tests").glob(names))
     assert tests
-    begin = "import sys, pytest; sys.path.insert(0, ''); sys.exit(pytest.console_main())"
+    # Bytecode is written, as an owner's Python does, for the processes that these tests start.
+    begin = (
+        "import sys, pytest; sys.path.insert(0, ''); sys.dont_write_bytecode = False;"
+        " sys.exit(pytest.console_main())"
+    )
     run_in(
         export,
-        *(*warm_python.command(*LIBRARIES), begin, "-q", "-p", "no:cacheprovider", *tests),
+        *(*in_python(begin), "-q", "-p", "no:cacheprovider", *tests),
         **{"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **variables},
     )
 

@@ -22,6 +22,8 @@ HOSTILE = (
     "<img src='http://evil.example/i.png' onerror=\"fetch('http://evil.example')\">"
     "<script>document.title = 'taken'</script>"
 )
+RUN_AXE = "axe.run({resultTypes: ['violations']})"
+"""Of rules that are kept, one element is enough to count them."""
 LANES = {"meaning": "semantic", "words": "keyword"}
 BIDI = "invoice\u202efdp.exe"
 CONFIG = """
@@ -674,7 +676,7 @@ def test_pages_have_no_violation_that_axe_knows(served: Served, scheme: str, wid
         for path in paths:
             tab.go(path)
             tab.page.evaluate(axe)
-            found = tab.page.evaluate("axe.run()")
+            found = tab.page.evaluate(RUN_AXE)
             assert len(found["passes"]) > 10, path
             violations = [
                 (each["id"], [node["html"] for node in each["nodes"]])
@@ -685,7 +687,7 @@ def test_pages_have_no_violation_that_axe_knows(served: Served, scheme: str, wid
         ask(tab, "What stops the main fan?")
         tab.see("main", "Extracted from the documents.")
         tab.page.evaluate(axe)
-        assert tab.page.evaluate("axe.run()")["violations"] == []
+        assert tab.page.evaluate(RUN_AXE)["violations"] == []
 
 
 def test_words_of_tables_are_not_broken(served: Served) -> None:
