@@ -96,6 +96,23 @@ def test_what_is_given_stands_in_the_file(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, ["build", str(tmp_path / "p"), "--quiet"]).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        ("My Docs", "my-docs"),
+        ("Données à jour", "donnees-a-jour"),
+        ("日本", "docs"),
+        ("123", "docs-123"),
+        ("json", "docs-json"),
+        ("test", "docs-test"),
+    ],
+)
+def test_a_server_is_named_after_its_folder(folder: str, name: str, tmp_path: Path) -> None:
+    write(tmp_path, {"sources/a.md": "# Words"})
+    init(tmp_path / folder, tmp_path / "sources")
+    assert load_config(tmp_path / folder).project.name == name
+
+
 @pytest.mark.parametrize("source", ["docs", "https://docs.example.com/"])
 def test_an_address_must_be_one_and_have_documents(source: str, tmp_path: Path) -> None:
     docs = write(tmp_path / "docs", {"a.md": "a"}) if source == "docs" else source

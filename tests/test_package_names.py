@@ -25,7 +25,9 @@ def test_every_module_of_a_locked_distribution_is_taken() -> None:
     assert {module for module in modules if not is_taken(module)} == set()
 
 
-@pytest.mark.parametrize("package", ["mcp", "torch", "sentence_transformers", "attr", "conftest"])
+@pytest.mark.parametrize(
+    "package", ["mcp", "torch", "sentence_transformers", "attr", "conftest", "test"]
+)
 def test_what_may_not_be_installed_here_is_taken_too(package: str) -> None:
     assert is_taken(package)
 

@@ -15,7 +15,7 @@ _SERVER = "server"
 _TAKEN = frozenset("""
     attr blib2to3 blackd cuda functorch google grpc isympy jwt markdown_it multipart mypyc nvidia
     opentelemetry pkg_resources py pythoncom pywintypes rpds sklearn torchgen yaml
-    hatchling pip wheel sitecustomize usercustomize conftest foundry tests cohere openai
+    hatchling pip wheel sitecustomize usercustomize test conftest foundry tests cohere openai
     """.split())
 
 

@@ -1,5 +1,6 @@
 """The foundry.toml that a project begins with."""
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -63,5 +64,7 @@ def write_config(project: Path, text: str) -> Path:
 
 def slug_of(title: str) -> str:
     """Return the words of a title in lower-case ASCII, joined by hyphens; "" if it has none."""
-    words = "".join(c if c.isascii() and c.isalnum() else " " for c in title)
+    # Letters without their accents, which are characters of their own here.
+    letters = (c for c in unicodedata.normalize("NFKD", title) if not unicodedata.combining(c))
+    words = "".join(c if c.isascii() and c.isalnum() else " " for c in letters)
     return "-".join(words.lower().split())[:50].strip("-")
