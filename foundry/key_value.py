@@ -9,15 +9,17 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from foundry.errors import BuildError
 
 BUSY_SECONDS = 30.0
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 FORMAT = 2
+ITEMS = 1_000
+"""Read at a time of those with a prefix."""
 
 # With a write-ahead log a commit survives a killed process without waiting for the disk; losing
 # power may cost the last commits, never the file.
@@ -68,11 +70,27 @@ class KeyValueFile:
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of a key; None where there is none, or none that is whole."""
-        query = "SELECT checksum, value FROM entries WHERE key = ?"
+        query = "SELECT key, checksum, value FROM entries WHERE key = ?"
         row = self._run(lambda connection: connection.execute(query, (key,)).fetchone())
-        if row is None or not isinstance(row[1], bytes) or row[0] != _checksum(key, row[1]):
-            return None
-        return row[1]
+        return None if row is None else _whole(*row)
+
+    def items(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the keys with a prefix, ascending, and their values, some at a time; entries that
+        are not whole are left out."""
+        query = (
+            "SELECT key, checksum, value FROM entries WHERE key >= ? AND key < ?"
+            f" ORDER BY key LIMIT {ITEMS}"
+        )
+        first, end = _range(prefix)
+
+        def select(connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            return connection.execute(query, (first, end)).fetchall()
+
+        while rows := self._run(select):
+            for row in rows:
+                if (value := _whole(*row)) is not None:
+                    yield row[0], value
+            first = rows[-1][0] + b"\0"
 
     def put(self, values: Mapping[bytes, bytes]) -> None:
         """Put values in the places of their keys."""
@@ -194,6 +212,10 @@ class KeyValueFile:
 
 def _range(prefix: bytes) -> tuple[bytes, bytes]:
     return prefix, prefix[:-1] + bytes([prefix[-1] + 1])
+
+
+def _whole(key: bytes, checksum: object, value: object) -> bytes | None:
+    return value if isinstance(value, bytes) and checksum == _checksum(key, value) else None
 
 
 def _checksum(key: bytes, value: bytes) -> bytes:

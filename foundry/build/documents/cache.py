@@ -6,7 +6,7 @@ can be made again.
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -94,6 +94,12 @@ class DocumentCache:
         """Return the entry of the document of a source with this key, if there is one."""
         found = self._file.get(_name(source, key))
         return None if found is None else _parse_entry(found)
+
+    def entries(self, source: str) -> Iterator[tuple[bytes, Entry]]:
+        """Yield the keys of a source's documents, ascending by their bytes, and their entries."""
+        prefix = _name(source, "")
+        for name, noted in self._file.items(prefix):
+            yield name.removeprefix(prefix), _parse_entry(noted)
 
     def store(self, source: str, key: str, entry: Entry, result: bytes) -> int:
         """Keep a result under a new number, which replaces an older one; returns the number."""

@@ -5,7 +5,6 @@ import json
 import re
 import sys
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
@@ -28,6 +27,10 @@ READING_EXTRAS = ("code", "ocr", "office", "rst", "wiki")
 
 _TAKES_IF_THERE = {"snowballstemmer": ["PyStemmer"]}
 """Libraries that one imports, without requiring them, where they are installed."""
+
+
+_VERSION = re.compile(r"(?m)^Version: *([^\n]+)")
+_REQUIRED = re.compile(r"(?m)^Requires-Dist: *([^\n]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,27 +115,32 @@ def installation() -> dict[str, str]:
 def _libraries() -> dict[str, str]:
     """Return the versions of the libraries that Foundry and its readers require, and of theirs."""
     found: dict[str, str] = {}
-    waiting = _requirements(DISTRIBUTION, READING_EXTRAS)
+    waiting = _requirements(_metadata(DISTRIBUTION), READING_EXTRAS)
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            with suppress(PackageNotFoundError):
-                found[name] = distribution(name).version
-                waiting += [*_requirements(name), *_TAKES_IF_THERE.get(name, ())]
+        if name not in found and (metadata := _metadata(name)):
+            found[name] = _VERSION.findall(metadata)[0]
+            waiting += [*_requirements(metadata), *_TAKES_IF_THERE.get(name, ())]
     return found
 
 
-def _requirements(name: str, extras: Collection[str] = ()) -> list[str]:
+def _metadata(name: str) -> str:
+    """Return the fields of a library's metadata; nothing if it is not installed."""
+    try:
+        found = distribution(name)
+    except PackageNotFoundError:
+        return ""
+    text = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
+    # Parsed as a mail, the description would be read as well, which takes longer than all else.
+    return text.partition("\n\n")[0]
+
+
+def _requirements(metadata: str, extras: Collection[str] = ()) -> list[str]:
     """Return the names of what a library requires here, by itself and with the `extras`.
 
     What it requires on other systems is none of it, although it may be installed: Ray brings some.
     """
-    try:
-        metadata = distribution(name).read_text("METADATA") or ""
-    except PackageNotFoundError:
-        return []
-    lines = re.findall(r"(?m)^Requires-Dist: *([^\n]+)", metadata.partition("\n\n")[0])
-    listed = [Requirement(line) for line in lines]
+    listed = [Requirement(line) for line in _REQUIRED.findall(metadata)]
     return [
         each.name
         for each in listed

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from foundry.build.documents.cache import DocumentCache
+from foundry.build.documents.cache import DocumentCache, Entry
 from foundry.build.documents.recipe import hash_text, origin_key, program_hash
 from foundry.config.changes import hash_config
 from foundry.config.project import Config
@@ -29,6 +29,7 @@ class Known(NamedTuple):
 
 
 Looked = folder.Found | Known | Skipped
+_NO_ENTRY = (b"", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +56,27 @@ class KnownSource:
 
     def look_at(self, source: FolderSource) -> Iterator[Looked]:
         """Yield what a folder holds, and take what is known; `has_news` if that is not all."""
+        # Both in the order of the keys' bytes.
+        noted = self._cache.entries(self._source)
+        key, entry = next(noted, _NO_ENTRY)
         for each in folder.look(source):
             if isinstance(each, Skipped):
                 self.add_skipped(each)
                 yield each
-            elif known := self._look_up(each):
-                self.add_document(known.key, known.content)
-                yield known
+                continue
+            wanted = each.key.encode("utf-8", "surrogateescape")
+            while entry is not None and key < wanted:
+                key, entry = next(noted, _NO_ENTRY)
+            if entry is not None and key == wanted and self._is_as_before(each, entry):
+                self.add_document(each.key, entry.content)
+                yield Known(each.key, entry.number, entry.content)
             else:
                 self.has_news = True
                 yield each
 
-    def _look_up(self, found: folder.Found) -> Known | None:
-        entry = self._cache.find(self._source, found.key)
-        known = entry and (entry.recipe, entry.origin, entry.stamp)
-        if entry is None or known != (self._recipe, self.origin, found.stamp):
-            return None
-        return Known(found.key, entry.number, entry.content)
+    def _is_as_before(self, found: folder.Found, entry: Entry) -> bool:
+        before = (entry.recipe, entry.origin, entry.stamp)
+        return before == (self._recipe, self.origin, found.stamp)
 
     def add_document(self, key: str, content: bytes) -> None:
         """Take a document by its key and the SHA-256 of what was delivered."""
