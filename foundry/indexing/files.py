@@ -2,12 +2,13 @@
 
 import json
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -72,14 +73,16 @@ def encode_json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def hash_files(root: Path) -> dict[str, dict[str, int | str]]:
-    """Size and SHA-256 of every file below `root`, by path, sorted."""
+def hash_files(
+    root: Path, begun: Mapping[Path, Future[str]] = MappingProxyType({})
+) -> dict[str, dict[str, int | str]]:
+    """Size and SHA-256 of every file below `root`, by path, sorted; some have been `begun`."""
     paths = sorted(path for path in root.rglob("*") if path.is_file())
     with ThreadPoolExecutor() as threads:
-        hashes = threads.map(hash_file, paths)
+        hashes = [begun.get(path) or threads.submit(hash_file, path) for path in paths]
         return {
             path.relative_to(root).as_posix(): {"bytes": path.stat().st_size, "sha256": found}
-            for path, found in zip(paths, hashes, strict=True)
+            for path, found in zip(paths, (each.result() for each in hashes), strict=True)
         }
 
 

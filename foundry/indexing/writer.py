@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
 from foundry.embedding.embedder import Embedder
-from foundry.files import sync_file
+from foundry.files import hash_file, sync_file
 from foundry.indexing.carried import Carrying, Previous
 from foundry.indexing.columns import DocumentColumns
 from foundry.indexing.files import RecordFile, encode_json, hash_files, open_stored
@@ -73,6 +73,7 @@ class IndexWriter:
         self._threads = ThreadPoolExecutor()
         self._lanes: Future[WrittenPostings] | None = None
         self._synced: list[Future[None]] = []
+        self._hashes: dict[Path, Future[str]] = {}
         self._vectors: VectorsBuilder | None = None
         self._written: WrittenVectors | None = None
         self._dense: DenseManifest | None = None
@@ -150,7 +151,7 @@ class IndexWriter:
         """
         self._close_grown()
         layout = self._layout
-        self._sync(layout.chunks, layout.documents, *([layout.vectors] if self._vectors else []))
+        self._settle(layout.chunks, layout.documents, *([layout.vectors] if self._vectors else []))
         if self._carrying is not None:
             documents, chunks = self._carrying.renumbered()
             self._postings.carry_postings(chunks)
@@ -159,16 +160,18 @@ class IndexWriter:
         write_query_files(self._layout, self._options, self._tokenizer, self._read_chunks)
         if self._vectors is not None:
             self._written = self._vectors.write()
-            self._sync(layout.sketch)
+            self._settle(layout.sketch)
 
     def _write_postings(self) -> WrittenPostings:
         written = self._postings.write(self._layout, self._left)
-        self._sync(self._layout.posting_chunks, self._layout.posting_impacts)
+        self._settle(self._layout.posting_chunks, self._layout.posting_impacts)
         return written
 
-    def _sync(self, *paths: Path) -> None:
-        """Force files to disk, which has time for them while everything else is made."""
-        self._synced += [self._threads.submit(sync_file, path) for path in paths]
+    def _settle(self, *paths: Path) -> None:
+        """Force files that are whole to disk, and hash them, while everything else is made."""
+        for path in paths:
+            self._synced.append(self._threads.submit(sync_file, path))
+            self._hashes[path] = self._threads.submit(hash_file, path)
 
     def make_query_encoder(self, embedder: Embedder, step: StartStep) -> None:
         """Have the encoder made that is to embed queries, when the lanes have been written."""
@@ -181,6 +184,7 @@ class IndexWriter:
             self.embed(embedder, step)
             assert self._vectors is not None
             self._written = self._vectors.write()
+            self._settle(layout.vectors, layout.sketch)
         if self._options.expansion_words:
             texts = (chunk.text for chunk in self._read_chunks())
             words = frequent_words(texts, self._tokenizer, self._options.expansion_words)
@@ -231,7 +235,7 @@ class IndexWriter:
             config_sha256=config_sha256,
             known_items=list(self._known_items(lanes.frequencies)),
             **described,
-            files=hash_files(layout.root),
+            files=hash_files(layout.root, self._hashes),
         )
         layout.manifest.write_bytes(manifest.to_bytes())
         return manifest
