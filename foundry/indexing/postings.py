@@ -107,9 +107,10 @@ class PostingsBuilder:
                 counts = files.enter_context(closing(ArrayFile(left / POSTING_COUNTS, np.uint32)))
             for part in self._runs.merged(ranks):
                 values = idf[part.terms] * (part.counts / (part.counts + norms[part.chunks]))
-                is_heading = (part.terms >= first) & (part.terms < first + len(of_headings))
-                shares = np.where(part.counts[is_heading] == NAMED, 1, BEGINNING_SHARE)
-                values[is_heading] = shares * of_headings[part.terms[is_heading] - first]
+                ends = np.array([first, first + len(of_headings)], dtype=np.uint32)
+                of_heading = slice(*np.searchsorted(part.terms, ends))
+                shares = np.where(part.counts[of_heading] == NAMED, 1, BEGINNING_SHARE)
+                values[of_heading] = shares * of_headings[part.terms[of_heading] - first]
                 chunks.append(part.chunks)
                 impacts.append(values.astype(np.float32))
                 if counts is not None:

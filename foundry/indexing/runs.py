@@ -7,6 +7,7 @@ each term of each run.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -52,31 +53,35 @@ class TermRange:
 class _Carried:
     """The postings (p,) of an index before, by the `offsets` (v + 1,) of its terms.
 
-    `renumbered` gives the new numbers of its chunks, ascending; negative ones are left out.
-    `frequencies` (v,) are those of its terms without them.
+    `renumbered` gives the new numbers of its chunks, ascending; those that are `gone` have none.
+    `terms` (u,) are those that others have, and `frequencies` (u,) how many of these.
     """
 
     chunks: NDArray[np.uint32]
     counts: NDArray[np.uint32]
-    offsets: NDArray[np.uint64]
-    renumbered: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    renumbered: NDArray[np.uint32]
+    is_gone: NDArray[np.bool_]
+    terms: NDArray[np.int64]
     frequencies: NDArray[np.int64]
 
     def merged(
-        self, added: TermRange, rank: NDArray[np.uint32], first: int, last: int
+        self, ranks: NDArray[np.int64], added: TermRange, first: int, last: int
     ) -> TermRange:
-        """Return the postings of terms by rank from `first` to `last`, with those `added`."""
-        used = np.flatnonzero(self.frequencies)
-        inside = used[slice(*np.searchsorted(rank[used], [first, last]).tolist())]
-        if not len(inside):
+        """Return the postings of terms by rank from `first` to `last`, with those `added`.
+
+        `ranks` are those of its terms.
+        """
+        inside = slice(*np.searchsorted(ranks, [first, last]).tolist())
+        if inside.start == inside.stop:
             return added
-        span = slice(int(self.offsets[inside[0]]), int(self.offsets[inside[-1] + 1]))
-        numbers, counts = self.renumbered[self.chunks[span]], self.counts[span]
-        is_kept = numbers >= 0
-        if not is_kept.all():
-            numbers, counts = numbers[is_kept], counts[is_kept]
-        terms = np.repeat(rank[inside], self.frequencies[inside])
-        chunks = numbers.astype(np.uint32)
+        start, end = self.offsets[self.terms[[inside.start, inside.stop - 1]] + [0, 1]]
+        chunks, counts = self.chunks[start:end], self.counts[start:end]
+        is_gone = self.is_gone[chunks]
+        if is_gone.any():
+            chunks, counts = chunks[~is_gone], counts[~is_gone]
+        chunks = self.renumbered[chunks]
+        terms = np.repeat(ranks[inside].astype(np.uint32), self.frequencies[inside])
         places = np.searchsorted(_keys(terms, chunks), _keys(added.terms, added.chunks))
         return TermRange(
             np.insert(terms, places, added.terms),
@@ -124,20 +129,20 @@ class PostingRuns:
 
         `renumbered` gives the new numbers of its chunks, ascending; negative ones are left out.
         """
-        frequencies = np.diff(offsets).astype(np.int64)
-        if (renumbered < 0).any():
-            for first, last in _ranges(frequencies.copy()):
-                ends = offsets[first : last + 1].astype(np.int64)
-                is_kept = renumbered[chunks[ends[0] : ends[-1]]] >= 0
-                before = np.concatenate([[0], np.cumsum(is_kept)])
-                frequencies[first:last] = np.diff(before[ends - ends[0]])
-        self._carried = _Carried(chunks, counts, offsets, renumbered, frequencies)
+        ends, is_gone = offsets.astype(np.int64), renumbered < 0
+        frequencies = np.diff(ends)
+        if is_gone.any():
+            for start in range(0, len(chunks), RUN_POSTINGS):
+                places = np.flatnonzero(is_gone[chunks[start : start + RUN_POSTINGS]]) + start
+                np.subtract.at(frequencies, np.searchsorted(ends, places, side="right") - 1, 1)
+        terms, numbers = np.flatnonzero(frequencies), renumbered.astype(np.uint32)
+        self._carried = _Carried(chunks, counts, ends, numbers, is_gone, terms, frequencies[terms])
 
     def frequencies(self, terms: int) -> NDArray[np.int64]:
         """Return how many postings each of the `terms` numbers has."""
         total = np.zeros(terms, dtype=np.int64)
         if self._carried is not None:
-            total[: len(self._carried.frequencies)] = self._carried.frequencies
+            total[self._carried.terms] = self._carried.frequencies
         for run in self._runs:
             total[run.terms] += run.frequencies
         return total
@@ -149,14 +154,13 @@ class PostingRuns:
         used = np.flatnonzero(frequencies)
         by_rank = np.zeros(len(used), dtype=np.int64)
         by_rank[rank[used]] = frequencies[used]
+        merge = None
+        if (carried := self._carried) is not None:
+            merge = partial(carried.merged, rank[carried.terms].astype(np.int64))
         with self._path.open("rb") as file:
             for first, last in _ranges(by_rank):
                 added = self._range(file, rank, first, last)
-                yield (
-                    added
-                    if self._carried is None
-                    else self._carried.merged(added, rank, first, last)
-                )
+                yield merge(added, first, last) if merge else added
 
     def remove(self) -> None:
         """Remove the file."""

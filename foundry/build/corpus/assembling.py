@@ -18,17 +18,18 @@ from numpy.typing import NDArray
 from foundry.build.corpus.boilerplate import Trimmed, find_boilerplate, trim
 from foundry.build.corpus.carrying import (
     NOT_INDEXED,
+    SKIPPED,
     InputsBuilder,
     KnownInputs,
     decision_key,
     longest_ascent,
 )
 from foundry.build.corpus.copies import find_copies
+from foundry.build.corpus.signatures import Signatures, find_shared
 from foundry.build.documents.cache import DocumentCache
 from foundry.build.documents.inputs import Inputs
 from foundry.build.documents.preparer import Preparer
 from foundry.build.documents.recipe import Recipe
-from foundry.build.documents.signature import Signature
 from foundry.build.report import BuildReport, Figures, Remarks
 from foundry.config.file import BuildSection
 from foundry.config.project import Config
@@ -80,21 +81,16 @@ class _Assembler:
         config: Config,
         previous: Previous | None,
     ) -> None:
-        self.report = BuildReport([source.name for source in config.sources])
         self._inputs, self._cache, self._writer = inputs, cache, writer
         self._recipe = Recipe.of(config)
+        self._names = [source.name for source in config.sources]
+        self.report = BuildReport(self._names)
         self._known = KnownInputs(previous)
-        self._next = InputsBuilder(self._known)
+        self._next = InputsBuilder(self._known, self._names)
         self._loaded: tuple[int, PreparedDocument | Skipped] | None = None
         self._contents = inputs.contents()
         self._places = self._known.find(self._contents)
-        known = self._known.signatures()
-        self._signatures = [
-            inputs.signature(number, cache) if place < 0 else known[place]
-            for number, place in enumerate(self._places.tolist())
-        ]
-        sources = [None if each is None else each.source for each in self._signatures]
-        self._sources = np.array(sources, dtype=np.object_)
+        self._signatures = Signatures(inputs, cache, self._names, self._known, self._places)
         self._corpus = _decide(self._signatures, config.build, self._read)
         self._decisions = np.zeros(len(inputs), dtype=np.uint64)
         for number in {*self._corpus.boilerplate, *self._corpus.copies}:
@@ -135,7 +131,7 @@ class _Assembler:
 
     def _spans(self, carried: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         """Yield spans of documents to be taken over together, and of those that are not."""
-        sources, is_carried = self._sources, carried != NOT_INDEXED
+        sources, is_carried = self._signatures.sources, carried != NOT_INDEXED
         goes_on = (np.diff(carried) == 1) & (np.diff(self._places) == 1)
         goes_on &= is_carried[:-1] & (sources[1:] == sources[:-1])
         is_first = ~np.where(is_carried[1:], goes_on, ~is_carried[:-1])
@@ -157,7 +153,7 @@ class _Assembler:
             assert isinstance(remarks, Remarks) and signature is not None
             self.report.read(signature.source, signature.path, remarks)
         figures = self._known.figures(place, place + count)
-        self.report.index(self._sources[first], figures, count)
+        self.report.index(self._names[self._signatures.sources[first]], figures, count)
 
     def _take(self, number: int, embedder: StaticEmbedder | None) -> None:
         """Add a document that is not taken over, or note why it is not in the index."""
@@ -171,8 +167,9 @@ class _Assembler:
             self.report.skip(Skipped(signature.source, signature.path, "duplicate id", same))
         else:
             self.report.read(signature.source, signature.path, remarks)
-            kept = self._signatures[self._corpus.originals.get(number, number)]
-            if kept is not None and kept is not signature:
+            original = self._corpus.originals.get(number)
+            kept = None if original is None else self._signatures[original]
+            if kept is not None:
                 self.report.copy(signature.source, signature.path, kept.source, kept.path)
             else:
                 document = self._writer.document_count
@@ -232,25 +229,31 @@ class _Decisions:
 
 
 def _decide(
-    signatures: Sequence[Signature | None], options: BuildSection, read: Callable[[int], Document]
+    signatures: Signatures, options: BuildSection, read: Callable[[int], Document]
 ) -> _Decisions:
-    """Decide by the signatures of all documents, None for those that are skipped.
-
-    `read` gives a document by its number; few have to be seen again.
-    """
-    own: dict[int, Signature] = {}
+    """Decide by the signatures of all documents; `read` gives a document by its number, as few
+    have to be seen again."""
+    found = np.flatnonzero(signatures.sources != SKIPPED)
     first: dict[bytes, int] = {}
-    for number, signature in enumerate(signatures):
-        if signature is not None and first.setdefault(signature.id, number) == number:
-            own[number] = signature
-    repeated = {number for number, found in enumerate(signatures) if found is not None} - own.keys()
-    originals = find_copies([own.get(n) for n in range(len(signatures))], options.duplicates, read)
+    shared = found[find_shared(signatures.ids[found])].tolist()
+    ids = signatures.ids[shared].tolist()
+    repeated = [n for n, each in zip(shared, ids, strict=True) if first.setdefault(each, n) != n]
+    own = np.setdiff1d(found, repeated, assume_unique=True)
+    compared = own
+    if options.duplicates != "near":
+        # Most texts are there once: to prefer among all takes longer than all else of this.
+        compared = own[find_shared(signatures.texts[own])]
+    candidates = {n: each for n in compared.tolist() if (each := signatures[n]) is not None}
+    originals = find_copies(candidates, options.duplicates, read)
     copies: dict[int, list[int]] = {}
     for number, original in originals.items():
         copies.setdefault(original, []).append(number)
     boilerplate: dict[int, set[int]] = {}
     if options.boilerplate == "drop":
-        boilerplate = find_boilerplate({n: own[n] for n in own if n not in originals})
+        kept = np.setdiff1d(own, [*originals], assume_unique=True)
+        for source in range(signatures.sources.max(initial=SKIPPED) + 1):
+            members = kept[signatures.sources[kept] == source]
+            boilerplate |= find_boilerplate(members, *signatures.blocks(members))
     return _Decisions(frozenset(repeated), originals, copies, boilerplate)
 
 

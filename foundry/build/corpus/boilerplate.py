@@ -13,12 +13,14 @@ else stays as it is.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from foundry.build.documents.signature import Block, Signature, find_blocks
+from foundry.build.documents.signature import Block, find_blocks
+from foundry.indexing.files import look_up
 from foundry.records import Chunk, Document, Reading
 
 MIN_DOCUMENTS = 10
@@ -35,30 +37,28 @@ class Trimmed:
     characters: int = 0
 
 
-def find_boilerplate(signatures: Mapping[int, Signature]) -> dict[int, set[int]]:
-    """Return which blocks of documents, by number, are boilerplate that one before them has.
+def find_boilerplate(
+    documents: NDArray[np.int64], counts: NDArray[np.int64], keys: NDArray[np.uint64]
+) -> dict[int, set[int]]:
+    """Return which blocks of a source's documents, by number, are boilerplate that one before them
+    has.
 
-    Blocks are told by their keys, and documents come in the order of the index.
+    The documents (n,) come in the order of the index; `counts` (n,) says how many of the `keys`
+    (b,) of blocks each has.
     """
-    sources: dict[str, list[int]] = {}
-    for number, signature in signatures.items():
-        sources.setdefault(signature.source, []).append(number)
+    ordered = np.sort(keys)
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(keys)])
+    times = np.diff(starts, append=len(keys))
+    shares = np.where(ordered[starts] & np.uint64(1), SHORT_SHARE, LONG_SHARE)
+    is_common = (times >= MIN_DOCUMENTS) & (times >= shares * len(documents))
+    common = ordered[starts[is_common]]
+    places = np.flatnonzero(look_up(keys, common, np.arange(len(common))) >= 0)
+    _, first = np.unique(keys[places], return_index=True)
+    places = np.delete(places, first)
     unwanted: dict[int, set[int]] = {}
-    for members in sources.values():
-        if len(members) < MIN_DOCUMENTS:
-            continue
-        keys = [signatures[number].blocks for number in members]
-        every = np.concatenate(keys)
-        found, first, same, counts = np.unique(
-            every, return_index=True, return_inverse=True, return_counts=True
-        )
-        shares = np.where(found & np.uint64(1), SHORT_SHARE, LONG_SHARE)
-        is_common = (counts >= MIN_DOCUMENTS) & (counts >= shares * len(keys))
-        is_unwanted = is_common[same]
-        is_unwanted[first] = False
-        documents = np.repeat(members, [len(own) for own in keys])[is_unwanted]
-        for number, key in zip(documents.tolist(), every[is_unwanted].tolist(), strict=True):
-            unwanted.setdefault(number, set()).add(key)
+    holders = np.repeat(documents, counts)[places].tolist()
+    for number, key in zip(holders, keys[places].tolist(), strict=True):
+        unwanted.setdefault(number, set()).add(key)
     return unwanted
 
 

@@ -20,10 +20,10 @@ from foundry.build.documents.signature import Signature
 from foundry.build.report import Figures, Remarks
 from foundry.embedding.static import StaticEmbedder
 from foundry.indexing.carried import Previous
-from foundry.indexing.files import Rows, StoredRows, open_stored, split, write_array
+from foundry.indexing.files import Rows, StoredRows, open_stored, write_array
 from foundry.records import Skipped
 
-NOT_INDEXED = -1
+NOT_INDEXED = SKIPPED = -1
 NO_REMARKS = Remarks()
 INPUTS, PIECE_COUNTS = "inputs.npy", "pieces.npy"
 """Left for the next build: a row for each input, and in how many chunks each piece occurs."""
@@ -31,6 +31,9 @@ INPUTS, PIECE_COUNTS = "inputs.npy", "pieces.npy"
 _COLUMNS = np.dtype(
     [
         ("content", "V32"),
+        ("source", "<i8"),
+        ("id", "V16"),
+        ("text", "V16"),
         ("decision", "<u8"),
         ("document", "<i8"),
         ("figures", "<i8", (4,)),
@@ -44,10 +47,12 @@ class KnownInputs:
     def __init__(self, previous: Previous | None) -> None:
         self.columns = np.zeros(0, dtype=_COLUMNS)
         self._signatures = self._remarks = Rows("B").stored()
+        self.blocks = Rows("Q").stored()
         if previous is not None:
             left = previous.left
             self.columns = open_stored(left / INPUTS)
             self._signatures = StoredRows.open(left, "inputs.signatures")
+            self.blocks = StoredRows.open(left, "inputs.blocks")
             self._remarks = StoredRows.open(left, "inputs.remarks")
             self._chunks = previous.manifest.chunks
             if previous.has_own_vectors:
@@ -58,10 +63,13 @@ class KnownInputs:
         places = {content: place for place, content in enumerate(self.columns["content"].tolist())}
         return np.array([places.get(content or b"", -1) for content in contents], dtype=np.int64)
 
-    def signatures(self) -> list[Signature | None]:
-        """Return what is compared of documents, by place; None for those that were skipped."""
-        stored = split(self._signatures.columns[0].tobytes(), self._signatures.offsets)
-        return [Signature.from_bytes(content) if content else None for content in stored]
+    def signature(self, place: int) -> Signature | None:
+        """Return what is compared of a document; None for one that was skipped."""
+        content = self._signatures.bytes(place)
+        if not content:
+            return None
+        blocks = self.blocks.columns[0][self.blocks.span(place, place + 1)]
+        return Signature.from_bytes(content)._replace(blocks=blocks)
 
     def documents(
         self, places: NDArray[np.int64], decisions: NDArray[np.uint64]
@@ -94,9 +102,10 @@ class KnownInputs:
         """Return what a report says of the documents at places from `first` to `last`, summed."""
         return Figures(*self.columns["figures"][first:last].sum(axis=0).tolist())
 
-    def carry(self, first: int, last: int, signatures: Rows, remarks: Rows) -> None:
+    def carry(self, first: int, last: int, signatures: Rows, blocks: Rows, remarks: Rows) -> None:
         """Add what is known of the inputs at places from `first` to `last`."""
         signatures.carry(self._signatures, first, last)
+        blocks.carry(self.blocks, first, last)
         remarks.carry(self._remarks, first, last)
 
     def resume(self, embedder: StaticEmbedder, gone: Iterable[str]) -> None:
@@ -106,12 +115,15 @@ class KnownInputs:
 
 
 class InputsBuilder:
-    """Collects the inputs of a build for the next one; some are `known` from the one before."""
+    """Collects the inputs of a build for the next one; some are `known` from the one before.
 
-    def __init__(self, known: KnownInputs) -> None:
-        self._known = known
+    `sources` are the names of all sources, in their order.
+    """
+
+    def __init__(self, known: KnownInputs, sources: Sequence[str]) -> None:
+        self._known, self._sources = known, sources
         self._columns = [known.columns[:0]]
-        self._signatures, self._remarks = Rows("B"), Rows("B")
+        self._signatures, self._blocks, self._remarks = Rows("B"), Rows("Q"), Rows("B")
 
     def add(
         self,
@@ -123,9 +135,14 @@ class InputsBuilder:
         figures: Figures,
     ) -> None:
         """Take an input; `document` is its number in the index."""
-        row = (content, decision, document, tuple(figures))
+        compared: tuple[int, bytes, bytes] = SKIPPED, b"", b""
+        if signature is not None:
+            compared = self._sources.index(signature.source), signature.id, signature.text
+        row = (content, *compared, decision, document, tuple(figures))
         self._columns.append(np.array([row], dtype=_COLUMNS))
-        self._signatures.add(b"" if signature is None else signature.to_bytes())
+        unblocked = signature and signature._replace(blocks=signature.blocks[:0])
+        self._signatures.add(unblocked.to_bytes() if unblocked else b"")
+        self._blocks.add(signature.blocks.astype(np.uint64).tobytes() if signature else b"")
         self._remarks.add(_encode(remarks))
 
     def carry(self, first: int, last: int, document: int) -> None:
@@ -134,7 +151,7 @@ class InputsBuilder:
         columns = self._known.columns[first:last].copy()
         columns["document"] = np.arange(document, document + last - first)
         self._columns.append(columns)
-        self._known.carry(first, last, self._signatures, self._remarks)
+        self._known.carry(first, last, self._signatures, self._blocks, self._remarks)
 
     def leave(self, left: Path, embedder: StaticEmbedder | None) -> None:
         """Write the files, and what the embedder observed of all chunks."""
@@ -142,6 +159,7 @@ class InputsBuilder:
             write_array(left / PIECE_COUNTS, embedder.frequencies)
         write_array(left / INPUTS, np.concatenate(self._columns))
         self._signatures.stored().write(left, "inputs.signatures")
+        self._blocks.stored().write(left, "inputs.blocks")
         self._remarks.stored().write(left, "inputs.remarks")
 
 

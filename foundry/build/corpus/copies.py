@@ -13,7 +13,6 @@ with fewer parts, the shorter one, and the first by name.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Literal
@@ -38,24 +37,18 @@ _COPY_NAME = re.compile(
 
 
 def find_copies(
-    signatures: Sequence[Signature | None], mode: Mode, read: Callable[[int], Document]
+    signatures: Mapping[int, Signature], mode: Mode, read: Callable[[int], Document]
 ) -> dict[int, int]:
     """Return the numbers of all copies, each with the number of the document that stays.
 
-    Documents are numbered by their places in `signatures`; None stands for what is left out
-    anyway. `read` gives a document by its number; only `near` has to see some of them again.
+    `read` gives a document by its number; only `near` has to see some of them again.
     """
     if mode == "keep":
         return {}
-    found = {number: signature for number, signature in enumerate(signatures) if signature}
-    if mode == "exact":
-        # Most texts are there once: to prefer among all takes longer than all else of this.
-        times = Counter(signature.text for signature in found.values())
-        found = {number: each for number, each in found.items() if times[each.text] > 1}
     kept: dict[bytes, int] = {}
     copies = {}
-    for number in _by_preference(found):
-        first = kept.setdefault(found[number].text, number)
+    for number in _by_preference(signatures):
+        first = kept.setdefault(signatures[number].text, number)
         if first != number:
             copies[number] = first
     if mode == "exact":
@@ -86,13 +79,11 @@ def is_copy_name(path: str) -> bool:
 
 
 def _find_near(
-    signatures: Sequence[Signature | None], kept: Sequence[int], read: Callable[[int], Document]
+    signatures: Mapping[int, Signature], kept: Sequence[int], read: Callable[[int], Document]
 ) -> Iterator[tuple[int, int]]:
     groups: dict[bytes, list[int]] = {}
     for number in kept:
-        signature = signatures[number]
-        if signature is not None:
-            groups.setdefault(signature.facts, []).append(number)
+        groups.setdefault(signatures[number].facts, []).append(number)
     for group in groups.values():
         if len(group) > 1:
             yield from find_near_copies(group, read)

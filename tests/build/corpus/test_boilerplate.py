@@ -1,5 +1,6 @@
 """Blocks that many documents share are taken out of chunks."""
 
+import numpy as np
 import pytest
 from configurations import chunking
 from hypothesis import given, settings
@@ -26,7 +27,9 @@ def document(name: str, text: str, source: str = "site") -> Document:
 def trimmed(texts: list[str], options: ChunkingSection = OPTIONS) -> list[list[Chunk]]:
     """The chunks of each document, without boilerplate."""
     documents = [document(f"{number}.md", text) for number, text in enumerate(texts)]
-    boilerplate = find_boilerplate(dict(enumerate(map(Signature.of, documents))))
+    keys = [Signature.of(one).blocks for one in documents]
+    counts = np.array([*map(len, keys)])
+    boilerplate = find_boilerplate(np.arange(len(keys)), counts, np.concatenate(keys))
     found = []
     for number, one in enumerate(documents):
         chunks = tuple(chunk(one, options))

@@ -27,7 +27,7 @@ def document(name: str, text: str, *, source: str = "docs") -> Document:
 
 
 def copies(documents: list[Document], mode: str) -> dict[int, int]:
-    signatures = [Signature.of(one) for one in documents]
+    signatures = dict(enumerate(map(Signature.of, documents)))
     return find_copies(signatures, mode, documents.__getitem__)  # type: ignore[arg-type]
 
 
