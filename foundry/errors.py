@@ -7,6 +7,14 @@ from collections.abc import Sequence
 
 from foundry.terminal import count_of
 
+DISTRIBUTION = "rag-foundry"
+"""The name of Foundry as packages are installed."""
+
+
+def install_command(*extras: str) -> str:
+    """Return the shell command that installs extras of Foundry."""
+    return f"pip install '{DISTRIBUTION}[{','.join(extras)}]'"
+
 
 class FoundryError(Exception):
     """A failure that the user can understand and mend.

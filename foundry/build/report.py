@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Self
 
-from foundry.errors import StrictBuildError
+from foundry.errors import StrictBuildError, install_command
 from foundry.records import Document, Finding, Skipped
 from foundry.secrets import find_secrets
 from foundry.terminal import format_table
@@ -14,7 +14,6 @@ MAX_LISTED = 50
 """Lines of one list that are shown to people; the report in the index has all."""
 
 NEEDS_OCR = "no text layer, needs OCR"
-OCR_EXTRA = "rag-foundry[ocr]"
 OVERSIZE = "over the size limit"
 DECODING, HIDDEN, SECRET, SCAN = "decoding", "hidden", "secret", "scan"
 UNSURE, UNSEEN = "lines of a picture that may be misread", "pages that are pictures, not read"
@@ -234,9 +233,9 @@ def _sections(report: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"  {count:>6,}  {reason}" for reason, count in reasons.most_common())
     is_unseen = any(finding["kind"] == UNSEEN for finding in report["findings"])
     if NEEDS_OCR in reasons or is_unseen:
-        yield f"to read scans: ocr = true in [[sources]], and pip install '{OCR_EXTRA}'"
+        yield f"to read scans: ocr = true in [[sources]], and {install_command('ocr')}"
     for extra, count in report.get("lacking", {}).items():
-        yield f"{count:,} read as plain text; for their outline: pip install 'rag-foundry[{extra}]'"
+        yield f"{count:,} read as plain text; for their outline: {install_command(extra)}"
     for group, heading in (
         (SECRET, "may be secrets (what they are is not shown):"),
         (HIDDEN, "not seen by people, and left out:"),

@@ -8,11 +8,9 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 
 from foundry.config.project import Config
-from foundry.errors import MissingExtraError
+from foundry.errors import MissingExtraError, install_command
 from foundry.features.contributions import every_feature
 from foundry.features.providers import PROVIDERS
-
-DISTRIBUTION = "rag-foundry"
 
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     **{each.name: (each.chosen_by(), each.modules) for each in every_feature() if each.modules},
@@ -42,10 +40,8 @@ def require(names: Iterable[str]) -> None:
         f"{EXTRAS[name][0]} needs {' and '.join(missing)}" for name, missing in lacking.items()
     ]
     are = "is" if sum(map(len, lacking.values())) == 1 else "are"
-    extras = ",".join(lacking)
     raise MissingExtraError(
-        f"{', and '.join(needs)}, which {are} not installed:"
-        f" pip install '{DISTRIBUTION}[{extras}]'"
+        f"{', and '.join(needs)}, which {are} not installed: {install_command(*lacking)}"
     )
 
 

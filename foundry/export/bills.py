@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from foundry.errors import DISTRIBUTION
 from foundry.export.resolution import Selection, format_condition
 from foundry.files import templates_folder
 from foundry.runtime.index.layout import IndexLayout
@@ -47,7 +48,7 @@ def format_sbom(
         "version": 1,
         "metadata": {
             "tools": {
-                "components": [{"type": "application", "name": "rag-foundry", "version": foundry}]
+                "components": [{"type": "application", "name": DISTRIBUTION, "version": foundry}]
             },
             "component": {
                 "type": "application",

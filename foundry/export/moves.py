@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
+from typing import Self
 
 from foundry.export.package_files import module_of, parse
 from foundry.files import read_beside
@@ -33,7 +34,7 @@ class Moves:
     gone: Mapping[str, str]
 
     @classmethod
-    def between(cls, package: str, old: Collection[str], new: Collection[str]) -> "Moves":
+    def between(cls, package: str, old: Collection[str], new: Collection[str]) -> Self:
         """Compare the paths of an export's files with those of the export to come."""
         paths = {module: _path_of(f"{package}.{module}") for module in [*MOVED, *GONE]}
         left = {module for module, path in paths.items() if path in old and path not in new}

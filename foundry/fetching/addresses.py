@@ -2,6 +2,7 @@
 
 import ipaddress
 from dataclasses import dataclass
+from typing import Self
 
 from foundry.fetching.failures import refused
 from foundry.urls import Url, format_address, is_named, parse_host_and_port
@@ -60,7 +61,7 @@ class Policy:
     allowed: frozenset[tuple[str, int | None]] = frozenset()
 
     @classmethod
-    def parse(cls, entries: tuple[str, ...]) -> "Policy":
+    def parse(cls, entries: tuple[str, ...]) -> Self:
         """Read `allow_private` as the configuration has it."""
         return cls(frozenset(parse_host_and_port(entry) for entry in entries))
 

@@ -6,7 +6,7 @@ Each gives heading terms, of which a query that names it has one.
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from foundry.records import Chunk, Document, is_code
 from foundry.runtime.retrieval.tokens import (
@@ -49,7 +49,7 @@ class NamedTerms(NamedTuple):
     named: tuple[str, ...]
     others: tuple[str, ...]
 
-    def without_spelling(self) -> "NamedTerms":
+    def without_spelling(self) -> Self:
         """Return the same without the term of a name as it is written."""
         named = tuple(term for term in self.named if not term.startswith(SURFACE_MARK))
         return self._replace(named=named)

@@ -15,10 +15,10 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 import foundry
-from foundry.config.extras import DISTRIBUTION, EXTRAS, of_build, of_server
+from foundry.config.extras import EXTRAS, of_build, of_server
 from foundry.config.project import Config, load_config
 from foundry.config.sources import CONFIG_NAME
-from foundry.errors import FoundryError
+from foundry.errors import DISTRIBUTION, FoundryError, install_command
 from foundry.features.providers import PROVIDERS
 from foundry.files import templates_folder
 from foundry.indexing.versions import open_index
@@ -125,7 +125,7 @@ def _extras(used: Collection[str]) -> Iterator[Finding]:
             f"extra {extra}",
             f"not installed (missing: {names})" if absent else "installed",
             is_problem=is_used and bool(absent),
-            hint=f"pip install '{DISTRIBUTION}[{extra}]'" if absent else None,
+            hint=install_command(extra) if absent else None,
             group="" if is_used else f"extras {'not ' if absent else ''}installed",
             brief=extra,
         )

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from foundry.config.sources import CONFIG_NAME, FolderSource, resolve, suggest
-from foundry.errors import FoundryError
+from foundry.errors import FoundryError, install_command
 from foundry.inspection.languages import find_language
 from foundry.readers.contract import FileReader
 from foundry.readers.registry import find_by_name
@@ -119,8 +119,8 @@ class Survey:
         for each in self.formats[:FORMATS_SHOWN]:
             said = f"{each.files:>8,}  {each.ending}"
             if each.extra:
-                install = f"pip install 'rag-foundry[{each.extra}]'"
-                said += f"  ({install} {'finds more in' if each.is_readable else 'reads'} them)"
+                does = "finds more in" if each.is_readable else "reads"
+                said += f"  ({install_command(each.extra)} {does} them)"
             elif not each.is_readable:
                 said += "  (not text)"
             lines.append(said)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 
+from foundry.errors import install_command
 from foundry.records import Reading
 
 TOO_MUCH = "too much for its reader"
@@ -13,7 +14,7 @@ TOO_MUCH = "too much for its reader"
 
 def asking_for(extra: str) -> str:
     """Return the reason for skipping what is only read with an extra of Foundry."""
-    return f"to be read with pip install 'rag-foundry[{extra}]'"
+    return f"to be read with {install_command(extra)}"
 
 
 class UnreadableError(Exception):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Self
 
 import pathspec
 
@@ -25,7 +26,7 @@ class IgnoreFile:
     patterns: pathspec.GitIgnoreSpec
 
     @classmethod
-    def parse(cls, prefix: str, lines: Iterable[str]) -> "IgnoreFile":
+    def parse(cls, prefix: str, lines: Iterable[str]) -> Self:
         """Compile the lines, leaving out those that are no pattern, as git does."""
         usable = [line for line in lines if _is_pattern(line)]
         return cls(prefix, pathspec.GitIgnoreSpec.from_lines(usable))

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Self
 
 from packaging.requirements import Requirement
 from pydantic import TypeAdapter
@@ -18,10 +19,10 @@ from foundry.config.file import ChunkingSection
 from foundry.config.project import Config
 from foundry.config.sources import FolderSource, RecordsSource
 from foundry.embedding.static import MODEL_FOLDER
+from foundry.errors import DISTRIBUTION
 from foundry.runtime.retrieval.encoder import EncoderLayout
 
 ROOT = Path(foundry.__file__).parent
-DISTRIBUTION = "rag-foundry"
 READING_EXTRAS = ("code", "ocr", "office", "rst", "wiki")
 """The extras of Foundry that bring what reads documents."""
 
@@ -47,7 +48,7 @@ class Recipe:
     dimensions: int
 
     @classmethod
-    def of(cls, config: Config) -> "Recipe":
+    def of(cls, config: Config) -> Self:
         """Return the recipe that a configuration asks for."""
         dimensions = 0
         if config.embedding.provider == "static":
@@ -56,7 +57,7 @@ class Recipe:
         return cls(config.project.language, config.chunking, dict(config.index.fields), dimensions)
 
     @classmethod
-    def from_json(cls, text: str) -> "Recipe":
+    def from_json(cls, text: str) -> Self:
         """Return the recipe that `to_json` wrote."""
         return TypeAdapter(cls).validate_json(text)
 
@@ -92,7 +93,7 @@ def program_hash() -> str:
     """SHA-256 over Python, the code of Foundry, its libraries' versions and its model, in hex.
 
     Foundry's own version, which its first module holds, is no part of it: a release without changes
-    prepares nothing anew.
+    prepares nothing again.
     """
     digest = hashlib.sha256(sys.version.encode())
     for path in sorted(ROOT.rglob("*.*")):

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
-from typing import Any
+from typing import Any, Self
 
 from foundry.embedding.static import MODEL_FOLDER
 from foundry.errors import BuildError, RequestError
@@ -174,7 +174,7 @@ class Cluster:
                 hint="give HOST:PORT of its head node in --ray-address or RAY_ADDRESS",
             ) from None
 
-    def __enter__(self) -> "Cluster":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:

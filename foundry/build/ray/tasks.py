@@ -20,6 +20,7 @@ from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.embedding.providers.models import open_model
 from foundry.errors import BuildError
+from foundry.files import write_files
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.records import RawDocument
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
@@ -99,10 +100,7 @@ def _open(options: EmbeddingSection, files: Sequence[Reference] | None) -> Embed
     (shipped,) = files
     # What is open stays readable when its name is gone, so that nothing is left behind.
     with tempfile.TemporaryDirectory(prefix="foundry-model-") as folder:
-        for name, content in get_here(shipped).items():
-            path = Path(folder, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        write_files(Path(folder), get_here(shipped))
         return open_model(options.model_copy(update={"model": folder}))
 
 

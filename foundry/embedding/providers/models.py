@@ -19,7 +19,7 @@ from foundry.embedding.providers.model import (
     find_known,
 )
 from foundry.embedding.providers.token_estimate import estimate_tokens
-from foundry.errors import BuildError
+from foundry.errors import BuildError, install_command
 from foundry.files import hash_file
 from foundry.runtime.retrieval.embedding.local import find_folder
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
@@ -68,7 +68,7 @@ def open_model(options: EmbeddingSection) -> EmbeddingModel:
 def _open_fastembed(options: EmbeddingSection) -> EmbeddingModel:
     from foundry.runtime.retrieval.embedding.fastembed import FastEmbedEmbeddings
 
-    client = FastEmbedEmbeddings(options.model, install="pip install 'rag-foundry[fastembed]'")
+    client = FastEmbedEmbeddings(options.model, install=install_command(options.provider))
     network: Any = client.network
     from fastembed.text.text_embedding_base import TextEmbeddingBase
 
@@ -95,7 +95,7 @@ def _open_sentence_transformers(options: EmbeddingSection) -> EmbeddingModel:
         SentenceTransformersEmbeddings,
     )
 
-    install = "pip install 'rag-foundry[sentence-transformers]'"
+    install = install_command(options.provider)
     client = SentenceTransformersEmbeddings(options.model, install=install)
     network = client.network
     settings = getattr(network.transformers_model, "config", None)
