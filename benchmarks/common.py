@@ -15,6 +15,7 @@ from foundry.build.request import BuildResult
 from foundry.config.project import load_config
 from foundry.evaluation.questions import askable_lines
 from foundry.evaluation.run import own_questions
+from foundry.files import write_files
 from foundry.progress import Reporter
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import choose_query_encoder
@@ -103,10 +104,7 @@ def render_server(project: Path, package: str, search_options: str = "") -> Path
     encoder = choose_query_encoder(config, Manifest.read(resolve_version(index) / "manifest.json"))
     questions = own_questions(config)
     asked = None if questions is None else askable_lines(questions)
-    for name, content in plan_server(config, encoder, asked).items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    write_files(folder, plan_server(config, encoder, asked))
     return folder
 
 

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+MAX_LISTED = 50
+"""Lines of a list that are shown."""
+
 
 def format_table(rows: Sequence[Sequence[str]]) -> str:
     """Return rows of equally many cells as lines; the first column left, the others right."""
@@ -16,6 +19,12 @@ def format_table(rows: Sequence[Sequence[str]]) -> str:
 def count_of(count: int, noun: str) -> str:
     """Return a count with its noun, in the plural unless there is one."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def list_briefly(lines: Sequence[str], most: int = MAX_LISTED) -> str:
+    """Return the first lines, indented, and how many more there are."""
+    more = [f"and {len(lines) - most:,} more"] if len(lines) > most else []
+    return "\n".join(f"  {line}" for line in (*lines[:most], *more))
 
 
 def printable(line: str) -> str:

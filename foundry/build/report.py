@@ -8,10 +8,7 @@ from typing import Any, NamedTuple, Self
 from foundry.errors import StrictBuildError, install_command
 from foundry.records import Document, Finding, Skipped
 from foundry.secrets import find_secrets
-from foundry.terminal import format_table
-
-MAX_LISTED = 50
-"""Lines of one list that are shown to people; the report in the index has all."""
+from foundry.terminal import format_table, list_briefly
 
 NEEDS_OCR = "no text layer, needs OCR"
 OVERSIZE = "over the size limit"
@@ -197,12 +194,6 @@ def format_report(report: Mapping[str, Any], seconds: Mapping[str, float]) -> st
     ]
     parts = [format_table([["source", *columns], *cells]), *_sections(report)]
     return "\n".join(parts)
-
-
-def list_briefly(lines: Sequence[str]) -> str:
-    """Return the first lines, indented, and how many more there are."""
-    more = [f"and {len(lines) - MAX_LISTED:,} more"] if len(lines) > MAX_LISTED else []
-    return "\n".join(f"  {line}" for line in (*lines[:MAX_LISTED], *more))
 
 
 _ALWAYS = ("documents", "chunks", "characters", "seconds")

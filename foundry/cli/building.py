@@ -9,7 +9,14 @@ import click
 
 from foundry import pipeline
 from foundry.build.request import BuildOptions, BuildResult, Changes
-from foundry.cli.options import flag, json_option, print_json, project_argument, quiet_option
+from foundry.cli.options import (
+    complain,
+    flag,
+    json_option,
+    print_json,
+    project_argument,
+    quiet_option,
+)
 from foundry.progress import Reporter
 
 jobs_option = click.option(
@@ -66,7 +73,11 @@ def watch(project: Path, jobs: int | None, quiet: bool) -> None:
     click.echo(f"watching {project}; Ctrl-C ends it")
     try:
         for outcome in outcomes:
-            click.echo(describe_outcome(outcome), err=not isinstance(outcome, BuildResult))
+            if isinstance(outcome, BuildResult):
+                click.echo(describe_outcome(outcome))
+            else:
+                hint = getattr(outcome, "hint", None)
+                complain(f"{time.strftime('%H:%M:%S')} not built", str(outcome), hint)
     except KeyboardInterrupt:
         click.echo("stopped; the last published index stays")
 
@@ -94,12 +105,9 @@ def show_result(result: BuildResult) -> None:
     click.echo(format_report(result.report, result.changes.seconds))
 
 
-def describe_outcome(outcome: BuildResult | Exception) -> str:
+def describe_outcome(outcome: BuildResult) -> str:
     """Return a line on what a build did, with the time of day."""
     now = time.strftime("%H:%M:%S")
-    if not isinstance(outcome, BuildResult):
-        hint = getattr(outcome, "hint", None)
-        return f"{now} not built: {outcome}" + (f"\nhint: {hint}" if hint else "")
     if outcome.unchanged:
         return f"{now} nothing has changed: {outcome.documents:,} documents"
     return (

@@ -15,6 +15,7 @@ from foundry.errors import ExportError
 from foundry.export.checksums import BY_PRODUCTS, CHECKSUMS, format_checksums
 from foundry.export.existing import GENERATED, Existing, encode_generated, examine
 from foundry.files import hash_file, hash_files, set_modes, sync_folder, sync_tree, write_files
+from foundry.terminal import list_briefly
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +57,9 @@ def write_export(target: Path, export: Export, *, force: bool) -> None:
     existing = find_existing(target)
     if existing is not None and existing.owned and not force:
         owned = existing.owned
-        shown = "".join(f"\n  {name}" for name in owned[:20])
-        more = f"\n  and {len(owned) - 20} more" if len(owned) > 20 else ""
         raise ExportError(
-            f"{target}: {len(owned)} files were edited or added since the export:{shown}{more}",
+            f"{target}: {len(owned)} files were edited or added since the export:\n"
+            + list_briefly(owned, 20),
             hint="foundry update merges them with what is new; or export to another folder with"
             " --output, or pass --force: edited files are then kept as .orig, added ones stay",
         )
