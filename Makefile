@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Some tests wait for servers more than they compute, and each process loads all of them; those of
 # one file share what it sets up. In the order of tests/conftest.py, which begins with the files that
 # take longest.
-PARALLEL ?= -n 4 --dist loadfile --no-loadscope-reorder
+PARALLEL ?= -n 5 --dist loadfile --no-loadscope-reorder
 # Tests start hundreds of processes, none of which should compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
