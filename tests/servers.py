@@ -122,8 +122,8 @@ def check_format(export: Path) -> None:
 
 
 def run_tests(
-    export: Path, names: str = "test_*.py", *, copied: bool = False, **variables: str
-) -> None:
+    export: Path, names: str = "test_*.py", *options: str, copied: bool = False, **variables: str
+) -> str:
     """Run the tests that were rendered for an export, without the plugins that are here by chance.
 
     Those that were copied are run too if `copied` says so: they run on the same modules in
@@ -136,9 +136,9 @@ def run_tests(
         "import sys, pytest; sys.path.insert(0, ''); sys.dont_write_bytecode = False;"
         " sys.exit(pytest.console_main())"
     )
-    run_in(
+    return run_in(
         export,
-        *(*in_python(begin), "-q", "-p", "no:cacheprovider", *tests),
+        *(*in_python(begin), "-q", "-p", "no:cacheprovider", *options, *tests),
         **{"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **variables},
     )
 
@@ -155,8 +155,8 @@ def run_tool(export: Path, tool: str, *arguments: str | Path, **variables: str) 
     run_in(export, sys.executable, "-m", tool, *arguments, **variables)
 
 
-def run_in(export: Path, *command: str | Path, **variables: str) -> None:
-    """Run a command in the folder of an export; it must succeed."""
+def run_in(export: Path, *command: str | Path, **variables: str) -> str:
+    """Run a command in the folder of an export, which must succeed; returns what it prints."""
     done = subprocess.run(
         command,
         cwd=export,
@@ -166,6 +166,7 @@ def run_in(export: Path, *command: str | Path, **variables: str) -> None:
         check=False,
     )
     assert done.returncode == 0, (command, done.stdout, done.stderr)
+    return done.stdout
 
 
 def get(url: str) -> Any:

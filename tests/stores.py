@@ -24,6 +24,7 @@ from relays import Relay
 from foundry.progress import Reporter
 from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import Engine
+from foundry.stores import checking
 from foundry.stores.checking import Outcome
 from foundry.stores.content import Content
 from foundry.stores.request import PublishOptions
@@ -32,6 +33,9 @@ QUIET = Reporter(quiet=True)
 ENGINES = ("pgvector", "qdrant")
 KINDS = (*ENGINES, "edge")
 TIMEOUT = 2.0
+
+FEW_QUESTIONS = 6
+"""So many searches of each lane have every filter that publications compare answers under."""
 
 
 @contextmanager
@@ -82,7 +86,13 @@ class Place:
         return StoreSettings(self.name, exact, timeout)
 
     def publish(
-        self, index: Path, *, exact: bool = True, again: bool = False, grace: float = 3600
+        self,
+        index: Path,
+        *,
+        exact: bool = True,
+        again: bool = False,
+        grace: float = 3600,
+        questions: int = FEW_QUESTIONS,
     ) -> Outcome:
         """Publish an index."""
         options = PublishOptions(again=again, grace=grace)
@@ -91,7 +101,8 @@ class Place:
             from foundry.stores.pgvector import publish
         else:
             from foundry.stores.qdrant import publish
-        with patch.dict(os.environ, self.variables):
+        compared = patch.object(checking, "QUESTIONS", questions)
+        with patch.dict(os.environ, self.variables), compared:
             return publish(Content.open(index), self.settings(exact=exact), QUIET, options)
 
     @contextmanager

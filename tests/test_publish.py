@@ -267,13 +267,13 @@ def test_second_build_says_who_is_building_and_queries_go_on(built: Project) -> 
 
 @pytest.fixture
 def corpus(make_project: MakeProject) -> Project:
-    """A project whose build takes a second or two."""
+    """A project whose build takes a second or so."""
     generator = random.Random(5)
     words = ["".join(generator.choices("abcdefghij", k=5)) for _ in range(3_000)]
     files = {
         f"note-{number:04}.md": f"# Note {number}\n\n"
         + "\n\n".join(" ".join(generator.choices(words, k=60)) + "." for _ in range(8))
-        for number in range(400)
+        for number in range(150)
     }
     project = make_project(files)
     edit(project, "0")

@@ -34,6 +34,7 @@ from foundry.runtime.store.store import (
     StoreUnreachableError,
     VersionMissingError,
 )
+from foundry.stores.checking import QUESTIONS
 from foundry.stores.content import Content
 
 if TYPE_CHECKING:
@@ -262,7 +263,7 @@ def test_versions_stand_side_by_side_and_the_old_one_goes(
     place: Place, index: Path, other_index: Path
 ) -> None:
     first, second = Content.open(index).version, Content.open(other_index).version
-    done = place.publish(index)
+    done = place.publish(index, questions=QUESTIONS)
     assert (place.current(), done.loaded, done.dropped) == (first, True, ())
     assert done.agreement.recall == 1 and done.agreement.difference < 1e-5
     assert not place.publish(index).loaded
@@ -594,7 +595,7 @@ def test_candidates_of_a_graph_are_scored_exactly(engine_room: Place, index: Pat
     engine_room = engine_room.preferring_graphs()
     content = spread(Content.open(index), 4000, 64)
     with patch.object(Content, "open", return_value=content):
-        done = engine_room.publish(index, exact=False)
+        done = engine_room.publish(index, exact=False, questions=QUESTIONS)
     assert 0.85 < done.agreement.recall <= 1 and done.agreement.difference < 1e-5
     random = np.random.default_rng(4)
     found = wanted = 0

@@ -4,13 +4,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import CONFIG, MakeProject, Project
-from servers import in_checkout
+from servers import in_checkout, run_tests
 
 from foundry.evaluation.known_items import make_known_items
 from foundry.evaluation.metrics import METRICS
@@ -149,10 +148,7 @@ def test_what_cannot_be_asked_is_left_out_and_counted(make_project: MakeProject)
     refused = ask_export(export, "--questions", str(project.root / "questions.jsonl"))
     assert refused.returncode == 2
     assert "at most 2000 characters" in refused.stderr
-    tests = [sys.executable, "-m", "pytest", "-q", "tests/test_search.py", "-k", "question"]
-    tried = subprocess.run(tests, cwd=export, capture_output=True, text=True, check=False)
-    assert tried.returncode == 0, tried.stdout
-    assert "1 passed" in tried.stdout
+    assert "1 passed" in run_tests(export, "test_search.py", "-k", "question")
 
 
 def test_limits_and_baseline(built: Project) -> None:
