@@ -5,7 +5,9 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.stages import cross_encoder
 from foundry.runtime.retrieval.stages.cross_encoder import CrossEncoder, warm_if_wanted
 from foundry.runtime.retrieval.stages.rerank import (
     FAILED,
@@ -244,26 +247,39 @@ def test_nothing_found_asks_no_model() -> None:
     assert stages == {}
 
 
+def test_threads_that_want_the_model_at_once_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(Reranker):
+        def __init__(self, load: Callable[[], Model]) -> None:
+            time.sleep(0.2)
+            super().__init__(load)
+
+    monkeypatch.setattr(cross_encoder, "Reranker", Slow)
+    monkeypatch.setattr(cross_encoder, "_rerankers", {})
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(lambda _: cross_encoder.reranker(), range(2))
+    assert one is other
+
+
 FORKING = """
 import os, signal, sys, time
 from foundry.runtime.retrieval.stages import cross_encoder
 cross_encoder.read_model = lambda: sys.argv[1]
 
 def score():
-    return list(cross_encoder.reranker().score("fans", ["fans", "air"] * 50, seconds=30))
+    return list(cross_encoder.reranker().score("fans", ["fans", "air"] * 50, seconds=300))
 
 for _ in range(10):
     wanted = score()
     os.environ["RERANK_WARM"] = "1"
     child = os.fork()
     if child == 0:
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + 300
         while cross_encoder.reranker()._model is None:
             time.sleep(0.01)
             if time.monotonic() > limit:
                 os._exit(2)
         os._exit(0 if score() == wanted else 1)
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + 600
     while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
         time.sleep(0.01)
         if time.monotonic() > limit:

@@ -8,7 +8,6 @@ import json
 import os
 import threading
 from collections.abc import Sequence
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,9 @@ MAX_TOKENS = 512
 """Of a query and a passage together, unless the model takes fewer."""
 
 PADDING_TOKENS = ("[PAD]", "<pad>", "<|pad|>", "<|padding|>")
+_rerankers: dict[int, Reranker] = {}
+"""By process."""
+
 INSTALL = (
     "install what reranking needs: pip install 'onnxruntime>=1.20,<2' 'tokenizers>=0.21,<0.24'"
 )
@@ -161,14 +163,12 @@ def read_model(file: Path = SETTINGS_FILE) -> str:
 
 def reranker() -> Reranker:
     """Return the reranker of this process, which runs one query at a time: each uses every core."""
-    return _reranker_of(os.getpid())
-
-
-@cache
-def _reranker_of(_process: int) -> Reranker:
     # A worker has its own: the threads that run a model do not survive a fork, and to free the
-    # parent's would wait for them for ever.
-    return Reranker(lambda: _warmed(CrossEncoder(read_model())))
+    # parent's would wait for them for ever. Threads share it, also one that warms it meanwhile.
+    process = os.getpid()
+    return _rerankers.get(process) or _rerankers.setdefault(
+        process, Reranker(lambda: _warmed(CrossEncoder(read_model())))
+    )
 
 
 def _warmed(model: CrossEncoder) -> CrossEncoder:
