@@ -18,6 +18,7 @@ class Relay:
         self._passing: list[threading.Thread] = []
         self._flowing = threading.Event()
         self._flowing.set()
+        self._lock = threading.Lock()
         self._is_cut = False
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._accepting.start()
@@ -34,7 +35,9 @@ class Relay:
     @contextmanager
     def cut(self) -> Iterator[None]:
         """Connections are closed, and new ones at once."""
-        self._is_cut = True
+        # A connection that has just been accepted is one of the ends by now.
+        with self._lock:
+            self._is_cut = True
         self.drop()
         try:
             yield
@@ -62,10 +65,13 @@ class Relay:
                 near = self._listener.accept()[0]
             except OSError:
                 return
-            if self._is_cut:
-                near.close()
-                continue
-            passing = threading.Thread(target=self._pass_both, args=(near, self._connect()))
+            with self._lock:
+                if self._is_cut:
+                    near.close()
+                    continue
+                far = self._connect()
+                self._ends |= {near, far}
+            passing = threading.Thread(target=self._pass_both, args=(near, far))
             self._passing.append(passing)
             passing.start()
 
@@ -78,7 +84,6 @@ class Relay:
 
     def _pass_both(self, near: socket.socket, far: socket.socket) -> None:
         with near, far:
-            self._ends |= {near, far}
             back = threading.Thread(target=self._pass, args=(far, near))
             back.start()
             self._pass(near, far)
