@@ -125,10 +125,15 @@ async def _checked(
         _logger.warning("the language model %s", error)
         yield Failed(f"The language model {error}.")
         return
-    cited = [passages[number - 1].source.cited() for number in citations.cited]
     usage.update(chunk.usage or {})
-    is_cut = chunk.finish_reason == "length"
-    yield Done("model", "default", None, cited, is_cut, dict(usage) or None)
+    yield Done(
+        mode="model",
+        reason="default",
+        notice=None,
+        cited=[passages[number - 1].source.cited() for number in citations.cited],
+        truncated=chunk.finish_reason == "length",
+        usage=dict(usage) or None,
+    )
 
 
 def _without_model(
