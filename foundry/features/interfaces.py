@@ -49,15 +49,10 @@ class Mcp(Interface):
     section = "mcp"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
-        """Yield its routes; it reads the larger passages, where results have them."""
-        del words
-        imports = {"mcp.transports": ("mcp_routes",)}
-        passage = ""
-        if "parents" in chosen:
-            imports["retrieval.stages.parents"] = ("find_passage",)
-            passage = ", find_passage"
-        code = f"app.router.routes.extend(mcp_routes(search, __version__{passage}))"
-        yield Step(Place.OFFER, imports, code)
+        """Yield its routes."""
+        del chosen, words
+        code = "app.router.routes.extend(mcp_routes(search, __version__))"
+        yield Step(Place.OFFER, {"mcp.transports": ("mcp_routes",)}, code)
 
 
 class Assistants(Interface):

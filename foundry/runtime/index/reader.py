@@ -16,7 +16,7 @@ from ..retrieval.candidates import QueryEncoder, TermLane, VectorLane
 from ..retrieval.settings import IndexUnusableError
 from ..retrieval.tokens import Tokenizer
 from .layout import IndexFiles, open_array, open_bytes
-from .records import ChunkRecord, Place
+from .records import ChunkRecord, Passage, Place
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
@@ -147,6 +147,8 @@ class Served:
 
     open_index: Callable[[Path], Index]
     view: Callable[[Index], Index] | None = None  # What callers get of the index.
+    # The larger passage around a chunk, where results have it too.
+    find_passage: Callable[[Index, ChunkRecord], Passage | None] | None = None
 
     def __init__(self) -> None:
         self.state = ServedState()
@@ -209,7 +211,7 @@ class Served:
 
 
 served = Served()
-"""The one index that this process answers from; `search` says how it is opened."""
+"""The one index that this process answers from; `search` says how it is opened and read."""
 
 load = served.load
 current_index = served.current

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-GOES_ON = "\u2026"  # Ends a title that is only the beginning of the text.
+GOES_ON = "\u2026"  # A title that is only the beginning of the text ends with it.
 
 
 def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
@@ -44,6 +44,15 @@ class Place(Record):
     path: str
     url: str | None
     title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage(Record):
+    """Some text of a document, with its place; `section` holds the headings above all of it."""
+
+    text: str
+    section: list[str]
+    position: dict[str, int]
 
 
 # Not frozen, as hits are not: one that is takes six times as long to make.

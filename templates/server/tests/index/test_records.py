@@ -7,12 +7,11 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from foundry.runtime.index.reader import make_record
-from foundry.runtime.index.records import ChunkRecord, Place
+from foundry.runtime.index.records import ChunkRecord, Passage, Place
 from foundry.runtime.retrieval.results import (
     Hit,
     LaneRanks,
     LaneScores,
-    Passage,
     SearchResponse,
 )
 
