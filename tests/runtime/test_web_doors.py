@@ -26,7 +26,7 @@ from foundry.runtime.web import filtered
 from foundry.runtime.web import routes as web_routes
 from foundry.runtime.web.documents import DocumentContents, DocumentPage
 from foundry.runtime.web.middleware import SECURITY_HEADERS, Middleware
-from foundry.runtime.web.problems import FAILURES, answer_failure
+from foundry.runtime.web.problems import FAILURES, PROBLEM_RESPONSES, answer_failure
 from foundry.runtime.web.routes import in_event_loop
 
 ODD_ID = "guide/a b/ä?#&\\..;'\".md"
@@ -130,6 +130,7 @@ def make_client(search: Search) -> TestClient:
         redoc_url=None,
         redirect_slashes=False,
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
+        responses=PROBLEM_RESPONSES,
     )
     routes = web_routes.search_routes(
         in_event_loop(search),

@@ -32,7 +32,7 @@ from foundry.runtime.web import page as web_page
 from foundry.runtime.web.access import token_check
 from foundry.runtime.web.middleware import Check, Middleware
 from foundry.runtime.web.page import FOLDER, DocumentPassages, Page, is_page
-from foundry.runtime.web.problems import FAILURES, answer_failure
+from foundry.runtime.web.problems import FAILURES, PROBLEM_RESPONSES, answer_failure
 
 PAGES = pages_of({"page", "chat"})
 SCRIPTS = sorted(FOLDER.glob("*.js"))
@@ -280,6 +280,7 @@ def make_client(check_token: Check | None = None) -> TestClient:
         docs_url=None,
         redirect_slashes=False,
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
+        responses=PROBLEM_RESPONSES,
     )
     app.include_router(web_page.page_routes(chat=True))
     app.include_router(web_page.agent_routes)

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query
 from ..index.reader import current_index
 from ..index.records import Record
 from ..retrieval.stages.suggestions import Suggestion, suggest
-from .problems import PROBLEM_RESPONSES
 from .requests import RequestModel
 from .routes import JsonResponse
 
@@ -30,7 +29,7 @@ class Suggestions(Record):
     suggestions: Sequence[Suggestion]
 
 
-suggest_routes = APIRouter(tags=["search"], responses=PROBLEM_RESPONSES)
+suggest_routes = APIRouter(tags=["search"])
 
 
 @suggest_routes.get("/suggest", response_model=Suggestions)
