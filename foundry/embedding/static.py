@@ -28,7 +28,7 @@ from foundry.embedding.encoder_files import rarity_factors, write_encoder
 from foundry.embedding.many_texts import encode_all, encode_texts
 from foundry.records.prepared import ChunkVectors, pack, unpack
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder, Word
+from foundry.runtime.retrieval.encoder import EncoderLayout, PieceCutter, PieceEncoder, Word
 from foundry.runtime.retrieval.quantising import quantise
 
 MODEL = "static-en"
@@ -49,7 +49,13 @@ class StaticEmbedder(Embedder):
     """
 
     def __init__(self, language: str = "english") -> None:
-        self._encoder = PieceEncoder.open(MODEL_FOLDER, language, REMEMBERED_WORDS)
+        encoder = PieceEncoder.open(MODEL_FOLDER)
+        pieces = EncoderLayout(MODEL_FOLDER).pieces.read_text("utf-8").split("\n")[:-1]
+        self._encoder = replace(
+            encoder,
+            description=replace(encoder.description, language=language),
+            pieces=PieceCutter(pieces, language, REMEMBERED_WORDS),
+        )
         self.measures_distance = language == "english"
         self._texts = 0
         self.frequencies = np.zeros(len(self._encoder.weights), dtype=np.int64)

@@ -120,7 +120,7 @@ class _Inside:
             raise FoundryError(
                 f"there is no source {source!r}", hint=f"sources: {', '.join(names)}"
             )
-        for record in map(self._documents.read, range(len(self._documents))):
+        for record in self._documents.page(limit=self._index.document_count):
             places: list[DocumentRecord | Place] = [record, *record.also_at]
             if any(
                 source in (None, place.source) and (path is None or fnmatchcase(place.path, path))
@@ -174,7 +174,7 @@ class _Inside:
             return found
         matching = [
             record
-            for record in map(self._documents.read, range(len(self._documents)))
+            for record in self._documents.page(limit=self._index.document_count)
             if name in (record.path, *(place.path for place in record.also_at))
         ]
         if len(matching) == 1:

@@ -7,6 +7,7 @@ from argparse import Namespace
 from dataclasses import astuple, replace
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import pytest
 
@@ -62,7 +63,8 @@ def serve(chosen: Namespace) -> None:
 
 
 def run(*arguments: str) -> int:
-    return commands.run("handbook", "1.2.3", search, serve, arguments, more=[terminal.add_search])
+    with patch.object(sys, "argv", ["handbook", *arguments]):
+        return commands.run("handbook", "1.2.3", search, serve, more=[terminal.add_search])
 
 
 def use_index(monkeypatch: pytest.MonkeyPatch, *findings: str, known: str = "c1") -> None:
@@ -160,7 +162,8 @@ def test_serve_errors(capsys: pytest.CaptureFixture[str]) -> None:
     def refuse(chosen: Namespace) -> None:
         raise ConfigurationError(str(chosen), hint="the remedy")
 
-    assert commands.run("handbook", "1", search, refuse, ["serve"]) == 2
+    with patch.object(sys, "argv", ["handbook", "serve"]):
+        assert commands.run("handbook", "1", search, refuse) == 2
 
 
 def test_verify(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -207,8 +210,8 @@ def test_closed_pipe_is_no_traceback() -> None:
         "    return SearchResponse("
         "'x' * 1_000_000, 'hybrid', 'default', False, 'strong', (), 0, {}, ())\n"
         "terminal.current_index = lambda: SimpleNamespace(tokenizer=Tokenizer('english'))\n"
-        "more, asked = [terminal.add_search], ['search', 'a', '--json']\n"
-        "sys.exit(cli.run('handbook', '1', search, None, asked, more=more))\n"
+        "sys.argv = ['handbook', 'search', 'a', '--json']\n"
+        "sys.exit(cli.run('handbook', '1', search, None, more=[terminal.add_search]))\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", script],

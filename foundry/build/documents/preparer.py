@@ -20,9 +20,21 @@ from foundry.readers.sandbox.reading import wear_of
 from foundry.records import Chunk, Document, RawDocument, Skipped
 from foundry.records.prepared import PreparedDocument
 from foundry.runtime.index.records import telling_title
-from foundry.runtime.retrieval.tokens import Tokenizer
+from foundry.runtime.retrieval.tokens import Tokenizer, remember
 
 REMEMBERED_WORDS = 200_000
+
+
+class RememberingTokenizer(Tokenizer):
+    """Remembers the terms of many tokens, and of the words in identifiers, from text to text."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__(language)
+        self.token = remember(self._analyse, REMEMBERED_WORDS)
+        self._remembered = remember(super()._word_terms, REMEMBERED_WORDS)
+
+    def _word_terms(self, word: str) -> tuple[str, ...]:
+        return self._remembered(word)
 
 
 class Preparer:
@@ -33,8 +45,7 @@ class Preparer:
 
     def __init__(self, recipe: Recipe, *, is_worker: bool = False) -> None:
         self._recipe = recipe
-        tokenizer = Tokenizer(recipe.language, REMEMBERED_WORDS, REMEMBERED_WORDS)
-        self._counter = TermCounter(tokenizer, recipe.fields)
+        self._counter = TermCounter(RememberingTokenizer(recipe.language), recipe.fields)
         self._embedder = StaticEmbedder(recipe.language) if recipe.dimensions else None
         self._is_worker = is_worker
 

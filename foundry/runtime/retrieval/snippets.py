@@ -16,23 +16,21 @@ from typing import TypeAlias
 
 from ..index.records import GOES_ON, Record
 from .results import Hit, SearchResponse
-from .tokens import WORD, Tokenizer, is_spaceless
+from .tokens import SPACELESS, WORD, Tokenizer
 
 MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # A slightly longer text is not cut.
-MAX_READ_CHARACTERS = 3_000  # Of a text, since chunks may be whole documents.
+MAX_READ_CHARACTERS = 3_000  # A chunk may be a whole document.
 BEGINNINGS = ("\n", ". ", "\u3002")  # What may come before a snippet.
 
-Span: TypeAlias = tuple[int, int]
-"""The first character, and the one after the last."""
+Span: TypeAlias = tuple[int, int]  # The offsets of the first character, and after the last.
+FindWords: TypeAlias = Callable[[str], list[Span]]  # In order, and apart from each other.
 
-FindWords: TypeAlias = Callable[[str], list[Span]]
-"""Finds words in a text, in order and apart from each other."""
-
-# Of files in which `#` begins a comment and `<` no tag; all others are read as Markdown.
+# In these files `#` begins a comment and `<` no tag; all others are read as Markdown.
 _CODE_SUFFIXES = frozenset(
     "bash c cc cfg conf cpp cs css csv go gradle h hpp ini java js json jsonl jsx kt lua mjs php pl"
     " proto ps1 py pyi r rb rs scala scss sh sql swift tf toml ts tsv tsx vue xml yaml yml".split()
 )
+_SPACELESS = re.compile(f"[{SPACELESS}]")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
 _FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
 # A rule or an import of MDX as a whole, else the beginning of a line that may have a mark.
@@ -63,7 +61,7 @@ _INLINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Highlights(Record):
-    """Where words of the query stand in the snippet, in the title and in each of the headings."""
+    """Where the snippet, the title and each of the headings have words of the query."""
 
     snippet: list[Span]
     title: list[Span]
@@ -72,7 +70,7 @@ class Highlights(Record):
 
 @dataclass(slots=True)
 class ShownHit(Hit):
-    """A hit with its snippet, if that was wanted; `snippet_code` is where code stands in it."""
+    """A hit with its snippet, if that was wanted; `snippet_code` says where it has code."""
 
     snippet: str | None = None
     highlights: Highlights | None = None
@@ -103,7 +101,7 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
     """Return what finds the words of a text that have a term in common with a query."""
     terms, whole = set[str](), set[str]()
     for token in filter(attrgetter("terms"), tokenizer.tokenize_query(query)[1]):
-        if is_spaceless(token.text):
+        if _SPACELESS.match(token.text):
             whole.update(token.terms)
         elif WORD.fullmatch(token.text):
             terms.update(token.terms)

@@ -73,9 +73,6 @@ class _VisibleDocuments(Documents):
         self._lines = _VisibleRecords(whole._lines, visible)
         self._visible = np.flatnonzero(visible)
 
-    def __len__(self) -> int:
-        return len(self._visible)
-
     def page(self, offset: int = 0, limit: int = 100) -> Iterator[DocumentRecord]:
         return map(self.read, self._visible[offset:][:limit].tolist())
 
