@@ -19,7 +19,7 @@ from .retrieval.results import MAX_TOP_K, MODES, SearchResponse
 from .retrieval.settings import ConfigurationError, reading
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"
-FIGURES = Path(__file__).parent / "figures.json"  # Of these questions, at the export.
+FIGURES = Path(__file__).parent / "figures.json"  # What these questions gave at the export.
 
 # Documents by id, path or the id of a chunk; those graded 0 or less are not relevant.
 Grades = Mapping[str, float]

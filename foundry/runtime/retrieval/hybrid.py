@@ -4,9 +4,9 @@ Linear fusion is a weighted sum of cosine and normalised BM25 (Bruch, Gai and In
 Analysis of Fusion Functions for Hybrid Retrieval). The cosine is taken as it is: it means the same
 for every query, and stretching it over the candidates loses that.
 
-Two observations add up to the evidence for a match: how near the best hit is to the query, beyond
-what is near to any question whatever (the `background` of the index), and how much of the query's
-terms the best hit of the keyword lane has, each term weighted by its rarity. Of five English
+Two observations add up to the evidence for a match: how much nearer the best hit is to the query
+than chunks are to any question (the `background` of the index), and how much of the query's terms
+the best hit of the keyword lane has, each term weighted by its rarity. Of five English
 collections, 2 to 7 % of the questions about them are no strong match, as are 97 % of the questions
 about the others.
 """
@@ -25,12 +25,13 @@ from .candidates import Candidates, LaneHits, Numbers, Scores, Vector, each_once
 from .results import Match, grade, judge_terms
 from .settings import SETTINGS_FILE, ConfigurationError, IndexUnusableError, read_number, reading
 
-COVERAGE_WEIGHT = 1.8  # Beside the nearness of meaning; both are from 0 to 1.
+# The evidence for a match is its nearness, 0 to 1, and its coverage, 0 to 1, times this weight.
+COVERAGE_WEIGHT = 1.8
 STRONG, WEAK = 0.65, 0.3
-# Where the distance of a query from the chunks tells something; it is mostly below 5.
+# If the distance of the query from the chunks is known (mostly below 5), it counts against it.
 FAR_COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
 FAR_STRONG, FAR_WEAK = 0.68, 0.1
-STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # Of a search by meaning alone.
+STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # For a search by meaning alone.
 
 Score = Callable[[Numbers], Scores]
 """Returns the exact scores (m,) in a lane of chunks (m,) that its search has not delivered."""

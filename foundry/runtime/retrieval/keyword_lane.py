@@ -21,7 +21,7 @@ from ..index.layout import IndexFiles, IndexLayout, Vocabulary, open_array
 from .candidates import LaneHits, Mask, Numbers, Scores, best, each_once, stage, threshold
 from .tokens import remember
 
-KEPT_BYTES = 64  # For each chunk: what the arrays of a search for a word that all have take.
+KEPT_BYTES = 64  # Each chunk takes as many in the arrays of a search for a word that all have.
 MOST_KEPT_BYTES = 24 * 2**20  # A block of more than 32 MiB would change nothing.
 
 

@@ -1,6 +1,6 @@
 """Linked documents: one hop along the links of the best results, and against them.
 
-A linked document stands below the results that it was reached from: its score is a share of the
+A linked document ranks below the results that it was reached from: its score is a share of the
 score of the best result that it is linked with, and never above that of the weakest of these
 results.
 """
@@ -17,8 +17,7 @@ from ...index.reader import Index
 from ..candidates import SCORE_DIGITS, Candidates
 from ..results import Journal
 
-_STEP = 10.0**-SCORE_DIGITS
-"""The smallest difference between two scores."""
+_STEP = 10.0**-SCORE_DIGITS  # The smallest difference between two scores.
 
 
 @dataclass(frozen=True, slots=True)
