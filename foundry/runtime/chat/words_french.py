@@ -1,4 +1,4 @@
-"""French words that show whether a message stands by itself."""
+"""French words that show whether a message can be understood by itself."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""German words that show whether a message stands by itself."""
+"""German words that show whether a message can be understood by itself."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Spanish words that show whether a message stands by itself."""
+"""Spanish words that show whether a message can be understood by itself."""
 
 import re
 

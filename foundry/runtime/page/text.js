@@ -86,10 +86,10 @@ function listNode(items, cite) {
   return list;
 }
 
-/** Text as it stands. */
+/** Text as it is written. */
 const wholeNode = (text) => element("pre", { class: "whole" }, text);
 
-/** Markdown as block elements; its headings stand `below` levels lower, under one of the page. */
+/** Markdown as block elements; its headings are `below` levels lower, under one of the page. */
 function markdownNodes(text, cite = null, below = 2) {
   if (text.length > MAX_TEXT) return [wholeNode(text)];
   const lines = text.replaceAll("\r\n", "\n").split("\n");

@@ -123,7 +123,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def read_object(text: str) -> Mapping[str, Any]:
-    """Return the JSON object in a reply, which may stand between other words. Raises ModelError."""
+    """Return the JSON object in a reply, which may be between other words. Raises ModelError."""
     start, end = text.find("{"), text.rfind("}")
     try:
         answer = json.loads(text[start : end + 1])

@@ -19,11 +19,8 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from .settings import StoreSettings
 from .store import StoreError, StoreSlowError, StoreUnreachableError, VersionMissingError
 
-CONNECTIONS = 16
-"""Of one process at most; further calls wait for one of them."""
-
-GRACE = 0.5
-"""Seconds after the timeout, in which the engine itself may say that it was too slow."""
+CONNECTIONS = 16  # In each process; further calls wait for one of them.
+GRACE = 0.5  # Seconds after the timeout, in which the engine itself may say that it was too slow.
 
 Answer = TypeVar("Answer")
 
@@ -77,7 +74,7 @@ class Connections:
     def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
         """Return what a call answers that only reads, on a connection that works.
 
-        Connections that stood idle may have been lost, as when the engine was restarted. It is
+        Connections that were idle may have been lost, as when the engine was restarted. It is
         found out by using them, because asking each of them first would double every search.
         """
         self._pool.open()

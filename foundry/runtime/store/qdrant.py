@@ -225,7 +225,7 @@ class QdrantEngine:
             except ResponseHandlingException as error:
                 if is_timeout(error):
                     raise
-                # A connection that stood idle may have been closed by the other side.
+                # A connection that was idle may have been closed by the other side.
                 return call()
 
     def _collection(self, version: str) -> str:

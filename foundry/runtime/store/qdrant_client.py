@@ -33,7 +33,7 @@ def open_client(settings: StoreSettings) -> QdrantClient:
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username:
         raise ConfigurationError(
             "QDRANT_URL must be http or https, without a user",
-            hint="set it such as QDRANT_URL=http://localhost:6333, and QDRANT_API_KEY beside it",
+            hint="set it, such as QDRANT_URL=http://localhost:6333, and QDRANT_API_KEY too",
         )
     key = os.environ.get("QDRANT_API_KEY", "").strip() or None
     # The version of the server would be asked for here and now.
@@ -65,7 +65,7 @@ def translated(version: str) -> Iterator[None]:
         if error.status_code in {502, 503}:
             raise StoreUnreachableError(
                 f"Qdrant cannot be reached: {error.status_code} {error.reason_phrase}",
-                hint="see whether it has started, and what stands before it",
+                hint="see whether it has started, and whether a proxy or firewall is in between",
             ) from None
         raise StoreError(
             f"Qdrant refused a request: {error.status_code} {error.reason_phrase}",

@@ -20,7 +20,7 @@ SPARE = 20
 """Candidates beyond those wanted, among which chunk numbers settle ties at the end."""
 
 BITS = 22
-"""Of a score that are kept, of the 24 that float32 has, so that what is equal ties."""
+"""Scores keep so many of the 24 bits of float32, so that equal ones tie."""
 
 Query: TypeAlias = list[float] | models.SparseVector
 

@@ -169,7 +169,7 @@ class EmbeddingService:
             if isinstance(cause, ssl.SSLCertVerificationError):
                 return EmbeddingFailure(
                     message,
-                    hint="SSL_CERT_FILE names the certificates to trust beside the usual ones",
+                    hint="SSL_CERT_FILE names the certificates to trust besides the usual ones",
                 )
             cause = cause.__cause__ or cause.__context__
         return EmbeddingFailure(

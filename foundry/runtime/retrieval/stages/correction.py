@@ -1,7 +1,7 @@
 """Correction: a word of a query that the corpus does not have becomes the corpus's nearest.
 
 What has a digit is never corrected, and neither is an acronym, an option, a url, what
-`identifier_patterns` matches, what stands in quotes, a name unless it becomes another name, or a
+`identifier_patterns` matches, what is in quotes, a name unless it becomes another name, or a
 word of the language that is no nearer to a word of the corpus than to another word of the language.
 """
 
@@ -14,9 +14,9 @@ from ..identifiers import Patterns, is_written_identifier, whole_terms
 from ..results import Journal
 from .nearest_words import MAX_LENGTH, Words
 
-MIN_CORRECTED = 4  # Letters of a word.
+MIN_CORRECTED = 4  # Letters: shorter words are left as they are.
 MAX_ACRONYM = 6
-MAX_LOOKED_UP = 8  # Words of a query.
+MAX_LOOKED_UP = 8  # Words of a query: the others are left as they are.
 
 FOLDER = "correction"  # Of an index.
 

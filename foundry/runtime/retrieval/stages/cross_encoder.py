@@ -21,9 +21,7 @@ from .rerank import Reranker
 NETWORKS = ("model.onnx", "onnx/model.onnx")
 TOKENIZER = "tokenizer.json"
 CONFIG = "config.json"
-MAX_TOKENS = 512
-"""Of a query and a passage together, unless the model takes fewer."""
-
+MAX_TOKENS = 512  # For a query and a passage together, unless the model takes fewer.
 PADDING_TOKENS = ("[PAD]", "<pad>", "<|pad|>", "<|padding|>")
 _rerankers: dict[int, Reranker] = {}
 """By process."""

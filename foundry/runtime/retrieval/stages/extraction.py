@@ -17,9 +17,7 @@ from ..settings import SETTINGS_FILE, InvalidRequestError, reading
 from .understanding import Understood
 
 DATES = ("modified_after", "modified_before")
-MAX_VALUES = 100
-"""Values of a field that the model is told; a field with more is not asked for."""
-
+MAX_VALUES = 100  # The model is told the values of a field, and not asked for one with more.
 NOTHING_LEFT = "Nothing has all of these, so they were not applied."
 
 _WORDS = {

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from ...index.layout import Vocabulary, open_array
 from ..settings import IndexUnusableError
 
-MIN_LENGTH, MAX_LENGTH = 3, 24  # Of the words that are kept.
-MIN_TWO_EDITS = 6  # Letters of a word with two edits.
+MIN_LENGTH, MAX_LENGTH = 3, 24  # Letters of the words that are kept.
+MIN_TWO_EDITS = 6  # Letters of a word that may have two edits.
 MAX_COMPARED = 256  # Words whose letters are compared: those whose sets of letters are nearest.
 # In units of `weights`, 12 to a doubling: of a word there are 25 times as many edits that put in or
 # replace a letter as those that leave one out or swap two, so that each of these is more likely.

@@ -3,7 +3,7 @@
     query    = (item | plain text)*
     item     = [+-]? '"' phrase '"'  |  [+-] word  |  field ':' (value | '"' value '"')
 
-An item stands between white space. A word begins with a letter and has two characters or more, a
+There is white space around an item. A word begins with a letter and has two characters or more, a
 field is a filter of the index, and a value is one that some chunk has. All else is plain text, and
 so is a query that leaves nothing to search for: no query is refused. `C++`, `-5`, `a - b`, `10:30`,
 `std::vector`, urls and a quote without its partner mean what they say.
@@ -24,8 +24,8 @@ from ..identifiers import whole_terms
 from ..results import Journal
 from ..settings import InvalidRequestError
 
-MAX_ITEMS = 16  # Of a query; what follows is plain text.
-MAX_TERMS = 16  # By which the chunks are found that may have a phrase: the rarest.
+MAX_ITEMS = 16  # What follows them in a query is plain text.
+MAX_TERMS = 16  # The rarest terms of a phrase, by which chunks are found that may have it.
 
 _ITEM = re.compile(
     r"(?<!\S)(?:"

@@ -27,7 +27,7 @@ from ..settings import (
 from .rerank import Reranker
 
 MAX_REPLY_BYTES = 1_000_000
-LONGEST_SECONDS = 60.0  # Of a call that nobody waits for any more.
+LONGEST_SECONDS = 60.0  # For a call that nobody waits for any more.
 CALLS_AT_ONCE = 16
 
 # It has a line for every call, which the server's own log already has for every request.

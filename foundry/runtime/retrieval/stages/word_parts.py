@@ -16,8 +16,8 @@ from ..candidates import Candidates, stage
 from ..tokens import WORD, Token
 
 PART_LETTERS = 5
-MIN_LETTERS = 4  # Of a word that has parts.
-MAX_PARTS = 128  # Of a query; of a longer one the first.
+MIN_LETTERS = 4  # A shorter word has no parts.
+MAX_PARTS = 128  # The first ones of a query.
 
 
 @stage("word_parts")
