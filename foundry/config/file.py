@@ -264,8 +264,8 @@ class ExportSection(Table):
             longest = TARGETS[target].longest_name
             if longest and len(name) > longest:
                 problems.append(
-                    f"project.name: {TARGETS[target].platform} takes {longest} characters at most;"
-                    f" drop {len(name) - longest}, or drop {target!r} from export.targets"
+                    f"project.name: the target {target!r} takes {longest} characters at most;"
+                    f" drop {len(name) - longest}, or drop it from export.targets"
                 )
         if self.templates and not (project / self.templates).is_dir():
             problems.append(f"export.templates: no such folder: {project / self.templates}")

@@ -9,14 +9,12 @@ class Target(Feature):
     """A platform.
 
     Attributes:
-        platform: Its name, in errors about its limits.
         runs_image: It brings the Dockerfile along.
         is_open: It listens where other machines can reach it, so callers need tokens.
         longest_name: Characters that it takes in a server's name; 0 for any number.
     """
 
     choice = '[export] targets, "{name}"'
-    platform: ClassVar[str]
     runs_image: ClassVar[bool] = True
     is_open: ClassVar[bool] = True
     longest_name: ClassVar[int] = 0
@@ -26,7 +24,6 @@ class Docker(Target):
     """A container image."""
 
     name = "docker"
-    platform = "runs as an unprivileged user, from a read-only file system"
     files = ("Dockerfile", ".dockerignore")
     contents = (("Dockerfile", "the container image"),)
     section = "docker"
@@ -36,7 +33,6 @@ class Compose(Target):
     """Docker Compose."""
 
     name = "compose"
-    platform = "Docker Compose"
     files = ("compose.yaml",)
     contents = (("compose.yaml", "the container, for Docker Compose"),)
     section = "compose"
@@ -47,7 +43,6 @@ class Kubernetes(Target):
     """Kubernetes."""
 
     name = "kubernetes"
-    platform = "Kubernetes: ConfigMap, Service, Deployment"
     files = ("kubernetes.yaml",)
     contents = (("kubernetes.yaml", "ConfigMap, Service and Deployment"),)
     section = "kubernetes"
@@ -57,7 +52,6 @@ class Fly(Target):
     """Fly.io."""
 
     name = "fly"
-    platform = "Fly.io"
     files = ("fly.toml",)
     contents = (("fly.toml", "for Fly.io"),)
     section = "fly"
@@ -67,7 +61,6 @@ class Render(Target):
     """Render."""
 
     name = "render"
-    platform = "Render"
     files = ("render.yaml",)
     contents = (("render.yaml", "for Render"),)
     section = "render"
@@ -77,7 +70,6 @@ class Railway(Target):
     """Railway."""
 
     name = "railway"
-    platform = "Railway"
     files = ("railway.json",)
     contents = (("railway.json", "for Railway"),)
     section = "railway"
@@ -87,7 +79,6 @@ class CloudRun(Target):
     """Google Cloud Run."""
 
     name = "cloud-run"
-    platform = "Google Cloud Run"
     longest_name = 49
     files = ("cloud-run.yaml",)
     contents = (("cloud-run.yaml", "for Google Cloud Run"),)
@@ -95,10 +86,9 @@ class CloudRun(Target):
 
 
 class Systemd(Target):
-    """A sandboxed unit."""
+    """A sandboxed unit of systemd."""
 
     name = "systemd"
-    platform = "a sandboxed unit of systemd"
     runs_image = False
     is_open = False
     files = ("name.service",)
@@ -107,10 +97,9 @@ class Systemd(Target):
 
 
 class Procfile(Target):
-    """Heroku, Dokku and others."""
+    """Heroku, Dokku and others, without a container."""
 
     name = "procfile"
-    platform = "Heroku, Dokku and others, without a container"
     runs_image = False
     files = ("Procfile",)
     contents = (("Procfile", "for Heroku, Dokku and others"),)
