@@ -43,14 +43,14 @@ CONNECTIONS = 4
 
 BODY_BYTES = 262_144
 FILTER_VALUES = 32_000
-"""What nearly fills a body of BODY_BYTES, the most that a server takes."""
+"""Values that nearly fill a body of BODY_BYTES, the most that a server takes."""
 
 HEAD_BYTES = 65_000
 FILTER_VALUES_OF_GET = 4_900
-"""What nearly fills a head, of which a server takes little more than HEAD_BYTES."""
+"""Values that nearly fill a head, of which a server takes little more than HEAD_BYTES."""
 
 READ_BYTES = 31_000
-"""What a slow reader reads before it stops."""
+"""A slow reader stops after this many bytes."""
 
 PROBE_PAUSE_SECONDS = 0.02
 SETTLE_SECONDS = 1.0
@@ -110,7 +110,7 @@ class Attack:
     name: str
     run: Callable[[Server], Answers]
     may_refuse: bool = True
-    """Whether others may be told 503 meanwhile."""
+    """True if others may be answered with 503 meanwhile."""
 
 
 def search_request(query: str, **fields: object) -> Request:

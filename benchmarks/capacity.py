@@ -43,11 +43,11 @@ MODEL_SECONDS = 0.030
 CORES = 2
 TOKENS = 128
 TOKENS_A_MINUTE = 1_000_000
-"""What a service lets through, as an example."""
+"""The rate limit of a service, as an example."""
 
 
 def print_constants(found: Found, size: int) -> None:
-    """What everything else is computed from."""
+    """Print the figures from which everything else is computed."""
     row("constant", "value", "from")
     row("---", "---", "---")
     parts, each = found["build"]["bytes"], _bytes_of(found)
@@ -67,7 +67,7 @@ def print_constants(found: Found, size: int) -> None:
 
 
 def print_machines(found: Found, size: int) -> None:
-    """How many chunks one machine holds, by memory and by time."""
+    """Print how many chunks one machine holds, by memory and by time."""
     each = _bytes_of(found)
     lanes = each["vectors"] + each["postings"]
     row("memory", "chunks whose lanes stay in memory", "their index on disk", "median then")

@@ -35,7 +35,7 @@ NAMES = 100
 
 
 class Question(NamedTuple):
-    """A question, and where in its corpus the answer stands."""
+    """A question, and where in its corpus the answer is."""
 
     text: str
     corpus: str
@@ -82,7 +82,7 @@ def write_windows(corpora: Path, file: Path, size: int) -> None:
 
 
 def find(server: Any, strategy: str, question: str) -> Found:
-    """What a server of a strategy finds first."""
+    """Return what a server with one strategy finds first."""
     found = []
     for hit in server.search_hybrid(question, DEPTH).hits:
         if strategy == "windows":
@@ -202,7 +202,7 @@ def compare_names(folder: Path, work: Path) -> None:
 
 
 def is_definition(chunk: Any, place: tuple[str, int], query: str) -> bool:
-    """Whether a chunk holds the line of a definition, or of another of the same bare name."""
+    """Return whether a chunk holds the line of this definition, or one of the same bare name."""
     path, line = place
     position = chunk.position
     is_there = position["line_start"] <= line <= position["line_end"]

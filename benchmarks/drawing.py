@@ -1,4 +1,4 @@
-"""Small plots beside each other as one SVG, all axes logarithmic, for light and dark pages."""
+"""Small plots side by side as one SVG, all axes logarithmic, for light and dark pages."""
 
 import math
 from collections.abc import Sequence

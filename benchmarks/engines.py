@@ -83,7 +83,7 @@ def running_postgres(folder: Path) -> Iterator[str]:
 
 
 def same_results(stored: Any, embedded: Any, queries: list[str]) -> tuple[int, float]:
-    """How many queries have the same hits in order, and by how much a score differs at most."""
+    """Return how many queries have the same hits in order, and the largest difference in score."""
     same, largest = 0, 0.0
     for query in queries:
         ours, theirs = stored.search_hybrid(query).hits, embedded.search_hybrid(query).hits

@@ -41,7 +41,7 @@ class Case:
     sections: set[tuple[str, str]] = field(default_factory=set)
 
     def is_right(self, path: str, title: str, section: list[str]) -> bool:
-        """Whether a hit belongs to a place that defines the identifier."""
+        """Return whether a hit belongs to a place that defines the identifier."""
         headed = [plain(heading) for heading in (title, *section)]
         here = {(path, heading) for heading in headed}
         return path in self.files or self.name in headed or not here.isdisjoint(self.sections)
@@ -132,7 +132,7 @@ SORTS: dict[str, dict[str, Callable[[Path], Cases]]] = {
 
 
 def ask(search: Callable[..., Any], cases: Cases) -> tuple[int, int]:
-    """How many are found first, and among the first three; prints what is not first."""
+    """Return how many are found first, and among the first three; prints the others."""
     first = among_three = 0
     for name, case in cases.items():
         hits = search(name, 3).hits

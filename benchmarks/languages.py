@@ -33,7 +33,7 @@ RANKINGS = (
     ("linear", "linear", "hybrid"),
     ("rrf", "rrf", "hybrid"),
 )
-"""What a row is called, its fusion, and the mode that is asked for."""
+"""The name of a row, its fusion, and the mode that is asked for."""
 
 DEPTH = 20
 RESAMPLES = 2_000

@@ -8,7 +8,7 @@ import numpy as np
 
 WARM = 20
 SECONDS = 20.0
-"""What is slow is asked fewer queries."""
+"""Slow systems are asked fewer queries."""
 
 Percentiles = dict[str, float]
 Ask = Callable[[str], object]

@@ -34,7 +34,7 @@ TEMPERATURE = 0.03
 EPOCHS = 2
 BATCH = 256
 STEP = 0.015
-"""How far a row moves at first, beside the median length of rows."""
+"""First step of a row, as a share of the median length of rows."""
 
 Scores = NDArray[np.float64]
 

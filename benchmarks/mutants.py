@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(__file__).with_suffix(".toml")
 MIN_SECONDS = 15.0
 TIMES_AS_LONG = 4.0
-"""How long the tests of a mutant may take: so many times as without it, and MIN_SECONDS more."""
+"""The tests of a mutant may take this many times as long as without it, and MIN_SECONDS more."""
 
 PYTEST = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow"]
 PYTEST += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]

@@ -27,7 +27,7 @@ Open = Callable[[IndexedCorpus, Path], Ask]
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """What a peer is, and up to how many chunks it is asked.
+    """A peer, and the most chunks for which it is asked.
 
     Attributes:
         packages: Distributions whose versions are printed, and whose size is measured.

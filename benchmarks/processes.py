@@ -52,7 +52,7 @@ class ProcessFailedError(Exception):
 
 
 def memory_of(pid: int) -> Memory:
-    """What a process and all below it hold now; one that has ended meanwhile counts nothing."""
+    """Return the memory of a process and all below it; one that has just ended counts nothing."""
     held = private = 0
     for process in _family(pid):
         with suppress(OSError):

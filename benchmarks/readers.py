@@ -140,7 +140,7 @@ def _neighbours(text: str) -> Counter[tuple[str, str, str]]:
 
 
 def _count_tags(chunks: list[dict[str, Any]]) -> int:
-    """Return how many tags stand outside code in a document that is put together of its chunks."""
+    """Return how many tags are outside code in a document that is put together of its chunks."""
     lines: list[str] = []
     for chunk in chunks:
         first = chunk["position"]["line_start"]

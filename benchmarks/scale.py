@@ -94,7 +94,7 @@ def _figures(built: TimedBuild) -> Found:
 
 
 def read_results(path: Path) -> dict[int, dict[str, Found]]:
-    """What has been measured, by size and part."""
+    """Return what has been measured, by size and part."""
     found: dict[int, dict[str, Found]] = {}
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     for entry in map(json.loads, lines):

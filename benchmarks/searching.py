@@ -130,7 +130,7 @@ def _open_again(server: Any, index: Path) -> tuple[float, float]:
 
 
 def _observe(server: Any, queries: list[str]) -> dict[str, dict[str, float]]:
-    """How long each stage of `search_hybrid` takes."""
+    """Return the time that each stage of `search_hybrid` takes."""
     search = importlib.import_module(f"{server.__name__}.search")
     stages = importlib.import_module(f"{server.__name__}.retrieval.candidates")
     for name, function in (

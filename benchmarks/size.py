@@ -38,7 +38,7 @@ PARTS = {
     "sketch": "vectors",
     "encoder": "encoder",
 }
-"""What the files of an index are part of, by the first word of their names."""
+"""The parts of an index, by the first word of their files' names."""
 
 MINIMAL = Path(__file__).parent.parent / "golden" / "minimal"
 

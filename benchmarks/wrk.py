@@ -19,7 +19,7 @@ end
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What wrk measured: answers a second, those of them that were refused or failed, ms."""
+    """Figures of wrk: answers a second, those of them that were refused or failed, milliseconds."""
 
     rate: float
     refused: float

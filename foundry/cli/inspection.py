@@ -45,7 +45,7 @@ def inspect(project: Path, as_json: bool, **chosen: Any) -> None:
 def doctor(project: Path, as_json: bool) -> None:
     """Report what is installed and whether it works, to paste where you ask for help.
 
-    With a project, its index is checked too, and what it does not use is told in one line. The
+    With a project, its index is checked too, and what it does not use is summed up in one line. The
     report has no secrets: of environment variables it only says whether they are set.
     """
     findings = pipeline.doctor(project, is_brief=not as_json)

@@ -24,7 +24,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "ocr": ("[[sources]] with ocr", ("rapidocr", "onnxruntime")),
     "near": ('[build] duplicates = "near"', ("datasketch",)),
 }
-"""How something is chosen that needs more modules, and these, by the extra that brings them."""
+"""By extra: how its feature is chosen, and the modules that the feature needs."""
 
 
 def require(names: Iterable[str]) -> None:

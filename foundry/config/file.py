@@ -200,7 +200,7 @@ class ServerOptions(Table):
 
     @property
     def has_tokens(self) -> bool:
-        """Whether the server can ask callers for tokens."""
+        """True if the server can ask callers for tokens."""
         return Callers.name in self.interfaces
 
     def find_problems(self) -> list[str]:

@@ -7,7 +7,7 @@ from functools import cache
 from foundry.files import templates_folder
 
 _SERVER = "server"
-"""What the lock calls the project itself."""
+"""The lock's name for the project itself."""
 
 # Modules that can be installed next to the package, and are not in the lock under their name: those
 # called otherwise than their distribution, what installs and builds, what Python looks for, the

@@ -38,7 +38,7 @@ _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What a part of a pattern can begin with, a bit for each sample, and its ways."""
+    """A part of a pattern: the samples it can begin with, as bits, and its ways to match."""
 
     first: int = 0
     is_nullable: bool = True

@@ -97,7 +97,7 @@ class Config(ConfigFile):
 
     @property
     def default_export(self) -> Path:
-        """Where the server goes unless told otherwise."""
+        """The folder of an export, by default."""
         return self.root / "dist" / self.project.name
 
     @property

@@ -15,7 +15,7 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """Which model embeds, and how; an index and its server must agree on all of it.
+    """The model that embeds, and its options; an index and its server must agree on all of it.
 
     `revision` is a hash of the weights or a commit; empty where the provider tells none.
     """

@@ -62,7 +62,7 @@ class VectorSpace:
         self._file.commit()
 
     def find(self, texts: Sequence[str]) -> list[Vectors | None]:
-        """Return the vector (d,) of each text; None where there is none."""
+        """Return the vector (d,) of each text; None for those that are not cached."""
         return [self._find(_TEXT + text) for text in texts]
 
     def store(self, texts: Sequence[str], vectors: Vectors) -> None:

@@ -96,7 +96,7 @@ def evaluate_server(
 
 
 def _advise(project: Path) -> str:
-    """Say how to come by questions that tell more than those that were made from the index."""
+    """Return advice on writing questions, which say more than those made from the index."""
     command = f"foundry eval {quote(str(project))}"
     file = quote(str(project / QUESTIONS_NAME))
     return (

@@ -25,7 +25,7 @@ FEWEST_QUESTIONS = 2 * FOLDS
 """With fewer there is nothing to hold out."""
 
 FACTORS = (0.5, 0.75, 1.5, 2.0)
-"""What a number is multiplied by; results that the key does not allow are left out."""
+"""Factors for each number; products that its key does not allow are not tried."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ def decide(
 
 
 class _Decisions:
-    """What has been decided so far: the outcome, and the contents to write."""
+    """Collects decisions: the outcome of the update, and the contents to write."""
 
     def __init__(
         self, target: Path, existing: Existing, files: Mapping[str, bytes], package: str

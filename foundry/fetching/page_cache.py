@@ -35,7 +35,7 @@ class PageCache:
         )
 
     def load(self, url: Url) -> CachedPage | None:
-        """Return the page of a url; None where there is none, or none that is whole."""
+        """Return the page of a url; None if it is missing or damaged."""
         content = self._file.get(self._use(url))
         if content is None:
             return None

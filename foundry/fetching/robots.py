@@ -11,7 +11,7 @@ from foundry.fetching.failures import FetchError, refused
 from foundry.urls import Url
 
 MAX_BYTES = 512_000
-"""What is beyond the first 500 KiB is not read (RFC 9309, 2.5)."""
+"""Only the first 500 KiB are read (RFC 9309, 2.5)."""
 
 MAX_CRAWL_DELAY_SECONDS = 10.0
 """Seconds; a longer Crawl-delay counts as this."""

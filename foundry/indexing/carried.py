@@ -56,7 +56,7 @@ class Previous:
 
     @property
     def has_own_vectors(self) -> bool:
-        """Whether its vectors are those that documents bring with them: of the built-in table."""
+        """True if its vectors are of the built-in table, which documents bring with them."""
         return self.manifest.dense is not None and self.manifest.dense["provider"] == "static"
 
 

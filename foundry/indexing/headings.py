@@ -43,7 +43,7 @@ Item = TypeVar("Item")
 
 
 class Kind(IntEnum):
-    """How well a heading reads as a query: the higher, the better."""
+    """Quality of a heading as a query: the higher, the better."""
 
     UNWANTED = 0
     OF_A_PROGRAM = 1

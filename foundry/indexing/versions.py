@@ -38,8 +38,7 @@ def index_folder(config: Config) -> Path:
 
 
 def built_index(config: Config) -> Path:
-    """Return the folder of the current version. Raises IndexUnusableError if there is none to be
-    used."""
+    """Return the folder of the current version. Raises IndexUnusableError if none can be used."""
     folder = index_folder(config)
     if not (folder / "CURRENT").exists():
         raise IndexUnusableError(
@@ -94,8 +93,7 @@ def open_index(directory: Path, *, vectors: bool = False) -> Index:
 
 
 def intact_manifest(config: Config) -> Manifest | None:
-    """Return that of the current version; None if there is none, or it is damaged and to be
-    replaced."""
+    """Return the current version's manifest; None if it is missing or any file is damaged."""
     try:
         index = built_index(config)
         manifest = Manifest.read(index / "manifest.json")

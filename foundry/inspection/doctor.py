@@ -41,7 +41,7 @@ VARIABLES = (
 class Finding:
     """One thing that was looked at. `is_problem` if something will not work.
 
-    One that is none may have a `group`, whose findings are told in one line, each as `brief`.
+    Others may have a `group`, whose findings are summed up in one line, each as its `brief`.
     """
 
     subject: str

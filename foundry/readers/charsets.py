@@ -1,4 +1,4 @@
-"""The character set of bytes that do not say theirs: a guess, which the build's report tells of.
+"""The character set of bytes that do not say theirs: a guess, which the build's report mentions.
 
 A library tells scripts apart. Among the code pages of the Latin script it goes by frequencies,
 which a few words do not have, so these are told apart by alphabets: a text is in Windows-1252, the

@@ -10,7 +10,7 @@ from foundry.records import Finding
 
 @dataclass
 class Notes:
-    """What people do not see, by kind, and the character sets that had to be guessed."""
+    """Hidden characters and elements by kind, and character sets that had to be guessed."""
 
     hidden: dict[str, Finding] = field(default_factory=dict)
     guessed: set[str] = field(default_factory=set)

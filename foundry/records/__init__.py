@@ -44,7 +44,7 @@ class RawDocument:
 
     @classmethod
     def from_description(cls, described: Mapping[str, Any], content: bytes) -> Self:
-        """Return the document that `describe` tells of, without its stamp."""
+        """Return the document that `describe` described, without its stamp."""
         lists = {name: tuple(described[name]) for name in ("tags", "metadata_keys")}
         return cls(**{**described, **lists}, content=content)
 

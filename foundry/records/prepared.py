@@ -56,7 +56,7 @@ class NamedHeading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LinkKeys:
-    """What a document's links ask for, and what it is asked for by: hashes, uint64.
+    """The targets of a document's links, and the keys that lead to it: hashes, uint64.
 
     Link i (m,) asks for `first[i]`, and for `other[i]` if no document has that; 0 is nothing.
     """

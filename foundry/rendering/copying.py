@@ -17,7 +17,7 @@ from foundry.rendering.formatting import parse_back
 
 RUNTIME = Path(foundry.__file__).parent / "runtime"
 PAGE_FOLDER = "page"
-"""Where the pages for browsers lie, in the runtime and in a package."""
+"""The folder of the pages for browsers, in the runtime and in a package."""
 
 _TESTED = re.compile(rb"(?m)^from foundry\.runtime\.([\w.]+) import ")
 _NAMED = re.compile(rb'(?:href|src)="([a-z]+\.(?:css|js))"')

@@ -81,7 +81,7 @@ class Coverage:
         }
 
     def traffic(self) -> dict[str, int]:
-        """Return how the pages were come by."""
+        """Return how many pages were fetched, and how many had not changed."""
         return {"fetched": self.fetched, "unchanged": self.unchanged}
 
     def check(self, minimum: float, *, is_complete: bool) -> None:

@@ -33,9 +33,9 @@ class KnownRow:
 
 
 class Delivered(NamedTuple):
-    """What a table delivers: a document, or why there is none, or nothing for a known row.
+    """An item of a table: a document, or why there is none, or nothing for a known row.
 
-    `row` tells of a line that gave a document; rows of CSV files have none.
+    `row` describes a line that gave a document; rows of CSV files have none.
     """
 
     document: RawDocument | Skipped | None

@@ -11,7 +11,7 @@ COARSE_TICK_NS = 2_000_000_000
 
 
 def stamp_of(status: os.stat_result) -> str:
-    """Return what the system tells of a file; while that stays the same, so does the content."""
+    """Return a file's size, times and inode; while they stay the same, so does the content."""
     return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
 
 

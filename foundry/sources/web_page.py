@@ -188,7 +188,7 @@ class Twins:
         return others
 
     def fetch(self, page: Url, facts: PageFacts) -> Fetched | None:
-        """Return the twin of a page; None where there is none, or one that is none."""
+        """Return the twin of a page; None if it has none, or the answer is not one."""
         twin = facts.markdown or self._listed.get(page)
         if twin is None or twin == page or twin.host != page.host:
             return None

@@ -35,7 +35,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an engine made of a version: whether it had to load it, and which ones it dropped."""
+    """The result of publishing a version: whether it was loaded, and the versions dropped."""
 
     loaded: bool
     agreement: Agreement

@@ -20,7 +20,7 @@ from foundry.stores.content import Content, batches
 from foundry.stores.request import AGAIN, PublishOptions
 
 BATCH_ROWS = 10_000
-"""Rows after which progress is told."""
+"""Rows after which progress is reported."""
 
 _LOCK: LiteralString = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(lock)s, 0))"
 _PREPARE: tuple[LiteralString, ...] = (

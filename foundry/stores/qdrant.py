@@ -27,7 +27,7 @@ CALL_SECONDS = 60.0
 """Seconds that one call of a publication may take."""
 
 INDEXING_SECONDS = 3600.0
-"""How long the engine may take to finish a graph, and how often it is looked at."""
+"""The engine has this long to finish a graph, and is asked every LOOK_SECONDS."""
 
 LOOK_SECONDS = 1.0
 SETTLED_LOOKS = 3
@@ -35,7 +35,7 @@ SETTLED_LOOKS = 3
 
 GRAPH_LINKS = 32
 GRAPH_DEPTH = 256
-"""How the graph is built: links of a point (m), and candidates for them (ef_construct)."""
+"""Links of a point in the graph (m), and candidates for them (ef_construct)."""
 
 
 def publish(
@@ -189,7 +189,7 @@ def _versions(client: QdrantClient, name: str) -> list[str]:
 
 
 def _state(client: QdrantClient, collection: str) -> dict[str, Any]:
-    """Return what a publication noted with a collection; empty where there is none."""
+    """Return the notes of a publication on a collection; empty if there are none."""
     if not client.collection_exists(collection):
         return {}
     return client.get_collection(collection).config.metadata or {}

@@ -24,7 +24,7 @@ BM25_B = 0.75
 
 @dataclass(frozen=True, slots=True)
 class RefineOptions:
-    """How to refine.
+    """Options of refining.
 
     Attributes:
         seed: Decides the order, the sentences and the batches.

@@ -260,7 +260,7 @@ def sentences(text: str) -> list[str]:
 
 
 def training_texts(passages: dict[str, list[Passage]], seed: int) -> list[str]:
-    """What the student learns from, each text once, in an order that mixes all sources.
+    """Return the texts that the student learns from, each once, in an order that mixes all sources.
 
     A quarter of the long passages stay whole below their titles, as chunks are embedded; the others
     give a sentence or two each. Titles, and questions framed around them, stand for queries.

@@ -216,7 +216,7 @@ class _Assembler:
 
 @dataclass(frozen=True, slots=True)
 class _Decisions:
-    """What is decided about documents, by their numbers in the sources' order.
+    """Decisions about documents, by their numbers in the sources' order.
 
     `repeated` are those whose id an earlier one has; `boilerplate` has the keys of the blocks to
     cut off their chunks.

@@ -35,7 +35,7 @@ _PUBLISHED = b"published"
 
 
 class Entry(NamedTuple):
-    """What a document was prepared from: a recipe, the options of its source, and a content.
+    """The origin of a prepared document: a recipe, the options of its source, and a content.
 
     `recipe` is empty for a result that is not to be used again, `content` the SHA-256 of what the
     source delivered, `stamp` tells whether its file has changed, and `number` is that of the result

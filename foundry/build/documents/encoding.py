@@ -174,7 +174,7 @@ def content_key(raw: RawDocument) -> bytes:
 def check_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> PreparedDocument | Skipped:
     """Return a worker's result, which is trusted no more than the document was.
 
-    One that makes no sense, or tells of another document, is Skipped.
+    One that makes no sense, or describes another document, is Skipped.
     """
     try:
         result = decode(answer)

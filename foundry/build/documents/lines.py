@@ -2,7 +2,7 @@
 
 A line that has the same bytes as one before, under the same options and programs, gives the same
 document. What is known of the lines is forgotten as soon as the cache may change, and noted again
-when all documents have been prepared: it never tells of results that are not there.
+when all documents have been prepared: it never refers to results that are missing.
 """
 
 import json
@@ -73,7 +73,7 @@ class LinesBuilder:
 
 
 class KnownLines:
-    """What became of the lines of a table: `noted` by `LinesBuilder`, if of the same `origin`."""
+    """The outcome of a table's lines, `noted` by a `LinesBuilder` of the same `origin`."""
 
     def __init__(self, noted: bytes | None, origin: str) -> None:
         head, _, rest = (noted or b"{}").partition(b"\n")

@@ -17,13 +17,13 @@ Reference = Any
 ADDRESS_VARIABLE = "RAY_ADDRESS"
 
 RETRIES = 5
-"""How often a task is started again after the node that ran it has died."""
+"""A task is started again this often after its node has died."""
 
 REACH_SECONDS = 10.0
 """Limit of the first connection to a cluster."""
 
 WITHOUT_NODES_SECONDS = 60.0
-"""How long a build waits for nodes when there are none left."""
+"""A build waits this long for nodes when there are none left."""
 
 CHECK_SECONDS = 5.0
 
@@ -140,7 +140,7 @@ class Cluster:
         if self._ray is None:
             # On all nodes Ray adds this process's working folder to the path of Python, from which
             # programs are loaded and readers may read: it is to be one that holds neither.
-            # And it tells of nodes that die where results for programs are to be printed.
+            # And it reports nodes that die on standard output, which is for results.
             self._held.enter_context(redirect_stdout(sys.stderr))
             with chdir(MODEL_FOLDER):
                 self._ray = self._join()

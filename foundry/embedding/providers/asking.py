@@ -31,7 +31,7 @@ PROBE_TEXT = "The quick brown fox jumps over the lazy dog."
 PROBE_ATTEMPTS = 3
 
 REPETITIONS = {None: 2, 500: 1}
-"""How often one text that was answered badly is asked for again, by the status of the answer: a
+"""Repetitions for a text that was answered badly, by the status of the answer: a
 service that gives wrong vectors may do so by chance, one that refuses a text has its reasons."""
 
 PAUSE_SECONDS = 0.05

@@ -57,7 +57,7 @@ class Package:
             return None
 
     def xml(self, name: str) -> Element | None:
-        """A member parsed as XML; None where there is none. Raises UnreadableError."""
+        """Return a member parsed as XML; None if it is missing. Raises UnreadableError."""
         content = self.read(name)
         return None if content is None else parse_xml(content)
 

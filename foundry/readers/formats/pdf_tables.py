@@ -20,7 +20,7 @@ NEAR = 3.0
 GAP = 0.8
 """White space between cells, in heights of the type; justified prose has less between words."""
 ROW_GAP = 2.2
-"""How far the next row may be, from bottom to top, in heights of a row."""
+"""The largest gap between two rows, in heights of a row."""
 LINE_GAP = 0.8
 """The same for a line that belongs to the row above it."""
 CELL_WORDS = 4.5
@@ -64,7 +64,7 @@ class Rule:
 
     @property
     def is_vertical(self) -> bool:
-        """Whether it goes down."""
+        """True if it is vertical."""
         return self.bottom - self.top > self.right - self.left
 
 
