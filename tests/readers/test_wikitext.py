@@ -50,6 +50,7 @@ def read_page(text: str, sandbox: Sandbox, path: str = "page.wiki") -> Document:
             "{{Infobox pump\n| name = D40\n| made_by = [[Doe|J. Doe]]\n| year = 1987\n| no =\n}}",
             "name: D40\nmade by: J. Doe\nyear: 1987",
         ),
+        ("{{Infobox pump|name=D40}}", "name: D40"),
         ("Oil.<ref>By hand.</ref> Seal.<ref name='a'/>", "Oil. Seal.\n\n- By hand."),
         (
             "A.<ref>{{cite web|url=http://x|title=Pumps|last=Doe|date=2020}}</ref>",

@@ -171,7 +171,7 @@ def _write_template(node: Any, notes: list[str], depth: int) -> str:
         return ". ".join([named[key] for key in _CITED if key in named] or placed)
     if name.partition("-")[0] in {"lang", "transl"} and len(placed) > 1:
         placed = placed[1:]
-    if len(named) >= MANY:
+    if len(named) >= MANY or (named and name.startswith("infobox")):
         facts = [f"{key.replace('_', ' ')}: {value}" for key, value in named.items()]
         return "\n" + "\n".join([*placed, *facts]) + "\n"
     return " ".join([*placed, *(named[key] for key in _PROSE if key in named)])
@@ -220,4 +220,4 @@ def _tidy(text: str) -> str:
 
 
 _TYPES = dict.fromkeys((".wiki", ".mediawiki", ".wikitext"), "text/x-wiki")
-READER = FileReader("wikitext/1", {}, _TYPES, read, ("mwparserfromhell",), "wiki")
+READER = FileReader("wikitext/2", {}, _TYPES, read, ("mwparserfromhell",), "wiki")
