@@ -47,13 +47,10 @@ def adopt(written: str) -> Path | Adopted:
 def _adopt_path(source: Path) -> Adopted:
     title = source.name if source.is_dir() else source.stem
     project = _cache_folder() / _name_in_cache(title, source)
-    if source.is_dir() or _has_documents_in_rows(source):
-        described = suggest(str(source), project)
-    else:
-        described = suggest_file(source, project)
+    is_source = source.is_dir() or _has_documents_in_rows(source)
+    described = suggest(str(source), project) if is_source else suggest_file(source, project)
     _write_project(project, title, described)
-    folder = source if source.is_dir() else source.parent
-    return Adopted(str(source), str(folder), project)
+    return Adopted(str(source), str(source if is_source else source.parent), project)
 
 
 def _write_project(project: Path, title: str, source: Mapping[str, object]) -> None:

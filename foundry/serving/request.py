@@ -22,7 +22,8 @@ class ServeOptions:
 class Adopted:
     """A folder, a file or a url without foundry.toml, and the project in the user's cache for it.
 
-    `lasting` is what `foundry init --source` takes: a file's folder, or the source itself.
+    `lasting` is what `foundry init --source` takes: the source itself, or a file's folder if that
+    file is no table of documents.
     """
 
     source: str
