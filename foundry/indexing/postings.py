@@ -106,7 +106,10 @@ class PostingsBuilder:
             if left is not None:
                 counts = files.enter_context(closing(ArrayFile(left / POSTING_COUNTS, np.uint32)))
             for part in self._runs.merged(ranks):
-                values = idf[part.terms] * (part.counts / (part.counts + norms[part.chunks]))
+                values = norms[part.chunks]
+                values += part.counts
+                np.divide(part.counts, values, out=values)
+                values *= idf[part.terms]
                 ends = np.array([first, first + len(of_headings)], dtype=np.uint32)
                 of_heading = slice(*np.searchsorted(part.terms, ends))
                 shares = np.where(part.counts[of_heading] == NAMED, 1, BEGINNING_SHARE)

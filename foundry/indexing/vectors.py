@@ -200,8 +200,10 @@ def _count_nearer(
     distances: NDArray[np.unsignedinteger], chunks: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return how many of `distances` (n,) are less than those of the given chunks (m,)."""
-    up_to = np.cumsum(np.bincount(distances))
     own = distances[chunks].astype(np.int64)
+    most = int(own.max(initial=1))
+    # Counting few of them takes a tenth of the time of counting all.
+    up_to = np.cumsum(np.bincount(distances[distances < most], minlength=most))
     return np.where(own > 0, up_to[own - 1], 0)
 
 

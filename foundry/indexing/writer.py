@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +73,7 @@ class IndexWriter:
         self._headings = HeadingsBuilder(previous)
         self._threads = ThreadPoolExecutor()
         self._lanes: Future[WrittenPostings] | None = None
+        self._described: Future[dict[str, Any]] | None = None
         self._synced: list[Future[None]] = []
         self._hashes: dict[Path, Future[str]] = {}
         self._vectors: VectorsBuilder | None = None
@@ -147,25 +149,36 @@ class IndexWriter:
     def write_lanes(self) -> None:
         """Write what both lanes read, when all chunks have been embedded that are to be.
 
-        Postings are still being written when this returns, as vectors are not made from them.
+        Postings and tables are still being written when this returns, as vectors are not made from
+        them.
         """
         self._close_grown()
         layout = self._layout
         self._settle(layout.chunks, layout.documents, *([layout.vectors] if self._vectors else []))
-        if self._carrying is not None:
-            documents, chunks = self._carrying.renumbered()
-            self._postings.carry_postings(chunks)
-            self._columns.carry_keys(documents, chunks)
         self._lanes = self._threads.submit(self._write_postings)
+        self._described = self._threads.submit(self._write_columns)
         write_query_files(self._layout, self._options, self._tokenizer, self._read_chunks)
         if self._vectors is not None:
             self._written = self._vectors.write()
             self._settle(layout.sketch)
 
     def _write_postings(self) -> WrittenPostings:
+        if self._carrying is not None:
+            _, chunks = self._carrying.renumbered()
+            self._postings.carry_postings(chunks)
         written = self._postings.write(self._layout, self._left)
         self._settle(self._layout.posting_chunks, self._layout.posting_impacts)
         return written
+
+    def _write_columns(self) -> dict[str, Any]:
+        """Write where records lie and what is known of documents; returns what the manifest says
+        of that."""
+        layout = self._layout
+        if self._carrying is not None:
+            self._columns.carry_keys(*self._carrying.renumbered())
+        self._chunks.write_tables(layout.chunk_offsets, layout.chunk_ids)
+        self._documents.write_tables(layout.document_offsets, layout.document_ids)
+        return self._columns.write(layout, self._left)
 
     def _settle(self, *paths: Path) -> None:
         """Force files that are whole to disk, and hash them, while everything else is made."""
@@ -211,13 +224,10 @@ class IndexWriter:
 
     def finish(self, report: object, *, config_sha256: str) -> Manifest:
         """Write everything else; returns the manifest, written last."""
-        assert self._lanes is not None
-        layout, lanes = self._layout, self._lanes.result()
+        assert self._lanes is not None and self._described is not None
+        layout, lanes, described = self._layout, self._lanes.result(), self._described.result()
         for written in self._synced:
             written.result()
-        self._chunks.write_tables(layout.chunk_offsets, layout.chunk_ids)
-        self._documents.write_tables(layout.document_offsets, layout.document_ids)
-        described = self._columns.write(layout, self._left)
         if self._left is not None:
             self._headings.leave(self._left, lanes.ranks)
         layout.report.write_bytes(encode_json(report))
