@@ -26,7 +26,9 @@ from servers import alone, get, in_checkout, in_python, post
 from waiting import wait_until
 
 from foundry.indexing.versions import open_index
-from foundry.runtime.index.layout import HASHED_AT_ONCE_BYTES, manifest_bytes
+from foundry.runtime.index.layout import HASHED_AT_ONCE_BYTES, IndexFiles, manifest_bytes
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.settings import IndexUnusableError
 
 FILES = {f"n{number}.md": f"# Pump {number}\n\nIt needs seal D{number}0.\n" for number in range(40)}
@@ -168,6 +170,22 @@ def test_a_new_index_is_served_without_a_restart(
         return 'index_reloads_total{result="ok"} 2.0' in metrics
 
     wait_until(is_counted)
+
+
+def test_an_index_that_is_removed_while_it_is_opened_makes_way_for_its_successor(
+    published: Path,
+) -> None:
+    def open_late(files: IndexFiles) -> KeywordLane:
+        if files.layout.root.name == "v1":
+            publish(published, "v2")
+            shutil.rmtree(files.layout.root)
+        return KeywordLane.open(files)
+
+    index = Index.open(published, open_late)
+    assert index.layout.root.name == "v2"
+    shutil.rmtree(published / "v2")
+    with pytest.raises(IndexUnusableError, match="not an index"):
+        Index.open(published, KeywordLane.open)
 
 
 def flip_a_bit(index: Path) -> None:

@@ -178,7 +178,7 @@ CONTRADICTIONS = {
     'type = "site"\nurl = "http://x.example/"\nuser_agent = "a\\r\\nb"': "sources[0].user_agent",
     'type = "sitemap"\nurl = "http://x.example/"\ndepth = 2': "sources[0].depth: unknown key",
     'type = "url"\nurls = ["http://x.example/"]\nhosts = []': "sources[0].hosts: unknown key",
-    'type = "web"\nurl = "http://x.example/"': "one of 'folder', 'records', 'git', 'url', 'sitemap', 'site'",
+    'type = "web"\nurl = "http://x.example/"': "'records', 'git', 'url', 'sitemap', 'site'",
 }
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..retrieval.candidates import QueryEncoder, TermLane, VectorLane
 from ..retrieval.settings import IndexUnusableError
 from ..retrieval.tokens import Tokenizer
-from .layout import IndexFiles, open_array, open_bytes
+from .layout import IndexFiles, open_array, open_bytes, resolve_version
 from .records import ChunkRecord, Passage, Place
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
@@ -103,8 +103,15 @@ class Index:
     @classmethod
     def open(cls, directory: Path, *parts: Callable[[IndexFiles], Any]) -> "Index":
         """Open an index with the lanes and the encoder of `parts`. Raises IndexUnusableError."""
-        files = IndexFiles.open(directory)
-        return cls(files, *(open_part(files) for open_part in parts))
+        while True:
+            version = resolve_version(directory)
+            try:
+                files = IndexFiles.open(version)
+                return cls(files, *(open_part(files) for open_part in parts))
+            except IndexUnusableError:
+                # Builds may have replaced and removed it meanwhile.
+                if resolve_version(directory) == version:
+                    raise
 
     def part(self, kind: Callable[["Index"], Part]) -> Part:
         """Return a part that not every server has, such as its filters."""
@@ -193,11 +200,20 @@ class Served:
         except Exception as error:
             # Damage may show in ways that nobody has foreseen, and must not end the thread.
             findings = [repr(error)]
+        if findings and self._is_replaced(index):
+            # Builds remove old versions; what is mapped of them answers until they are reloaded.
+            return
         if findings:
             _logger.error("the index is damaged: %s", "; ".join(findings))
         with self._lock:
             if self._index is index:
                 self.state = replace(self.state, verified=not findings, damage=tuple(findings))
+
+    def _is_replaced(self, index: Index) -> bool:
+        try:
+            return resolve_version(self.directory) != index.layout.root
+        except IndexUnusableError:
+            return False
 
     def replace(self, index: Index) -> None:
         """Answer from an index whose files have been verified."""

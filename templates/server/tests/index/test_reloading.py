@@ -130,6 +130,19 @@ def test_an_index_that_proves_damaged_answers_nothing_until_it_is_mended(
         stop.set()
 
 
+def test_an_old_index_that_is_removed_while_it_is_verified_is_not_damaged(
+    tmp_path: Path, indexes: Indexes
+) -> None:
+    publish(tmp_path, "v1", "vanishing")
+    served = Served()
+    served.open_index = indexes.open
+    served.load(tmp_path, verify=False)
+    publish(tmp_path, "v2", "whole")
+    served.verify()
+    assert not served.state.verified
+    assert served.current().version == "v1"
+
+
 def test_what_is_served_is_opened_when_it_is_first_wanted(
     tmp_path: Path, indexes: Indexes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
