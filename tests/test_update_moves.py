@@ -232,6 +232,15 @@ def test_imports_are_followed_and_nothing_else_is_changed(text: str) -> None:
     assert followed.decode() == (IMPORTS[text] or text)
 
 
+@pytest.mark.parametrize("names", ["notes.results import Hit", "notes import results"])
+def test_lines_of_another_encoding_are_left_as_they_are(names: str) -> None:
+    text = f"# coding: latin-1\nA = '\xe9\xe9\xe9\xe9'; from {names}\nimport notes.results\n"
+    moves = Moves({"notes.results": "notes.r.hits"}, {})
+    followed = moves.follow("notes/tool.py", text.encode("latin-1"))
+    expected = text.replace("import notes.results", "import notes.r.hits")
+    assert followed.decode("latin-1") == expected
+
+
 def test_edits_of_what_stayed_are_merged_with_imports_that_follow(flat: Flat) -> None:
     flat.edit(
         "notes/search.py",

@@ -113,10 +113,12 @@ class _Follower:
         write = partial(_relative, self._here) if node.level else str
         moved = [alias for alias in node.names if f"{base}.{alias.name}" in self._modules]
         start, end = self._place(node)
+        head = _FROM.match(self._content, start)
+        if head is None:
+            # Columns are of UTF-8, and so wrong in a line that is written in another encoding.
+            return
         if not moved:
             if base in self._modules or (node.level and self._has_moved):
-                head = _FROM.match(self._content, start)
-                assert head is not None
                 written = write(self._modules.get(base, base))
                 self._edits.append((start, head.end(), f"from {written} import"))
             return
