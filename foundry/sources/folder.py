@@ -155,7 +155,8 @@ class _Walk:
 
     def _describe_link(self, path: bytes) -> str:
         root = os.path.realpath(os.fsencode(self.source.path)).rstrip(b"/") + b"/"
-        where = "inside" if os.path.realpath(root + path).startswith(root) else "outside"
+        target = os.path.realpath(root + path).rstrip(b"/") + b"/"
+        where = "inside" if target.startswith(root) else "outside"
         # Not where to: the report travels with the export.
         return f"leads {where} the folder"
 
