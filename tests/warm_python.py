@@ -75,6 +75,8 @@ def listen(address: str, libraries: list[str]) -> str:
     signal.set_wakeup_fd(woken.fileno())
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Kept for forks until they have a handler: what is ignored would be lost.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     with (
         waking,
         woken,
@@ -155,6 +157,7 @@ def take_over(
     os.environ.clear()
     os.environ.update(variables)
     sys.argv = ["-c", *arguments[1:]]
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def run(code: str) -> None:
