@@ -383,8 +383,11 @@ def test_each_encoder_brings_its_own_modules(
 
 
 @pytest.mark.slow
-def test_export_passes_its_own_checks(service: FakeService, project: Project) -> None:
+def test_export_passes_its_own_checks(
+    service: FakeService, project: Project, tmp_path: Path
+) -> None:
+    asked = Project(tmp_path / "asked")
+    shutil.copytree(project.root, asked.root)
     question = '{"query": "leaking valve", "relevant": ["valves.md"], "mode": "hybrid"}\n'
-    (project.root / "questions.jsonl").write_text(question)
-    exported = project.export()
-    check_with_own_tools(exported)
+    (asked.root / "questions.jsonl").write_text(question)
+    check_with_own_tools(asked.export())
