@@ -175,10 +175,10 @@ def get(url: str) -> Any:
         return json.load(reply)
 
 
-def post(url: str, body: object) -> Any:
+def post(url: str, body: object, **headers: str) -> Any:
     """POST JSON, get JSON."""
     request = urllib.request.Request(
-        url, data=json.dumps(body).encode(), headers={"Content-Type": "application/json"}
+        url, data=json.dumps(body).encode(), headers={"Content-Type": "application/json", **headers}
     )
     with urllib.request.urlopen(request, timeout=120) as reply:
         return json.load(reply)

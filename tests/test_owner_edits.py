@@ -1,5 +1,6 @@
-"""Three edits that owners of exports make: each in one place, working, and kept by an update."""
+"""Edits that owners of exports make: each in one place, working, and kept by an update."""
 
+import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -102,6 +103,58 @@ LAYOUT: Edits = {
     "page/page.css": (("  max-width: 52rem;\n  min-height", "  max-width: 40rem;\n  min-height"),),
     "page/search.css": (("", "\n.hours {\n  text-align: right;\n}\n"),),
 }
+TOOL: Edits = {
+    "mcp/server.py": (
+        (
+            "\n\n@dataclass(frozen=True, slots=True)\nclass Tool:",
+            '''
+
+@dataclass(frozen=True, slots=True)
+class OpeningHours(Record):
+    """When we are here."""
+
+    monday: str
+
+
+async def _tell_hours(_search: AsyncSearch, _asked: ListSourcesRequest) -> OpeningHours:
+    return OpeningHours("9 to 17")
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:''',
+        ),
+        (
+            "TOOLS = (\n",
+            """TOOLS = (
+    Tool(
+        "opening_hours",
+        "Opening hours of {title}",
+        "Tell when somebody is here.",
+        ListSourcesRequest,
+        OpeningHours,
+        _tell_hours,
+    ),
+""",
+        ),
+    ),
+}
+METRIC: Edits = {
+    "web/observing.py": (
+        (
+            "\n\n_logger = ",
+            """
+NOTHING_FOUND = _counter("searches_without_hits", "Searches that found nothing.", "mode")
+
+_logger = """,
+        ),
+        (
+            "        if (logged := _found.get())",
+            """        if not response.hits:
+            NOTHING_FOUND(response.mode).inc()
+        if (logged := _found.get())""",
+        ),
+    ),
+}
 OTHER: Edits = {
     "search.py": (('"""How this server searches', '"""How another version searched'),),
     "app.py": (('"""The HTTP application', '"""The app of another version'),),
@@ -109,6 +162,8 @@ OTHER: Edits = {
     "page/search.html": (("<title>Search<", "<title>Search of another version<"),),
     "page/page.css": (("/* The style of", "/* Another version of"),),
     "page/search.css": (),
+    "mcp/server.py": (('"""The MCP server', '"""Another version of the MCP server'),),
+    "web/observing.py": (("Metrics of requests and searches for Prometheus", "Another version"),),
 }
 """What another version of Foundry wrote otherwise."""
 
@@ -126,7 +181,7 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edited]:
     export = write_older(tmp_path_factory.mktemp("project"))
     with serving(in_checkout(export)) as address:
         before = post(f"{address}/search", {"query": "seal"})["results"]
-    check_edit(export, {**BOOST, **ENDPOINTS, **LAYOUT})
+    check_edit(export, {**BOOST, **ENDPOINTS, **LAYOUT, **TOOL, **METRIC})
     with serving(in_checkout(export)) as address:
         yield Edited(address, before)
 
@@ -187,7 +242,7 @@ def check_edit(export: Path, edits: Edits) -> None:
         kept = "kept as you edited it" if name in ("custom.py", "page/search.css") else "merged"
         assert f"notes/{name}: {kept}\n" in said, said
     check_named(export, edits)
-    for name in {"search.py", "app.py", "page/page.css"}:
+    for name in {"search.py", "app.py", "page/page.css", "mcp/server.py", "web/observing.py"}:
         assert "nother version" not in (export / "notes" / name).read_text(encoding="utf-8")
 
 
@@ -217,3 +272,17 @@ def test_layout_of_a_page_is_html_and_css(edited: Edited) -> None:
         page = tab.page
         assert page.eval_on_selector("body", f"{style}.maxWidth") == "640px"
         assert page.eval_on_selector("p.hours", f"{style}.textAlign") == "right"
+
+
+def test_tool_is_one_more_of_the_tools_of_mcp(edited: Edited) -> None:
+    call = {"name": "opening_hours", "arguments": {}}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    headers = {"Accept": "application/json, text/event-stream"}
+    answer = post(f"{edited.address}/mcp", asked, **headers)
+    assert answer["result"]["structuredContent"] == {"monday": "9 to 17"}
+
+
+def test_metric_is_counted_like_the_others(edited: Edited) -> None:
+    assert post(f"{edited.address}/search", {"query": "zebra", "mode": "keyword"})["results"] == []
+    with urllib.request.urlopen(f"{edited.address}/metrics") as answer:
+        assert b'searches_without_hits_total{mode="keyword"} 1.0' in answer.read()
