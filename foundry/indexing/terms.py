@@ -12,7 +12,7 @@ from foundry.config.search import DEFAULT_FIELDS
 from foundry.indexing.names import ChunkNames, Namer
 from foundry.records import Chunk, Document
 from foundry.records.prepared import ChunkTerms, pack
-from foundry.runtime.index.records import telling_title
+from foundry.runtime.index.records import informative_title
 from foundry.runtime.retrieval.tokens import Tokenizer
 
 NAMED = 2
@@ -107,7 +107,7 @@ def _pack(column: NDArray[np.int64]) -> bytes:
 
 def _field_texts(name: str, document: Document, chunk: Chunk) -> Sequence[str]:
     if name == "title":
-        return telling_title(document.title, document.id, chunk.heading_path)
+        return informative_title(document.title, document.id, chunk.heading_path)
     if name == "headings":
         return chunk.heading_path
     if name == "tags":

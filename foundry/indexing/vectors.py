@@ -16,8 +16,8 @@ from foundry.runtime.retrieval.dense_lane import (
     HALVED_SIZE,
     PASSING,
     hamming,
+    order_halves,
     pack_signs,
-    telling_halves,
 )
 from foundry.runtime.retrieval.quantising import quantise
 
@@ -174,7 +174,7 @@ class WrittenVectors:
 
         def count_needed(number: int) -> NDArray[np.int64]:
             query, sign, own = queries[number], signs[number], nearest[number]
-            half, _ = telling_halves(query, self.centre)
+            half, _ = order_halves(query, self.centre)
             rough = _count_nearer(hamming(self.sketch[half], sign[half]), own) // PASSING
             nearer = _count_nearer(hamming(self.sketch, sign), own)
             return np.maximum(nearer, np.minimum(rough, all_pass)) + 1

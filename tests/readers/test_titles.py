@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from foundry.readers import MAX_TITLE_CHARS, derive_title, read
 from foundry.records import Document, RawDocument, Reading
-from foundry.runtime.index.records import telling_title
+from foundry.runtime.index.records import informative_title
 
 
 def title_of(text: str, media_type: str = "text/plain", title: str | None = None) -> str:
@@ -55,8 +55,8 @@ def test_the_name_of_a_file_stays_its_title() -> None:
 
 
 def test_how_a_text_begins_is_not_counted_twice() -> None:
-    assert telling_title("Dr. Smith went home…", "id-1", ()) == ()
-    assert telling_title("Part two", "id-1", ()) == ("Part two",)
+    assert informative_title("Dr. Smith went home…", "id-1", ()) == ()
+    assert informative_title("Part two", "id-1", ()) == ("Part two",)
 
 
 @given(st.text())

@@ -20,7 +20,7 @@ from foundry.indexing.terms import make_chunk_terms
 from foundry.indexing.vectors import VectorsBuilder
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval import dense_lane
-from foundry.runtime.retrieval.candidates import FEW_SCORES, best, each_once
+from foundry.runtime.retrieval.candidates import FEW_SCORES, best, sort_unique
 from foundry.runtime.retrieval.dense_lane import DenseLane, pack_signs
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.quantising import quantise
@@ -128,7 +128,7 @@ def test_best_is_what_sorting_gives(scores: list[int], count: int) -> None:
 
 @given(st.lists(st.integers(0, 9)))
 def test_each_number_once(numbers: list[int]) -> None:
-    assert each_once(np.array(numbers, dtype=np.int64)).tolist() == sorted(set(numbers))
+    assert sort_unique(np.array(numbers, dtype=np.int64)).tolist() == sorted(set(numbers))
 
 
 @given(

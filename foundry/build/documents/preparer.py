@@ -19,7 +19,7 @@ from foundry.readers.contract import TOO_MUCH
 from foundry.readers.sandbox.reading import wear_of
 from foundry.records import Chunk, Document, RawDocument, Skipped
 from foundry.records.prepared import PreparedDocument
-from foundry.runtime.index.records import telling_title
+from foundry.runtime.index.records import informative_title
 from foundry.runtime.retrieval.tokens import Tokenizer, remember
 
 REMEMBERED_WORDS = 200_000
@@ -98,5 +98,5 @@ def open_task(options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, in
 
 
 def _headings(document: Document, piece: Chunk) -> str:
-    title = telling_title(document.title, document.id, piece.heading_path)
+    title = informative_title(document.title, document.id, piece.heading_path)
     return "\n".join((*title, *piece.heading_path))

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, open_array
 from .candidates import Vector, stage
-from .hybrid import about_vectors
+from .hybrid import require_vectors
 from .settings import IndexUnusableError
 from .spelling import american
 from .tokens import remember
@@ -178,7 +178,7 @@ class PieceEncoder:
 
 def open_encoder(files: IndexFiles) -> PieceEncoder:
     """Open the table in an index and ask it for the probe text. Raises IndexUnusableError."""
-    root, dense = files.layout.root, about_vectors(files)
+    root, dense = files.layout.root, require_vectors(files)
     if dense["query"]["encoder"] == "same":
         raise IndexUnusableError(
             f"{root}: a model embeds its queries, and this server embeds them with a table in the"

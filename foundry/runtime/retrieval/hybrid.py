@@ -21,7 +21,7 @@ import numpy as np
 
 from ..index.layout import IndexFiles
 from ..index.reader import Index
-from .candidates import Candidates, LaneHits, Numbers, Scores, Vector, each_once
+from .candidates import Candidates, LaneHits, Numbers, Scores, Vector, sort_unique
 from .results import Match, grade, judge_terms
 from .settings import SETTINGS_FILE, ConfigurationError, IndexUnusableError, read_number, reading
 
@@ -37,7 +37,7 @@ Score = Callable[[Numbers], Scores]
 """Returns the exact scores (m,) in a lane of chunks (m,) that its search has not delivered."""
 
 
-def about_vectors(files: IndexFiles) -> dict[str, Any]:
+def require_vectors(files: IndexFiles) -> dict[str, Any]:
     """Return what the manifest says of vectors. Raises IndexUnusableError without any."""
     if files.manifest.dense is None:
         message = f"{files.layout.root}: has no vectors, and this server needs them"
@@ -80,7 +80,7 @@ def join_lanes(
 
     A chunk's score then never depends on how deep a lane was read.
     """
-    chunks = each_once(np.concatenate([keyword.chunks, semantic.chunks]))
+    chunks = sort_unique(np.concatenate([keyword.chunks, semantic.chunks]))
     cosines, semantic_ranks = _complete(semantic, chunks, score_vector)
     sums, keyword_ranks = _complete(keyword, chunks, score_terms)
     return Candidates(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..index.layout import IndexFiles, Vocabulary, open_array
 from ..index.reader import Index
 from ..retrieval.candidates import Candidates, LaneHits, QueryEncoder, Scores, stage
-from ..retrieval.hybrid import about_vectors, complete_lanes, distance_from, join_lanes
+from ..retrieval.hybrid import complete_lanes, distance_from, join_lanes, require_vectors
 from ..retrieval.quantising import quantise
 from ..retrieval.results import compare_with_terms
 from ..retrieval.tokens import remember
@@ -99,7 +99,7 @@ class StoredDenseLane:
 
     def __init__(self, files: IndexFiles, store: Store) -> None:
         """Read what the build measured of all vectors. Raises IndexUnusableError."""
-        about = about_vectors(files)
+        about = require_vectors(files)
         self._centre = open_array(files.layout.vector_centre, np.float32, (about["dimensions"],))
         self._spread, self.store = about["spread"], store
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...index.layout import IndexFiles
-from ..hybrid import about_vectors
+from ..hybrid import require_vectors
 from ..settings import IndexUnusableError
 
 PROBE_TOLERANCE = 0.99
@@ -62,7 +62,7 @@ def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> 
 
 def require_model(files: IndexFiles, provider: str) -> DenseManifest:
     """Raise IndexUnusableError unless queries are to be embedded by a model of this provider."""
-    dense = DenseManifest(**about_vectors(files))
+    dense = DenseManifest(**require_vectors(files))
     if dense.query["encoder"] != "same" or dense.provider != provider:
         raise IndexUnusableError(
             f"{files.layout.root}: its queries are embedded by {describe_encoder(dense)}, and this"
