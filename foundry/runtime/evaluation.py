@@ -16,7 +16,7 @@ from .cli import Answer, Search
 from .index.reader import Index, current_index
 from .retrieval.filters import FilterColumns
 from .retrieval.results import MAX_TOP_K, MODES, SearchResponse
-from .retrieval.settings import ConfigurationError, reading
+from .retrieval.settings import ConfigurationError, cause_of, reading
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"
 FIGURES = Path(__file__).parent / "figures.json"  # What these questions gave at the export.
@@ -65,7 +65,7 @@ def read_questions(file: Path) -> list[tuple[str, Grades]]:
         if not questions:
             raise ValueError("holds no question")
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ConfigurationError(f"{place}: {type(error).__name__}: {error}", hint=_HINT) from None
+        raise ConfigurationError(f"{place}: {cause_of(error)}", hint=_HINT) from None
     return questions
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..retrieval.settings import IndexUnusableError
+from ..retrieval.settings import IndexUnusableError, cause_of
 from .layout import open_array
 from .reader import Index, RecordLines, opened_with_index
 from .records import ChunkRecord, Place, Record
@@ -109,9 +109,7 @@ class Documents:
                 for entry in json.loads(self._report.read_bytes())["sources"]
             ]
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise IndexUnusableError(
-                f"{self._report}: unreadable: {type(error).__name__}: {error}"
-            ) from None
+            raise IndexUnusableError(f"{self._report}: unreadable: {cause_of(error)}") from None
 
 
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:

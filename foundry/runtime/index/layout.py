@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..retrieval.settings import IndexUnusableError
+from ..retrieval.settings import IndexUnusableError, cause_of
 from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
 
 FORMAT_VERSION = 5
@@ -124,9 +124,7 @@ class Manifest:
         except FileNotFoundError:
             raise IndexUnusableError(f"{path.parent}: not an index") from None
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-            raise IndexUnusableError(
-                f"{path}: unreadable: {type(error).__name__}: {error}"
-            ) from None
+            raise IndexUnusableError(f"{path}: unreadable: {cause_of(error)}") from None
 
 
 def manifest_bytes(values: Mapping[str, Any]) -> bytes:

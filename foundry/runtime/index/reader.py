@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ..retrieval.candidates import QueryEncoder, TermLane, VectorLane
-from ..retrieval.settings import IndexUnusableError
+from ..retrieval.settings import IndexUnusableError, cause_of
 from ..retrieval.tokens import Tokenizer
 from .layout import IndexFiles, open_array, open_bytes, resolve_version
 from .records import ChunkRecord, Passage, Place
@@ -56,9 +56,7 @@ class RecordLines:
             start, end = self._offsets[number : number + 2].tolist()
             return make_record(make, _decode(str(self._bytes[start:end], "utf-8"))[0], *more)
         except (ValueError, LookupError, OverflowError, TypeError) as error:
-            raise IndexUnusableError(
-                f"{self._path}: record {number}: {type(error).__name__}: {error}"
-            ) from None
+            raise IndexUnusableError(f"{self._path}: record {number}: {cause_of(error)}") from None
 
     def numbers(self, identifier: str) -> list[int]:
         """Return the numbers of the records whose ids have the hash of this one, ascending."""

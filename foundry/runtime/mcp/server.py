@@ -22,7 +22,6 @@ from ..web.filtered import SearchArguments
 from ..web.requests import AsyncSearch, RequestModel
 
 MAX_FETCHED_LENGTH = 100_000  # Characters of a document: few models have room for more.
-
 _LEFT_OUT = {"exclude": True}
 
 _logger = logging.getLogger(__name__)

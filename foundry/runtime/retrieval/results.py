@@ -21,7 +21,6 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 MAX_TOP_K = 100
 MAX_QUERY_LENGTH = 2_000  # Characters.
 HITS_AT_ONCE = 16  # More than most responses show, and few enough to cost little.
-
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # For a search by keywords alone.
 
 

@@ -60,6 +60,11 @@ class InvalidRequestError(ServerError):
         self.field = field
 
 
+def cause_of(error: Exception) -> str:
+    """Return the kind of an error and its message; its repr may hold everything that was read."""
+    return f"{type(error).__name__}: {error}"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much one worker process takes on; None for what this server does not offer."""
@@ -122,9 +127,7 @@ def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
         yield json.loads(file.read_bytes())
     except _UNUSABLE as error:
         hint = "export the server again, or restore the file from a trusted copy"
-        raise ConfigurationError(
-            f"{file}: unusable: {type(error).__name__}: {error}", hint=hint
-        ) from None
+        raise ConfigurationError(f"{file}: unusable: {cause_of(error)}", hint=hint) from None
 
 
 def read_variable(name: str) -> str | None:

@@ -8,8 +8,7 @@ from ..index.documents import DocumentRecord
 from ..index.records import ChunkRecord
 from ..retrieval.settings import read_address
 
-# Citations lead to pages if there are any, and else to JSON.
-HAS_PAGES = (Path(__file__).parents[1] / "page").is_dir()
+HAS_PAGES = (Path(__file__).parents[1] / "page").is_dir()  # Else citations lead to JSON.
 
 _served_at = ""
 

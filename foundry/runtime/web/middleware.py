@@ -23,8 +23,7 @@ BODY_SECONDS = 30.0
 MAX_BODY_MESSAGES = 4096  # A body that comes byte by byte costs far more time than in one piece.
 WAIT_SECONDS = 1.0
 
-# Set on every response that does not set them itself.
-SECURITY_HEADERS = (
+SECURITY_HEADERS = (  # Set on every response that does not set them itself.
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'"),

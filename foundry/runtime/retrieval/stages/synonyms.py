@@ -12,7 +12,7 @@ from ...index.reader import Index
 from ..candidates import stage
 from ..identifiers import whole_terms
 from ..results import Journal
-from ..settings import IndexUnusableError
+from ..settings import IndexUnusableError, cause_of
 from ..tokens import HEADING_MARK, Token, heading_term, query_terms
 
 FOLDER = "synonyms"  # Of an index.
@@ -44,7 +44,7 @@ def open_forms(index: Index) -> Forms:
         forms = json.loads(path.read_bytes())
         return {str(key): [str(form) for form in found] for key, found in forms.items()}
     except (OSError, ValueError, AttributeError, TypeError) as error:
-        problem = f"{path}: unreadable: {type(error).__name__}: {error}"
+        problem = f"{path}: unreadable: {cause_of(error)}"
         raise IndexUnusableError(f"{problem}; this server searches for synonyms by it") from None
 
 
