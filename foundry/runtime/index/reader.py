@@ -198,7 +198,7 @@ class Served:
         except Exception as error:
             # Damage may show in ways that nobody has foreseen, and must not end the thread.
             findings = [repr(error)]
-        if findings and self._is_replaced(index):
+        if findings and self.is_replaced(index):
             # Builds remove old versions; what is mapped of them answers until they are reloaded.
             return
         if findings:
@@ -207,7 +207,8 @@ class Served:
             if self._index is index:
                 self.state = replace(self.state, verified=not findings, damage=tuple(findings))
 
-    def _is_replaced(self, index: Index) -> bool:
+    def is_replaced(self, index: Index) -> bool:
+        """Return whether another version has been published since an index was opened."""
         try:
             return resolve_version(self.directory) != index.layout.root
         except IndexUnusableError:

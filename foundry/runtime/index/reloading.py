@@ -24,7 +24,7 @@ def follow(served: Served, count: Callable[[str], object] = lambda _: None) -> t
     """
     stop = threading.Event()
     # One that was published while the served one was opened is still to be served.
-    seen = _stamps(served.directory) if _is_latest(served) else []
+    seen = [] if served.is_replaced(served.current()) else _stamps(served.directory)
 
     def watch() -> None:
         nonlocal seen
@@ -38,12 +38,6 @@ def follow(served: Served, count: Callable[[str], object] = lambda _: None) -> t
 
     threading.Thread(target=watch, name="reloader", daemon=True).start()
     return stop
-
-
-def _is_latest(served: Served) -> bool:
-    with suppress(IndexUnusableError):
-        return served.current().layout.root == resolve_version(served.directory)
-    return False
 
 
 def _reload(served: Served) -> bool:
