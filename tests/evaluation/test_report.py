@@ -97,7 +97,7 @@ def test_figures_notes_and_worst_questions_are_there() -> None:
 
 def test_perfect_and_rankless_evaluations_have_a_report() -> None:
     perfect = make_evaluation({"hybrid": [1.0], "keyword": [1.0]})
-    assert "every relevant document stands above" in render_report("x", perfect, None)
+    assert "every relevant document ranks above" in render_report("x", perfect, None)
     empty = make_evaluation({"hybrid": [0.0]}, asked=[{**perfect.questions[0], "hits": []}])
     assert "0.000" in render_report("x", empty, None)
 
