@@ -373,6 +373,32 @@ def test_answer_of_the_model_is_streamed_and_checked(modelled: str, model: Langu
     assert (call.body["model"], call.body["max_tokens"]) == ("test-model", 50)
 
 
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ["<think>\nThe user asks about [2].\n</think>\n\nShe tends", " the flames. [1]"],
+        [*"\n<think>It </ may be [2].</think>She tends the flames. [1]"],
+        ["<th", "ink></think", ">She tends the flames. [1]"],
+    ],
+)
+def test_reasoning_is_no_part_of_an_answer(
+    modelled: str, model: LanguageModel, pieces: list[str]
+) -> None:
+    model.script = answer(*pieces)
+    events = ask(modelled, conversation(QUESTION))
+    assert text_of(events) == "She tends the flames. [1]"
+    assert [cited["number"] for cited in events[-1][1]["cited"]] == [1]
+
+
+@pytest.mark.parametrize("said", ["<", "<thin", "So <think> is an element.", "</think>"])
+def test_answer_that_only_looks_like_reasoning_is_whole(
+    modelled: str, model: LanguageModel, said: str
+) -> None:
+    model.script = answer(*said)
+    shown = re.sub("<(?=[/t])", "< ", said) if len(said) > 1 else said
+    assert text_of(ask(modelled, conversation(QUESTION))) == shown
+
+
 def test_prompt_fences_the_passages(modelled: str, model: LanguageModel) -> None:
     fences = set()
     for _ in range(2):
@@ -440,11 +466,11 @@ def test_question_that_cannot_be_condensed_is_searched_for_with_its_conversation
     assert sources["query_notice"] == "The language model took too long."
     assert events[-1][1]["mode"] == "model"
     assert model.calls[0].gone.wait(60)
-    for reply in ("", "x" * 501):
-        model.script = answer("Yes. [1]", condensed=reply or " ")
+    for reply, said in ((" ", "gave an empty answer"), ("x" * 501, "sent no usable query")):
+        model.script = answer("Yes. [1]", condensed=reply)
         sources = ask(modelled, turns)[0][1]
         assert sources["query_from"] == "conversation"
-        assert sources["query_notice"] == "The language model sent no usable query."
+        assert sources["query_notice"] == f"The language model {said}."
 
 
 def test_extract_counts_the_call_that_worded_its_question(
@@ -522,6 +548,12 @@ def send_empty_answer(call: Call, reply: Reply) -> None:
     reply.finish()
 
 
+def reason_for_ever(call: Call, reply: Reply) -> None:
+    reply.begin()
+    reply.text("<think>", "First of all, ")
+    reply.finish("length")
+
+
 def trickle_comments(call: Call, reply: Reply) -> None:
     reply.begin()
     while True:
@@ -559,6 +591,7 @@ def redirect(call: Call, reply: Reply) -> None:
         (send_error_event, "reported an error", 1),
         (send_half_an_event, "gave an empty answer", 1),
         (send_empty_answer, "gave an empty answer", 1),
+        (reason_for_ever, "used up its tokens before answering", 1),
         (send_long_line, "broke off", 1),
         (send_gzip, "gave an empty answer", 1),
     ],

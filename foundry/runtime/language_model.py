@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -38,6 +38,9 @@ _OPTIONAL = ("max_tokens", "response_format", "stream_options", "temperature", "
 
 _HINT = "set LLM_BASE_URL (https://api.example.com/v1), LLM_MODEL and mostly LLM_API_KEY, or none"
 _PROBLEMS = {"missing": "is not set, other LLM_* are", "string_pattern_mismatch": "is unusable"}
+
+# Around what a model reasons before it answers, where its endpoint does not tell the two apart.
+_REASONING, _END_OF_REASONING = "<think>", "</think>"
 
 _logger = logging.getLogger(__name__)
 _calls: Counter[int] = Counter()
@@ -107,6 +110,36 @@ class ModelChunk:
     usage: dict[str, int] | None = None
 
 
+class AnswerFilter:
+    """Passes a streamed reply on without the reasoning that it may begin with."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._part: Literal["beginning", "reasoning", "answer"] = "beginning"
+
+    def feed(self, text: str) -> str:
+        """Take the next piece; return what of it belongs to the answer."""
+        text, self._held = self._held + text, ""
+        if self._part == "beginning":
+            text = text.lstrip()
+            if len(text) < len(_REASONING) and _REASONING.startswith(text):
+                self._held = text
+                return ""
+            self._part = "reasoning" if text.startswith(_REASONING) else "answer"
+        if self._part == "reasoning":
+            _, end, after = text.partition(_END_OF_REASONING)
+            if not end:
+                # Its end may be cut by the next piece.
+                self._held = text[1 - len(_END_OF_REASONING) :]
+                return ""
+            self._part, text = "answer", after.lstrip()
+        return text
+
+    def finish(self) -> str:
+        """Return what was held back until the end of the reply."""
+        return self._held if self._part == "beginning" else ""
+
+
 def draw_fence() -> str:
     """Return how the lines around quoted text begin; the text cannot know it, and end them."""
     return f"#{secrets.token_hex(8)}"
@@ -169,7 +202,8 @@ class LanguageModel:
             **{name: value for name, value in options.items() if value is not None},
         }
         left = MAX_EVENT_BYTES + BYTES_PER_TOKEN * max_tokens
-        has_begun, finish_reason, usage = False, None, None
+        has_begun, has_answered, finish_reason, usage = False, False, None, None
+        answer = AnswerFilter()
         async with aclosing(await self._send(parameters, limit)) as response:
             events = aiter(httpx2.EventSource(response, MAX_EVENT_BYTES))
             while True:
@@ -180,20 +214,24 @@ class LanguageModel:
                 chunk = _read_event(event.data)
                 finish_reason = chunk.finish_reason or finish_reason
                 usage = chunk.usage or usage
-                if chunk.text:
-                    has_begun = True
-                    yield ModelChunk(chunk.text)
+                has_begun = has_begun or bool(chunk.text)
+                if text := answer.feed(chunk.text):
+                    has_answered = True
+                    yield ModelChunk(text)
                 left -= len(event.data)
                 if left < 0:
                     finish_reason = "length"
                     break
                 if has_begun:
                     limit = min(clock() + self.settings.pause_seconds, end)
-        if not has_begun:
-            raise ModelError("gave an empty answer")
+        rest = answer.finish()
+        if not (has_answered or rest):
+            is_cut = has_begun and finish_reason == "length"
+            said = "used up its tokens before answering" if is_cut else "gave an empty answer"
+            raise ModelError(said)
         if event is None and finish_reason is None:
             raise ModelError("broke off")
-        yield ModelChunk("", finish_reason or "stop", usage)
+        yield ModelChunk(rest, finish_reason or "stop", usage)
 
     async def _send(
         self, parameters: Mapping[str, object], limit: float, *, may_retry: bool = True
