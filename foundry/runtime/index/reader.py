@@ -90,8 +90,7 @@ class Index:
         self.tokenizer = Tokenizer(manifest.language)
         self.keyword_lane = keyword_lane
         if dense_lane is not None and encoder is not None:
-            self.dense_lane = dense_lane
-            self.encoder = encoder
+            self.dense_lane, self.encoder = dense_lane, encoder
         paths = layout.chunks, layout.chunk_offsets, layout.chunk_ids
         self.chunk_lines = RecordLines(*paths, manifest.chunks)
         self._parts: dict[object, Any] = {}

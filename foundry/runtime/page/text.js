@@ -14,9 +14,9 @@ const INLINE = new RegExp(
     /(?<code>`+)(?<coded>.+?)\k<code>(?!`)/,
     /!?\[(?<label>[^\]\n]*)\]\((?:<[^<>\n]*>|(?:[^()\s]|\([^()\s]*\))*)(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\)/,
     /\*\*(?<strong>\S(?:.*?\S)?)\*\*(?!\*)/,
-    /(?<![\p{L}\p{N}_/])__(?=\S)(?=[^_]*\s)(?<dark>[^_]+)(?<=\S)__(?![\p{L}\p{N}_/])/,
+    /(?<![\p{L}\p{N}_/])__(?=\S)(?=[^_]*\s)(?<underscoredStrong>[^_]+)(?<=\S)__(?![\p{L}\p{N}_/])/,
     /(?<![\p{L}\p{N}*])\*(?<em>[^\s*](?:[^*\n]*[^\s*])?)\*(?!\*)/,
-    /(?<![\p{L}\p{N}_/])_(?<slanted>[^\s_](?:[^_\n]*[^\s_])?)_(?![\p{L}\p{N}_/])/,
+    /(?<![\p{L}\p{N}_/])_(?<underscored>[^\s_](?:[^_\n]*[^\s_])?)_(?![\p{L}\p{N}_/])/,
     /\[(?<cite>\d{1,3})\]/,
     /<(?<address>[a-z]{2,8}:[^<>\s]+)>/,
     /\\(?<escaped>[!-/:-@[-`{-~])/,
@@ -37,8 +37,8 @@ function inlineNodes(text, cite) {
   let position = 0;
   for (const match of text.matchAll(INLINE)) {
     const { coded, label, cite: cited, address, escaped, entity } = match.groups;
-    const strong = match.groups.strong ?? match.groups.dark;
-    const em = match.groups.em ?? match.groups.slanted;
+    const strong = match.groups.strong ?? match.groups.underscoredStrong;
+    const em = match.groups.em ?? match.groups.underscored;
     let node = null;
     if (coded !== undefined) node = element("code", {}, coded);
     else if (label !== undefined) node = inlineNodes(label, cite);

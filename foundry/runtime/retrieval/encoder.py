@@ -156,10 +156,7 @@ class PieceEncoder:
     @stage("encode")
     def encode(self, text: str) -> Vector | None:
         """Return the unit vector (d,) of a text; None if pieces cover too little of it."""
-        return self.encode_words(self.pieces.cut(text))
-
-    def encode_words(self, words: Sequence[Word]) -> Vector | None:
-        """Return the same as `encode` for a text of these words."""
+        words = self.pieces.cut(text)
         letters = sum([word.letters for word in words])
         covered = sum([word.covered_letters for word in words])
         if not letters:
@@ -180,11 +177,8 @@ def open_encoder(files: IndexFiles) -> PieceEncoder:
     """Open the table in an index and ask it for the probe text. Raises IndexUnusableError."""
     root, dense = files.layout.root, require_vectors(files)
     if dense["query"]["encoder"] == "same":
-        raise IndexUnusableError(
-            f"{root}: a model embeds its queries, and this server embeds them with a table in the"
-            " index",
-            hint="export the server again for this index",
-        )
+        message = "a model embeds its queries, and this server embeds them with a table"
+        raise IndexUnusableError(f"{root}: {message}", hint="export the server again for it")
     encoder = PieceEncoder.open(files.layout.encoder)
     expected = np.array(dense["probe_vector"])
     found: NDArray[np.floating] | None = encoder.encode(dense["probe_text"])

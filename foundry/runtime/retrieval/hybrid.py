@@ -6,9 +6,8 @@ for every query, and stretching it over the candidates loses that.
 
 Two observations add up to the evidence for a match: how much nearer the best hit is to the query
 than chunks are to any question (the `background` of the index), and how much of the query's terms
-the best hit of the keyword lane has, each term weighted by its rarity. Of five English
-collections, 2 to 7 % of the questions about them are no strong match, as are 97 % of the questions
-about the others.
+the best hit of the keyword lane has, each term weighted by its rarity. On five English collections,
+2 to 7 % of their own questions have no strong match, and 97 % of each other's.
 """
 
 from collections.abc import Callable, Sequence
@@ -59,8 +58,7 @@ def by_meaning(semantic: LaneHits) -> Candidates:
     """Return the dense lane's hits, scored by cosine alone."""
     order = np.argsort(semantic.chunks)
     scores = np.maximum(semantic.scores, 0.0)[order]
-    unranked = np.zeros_like(order)
-    found = Candidates(semantic.chunks[order], scores, None, order + 1, unranked, scores)
+    found = Candidates(semantic.chunks[order], scores, None, order + 1, 0 * order, scores)
     return found.with_scores(scores)
 
 

@@ -38,11 +38,10 @@ def is_identifier_query(query: str, tokens: Sequence[Token], patterns: Patterns 
     """Return whether a query is an identifier, or each token with terms is, or belongs to one."""
     if len(query.strip()) > MAX_PATTERN_INPUT:
         return False
-    if found := find_identifiers(tokens, patterns):
-        others = (token for token in tokens if token.terms and token not in found)
-        if all(token.may_accompany for token in others):
-            return True
-    return is_written_identifier(query, patterns)
+    found = find_identifiers(tokens, patterns)
+    others = (token for token in tokens if token.terms and token not in found)
+    is_all = bool(found) and all(token.may_accompany for token in others)
+    return is_all or is_written_identifier(query, patterns)
 
 
 def is_written_identifier(query: str, patterns: Patterns = ()) -> bool:

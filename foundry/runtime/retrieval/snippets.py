@@ -51,9 +51,9 @@ _INLINE = re.compile(
     rf"|(?<=\[)(?P<label>[^\[\]]*)\](?:\({_TARGET}\)|\[[^\[\]]*\])"
     r"|(?<=<)(?P<address>[a-z]{2,8}:[^<>\s]+)>|(?<=<)(?:/?[A-Za-z](?:=>|[^<>])*|/?)>"
     r"|(?<=\*)\*(?P<strong>\*?[^*]++(?:\*[^*]++)*+\*?)\*\*"
-    r"|(?<![\w*]\*)(?<=\*)(?P<weak>[^\s*][^*]*)\*(?![\w*])"
-    r"|(?<![\w/]_)(?<=_)_(?=\S)(?=[^_]*\s)(?P<dark>[^_]+)(?<=\S)__(?![\w/])"
-    r"|(?<![\w/]_)(?<=_)(?P<slanted>[^\s_](?:[^_]*[^\s_])?)_(?![\w/])"
+    r"|(?<![\w*]\*)(?<=\*)(?P<emphasis>[^\s*][^*]*)\*(?![\w*])"
+    r"|(?<![\w/]_)(?<=_)_(?=\S)(?=[^_]*\s)(?P<underscored_strong>[^_]+)(?<=\S)__(?![\w/])"
+    r"|(?<![\w/]_)(?<=_)(?P<underscored>[^\s_](?:[^_]*[^\s_])?)_(?![\w/])"
     r"|(?<=\\)(?P<escaped>[!-/:-@\[-`{-~])"
     r")"
 )
@@ -224,8 +224,7 @@ def _begin_line(headings: Sequence[str], line: re.Match[str]) -> str:
 
 
 def _unwrap(match: re.Match[str]) -> str:
-    kind = match.lastgroup
-    if kind is None:
+    if (kind := match.lastgroup) is None:
         return ""
-    within = kind in ("page", "label", "strong", "weak", "dark", "slanted")
-    return _INLINE.sub(_unwrap, match[kind]) if within else match[kind]
+    is_plain = kind in ("code", "address", "escaped")
+    return match[kind] if is_plain else _INLINE.sub(_unwrap, match[kind])

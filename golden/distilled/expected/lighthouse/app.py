@@ -14,7 +14,7 @@ from .web.filtered import SearchArguments, SearchParameters
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.page import agent_routes, is_page, page_routes
-from .web.problems import FAILURES, answer_failure
+from .web.problems import FAILURES, PROBLEM_RESPONSES, answer_failure
 from .web.routes import health_routes, in_event_loop, search_routes
 
 
@@ -37,6 +37,7 @@ def create_app() -> FastAPI:
         redirect_slashes=False,
         telemetry=TELEMETRY,
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
+        responses=PROBLEM_RESPONSES,
     )
     search = in_event_loop(observe_search(search_hybrid))
     app.include_router(

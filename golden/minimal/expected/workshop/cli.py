@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .index.reader import current_index
@@ -30,17 +30,11 @@ AddCommand = Callable[[Any], None]
 
 
 def run(
-    name: str,
-    version: str,
-    search: Search,
-    serve: Serve,
-    arguments: Sequence[str] | None = None,
-    *,
-    more: Sequence[AddCommand] = (),
+    name: str, version: str, search: Search, serve: Serve, *, more: Iterable[AddCommand] = ()
 ) -> int:
     """Run one command and return its exit code; the only place where errors are printed."""
     try:
-        chosen = _parser(name, version, serve, more).parse_args(arguments)
+        chosen = _parser(name, version, serve, more).parse_args()
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
         if "serve" in chosen:

@@ -16,10 +16,10 @@ from .cli import Answer, Search
 from .index.reader import Index, current_index
 from .retrieval.filters import FilterColumns
 from .retrieval.results import MAX_TOP_K, MODES, SearchResponse
-from .retrieval.settings import ConfigurationError, reading
+from .retrieval.settings import ConfigurationError, cause_of, reading
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"
-FIGURES = Path(__file__).parent / "figures.json"  # Of these questions, at the export.
+FIGURES = Path(__file__).parent / "figures.json"  # What these questions gave at the export.
 
 # Documents by id, path or the id of a chunk; those graded 0 or less are not relevant.
 Grades = Mapping[str, float]
@@ -65,7 +65,7 @@ def read_questions(file: Path) -> list[tuple[str, Grades]]:
         if not questions:
             raise ValueError("holds no question")
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ConfigurationError(f"{place}: {error!r}", hint=_HINT) from None
+        raise ConfigurationError(f"{place}: {cause_of(error)}", hint=_HINT) from None
     return questions
 
 

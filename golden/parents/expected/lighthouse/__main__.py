@@ -64,13 +64,12 @@ def _serve_mcp(_chosen: Namespace) -> None:
         from . import search_hybrid
         from .mcp.transports import serve_stdio
         from .retrieval.hybrid import weights
-        from .retrieval.stages.parents import find_passage
         from .web.citations import public_url
 
     # Impossible variables are reported now, and not by the first search.
     public_url()
     weights()
-    serve_stdio(search_hybrid, __version__, find_passage)
+    serve_stdio(search_hybrid, __version__)
 
 
 if __name__ == "__main__":

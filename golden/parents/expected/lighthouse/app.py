@@ -12,13 +12,12 @@ from .retrieval.hybrid import weights
 from .retrieval.settings import settings
 from .retrieval.snippets import ShownResponse, with_snippets
 from .retrieval.stages.cross_encoder import warm_if_wanted
-from .retrieval.stages.parents import find_passage
 from .web.access import rate_checks, token_check
 from .web.documents import document_routes
 from .web.filtered import SearchArguments, SearchParameters
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
-from .web.problems import FAILURES, answer_failure
+from .web.problems import FAILURES, PROBLEM_RESPONSES, answer_failure
 from .web.routes import health_routes, search_routes
 
 
@@ -41,6 +40,7 @@ def create_app() -> FastAPI:
         redirect_slashes=False,
         telemetry=TELEMETRY,
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
+        responses=PROBLEM_RESPONSES,
     )
     warm_if_wanted()
     # A search may wait for a service or a model, which must not block the event loop.
@@ -51,7 +51,7 @@ def create_app() -> FastAPI:
     app.include_router(document_routes)
     app.include_router(health_routes())
     app.include_router(metrics_routes)
-    app.router.routes.extend(mcp_routes(search, __version__, find_passage))
+    app.router.routes.extend(mcp_routes(search, __version__))
     if HOOKS.add_routes is not None:
         HOOKS.add_routes(app)
     app.add_middleware(

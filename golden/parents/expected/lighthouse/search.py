@@ -20,7 +20,7 @@ from .retrieval.results import (
 from .retrieval.settings import settings
 from .retrieval.stages.cross_encoder import reranker
 from .retrieval.stages.extraction import FeatureExtraction, extracted_fields
-from .retrieval.stages.parents import expand_parents
+from .retrieval.stages.parents import expand_parents, find_passage
 from .retrieval.stages.rerank import rerank
 from .retrieval.stages.rewriting import QueryRewriting
 from .retrieval.stages.understanding import query_model, understand_query
@@ -87,3 +87,4 @@ def search_hybrid(
 
 
 served.open_index = lambda path: Index.open(path, KeywordLane.open, DenseLane.open, open_encoder)
+served.find_passage = find_passage

@@ -18,7 +18,7 @@ from .web.filtered import SearchArguments, SearchParameters
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.page import agent_routes, is_page, page_routes
-from .web.problems import FAILURES
+from .web.problems import FAILURES, PROBLEM_RESPONSES
 from .web.routes import health_routes, in_event_loop, search_routes
 from .web.suggest import suggest_routes
 
@@ -42,6 +42,7 @@ def create_app() -> FastAPI:
         redirect_slashes=False,
         telemetry=TELEMETRY,
         exception_handlers=dict.fromkeys(FAILURES, answer_openai_failure),
+        responses=PROBLEM_RESPONSES,
     )
     search = in_event_loop(observe_search(search_hybrid))
     app.include_router(

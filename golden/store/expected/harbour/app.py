@@ -16,7 +16,7 @@ from .web.documents import document_routes
 from .web.filtered import SearchArguments, SearchParameters
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
-from .web.problems import FAILURES, answer_failure
+from .web.problems import FAILURES, PROBLEM_RESPONSES, answer_failure
 from .web.routes import health_routes, search_routes
 
 
@@ -39,6 +39,7 @@ def create_app() -> FastAPI:
         redirect_slashes=False,
         telemetry=TELEMETRY,
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
+        responses=PROBLEM_RESPONSES,
     )
     # A search may wait for a service or a model, which must not block the event loop.
     search = partial(run_in_threadpool, observe_search(search_hybrid))

@@ -1,5 +1,6 @@
 """Where sentences end, here marked by `|`, and which a document in Markdown has."""
 
+import time
 from itertools import accumulate
 
 import pytest
@@ -61,6 +62,31 @@ def test_sentences_of_markdown() -> None:
         "A quotation, which the region explains (12).",
         "Reading: 1.0 percent or more; What has to be done: Cut the power to everything",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Override `__init__`, pass `**kw` and `**more` on.",) * 2,
+        ("An `[index](x)` or `[[a|b]]` is written as code.",) * 2,
+        ("Methods such as __init__ and __call__ stay.",) * 2,
+        (
+            "Call [`add_tool`](ref.md) for **each `tool`** here.",
+            "Call `add_tool` for each `tool` here.",
+        ),
+        ("See [the page](https://a.example/B_(c)) for it.", "See the page for it."),
+        ("A ***very*** heavy suit, __much too__ heavy.", "A *very* heavy suit, much too heavy."),
+    ],
+)
+def test_marks_are_taken_out_but_of_code(text: str, plain: str) -> None:
+    assert [*sentences(text)] == [plain]
+
+
+@pytest.mark.parametrize("piece", ["`a ", "**a ", "__a ", "[a](b(c)", "[[a|", "`a` **"])
+def test_hostile_marks_cost_little(piece: str) -> None:
+    started = time.process_time()
+    assert [*sentences(piece * 20_000)]
+    assert time.process_time() - started < 10
 
 
 def test_a_row_of_a_table_names_the_columns_of_its_values() -> None:

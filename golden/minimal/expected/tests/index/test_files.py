@@ -189,7 +189,9 @@ def test_a_manifest_is_what_was_written(tmp_path: Path) -> None:
         (lambda text: text.replace(b'"format": ', b'"format": 9'), "format 9"),
         (lambda _: manifest_bytes({"format": FORMAT_VERSION, "dense": None}), "unreadable"),
         (lambda _: b"[" * 100_000, "unreadable"),
-        (lambda _: b"{}", "unreadable"),
+        (lambda _: b"{}", "unreadable: KeyError"),
+        # The reason, and not the whole file, which Python keeps with the error.
+        (lambda text: text[:-9] + b"\xdd", r"unreadable: UnicodeDecodeError: .{,99}$"),
     ],
 )
 def test_a_manifest_that_was_changed_is_refused(

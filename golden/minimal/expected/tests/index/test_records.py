@@ -7,12 +7,11 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from workshop.index.reader import make_record
-from workshop.index.records import ChunkRecord, Place
+from workshop.index.records import ChunkRecord, Passage, Place
 from workshop.retrieval.results import (
     Hit,
     LaneRanks,
     LaneScores,
-    Passage,
     SearchResponse,
 )
 

@@ -38,7 +38,13 @@ class Indexes:
                 raise FileNotFoundError("terms.bin")
             return ["terms.bin"] if content == "damaged" else []
 
-        return SimpleNamespace(verify=verify, version=name, layout=SimpleNamespace(root=name))
+        layout = SimpleNamespace(root=directory / name)
+        return SimpleNamespace(verify=verify, version=name, layout=layout)
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workshop.index.reloading.POLL_SECONDS", 0.01)
 
 
 @pytest.fixture
@@ -53,7 +59,7 @@ def served(tmp_path: Path, indexes: Indexes) -> Iterator[Served]:
     served = Served()
     served.open_index = indexes.open
     served.load(tmp_path, verify=False)
-    stop = follow(served, indexes.outcomes.append, poll_seconds=0.01)
+    stop = follow(served, indexes.outcomes.append)
     yield served
     stop.set()
 
@@ -86,6 +92,22 @@ def test_each_index_that_is_whole_is_served(
     assert indexes.outcomes == ["refused"] * 3 + ["ok"] * 2
 
 
+def test_an_index_that_is_published_while_another_is_opened_is_served(
+    tmp_path: Path, indexes: Indexes
+) -> None:
+    publish(tmp_path, "v1", "whole")
+    served = Served()
+    served.open_index = indexes.open
+    served.load(tmp_path, verify=False)
+    publish(tmp_path, "v2", "whole")
+    stop = follow(served, indexes.outcomes.append)
+    try:
+        wait_until(lambda: served.current().version == "v2")
+    finally:
+        stop.set()
+    assert indexes.outcomes == ["ok"]
+
+
 @pytest.mark.parametrize("content", ["damaged", "vanishing"])
 def test_an_index_that_proves_damaged_answers_nothing_until_it_is_mended(
     tmp_path: Path, indexes: Indexes, content: str
@@ -94,7 +116,7 @@ def test_an_index_that_proves_damaged_answers_nothing_until_it_is_mended(
     served = Served()
     served.open_index = indexes.open
     served.load(tmp_path, verify=False)
-    stop = follow(served, indexes.outcomes.append, poll_seconds=0.01)
+    stop = follow(served, indexes.outcomes.append)
     try:
         wait_until(lambda: bool(served.state.damage))
         assert not served.state.verified
@@ -106,6 +128,19 @@ def test_an_index_that_proves_damaged_answers_nothing_until_it_is_mended(
         assert served.current().version == "v1"
     finally:
         stop.set()
+
+
+def test_an_old_index_that_is_removed_while_it_is_verified_is_not_damaged(
+    tmp_path: Path, indexes: Indexes
+) -> None:
+    publish(tmp_path, "v1", "vanishing")
+    served = Served()
+    served.open_index = indexes.open
+    served.load(tmp_path, verify=False)
+    publish(tmp_path, "v2", "whole")
+    served.verify()
+    assert not served.state.verified
+    assert served.current().version == "v1"
 
 
 def test_what_is_served_is_opened_when_it_is_first_wanted(

@@ -13,8 +13,8 @@ from workshop.retrieval.dense_lane import (
     DenseLane,
     exact_type,
     hamming,
+    order_halves,
     pack_signs,
-    telling_halves,
 )
 
 
@@ -156,4 +156,4 @@ def test_the_half_in_which_a_query_is_furthest_from_the_centre(
     centre = np.full(dimensions, 0.5, dtype=np.float32)
     query = centre.copy()
     query[furthest] -= 1
-    assert telling_halves(query, centre) == words
+    assert order_halves(query, centre) == words

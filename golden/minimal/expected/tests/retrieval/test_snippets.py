@@ -48,12 +48,20 @@ def marked(shown: ShownHit) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "snippet"),
     [
-        ("A [link](https://a.example/b) and [one](c.md 'x').", "A link and [one](c.md 'x')."),
+        ("A [link](https://a.example/b) and [one](c.md 'x').", "A link and one."),
+        ("![A map](a_(1).png) Here.", "Here."),
+        ("A [page](https://a.example/B_(c)) in [one](<d e.md>).", "A page in one."),
         ('See [it](a.md "Title") or [that][ref] or [[page|this]].', "See it or that or this."),
         ("[![Build](https://b.example/x.svg)](https://b.example) Fast.", "Fast."),
         (
             "![A picture](a.png) It **is** *very* bold, `**kwargs` not.",
             "It is very bold, **kwargs not.",
+        ),
+        ("***Plate***. **A *very* heavy** suit.", "Plate. A very heavy suit."),
+        ("It _is_ (_very_) __much so__, **_now_**.", "It is (very) much so, now."),
+        (
+            "Of _this_one https://a.example/_b_/ stays.",
+            "Of _this_one https://a.example/_b_/ stays.",
         ),
         ("<Note icon='x'>\n  Take <b>care</b>.<br/>\n</Note>", "Take care."),
         ('<Tab onClick={() => go("a")}>Go</Tab>', "Go"),
@@ -210,6 +218,11 @@ def test_offsets_count_characters() -> None:
         "``",
         "**a",
         "*a ",
+        "__a ",
+        " _a",
+        "***a*",
+        "[a](b(",
+        "[a](b(c)",
         "<a",
         "|",
         "\n#",

@@ -64,9 +64,18 @@ def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
         whole = hit.text if hit.passage is None else hit.passage.text
         if left < min(MIN_PASSAGE_CHARACTERS, len(whole)):
             break
-        excerpt, url = shorten(hit.text, EXCERPT_CHARACTERS), document_url(hit)
-        place = (hit.document_id, hit.section, hit.path, hit.position)
-        source = SourceOfAnswer(number, hit.id, hit.title, url, *place, excerpt, hit.score)
+        source = SourceOfAnswer(
+            number=number,
+            id=hit.id,
+            title=hit.title,
+            url=document_url(hit),
+            document_id=hit.document_id,
+            section=hit.section,
+            path=hit.path,
+            position=hit.position,
+            text=shorten(hit.text, EXCERPT_CHARACTERS),
+            score=hit.score,
+        )
         passages.append(NumberedPassage(source, hit, shorten(whole, left)))
         left -= len(passages[-1].text)
     return passages
@@ -131,10 +140,19 @@ async def find_passages(
     query_from: QueryOrigin,
     query_notice: str | None = None,
 ) -> tuple[Sources, list[NumberedPassage]]:
-    """Search; return the event that tells of it, and what may be cited."""
+    """Search; return the event that says what was found, and the passages that may be cited."""
     found = await search(query, asked.top_k, filters=asked.filters)
     passages = number_passages(found.hits)
-    how = (found.mode, found.reason, found.degraded, found.match)
-    unknown, stages = list(found.unknown_identifiers), dict(found.stages)
-    cited = [passage.source for passage in passages]
-    return Sources(found.query, query_from, query_notice, *how, unknown, stages, cited), passages
+    sources = Sources(
+        query=found.query,
+        query_from=query_from,
+        query_notice=query_notice,
+        mode=found.mode,
+        reason=found.reason,
+        degraded=found.degraded,
+        match=found.match,
+        unknown_identifiers=list(found.unknown_identifiers),
+        stages=dict(found.stages),
+        sources=[passage.source for passage in passages],
+    )
+    return sources, passages

@@ -19,9 +19,9 @@ from ..retrieval.tokens import ENGLISH_STOP_WORDS
 Kind = Literal["question", "follow_up", "acknowledgement"]
 
 DEFAULT_CHAT_TOP_K = 6
-MAX_WORDS = 24  # Of a message that may be a follow-up.
+MAX_WORDS = 24  # A longer message is no follow-up.
 MAX_ADDED_WORDS = 2
-MAX_FOLLOW_UPS = 4  # That a query is made of, at most.
+MAX_FOLLOW_UPS = 4  # The newest, of which a query is made.
 MAX_HEADING_CHARACTERS = 120
 
 _WORD = re.compile(r"\w+(?:-\w+)*")
@@ -70,7 +70,7 @@ class LanguageWords:
     clauses: re.Pattern[str]
     openings: re.Pattern[str]
     thanks: frozenset[str]
-    polite: frozenset[str]  # Thanks only beside one of `thanks`.
+    polite: frozenset[str]  # Thanks only together with one of `thanks`.
 
 
 def word_set(text: str) -> frozenset[str]:

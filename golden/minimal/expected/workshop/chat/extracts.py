@@ -6,6 +6,7 @@ index, times how well its passage ranked.
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ..index.reader import Index, current_index
 from ..retrieval.results import term_weights
@@ -15,8 +16,10 @@ from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind
 from .text import part_marks, sentences
 
 MAX_SENTENCES, MIN_SHARE_OF_BEST = 4, 0.45
-# Terms in the headings above a sentence count less; passages mostly say first what they are about.
+# Terms in the headings count less; most passages begin by saying what they are about.
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
+
+_done = partial(Done, "extractive", truncated=False, usage=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +34,20 @@ class Chat:
         index = current_index()
         kind = kind_of(asked.turns, index, self.language)
         if kind == "acknowledgement":
-            yield Sources(None, "none", None, None, None, False, None, [], {}, [])
+            yield Sources(
+                query=None,
+                query_from="none",
+                query_notice=None,
+                mode=None,
+                reason=None,
+                degraded=False,
+                match=None,
+                unknown_identifiers=[],
+                stages={},
+                sources=[],
+            )
             yield Delta("You are welcome. Ask whatever else you want to know.")
-            yield Done("extractive", "acknowledgement", None, [], False, None)
+            yield _done("acknowledgement", notice=None, cited=[])
             return
         is_follow_up = kind == "follow_up"
         query = query_of(asked.turns, index, self.language) if is_follow_up else asked.question
@@ -54,17 +68,16 @@ def extract_answer(
     if sources.unknown_identifiers:
         # Sentences that resemble a question about what is unknown are about something else.
         text = f"The documents do not mention {', '.join(sources.unknown_identifiers)}."
-        return text, Done("extractive", "nothing_found", text, [], False, None)
+        return text, _done("nothing_found", notice=text, cited=[])
     is_found = sources.match != "none"
     extracts = extract(sources.query or "", passages, current_index()) if is_found else []
     if not extracts:
         notice = "No passage is near enough to the question."
-        done = Done("extractive", "nothing_found", notice, [], False, None)
+        done = _done("nothing_found", notice=notice, cited=[])
         return "Nothing was found in the documents about this.", done
     said = [f"{part_marks(text)} [{passage.source.number}]" for passage, text in extracts]
     cited = list(dict.fromkeys(passage.source.cited() for passage, _ in extracts))
-    done = Done("extractive", "no_model", notice, cited, False, None)
-    return "\n\n".join([*said, notice]), done
+    return "\n\n".join([*said, notice]), _done("no_model", notice=notice, cited=cited)
 
 
 def extract(

@@ -16,7 +16,6 @@ from starlette.types import Send
 from ..index.reader import current_index
 from ..retrieval.results import MAX_QUERY_LENGTH
 from ..web.filtered import FilterValues
-from ..web.problems import PROBLEM_RESPONSES
 from ..web.requests import WHOLE, RequestModel
 from ..web.routes import JsonRoute
 from .answer import Answer, ChatEvent
@@ -107,7 +106,7 @@ class EventStream(StreamingResponse):
 
 def chat_routes(answer: Answer) -> APIRouter:
     """Return the route of POST /chat, which answers as `answer` does."""
-    routes = APIRouter(route_class=JsonRoute, tags=["chat"], responses=PROBLEM_RESPONSES)
+    routes = APIRouter(route_class=JsonRoute, tags=["chat"])
 
     class Described(JSONResponse):
         """Makes FastAPI describe the data of the events, which `EventStream` sends."""

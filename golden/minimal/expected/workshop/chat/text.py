@@ -33,10 +33,14 @@ _BLOCK = re.compile(
     r"\n[ \t]*(?=\n)|^[ \t]*(?:(?:[-*+]|[0-9]{1,3}[.)])[ \t]+|>[ \t]?|(?=\|))|\|[ \t]*$",
     re.MULTILINE,
 )
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
-_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+# Of what follows, nothing is meant within code; so a span of it is passed over as a whole.
+_CODE_OR = rf"({_CODE_SPAN.pattern})|"
+_LINK = re.compile(
+    _CODE_OR + r"!?\[([^\[\]]*)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+(?:\s+\"[^\"]*\")?\)"
+)
+_WIKILINK = re.compile(_CODE_OR + r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 # Bounded, or many marks that are never closed would take quadratic time.
-_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
+_EMPHASIS = re.compile(_CODE_OR + r"(\*\*|(?<!\w)__(?=[^_]* ))(?=\S)(.{1,200}?)(?<=\S)\2(?!\*)")
 _NUMBER = re.compile(r"\[([0-9 ,;\u2013-]+)\]")
 
 MARKS = re.compile(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])")
@@ -71,9 +75,9 @@ def sentences(text: str) -> Iterator[str]:
     for block in _BLOCK.split(_HEADING_OR_RULE.sub("\n", text)):
         if block.lstrip().startswith("|"):
             block = ", ".join(filter(None, _cells(block)))
-        plain = _LINK.sub(r"\1", _WIKILINK.sub(r"\1", " ".join(block.split())))
+        plain = _LINK.sub(r"\1\2", _WIKILINK.sub(r"\1\2", " ".join(block.split())))
         # A number in square brackets would look like a citation.
-        plain = _NUMBER.sub(r"(\1)", _EMPHASIS.sub(r"\2", plain))
+        plain = _NUMBER.sub(r"(\1)", _EMPHASIS.sub(r"\1\3", plain))
         for start, end in pairwise([0, *find_sentence_ends(plain, 0, len(plain)), len(plain)]):
             sentence = shorten(plain[start:end].strip(), MAX_SENTENCE)
             if len(sentence) >= MIN_SENTENCE:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..retrieval.settings import IndexUnusableError
+from ..retrieval.settings import IndexUnusableError, cause_of
 from .layout import open_array
 from .reader import Index, RecordLines, opened_with_index
 from .records import ChunkRecord, Place, Record
@@ -68,9 +68,6 @@ class Documents:
         paths = layout.documents, layout.document_offsets, layout.document_ids
         self._lines = RecordLines(*paths, count)
 
-    def __len__(self) -> int:
-        return len(self.first_chunks) - 1
-
     def read(self, number: int) -> DocumentRecord:
         """Return the document with a number from 0 on, in the order of the index."""
         start, end = self.first_chunks[number : number + 2].tolist()
@@ -85,7 +82,7 @@ class Documents:
 
     def page(self, offset: int = 0, limit: int = 100) -> Iterator[DocumentRecord]:
         """Yield at most `limit` documents from `offset` on, in order, reading each when due."""
-        return map(self.read, range(len(self))[offset:][:limit])
+        return map(self.read, range(len(self.first_chunks) - 1)[offset:][:limit])
 
     def chunks_of(
         self, document: DocumentRecord, offset: int = 0, limit: int | None = None
@@ -112,7 +109,7 @@ class Documents:
                 for entry in json.loads(self._report.read_bytes())["sources"]
             ]
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise IndexUnusableError(f"{self._report}: unreadable: {error!r}") from None
+            raise IndexUnusableError(f"{self._report}: unreadable: {cause_of(error)}") from None
 
 
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:

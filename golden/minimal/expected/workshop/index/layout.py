@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..retrieval.settings import IndexUnusableError
+from ..retrieval.settings import IndexUnusableError, cause_of
 from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
 
 FORMAT_VERSION = 5
 
 _HASH = b'\n "sha256": "'  # The manifest's own: those of its files are indented further.
 HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
-TERMS_APART = 64  # Between two that stay in memory once a lookup has read them.
+TERMS_APART = 64  # Every 64th term stays in memory once a lookup has read it.
 OTHER_VERSION_HINT = "build the index again with the version that exported this server"
 MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
 
@@ -124,7 +124,7 @@ class Manifest:
         except FileNotFoundError:
             raise IndexUnusableError(f"{path.parent}: not an index") from None
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-            raise IndexUnusableError(f"{path}: unreadable: {error!r}") from None
+            raise IndexUnusableError(f"{path}: unreadable: {cause_of(error)}") from None
 
 
 def manifest_bytes(values: Mapping[str, Any]) -> bytes:
@@ -203,7 +203,7 @@ def resolve_version(directory: Path) -> Path:
 
 
 def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Map a NumPy file read-only; -1 in `shape` stands for any length.
+    """Map a NumPy file read-only; -1 in `shape` is any length.
 
     Raises IndexUnusableError when the file is missing, damaged, or of another type or shape.
     """

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ..retrieval.candidates import QueryEncoder, TermLane, VectorLane
-from ..retrieval.settings import IndexUnusableError
+from ..retrieval.settings import IndexUnusableError, cause_of
 from ..retrieval.tokens import Tokenizer
-from .layout import IndexFiles, open_array, open_bytes
-from .records import ChunkRecord, Place
+from .layout import IndexFiles, open_array, open_bytes, resolve_version
+from .records import ChunkRecord, Passage, Place
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
@@ -56,7 +56,7 @@ class RecordLines:
             start, end = self._offsets[number : number + 2].tolist()
             return make_record(make, _decode(str(self._bytes[start:end], "utf-8"))[0], *more)
         except (ValueError, LookupError, OverflowError, TypeError) as error:
-            raise IndexUnusableError(f"{self._path}: record {number}: {error!r}") from None
+            raise IndexUnusableError(f"{self._path}: record {number}: {cause_of(error)}") from None
 
     def numbers(self, identifier: str) -> list[int]:
         """Return the numbers of the records whose ids have the hash of this one, ascending."""
@@ -90,8 +90,7 @@ class Index:
         self.tokenizer = Tokenizer(manifest.language)
         self.keyword_lane = keyword_lane
         if dense_lane is not None and encoder is not None:
-            self.dense_lane = dense_lane
-            self.encoder = encoder
+            self.dense_lane, self.encoder = dense_lane, encoder
         paths = layout.chunks, layout.chunk_offsets, layout.chunk_ids
         self.chunk_lines = RecordLines(*paths, manifest.chunks)
         self._parts: dict[object, Any] = {}
@@ -101,8 +100,15 @@ class Index:
     @classmethod
     def open(cls, directory: Path, *parts: Callable[[IndexFiles], Any]) -> "Index":
         """Open an index with the lanes and the encoder of `parts`. Raises IndexUnusableError."""
-        files = IndexFiles.open(directory)
-        return cls(files, *(open_part(files) for open_part in parts))
+        while True:
+            version = resolve_version(directory)
+            try:
+                files = IndexFiles.open(version)
+                return cls(files, *(open_part(files) for open_part in parts))
+            except IndexUnusableError:
+                # Builds may have replaced and removed it meanwhile.
+                if resolve_version(directory) == version:
+                    raise
 
     def part(self, kind: Callable[["Index"], Part]) -> Part:
         """Return a part that not every server has, such as its filters."""
@@ -145,6 +151,8 @@ class Served:
 
     open_index: Callable[[Path], Index]
     view: Callable[[Index], Index] | None = None  # What callers get of the index.
+    # The larger passage around a chunk, where results have it too.
+    find_passage: Callable[[Index, ChunkRecord], Passage | None] | None = None
 
     def __init__(self) -> None:
         self.state = ServedState()
@@ -189,11 +197,21 @@ class Served:
         except Exception as error:
             # Damage may show in ways that nobody has foreseen, and must not end the thread.
             findings = [repr(error)]
+        if findings and self.is_replaced(index):
+            # Builds remove old versions; what is mapped of them answers until they are reloaded.
+            return
         if findings:
             _logger.error("the index is damaged: %s", "; ".join(findings))
         with self._lock:
             if self._index is index:
                 self.state = replace(self.state, verified=not findings, damage=tuple(findings))
+
+    def is_replaced(self, index: Index) -> bool:
+        """Return whether another version has been published since an index was opened."""
+        try:
+            return resolve_version(self.directory) != index.layout.root
+        except IndexUnusableError:
+            return False
 
     def replace(self, index: Index) -> None:
         """Answer from an index whose files have been verified."""
@@ -207,7 +225,7 @@ class Served:
 
 
 served = Served()
-"""The one index that this process answers from; `search` says how it is opened."""
+"""The one index that this process answers from; `search` says how it is opened and read."""
 
 load = served.load
 current_index = served.current

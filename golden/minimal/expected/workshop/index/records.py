@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-GOES_ON = "\u2026"  # Ends a title that is only the beginning of the text.
+GOES_ON = "\u2026"  # A title that is only the beginning of the text ends with it.
 
 
-def telling_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
+def informative_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
     """Return the title of a document, or nothing if it repeats the section, the text or the id."""
     return () if title.endswith(GOES_ON) or title in (*section, document_id) else (title,)
 
@@ -46,6 +46,15 @@ class Place(Record):
     title: str
 
 
+@dataclass(frozen=True, slots=True)
+class Passage(Record):
+    """Some text of a document, with its place; `section` holds the headings above all of it."""
+
+    text: str
+    section: list[str]
+    position: dict[str, int]
+
+
 # Not frozen, as hits are not: one that is takes six times as long to make.
 @dataclass(slots=True)
 class ChunkRecord(Record):
@@ -66,7 +75,7 @@ class ChunkRecord(Record):
 
     def headings(self) -> list[str]:
         """Return the headings above the text: the title, if it tells something, and sections."""
-        return [*telling_title(self.title, self.document_id, self.section), *self.section]
+        return [*informative_title(self.title, self.document_id, self.section), *self.section]
 
     def titled_section(self) -> list[str]:
         """Return the title and the section, to be shown in one line."""

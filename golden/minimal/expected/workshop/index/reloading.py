@@ -16,23 +16,20 @@ NOT_RELOADED = "the index published last cannot be used; the one before is still
 _logger = logging.getLogger(__name__)
 
 
-def follow(
-    served: Served,
-    count: Callable[[str], object] = lambda _result: None,
-    poll_seconds: float = POLL_SECONDS,
-) -> threading.Event:
+def follow(served: Served, count: Callable[[str], object] = lambda _: None) -> threading.Event:
     """Verify the served index, then serve each that is published, until the event is set.
 
     `count` is called with `ok` or `refused`. While the index is damaged or the last one was
     refused, a file that is replaced counts as published.
     """
     stop = threading.Event()
-    seen = _stamps(served.directory)
+    # One that was published while the served one was opened is still to be served.
+    seen = [] if served.is_replaced(served.current()) else _stamps(served.directory)
 
     def watch() -> None:
         nonlocal seen
         served.verify()
-        while not stop.wait(poll_seconds):
+        while not stop.wait(POLL_SECONDS):
             is_wrong = bool(served.state.damage or served.state.problem)
             found = _stamps(served.directory, every_file=is_wrong)
             if found != (seen if is_wrong else seen[: len(found)]):

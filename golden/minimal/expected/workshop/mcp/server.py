@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import partial
 from typing import Annotated, Any
 
 from mcp import types
@@ -14,17 +13,15 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
 from ..index.documents import DocumentRecord, Documents, SourceList, join_chunks
-from ..index.reader import Index, current_index
+from ..index.reader import Index, current_index, served
 from ..index.records import ChunkRecord, Record
-from ..retrieval.results import FindPassage, Hit, LaneRanks, SearchResponse
+from ..retrieval.results import Hit, LaneRanks, SearchResponse
 from ..retrieval.settings import InvalidRequestError, ServerError, settings
 from ..web.citations import document_url
 from ..web.filtered import SearchArguments
 from ..web.requests import AsyncSearch, RequestModel
 
-MAX_FETCHED_LENGTH = 100_000
-"""Characters of a document that `fetch` returns: no model has room for more."""
-
+MAX_FETCHED_LENGTH = 100_000  # Characters of a document: few models have room for more.
 _LEFT_OUT = {"exclude": True}
 
 _logger = logging.getLogger(__name__)
@@ -77,72 +74,125 @@ class FetchedText(Record):
     metadata: dict[str, Any]
 
 
-# Name, title, description, arguments and answer.
-_TOOLS = (
-    (
-        "search",
-        "Search {title}",
-        "Find the passages of {title} that answer a question, best first. Identifiers such as"
-        " article numbers, names of settings and error codes are found as written.",
-        SearchArguments,
-        FoundPassages,
-    ),
-    (
-        "fetch",
-        "Read from {title}",
-        "Read one passage by its id, or a whole document by its document_id, verbatim.",
-        FetchRequest,
-        FetchedText,
-    ),
-    (
-        "list_sources",
-        "List the sources of {title}",
-        "List where the documents come from, with the number of documents and passages of"
-        " each. The names can be used as the source filter of search.",
-        ListSourcesRequest,
-        SourceList,
-    ),
-)
+async def _find(search: AsyncSearch, asked: SearchArguments) -> FoundPassages:
+    response = await search(asked.query, asked.top_k, mode=asked.mode, filters=asked.filters)
+    hits = tuple(FoundPassage(**_values(hit, url=document_url(hit))) for hit in response.hits)
+    return FoundPassages(**_values(response, hits=hits))
 
 
-def create_server(
-    search: AsyncSearch, version: str, find_passage: FindPassage | None = None
-) -> Server[Any]:
-    """Return a server; its `fetch` returns the passage that `find_passage` returns for a chunk."""
-    chosen = settings()
-    tools = [
-        types.Tool(
-            name=name,
-            title=heading.format(title=chosen.title),
-            description=description.format(title=chosen.title),
-            input_schema=request.model_json_schema(),
-            output_schema=TypeAdapter(answer).json_schema(mode="serialization"),
+def _values(record: Hit | SearchResponse, **changed: object) -> dict[str, Any]:
+    return {one.name: getattr(record, one.name) for one in fields(record)} | changed
+
+
+async def _fetch(_search: AsyncSearch, asked: FetchRequest) -> FetchedText:
+    index = current_index()
+    record = index.find_chunk(asked.id) or index.part(Documents).find(asked.id)
+    if record is None:
+        raise InvalidRequestError("there is no passage or document with this id", field="id")
+    values = record.to_json()
+    metadata = {name: values[name] for name in ("source", "path", "tags", "modified", "also_at")}
+    if isinstance(record, ChunkRecord):
+        passage = (served.find_passage and served.find_passage(index, record)) or record
+        text = passage.text
+        metadata |= {"document_id": record.document_id, "section": passage.section}
+    else:
+        text, is_truncated = read_beginning(index, record)
+        # What a document says about itself must not replace what the index says.
+        metadata = {**record.metadata, **metadata, "truncated": is_truncated}
+    return FetchedText(record.id, record.title, text, document_url(record), metadata)
+
+
+def read_beginning(index: Index, document: DocumentRecord) -> tuple[str, bool]:
+    """Return the first MAX_FETCHED_LENGTH characters of a document, and whether there are more."""
+    text = ""
+    for piece in join_chunks(index.part(Documents).chunks_of(document)):
+        text += piece
+        if len(text) > MAX_FETCHED_LENGTH:
+            break
+    return text[:MAX_FETCHED_LENGTH], len(text) > MAX_FETCHED_LENGTH
+
+
+async def _list_sources(_search: AsyncSearch, _asked: ListSourcesRequest) -> SourceList:
+    return SourceList(current_index().part(Documents).sources())
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool, which gets checked arguments; `{title}` in its texts is that of the server."""
+
+    name: str
+    title: str
+    description: str
+    arguments: type[RequestModel]
+    result: type[Record]
+    answer: Callable[[AsyncSearch, Any], Awaitable[Record]]
+
+    def describe(self, server_title: str) -> types.Tool:
+        """Return the tool as clients are told of it."""
+        title = self.title.format(title=server_title)
+        return types.Tool(
+            name=self.name,
+            title=title,
+            description=self.description.format(title=server_title),
+            input_schema=self.arguments.model_json_schema(),
+            output_schema=TypeAdapter(self.result).json_schema(mode="serialization"),
             annotations=types.ToolAnnotations(
-                title=heading.format(title=chosen.title),
+                title=title,
                 read_only_hint=True,
                 destructive_hint=False,
                 idempotent_hint=True,
                 open_world_hint=False,
             ),
         )
-        for name, heading, description, request, answer in _TOOLS
-    ]
-    schemas = {tool.name: tool.input_schema for tool in tools}
-    answers: dict[str, Callable[[dict[str, Any]], Awaitable[Record]]] = {
-        "search": partial(_search, search),
-        "fetch": partial(_fetch, find_passage),
-        "list_sources": _list_sources,
-    }
+
+
+TOOLS = (
+    Tool(
+        "search",
+        "Search {title}",
+        "Find the passages of {title} that answer a question, best first. Identifiers such as"
+        " article numbers, names of settings and error codes are found as written.",
+        SearchArguments,
+        FoundPassages,
+        _find,
+    ),
+    Tool(
+        "fetch",
+        "Read from {title}",
+        "Read one passage by its id, or a whole document by its document_id, verbatim.",
+        FetchRequest,
+        FetchedText,
+        _fetch,
+    ),
+    Tool(
+        "list_sources",
+        "List the sources of {title}",
+        "List where the documents come from, with the number of documents and passages of"
+        " each. The names can be used as the source filter of search.",
+        ListSourcesRequest,
+        SourceList,
+        _list_sources,
+    ),
+)
+
+
+def create_server(search: AsyncSearch, version: str) -> Server[Any]:
+    """Return a server with the tools."""
+    chosen = settings()
+    described = [tool.describe(chosen.title) for tool in TOOLS]
+    schemas = {tool.name: tool.input_schema for tool in described}
+    tools = {tool.name: tool for tool in TOOLS}
 
     async def list_tools(_context: Any, _page: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=tools)
+        return types.ListToolsResult(tools=described)
 
     async def call_tool(_context: Any, call: types.CallToolRequestParams) -> types.CallToolResult:
-        if call.name not in answers:
+        if call.name not in tools:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {call.name}")
-        found = None
+        found, tool = None, tools[call.name]
         try:
-            found = (await answers[call.name](call.arguments or {})).to_json()
+            arguments = tool.arguments.model_validate(call.arguments or {})
+            found = (await tool.answer(search, arguments)).to_json()
             said = to_json(found).decode()
         except ValidationError as error:
             said = "; ".join(_describe_error(entry) for entry in error.errors())
@@ -179,53 +229,6 @@ def create_server(
     # The SDK's own middleware sends traces to whatever the environment names.
     server.middleware.clear()
     return server
-
-
-async def _search(search: AsyncSearch, arguments: Mapping[str, Any]) -> FoundPassages:
-    request = SearchArguments.model_validate(arguments)
-    response = await search(
-        request.query, request.top_k, mode=request.mode, filters=request.filters
-    )
-    hits = tuple(FoundPassage(**_values(hit, url=document_url(hit))) for hit in response.hits)
-    return FoundPassages(**_values(response, hits=hits))
-
-
-def _values(record: Hit | SearchResponse, **changed: object) -> dict[str, Any]:
-    return {one.name: getattr(record, one.name) for one in fields(record)} | changed
-
-
-async def _fetch(find_passage: FindPassage | None, arguments: Mapping[str, Any]) -> FetchedText:
-    identifier = FetchRequest.model_validate(arguments).id
-    index = current_index()
-    record = index.find_chunk(identifier) or index.part(Documents).find(identifier)
-    if record is None:
-        raise InvalidRequestError("there is no passage or document with this id", field="id")
-    values = record.to_json()
-    metadata = {name: values[name] for name in ("source", "path", "tags", "modified", "also_at")}
-    if isinstance(record, ChunkRecord):
-        passage = (find_passage and find_passage(index, record)) or record
-        text = passage.text
-        metadata |= {"document_id": record.document_id, "section": passage.section}
-    else:
-        text, is_truncated = read_beginning(index, record)
-        # What a document says about itself must not replace what the index says.
-        metadata = {**record.metadata, **metadata, "truncated": is_truncated}
-    return FetchedText(record.id, record.title, text, document_url(record), metadata)
-
-
-def read_beginning(index: Index, document: DocumentRecord) -> tuple[str, bool]:
-    """Return the first MAX_FETCHED_LENGTH characters of a document, and whether there are more."""
-    text = ""
-    for piece in join_chunks(index.part(Documents).chunks_of(document)):
-        text += piece
-        if len(text) > MAX_FETCHED_LENGTH:
-            break
-    return text[:MAX_FETCHED_LENGTH], len(text) > MAX_FETCHED_LENGTH
-
-
-async def _list_sources(arguments: Mapping[str, Any]) -> SourceList:
-    ListSourcesRequest.model_validate(arguments)
-    return SourceList(current_index().part(Documents).sources())
 
 
 def _describe_error(error: Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..index.reader import load
-from ..retrieval.results import FindPassage, SearchResponse
+from ..retrieval.results import SearchResponse
 from ..retrieval.settings import ServerError, settings
 from ..web.process import loading
 from ..web.requests import AsyncSearch
@@ -33,14 +33,12 @@ PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 HEADER_MISMATCH = -32020
 
-FINISHING_SECONDS = 10.0  # For requests over standard input, after it has ended.
+FINISHING_SECONDS = 10.0  # To answer what was asked before standard input ended.
 
 
-def mcp_routes(
-    search: AsyncSearch, version: str, find_passage: FindPassage | None = None
-) -> list[Route]:
+def mcp_routes(search: AsyncSearch, version: str) -> list[Route]:
     """Return the endpoint of all protocol versions; there are no sessions, so GET gets 405."""
-    endpoint = McpEndpoint(search, version, find_passage)
+    endpoint = McpEndpoint(search, version)
     # Both paths answer, because a redirect would be built from the Host header.
     return [McpRoute(path, endpoint, methods=["POST"]) for path in ("/mcp", "/mcp/")]
 
@@ -60,7 +58,6 @@ class McpEndpoint:
 
     search: AsyncSearch
     version: str
-    find_passage: FindPassage | None
     _sdk: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -92,7 +89,7 @@ class McpEndpoint:
 
         from .server import create_server
 
-        server = create_server(self.search, self.version, self.find_passage)
+        server = create_server(self.search, self.version)
         # `web.middleware` has checked Host and Origin, and knows more names of this server.
         security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 
@@ -142,9 +139,7 @@ def check_version(message: dict[str, Any], header: str | None) -> None:
                 raise MessageError(HEADER_MISMATCH, said, message.get("id"))
 
 
-def serve_stdio(
-    search: Callable[..., SearchResponse], version: str, find_passage: FindPassage | None = None
-) -> None:
+def serve_stdio(search: Callable[..., SearchResponse], version: str) -> None:
     """Answer until standard input ends; everything else that is printed goes to standard error.
 
     Raises IndexUnusableError, and ServerError if there is no input or output.
@@ -159,7 +154,7 @@ def serve_stdio(
         from .server import create_server
 
         load()
-    server = create_server(partial(run_in_threadpool, search), version, find_passage)
+    server = create_server(partial(run_in_threadpool, search), version)
 
     async def serve() -> None:
         lines: Any = _Lines(output)

@@ -100,7 +100,7 @@ async function answerTurn(turn) {
   byId("status").textContent = turn.error ?? "The answer is complete.";
 }
 
-/** The answer alone: those to programs say at their end how they came about; pages say it below. */
+/** The answer without the notice at its end, which the page shows below it. */
 function answerOf({ answer, done }) {
   const notice = done?.notice ?? "";
   return notice && answer.trimEnd().endsWith(notice) ? answer.slice(0, answer.lastIndexOf(notice)) : answer;

@@ -2,7 +2,7 @@
 
 const PIECE = 40;
 
-// What these readers deliver is shown as it stands; the others deliver Markdown.
+// What these readers deliver is shown as it is; the others deliver Markdown.
 const CODE_READERS = new Set(["code", "json", "yaml", "toml"]);
 const TEXT_READERS = new Set(["text", "subtitles"]);
 
@@ -223,7 +223,7 @@ function cite(chunkId, behavior = "auto") {
   byId("status").textContent = `Passage ${byId("place").textContent}`;
 }
 
-/** Where the cited passage stands among those that are shown; -1 if none is cited. */
+/** The place of the cited passage among those that are shown; -1 if none is cited. */
 const shownPlace = () => [...passages.children].indexOf(nodes.get(cited));
 
 async function step(direction) {

@@ -61,7 +61,7 @@ const STAGES = {
 const filtersInWords = (filters) =>
   Object.entries(filters).map(([name, value]) => `${readable(name)} ${quote([value].flat().join(", "))}`).join(", ");
 
-/** What one stage did; a stage of the owner's own is told as it stands. */
+/** What one stage did; a stage of the owner's own is shown as JSON. */
 function sentencesOf(name, { failed, ...details }) {
   if (Object.keys(details).length === 0) return [];
   try {

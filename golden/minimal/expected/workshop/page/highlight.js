@@ -1,6 +1,6 @@
 "use strict";
 
-// The words of a query in texts: the server says where they stand, in code points.
+// The words of a query in texts: the server says where they are, in code points.
 
 /** A text as nodes, its `spans` marked and the stretches in `code` in the type of code. */
 function markedNodes(text, spans, code = []) {

@@ -5,7 +5,7 @@
 
 const byId = (id) => document.getElementById(id);
 
-// The server may stand below a path of its own, behind a proxy.
+// Behind a proxy, the server may be below a path of its own.
 const ROOT = location.pathname.replace(/\/d\/.*$|\/[^/]*$/s, "/");
 
 /** An element with attributes and children; strings become text. */
@@ -19,7 +19,7 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** Text of the user's own, kept from turning the direction of what stands around it. */
+/** Text of the user's own, kept from changing the direction of the text around it. */
 const isolated = (text) => element("bdi", {}, text);
 
 /** The address, if it is one of the web: `javascript:` and the like are none. */
@@ -32,7 +32,7 @@ function webAddress(text) {
   }
 }
 
-/** Where a passage stands in its document. */
+/** The place of a passage in its document. */
 const placeOf = (documentId, chunkId) =>
   `${ROOT}d/${encodeURIComponent(documentId)}#${encodeURIComponent(chunkId)}`;
 

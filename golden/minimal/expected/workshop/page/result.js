@@ -1,6 +1,6 @@
 "use strict";
 
-// One result of a search: what it is, where it stands, and what belongs to it.
+// One result of a search: what it is, where it is from, and what belongs to it.
 
 function resultNode(hit) {
   const title = element("a", { href: placeOf(hit.document_id, hit.id), class: "hit" });
@@ -44,7 +44,7 @@ function whereParts(hit) {
   ];
 }
 
-/** What is shown on demand: the larger passage, what the result stands for, other places. */
+/** What is shown on demand: the larger passage, results like it, other places. */
 function furtherNodes(hit) {
   const copies = hit.near_duplicates ?? [];
   return [
@@ -66,7 +66,7 @@ function passageNode(hit) {
   return node;
 }
 
-/** The results that one stands for: links as soon as the server has said what they are. */
+/** The results like this one: links as soon as the server has said what they are. */
 function copiesNode(ids) {
   return element("ul", { class: "places" }, ...ids.map((id) => {
     const item = element("li", {}, element("span", { class: "muted" }, "…"));

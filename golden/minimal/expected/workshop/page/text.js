@@ -5,10 +5,26 @@
 
 const CODE_FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const HEADING = /^ {0,3}(#{1,6})\s+(.*)$/;
+const SETEXT_RULE = /^ {0,3}(=+|-+)\s*$/;
 const LIST_ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
 const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
-const INLINE =
-  /(?<code>`+)(?<coded>.+?)\k<code>(?!`)|!?\[(?<label>[^\]\n]*)\]\([^()\s]*\)|\*\*(?<strong>\S(?:.*?\S)?)\*\*|(?<![\p{L}\p{N}*])\*(?<em>[^\s*](?:[^*\n]*[^\s*])?)\*(?!\*)|\[(?<cite>\d{1,3})\]/gsu;
+// A link's address may hold pairs of round brackets; `__init__` and `a/_b_/c` are no emphasis.
+const INLINE = new RegExp(
+  [
+    /(?<code>`+)(?<coded>.+?)\k<code>(?!`)/,
+    /!?\[(?<label>[^\]\n]*)\]\((?:<[^<>\n]*>|(?:[^()\s]|\([^()\s]*\))*)(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\)/,
+    /\*\*(?<strong>\S(?:.*?\S)?)\*\*(?!\*)/,
+    /(?<![\p{L}\p{N}_/])__(?=\S)(?=[^_]*\s)(?<underscoredStrong>[^_]+)(?<=\S)__(?![\p{L}\p{N}_/])/,
+    /(?<![\p{L}\p{N}*])\*(?<em>[^\s*](?:[^*\n]*[^\s*])?)\*(?!\*)/,
+    /(?<![\p{L}\p{N}_/])_(?<underscored>[^\s_](?:[^_\n]*[^\s_])?)_(?![\p{L}\p{N}_/])/,
+    /\[(?<cite>\d{1,3})\]/,
+    /<(?<address>[a-z]{2,8}:[^<>\s]+)>/,
+    /\\(?<escaped>[!-/:-@[-`{-~])/,
+    /&(?<entity>amp|lt|gt|quot|apos|nbsp|#39);/,
+  ].map((part) => part.source).join("|"),
+  "gsu",
+);
+const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0", "#39": "'" };
 
 // What is longer stays as it is, since time grows faster than length.
 const MAX_INLINE = 10_000;
@@ -20,16 +36,21 @@ function inlineNodes(text, cite) {
   const nodes = [];
   let position = 0;
   for (const match of text.matchAll(INLINE)) {
-    const { coded, label, strong, em, cite: cited } = match.groups;
+    const { coded, label, cite: cited, address, escaped, entity } = match.groups;
+    const strong = match.groups.strong ?? match.groups.underscoredStrong;
+    const em = match.groups.em ?? match.groups.underscored;
     let node = null;
     if (coded !== undefined) node = element("code", {}, coded);
-    else if (label !== undefined) node = label;
+    else if (label !== undefined) node = inlineNodes(label, cite);
     else if (strong !== undefined) node = element("strong", {}, ...inlineNodes(strong, cite));
     else if (em !== undefined) node = element("em", {}, ...inlineNodes(em, cite));
-    else node = cite?.(Number(cited)) ?? null;
+    else if (cited !== undefined) node = cite?.(Number(cited)) ?? null;
+    else if (address !== undefined) node = address;
+    // In an answer, `\[9\]` would become what looks like a citation.
+    else if (!cite) node = escaped ?? ENTITIES[entity];
     if (node === null) continue;
     if (match.index > position) nodes.push(text.slice(position, match.index));
-    nodes.push(node);
+    nodes.push(...[node].flat());
     position = match.index + match[0].length;
   }
   if (position < text.length) nodes.push(text.slice(position));
@@ -37,7 +58,7 @@ function inlineNodes(text, cite) {
 }
 
 const cells = (line) =>
-  line.trim().replace(/^\||\|$/g, "").split(/(?<!\\)\|/).map((cell) => cell.trim());
+  line.trim().replace(/^\||\|$/g, "").split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
 
 function tableNode(lines, cite) {
   const row = (line, name) =>
@@ -65,10 +86,10 @@ function listNode(items, cite) {
   return list;
 }
 
-/** Text as it stands. */
+/** Text as it is written. */
 const wholeNode = (text) => element("pre", { class: "whole" }, text);
 
-/** Markdown as block elements; its headings stand `below` levels lower, under one of the page. */
+/** Markdown as block elements; its headings are `below` levels lower, under one of the page. */
 function markdownNodes(text, cite = null, below = 2) {
   if (text.length > MAX_TEXT) return [wholeNode(text)];
   const lines = text.replaceAll("\r\n", "\n").split("\n");
@@ -98,6 +119,10 @@ function markdownNodes(text, cite = null, below = 2) {
       flush();
       const level = Math.min(6, Math.max(2, heading[1].length + below));
       nodes.push(element(`h${level}`, {}, ...inlineNodes(heading[2].replace(/ #+ *$/, ""), cite)));
+    } else if (paragraph.length && SETEXT_RULE.test(line)) {
+      const level = Math.min(6, Math.max(2, (line.includes("=") ? 1 : 2) + below));
+      nodes.push(element(`h${level}`, {}, ...inlineNodes(paragraph.join("\n"), cite)));
+      paragraph = [];
     } else if (/^ {0,3}([-*_])( *\1){2,}\s*$/.test(line)) {
       flush();
       nodes.push(element("hr"));

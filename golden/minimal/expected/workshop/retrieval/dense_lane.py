@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, IndexLayout, open_array
 from .candidates import LaneHits, Mask, Numbers, Scores, Vector, best, stage
-from .hybrid import about_vectors, distance_from
+from .hybrid import distance_from, require_vectors
 
 EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than both passes.
 # Few enough for what is computed to stay in the processor's cache.
 WORDS_AT_ONCE, ROWS_AT_ONCE = 60_000, 256
-PICKED_SHARE = 8  # Sketches are picked for a filter that lets fewer than an eighth through.
-HALVED_SIZE = 512  # So many chunks a candidate are few enough to read all bits of each at once.
-PASSING = 16  # Of more, half of the bits choose so many a candidate, of which all bits are read.
+PICKED_SHARE = 8  # Only the sketches of what a filter lets through are read below an eighth.
+HALVED_SIZE = 512  # With more chunks than this for each candidate, half of the bits are read first,
+PASSING = 16  # and all bits of this many chunks for each candidate.
 
 # 127 * 127 * 1040 < 2**24: the widest sum of products that float32 holds exactly.
 _FLOAT32_DIMENSIONS = 1_040
@@ -52,7 +52,7 @@ class DenseLane:
     @classmethod
     def open(cls, files: IndexFiles) -> "DenseLane":
         """Map the lane's files. Raises IndexUnusableError."""
-        about, chunks = about_vectors(files), files.manifest.chunks
+        about, chunks = require_vectors(files), files.manifest.chunks
         lane = cls.map(files.layout, chunks, about["dimensions"], about["candidates"])
         return replace(lane, spread=about["spread"])
 
@@ -123,7 +123,7 @@ class DenseLane:
             return pool[_least(hamming(self.sketch.take(pool, axis=1), query.signs), depth)]
         # To read all in a row takes less time than to pick many.
         is_large = len(self.sketch) > 1 and len(self.scales) > HALVED_SIZE * depth
-        first, *others = telling_halves(query.vector, self.centre) if is_large else [slice(None)]
+        first, *others = order_halves(query.vector, self.centre) if is_large else [slice(None)]
         distances = hamming(self.sketch[first], query.signs[first])
         near = distances if pool is None else distances.take(pool)
         found = _least(near, depth, PASSING if is_large else 1)
@@ -154,7 +154,7 @@ def hamming(sketch: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np
     return distances
 
 
-def telling_halves(vector: Vector, centre: Vector) -> tuple[slice, slice]:
+def order_halves(vector: Vector, centre: Vector) -> tuple[slice, slice]:
     """Return the halves of a sketch's words, first where `vector` (d,) is further from `centre`."""
     half = -(-len(vector) // 64) // 2
     apart = np.square(vector - centre)

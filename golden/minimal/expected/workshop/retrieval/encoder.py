@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, open_array
 from .candidates import Vector, stage
-from .hybrid import about_vectors
+from .hybrid import require_vectors
 from .settings import IndexUnusableError
 from .spelling import american
 from .tokens import remember
@@ -32,7 +32,7 @@ from .tokens import remember
 FORMAT_VERSION = 1
 CONTINUATION = "##"  # Marks a piece that goes on with a word.
 
-MAX_WORD_LENGTH = 128  # Longer runs are encoded data, mostly, and count as not covered.
+MAX_WORD_LENGTH = 128  # Longer runs, most of them encoded data, count as not covered.
 
 MAX_CHARACTERS = 2**20
 MAX_WEIGHT = 2**15
@@ -93,16 +93,13 @@ def split_words(text: str) -> list[str]:
 
 
 class PieceCutter:
-    """Cuts folded words into the rows of their pieces; keeps those of some `remembered` words."""
+    """Cuts folded words into the rows of their pieces; remembers those of some `entries` words."""
 
-    def __init__(
-        self, pieces: Sequence[str], language: str = "none", remembered: int = 8_192
-    ) -> None:
+    def __init__(self, pieces: Sequence[str], language: str = "none", entries: int = 8_192) -> None:
         numbers = dict(zip(pieces, range(len(pieces)), strict=True))
         longest = max(map(len, pieces), default=0)
-        self.cut_word = remember(
-            partial(_cut_word, numbers, longest, language == "english"), remembered
-        )
+        cut = partial(_cut_word, numbers, longest, language == "english")
+        self.cut_word = remember(cut, entries)
 
     def cut(self, text: str) -> list[Word]:
         """Cut the words of a text, in order; of a longer one those in its MAX_CHARACTERS."""
@@ -141,8 +138,8 @@ class PieceEncoder:
     weights: NDArray[np.float64]
 
     @classmethod
-    def open(cls, directory: Path, language: str | None = None, remembered: int = 8_192) -> Self:
-        """Map an encoder's folder, read in `language` if it is given. Raises IndexUnusableError."""
+    def open(cls, directory: Path) -> Self:
+        """Map an encoder's folder. Raises IndexUnusableError."""
         layout = EncoderLayout(directory)
         try:
             description = EncoderDescription(**json.loads(layout.description.read_bytes()))
@@ -151,20 +148,15 @@ class PieceEncoder:
             raise IndexUnusableError(f"{directory}: unreadable: {error}") from None
         if description.format != FORMAT_VERSION:
             raise IndexUnusableError(f"{directory}: encoder of format {description.format}")
-        if language is not None:
-            description = replace(description, language=language)
         table = open_array(layout.table, np.int8, (len(pieces), description.dimensions))
         weights = open_array(layout.weights, np.int32, (len(pieces),))
-        cutter = PieceCutter(pieces, description.language, remembered)
+        cutter = PieceCutter(pieces, description.language)
         return cls(description, cutter, table, weights.astype(np.float64))
 
     @stage("encode")
     def encode(self, text: str) -> Vector | None:
         """Return the unit vector (d,) of a text; None if pieces cover too little of it."""
-        return self.encode_words(self.pieces.cut(text))
-
-    def encode_words(self, words: Sequence[Word]) -> Vector | None:
-        """Return the same as `encode` for a text of these words."""
+        words = self.pieces.cut(text)
         letters = sum([word.letters for word in words])
         covered = sum([word.covered_letters for word in words])
         if not letters:
@@ -183,13 +175,10 @@ class PieceEncoder:
 
 def open_encoder(files: IndexFiles) -> PieceEncoder:
     """Open the table in an index and ask it for the probe text. Raises IndexUnusableError."""
-    root, dense = files.layout.root, about_vectors(files)
+    root, dense = files.layout.root, require_vectors(files)
     if dense["query"]["encoder"] == "same":
-        raise IndexUnusableError(
-            f"{root}: a model embeds its queries, and this server embeds them with a table in the"
-            " index",
-            hint="export the server again for this index",
-        )
+        message = "a model embeds its queries, and this server embeds them with a table"
+        raise IndexUnusableError(f"{root}: {message}", hint="export the server again for it")
     encoder = PieceEncoder.open(files.layout.encoder)
     expected = np.array(dense["probe_vector"])
     found: NDArray[np.floating] | None = encoder.encode(dense["probe_text"])

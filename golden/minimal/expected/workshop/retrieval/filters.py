@@ -20,13 +20,13 @@ from .settings import InvalidRequestError
 Filters: TypeAlias = Mapping[str, object]
 """Names of filters to strings or lists of strings; None and empty lists filter nothing."""
 
-UNKNOWN_TIME = np.iinfo(np.int64).min  # Of chunks that no filter of time lets through.
-MAX_FILTER_VALUES = 256  # Of one filter of a request.
+UNKNOWN_TIME = np.iinfo(np.int64).min  # No filter by time lets it through.
+MAX_FILTER_VALUES = 256  # In one filter of a request.
 
 _AFTER_ALL = b"\xff"  # Greater than every byte of UTF-8.
 
+# Every index has these filters; others are columns of metadata.
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
-"""Filters that every index has; others are columns of metadata."""
 
 
 def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
@@ -34,11 +34,11 @@ def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
     parsed = {}
     for name, value in (filters or {}).items():
         values = [] if value is None else [value] if isinstance(value, str) else value
-        if isinstance(values, list | tuple) and len(values) > MAX_FILTER_VALUES:
-            most = f"must have at most {MAX_FILTER_VALUES} values"
-            raise _refusal(name, f"{name!r} {most}, and has {len(values)}")
         if not isinstance(values, list | tuple) or not all(isinstance(v, str) for v in values):
             raise _refusal(name, f"{name!r} must be a string or a list of strings")
+        if len(values) > MAX_FILTER_VALUES:
+            most = f"must have at most {MAX_FILTER_VALUES} values"
+            raise _refusal(name, f"{name!r} {most}, and has {len(values)}")
         parsed[name] = tuple(dict.fromkeys(values))
     return parsed
 

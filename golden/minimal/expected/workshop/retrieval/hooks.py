@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING
 
 from .filters import Filters, parse_filters
 from .results import Mode, SearchResponse
@@ -13,7 +13,7 @@ from .results import Mode, SearchResponse
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-Search = TypeVar("Search", bound=Callable[..., SearchResponse])
+Search = Callable[..., SearchResponse]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,4 +80,4 @@ def with_hooks(search: Search, hooks: Hooks) -> Search:
             response = replace(response, hits=tuple(bounded))
         return response
 
-    return cast(Search, search_with_hooks)
+    return search_with_hooks

@@ -4,11 +4,10 @@ Linear fusion is a weighted sum of cosine and normalised BM25 (Bruch, Gai and In
 Analysis of Fusion Functions for Hybrid Retrieval). The cosine is taken as it is: it means the same
 for every query, and stretching it over the candidates loses that.
 
-Two observations add up to the evidence for a match: how near the best hit is to the query, beyond
-what is near to any question whatever (the `background` of the index), and how much of the query's
-terms the best hit of the keyword lane has, each term weighted by its rarity. Of five English
-collections, 2 to 7 % of the questions about them are no strong match, as are 97 % of the questions
-about the others.
+Two observations add up to the evidence for a match: how much nearer the best hit is to the query
+than chunks are to any question (the `background` of the index), and how much of the query's terms
+the best hit of the keyword lane has, each term weighted by its rarity. On five English collections,
+2 to 7 % of their own questions have no strong match, and 97 % of each other's.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,22 +20,23 @@ import numpy as np
 
 from ..index.layout import IndexFiles
 from ..index.reader import Index
-from .candidates import Candidates, LaneHits, Numbers, Scores, Vector, each_once
+from .candidates import Candidates, LaneHits, Numbers, Scores, Vector, sort_unique
 from .results import Match, grade, judge_terms
 from .settings import SETTINGS_FILE, ConfigurationError, IndexUnusableError, read_number, reading
 
-COVERAGE_WEIGHT = 1.8  # Beside the nearness of meaning; both are from 0 to 1.
+# The evidence for a match is its nearness, 0 to 1, and its coverage, 0 to 1, times this weight.
+COVERAGE_WEIGHT = 1.8
 STRONG, WEAK = 0.65, 0.3
-# Where the distance of a query from the chunks tells something; it is mostly below 5.
+# If the distance of the query from the chunks is known (mostly below 5), it counts against it.
 FAR_COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
 FAR_STRONG, FAR_WEAK = 0.68, 0.1
-STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # Of a search by meaning alone.
+STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # For a search by meaning alone.
 
 Score = Callable[[Numbers], Scores]
 """Returns the exact scores (m,) in a lane of chunks (m,) that its search has not delivered."""
 
 
-def about_vectors(files: IndexFiles) -> dict[str, Any]:
+def require_vectors(files: IndexFiles) -> dict[str, Any]:
     """Return what the manifest says of vectors. Raises IndexUnusableError without any."""
     if files.manifest.dense is None:
         message = f"{files.layout.root}: has no vectors, and this server needs them"
@@ -58,8 +58,7 @@ def by_meaning(semantic: LaneHits) -> Candidates:
     """Return the dense lane's hits, scored by cosine alone."""
     order = np.argsort(semantic.chunks)
     scores = np.maximum(semantic.scores, 0.0)[order]
-    unranked = np.zeros_like(order)
-    found = Candidates(semantic.chunks[order], scores, None, order + 1, unranked, scores)
+    found = Candidates(semantic.chunks[order], scores, None, order + 1, 0 * order, scores)
     return found.with_scores(scores)
 
 
@@ -79,7 +78,7 @@ def join_lanes(
 
     A chunk's score then never depends on how deep a lane was read.
     """
-    chunks = each_once(np.concatenate([keyword.chunks, semantic.chunks]))
+    chunks = sort_unique(np.concatenate([keyword.chunks, semantic.chunks]))
     cosines, semantic_ranks = _complete(semantic, chunks, score_vector)
     sums, keyword_ranks = _complete(keyword, chunks, score_terms)
     return Candidates(

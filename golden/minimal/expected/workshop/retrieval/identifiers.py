@@ -21,10 +21,10 @@ from .tokens import Token
 Patterns = Sequence[re.Pattern[str]]
 
 MAX_PATTERN_INPUT = 200  # Characters of a query; for a longer one no chunks are read either.
-READ_CHUNKS = 50  # For all identifiers of a query together.
+READ_CHUNKS = 50  # At most, for all identifiers of a query together.
 
 _OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
-# In a sentence these name nothing: `2.5`, `10:30`, `24/7`, `2nd`, `90-day`; `e.g`, `U.S`.
+# In a sentence these are no identifiers: `2.5`, `10:30`, `24/7`, `2nd`, `90-day`; `e.g`, `U.S`.
 _QUANTITY = re.compile(
     r"\d+(?:\.\d{1,2}|(?:[:/-]\d+)+)?(?:\.?-?[a-z]+|-[A-Z][a-z]+)*|[^\W\d_](?:\.[^\W\d_])+"
 )
@@ -38,11 +38,10 @@ def is_identifier_query(query: str, tokens: Sequence[Token], patterns: Patterns 
     """Return whether a query is an identifier, or each token with terms is, or belongs to one."""
     if len(query.strip()) > MAX_PATTERN_INPUT:
         return False
-    if found := find_identifiers(tokens, patterns):
-        others = (token for token in tokens if token.terms and token not in found)
-        if all(token.may_accompany for token in others):
-            return True
-    return is_written_identifier(query, patterns)
+    found = find_identifiers(tokens, patterns)
+    others = (token for token in tokens if token.terms and token not in found)
+    is_all = bool(found) and all(token.may_accompany for token in others)
+    return is_all or is_written_identifier(query, patterns)
 
 
 def is_written_identifier(query: str, patterns: Patterns = ()) -> bool:
@@ -128,8 +127,8 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
 
 def _companions(tokens: Sequence[Token]) -> list[Token]:
     """Return the acronym at the end of `tokens`, if there is one, and the numbers next to it."""
-    beside = takewhile(lambda one: one.may_accompany and not one.is_identifier, reversed(tokens))
-    found = [*beside][::-1]
+    last = takewhile(lambda one: one.may_accompany and not one.is_identifier, reversed(tokens))
+    found = [*last][::-1]
     return found if any(token.text.isalpha() for token in found) else []
 
 

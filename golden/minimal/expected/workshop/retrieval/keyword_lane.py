@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, IndexLayout, Vocabulary, open_array
-from .candidates import LaneHits, Mask, Numbers, Scores, best, each_once, stage, threshold
+from .candidates import LaneHits, Mask, Numbers, Scores, best, sort_unique, stage, threshold
 from .tokens import remember
 
-KEPT_BYTES = 64  # For each chunk: what the arrays of a search for a word that all have take.
+KEPT_BYTES = 64  # Each chunk takes as many in the arrays of a search for a word that all have.
 MOST_KEPT_BYTES = 24 * 2**20  # A block of more than 32 MiB would change nothing.
 
 
@@ -74,7 +74,7 @@ class KeywordLane:
         if len(found) > wanted:
             candidates = candidates[found >= threshold(found, wanted)]
         if len(candidates) < self.chunk_count // 500:  # Few are sorted sooner than marked.
-            chunks = each_once(candidates)
+            chunks = sort_unique(candidates)
         else:
             is_candidate = np.zeros(self.chunk_count, dtype=np.bool_)
             is_candidate[candidates] = True

@@ -2,13 +2,13 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal, get_args
 
 from ..index.reader import Index
-from ..index.records import ChunkRecord, Record
+from ..index.records import ChunkRecord, Passage, Record
 from .candidates import SCORE_DIGITS, Candidates, LaneHits, Numbers, Scores
 from .settings import InvalidRequestError
 from .tokens import HEADING_MARK
@@ -21,21 +21,7 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 MAX_TOP_K = 100
 MAX_QUERY_LENGTH = 2_000  # Characters.
 HITS_AT_ONCE = 16  # More than most responses show, and few enough to cost little.
-
-STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # Of a search by keywords alone.
-
-
-@dataclass(frozen=True, slots=True)
-class Passage(Record):
-    """Some text of a document, with its place; `section` holds the headings above all of it."""
-
-    text: str
-    section: list[str]
-    position: dict[str, int]
-
-
-FindPassage = Callable[[Index, ChunkRecord], Passage | None]
-"""Returns the larger passage around a chunk, if there is one."""
+STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # For a search by keywords alone.
 
 
 @dataclass(slots=True)
@@ -59,7 +45,7 @@ class LaneRanks(Record):
 class Hit(ChunkRecord):
     """A passage that was found; `boosts` are the factors in its score, by stage.
 
-    `near_duplicates` are the ids of passages that it stands for; `passage` is the one around it.
+    `near_duplicates` are the ids of its copies, left out; `passage` is the larger one around it.
     """
 
     score: float = field(metadata={"ge": 0, "le": 1})
@@ -91,7 +77,7 @@ class SearchResponse(Record):
     hits: tuple[Hit, ...] = field(metadata={"alias": "results"})
 
     def covers(self, chunk: ChunkRecord) -> bool:
-        """Return whether a chunk is a hit, or one that a hit stands for."""
+        """Return whether a chunk is a hit, or was left out as like one."""
         if any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits):
             return True
         # Stages that show few chunks of a document note how many they left out or merged.

@@ -55,9 +55,14 @@ class ConfigurationError(ServerError):
 class InvalidRequestError(ServerError):
     """A request cannot be answered as asked; `field` is the part of it to mend."""
 
-    def __init__(self, message: str, *, field: str, hint: str | None = None) -> None:
-        super().__init__(message, hint=hint)
+    def __init__(self, message: str, *, field: str) -> None:
+        super().__init__(message)
         self.field = field
+
+
+def cause_of(error: Exception) -> str:
+    """Return the kind of an error and its message; its repr may hold everything that was read."""
+    return f"{type(error).__name__}: {error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ class Limits:
     streams: int  # Responses sent in pieces, at a time.
     chats: int | None = None  # At a time; they are not counted as streams.
     mcp_calls: int | None = None
-    requests_per_minute: int | None = None  # Of one token, or address without; 0 for any number.
+    requests_per_minute: int | None = None  # By each token, or address without; 0 for any number.
     chat_requests_per_minute: int | None = None
 
 
@@ -122,7 +127,7 @@ def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
         yield json.loads(file.read_bytes())
     except _UNUSABLE as error:
         hint = "export the server again, or restore the file from a trusted copy"
-        raise ConfigurationError(f"{file}: unusable: {error!r}", hint=hint) from None
+        raise ConfigurationError(f"{file}: unusable: {cause_of(error)}", hint=hint) from None
 
 
 def read_variable(name: str) -> str | None:
@@ -140,10 +145,8 @@ def read_address(name: str) -> str | None:
     return written and written.rstrip("/")
 
 
-def read_number(
-    name: str, *, least: float = 0, most: float = 1e9, whole: bool = False
-) -> float | None:
-    """Return the number in a variable; None if it is unset. Raises ConfigurationError."""
+def read_number(name: str, *, most: float = 1e9, whole: bool = False) -> float | None:
+    """Return the number in a variable, 0 to `most`; None if unset. Raises ConfigurationError."""
     written = read_variable(name)
     if written is None:
         return None
@@ -151,8 +154,8 @@ def read_number(
         number = (int if whole else float)(written)
     except ValueError:
         number = math.nan
-    if not least <= number <= most:
+    if not 0 <= number <= most:
         kind = "whole number" if whole else "number"
-        message = f"{name} must be a {kind} from {least:g} to {most:.0f}, got {written!r}"
+        message = f"{name} must be a {kind} from 0 to {most:.0f}, got {written!r}"
         raise ConfigurationError(message, hint=f"correct or unset {name}")
     return number

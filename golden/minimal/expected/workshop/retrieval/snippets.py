@@ -16,23 +16,21 @@ from typing import TypeAlias
 
 from ..index.records import GOES_ON, Record
 from .results import Hit, SearchResponse
-from .tokens import WORD, Tokenizer, is_spaceless
+from .tokens import SPACELESS, WORD, Tokenizer
 
 MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # A slightly longer text is not cut.
-MAX_READ_CHARACTERS = 3_000  # Of a text, since chunks may be whole documents.
+MAX_READ_CHARACTERS = 3_000  # A chunk may be a whole document.
 BEGINNINGS = ("\n", ". ", "\u3002")  # What may come before a snippet.
 
-Span: TypeAlias = tuple[int, int]
-"""The first character, and the one after the last."""
+Span: TypeAlias = tuple[int, int]  # The offsets of the first character, and after the last.
+FindWords: TypeAlias = Callable[[str], list[Span]]  # In order, and apart from each other.
 
-FindWords: TypeAlias = Callable[[str], list[Span]]
-"""Finds words in a text, in order and apart from each other."""
-
-# Of files in which `#` begins a comment and `<` no tag; all others are read as Markdown.
+# In these files `#` begins a comment and `<` no tag; all others are read as Markdown.
 _CODE_SUFFIXES = frozenset(
     "bash c cc cfg conf cpp cs css csv go gradle h hpp ini java js json jsonl jsx kt lua mjs php pl"
     " proto ps1 py pyi r rb rs scala scss sh sql swift tf toml ts tsv tsx vue xml yaml yml".split()
 )
+_SPACELESS = re.compile(f"[{SPACELESS}]")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
 _FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
 # A rule or an import of MDX as a whole, else the beginning of a line that may have a mark.
@@ -42,14 +40,20 @@ _LINE = re.compile(
     r"|\#{1,6}[ \t]+(?P<heading>[^\n]*)|\|(?P<row>[^\n]*)"
     r"|[> \t]*+(?P<item>[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)?)"
 )
-_IMAGE = re.compile(r"!\[[^\[\]]*\](?:\([^()\n]*\)|\[[^\[\]]*\])")
+_IMAGE = re.compile(r"!\[[^\[\]]*\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]]*\])")
+# Where a link leads, which may hold pairs of round brackets, and its title.
+_TARGET = r"(?:<[^<>\n]*>|[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+)(?:\s+(?:\"[^\"]*\"|'[^']*'))?"
+# Underlines of `__init__` and of addresses are no emphasis.
 _INLINE = re.compile(
-    r"[`\[<*\\](?:"
+    r"[`\[<*_\\](?:"
     r"(?<=`)(?P<ticks>`{0,2}+)(?P<code>[^`]+)`(?P=ticks)"
     r"|(?<=\[)\[(?:[^\[\]|]*\|)?(?P<page>[^\[\]|]+)\]\]"
-    r"|(?<=\[)(?P<label>[^\[\]]*)\](?:\([^()\s]*(?:\s\"[^\"]*\")?\)|\[[^\[\]]*\])"
+    rf"|(?<=\[)(?P<label>[^\[\]]*)\](?:\({_TARGET}\)|\[[^\[\]]*\])"
     r"|(?<=<)(?P<address>[a-z]{2,8}:[^<>\s]+)>|(?<=<)(?:/?[A-Za-z](?:=>|[^<>])*|/?)>"
-    r"|(?<=\*)\*(?P<strong>[^*]+)\*\*|(?<![\w*]\*)(?<=\*)(?P<weak>[^\s*][^*]*)\*(?![\w*])"
+    r"|(?<=\*)\*(?P<strong>\*?[^*]++(?:\*[^*]++)*+\*?)\*\*"
+    r"|(?<![\w*]\*)(?<=\*)(?P<emphasis>[^\s*][^*]*)\*(?![\w*])"
+    r"|(?<![\w/]_)(?<=_)_(?=\S)(?=[^_]*\s)(?P<underscored_strong>[^_]+)(?<=\S)__(?![\w/])"
+    r"|(?<![\w/]_)(?<=_)(?P<underscored>[^\s_](?:[^_]*[^\s_])?)_(?![\w/])"
     r"|(?<=\\)(?P<escaped>[!-/:-@\[-`{-~])"
     r")"
 )
@@ -57,7 +61,7 @@ _INLINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Highlights(Record):
-    """Where words of the query stand in the snippet, in the title and in each of the headings."""
+    """Where the snippet, the title and each of the headings have words of the query."""
 
     snippet: list[Span]
     title: list[Span]
@@ -66,7 +70,7 @@ class Highlights(Record):
 
 @dataclass(slots=True)
 class ShownHit(Hit):
-    """A hit with its snippet, if that was wanted; `snippet_code` is where code stands in it."""
+    """A hit with its snippet, if that was wanted; `snippet_code` says where it has code."""
 
     snippet: str | None = None
     highlights: Highlights | None = None
@@ -97,7 +101,7 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
     """Return what finds the words of a text that have a term in common with a query."""
     terms, whole = set[str](), set[str]()
     for token in filter(attrgetter("terms"), tokenizer.tokenize_query(query)[1]):
-        if is_spaceless(token.text):
+        if _SPACELESS.match(token.text):
             whole.update(token.terms)
         elif WORD.fullmatch(token.text):
             terms.update(token.terms)
@@ -220,8 +224,7 @@ def _begin_line(headings: Sequence[str], line: re.Match[str]) -> str:
 
 
 def _unwrap(match: re.Match[str]) -> str:
-    kind = match.lastgroup
-    if kind is None:
+    if (kind := match.lastgroup) is None:
         return ""
-    within = kind in ("page", "label", "strong", "weak")
-    return _INLINE.sub(_unwrap, match[kind]) if within else match[kind]
+    is_plain = kind in ("code", "address", "escaped")
+    return match[kind] if is_plain else _INLINE.sub(_unwrap, match[kind])

@@ -34,18 +34,18 @@ ENGLISH_STOP_WORDS = frozenset(
     " you your".split()
 )
 
-MAX_TOKEN_LENGTH = 128  # Longer runs (encoded data, mostly) give no terms.
-MAX_QUERY_TERMS = 64  # Distinct ones; of a longer query the beginning counts.
+MAX_TOKEN_LENGTH = 128  # Longer runs, most of them encoded data, give no terms.
+MAX_QUERY_TERMS = 64  # Distinct ones; only the beginning of a longer query is searched for.
 MAX_QUERY_CHARACTERS = 2_000  # After NFKC, which makes up to 18 characters of one.
 MAX_REMEMBERED_LENGTH = 64  # So that what queries bring stays small in memory.
-MAX_HEADING_TERMS = 24  # A longer text is no heading, and a longer query names none.
+MAX_HEADING_TERMS = 24  # A longer query names no heading.
 
 HEADING_MARK = "="  # Begins the term of a heading, and no term of a text.
 SURFACE_MARK = 2 * HEADING_MARK  # Begins the term of a name in its own spelling.
 
 _FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
 
-_SPACELESS = (
+SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
@@ -84,12 +84,12 @@ _SUFFIX = (
 _JOINT = r"(?:::|[-.:/@])"
 _ASCII_PATTERN, _PATTERN = (
     rf"{_NUMBERING_LETTER}|{letter}+(?:{_JOINT}{letter}+)*{_SUFFIX}"
-    for letter in ("[A-Za-z0-9_]", rf"(?:[^\W{_SPACELESS}]|[{_MARKS}])")
+    for letter in ("[A-Za-z0-9_]", rf"(?:[^\W{SPACELESS}]|[{_MARKS}])")
 )
 _ASCII_TOKEN = re.compile(_ASCII_PATTERN)
 # Words of ASCII are told apart first, in a quarter of the time.
 WORD = re.compile(
-    rf"(?<![^\W_])(?:[A-Za-z0-9]++(?![^\x00-\x7f])|(?:[^\W_{_SPACELESS}]++|[{_MARKS}])++)"
+    rf"(?<![^\W_])(?:[A-Za-z0-9]++(?![^\x00-\x7f])|(?:[^\W_{SPACELESS}]++|[{_MARKS}])++)"
 )
 _JOINTS = re.compile(rf"{_JOINT}|_+|[+#*]+$|&")
 _PARAGRAPH = re.compile(r"\(\w+\)$")
@@ -105,13 +105,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 # Compiled for the first text that needs it, as that takes longer than all the others.
 @cache
 def _token_pattern() -> re.Pattern[str]:
-    return re.compile(rf"(?P<run>[{_SPACELESS}]+)|{_PATTERN}")
-
-
-def is_spaceless(text: str) -> bool:
-    """Return whether a text begins with a character of a script written without spaces."""
-    token = None if text.isascii() else _token_pattern().match(text)
-    return token is not None and token["run"] is not None
+    return re.compile(rf"(?P<run>[{SPACELESS}]+)|{_PATTERN}")
 
 
 Value = TypeVar("Value")
@@ -148,18 +142,14 @@ class Token(NamedTuple):
 
 
 class Tokenizer:
-    """Cuts texts of one of Snowball's languages into terms; `none` has no stems or stop words.
+    """Cuts texts of one of Snowball's languages into terms; `none` has no stems or stop words."""
 
-    Remembers tokens, and `remembered_words` more, which are the parts of identifiers above all.
-    """
-
-    def __init__(self, language: str, remembered: int = 8_192, remembered_words: int = 0) -> None:
+    def __init__(self, language: str) -> None:
         self.language = language
         self._stop_words = ENGLISH_STOP_WORDS if language == "english" else frozenset[str]()
         self._stemmer = None if language == "none" else snowballstemmer.stemmer(language)
         self._stemmer_lock = threading.Lock()
-        self.token = remember(self._analyse, remembered)
-        self._word_terms = remember(self._find_word_terms, remembered_words)
+        self.token = remember(self._analyse)
 
     def tokenize(self, text: str) -> list[Token]:
         """Cut `text` into tokens, in order, including those without terms (stop words)."""
@@ -241,7 +231,7 @@ class Tokenizer:
             terms += self._word_terms(series) if series not in parts else []
         return terms
 
-    def _find_word_terms(self, word: str) -> tuple[str, ...]:
+    def _word_terms(self, word: str) -> tuple[str, ...]:
         folded = word.casefold().strip("_")
         if not folded or folded in self._stop_words:
             return ()

@@ -19,11 +19,8 @@ TOKENS_HINT = (
     ' python -c "import secrets; print(secrets.token_urlsafe(32))" makes one'
 )
 
-MIN_TOKEN_LENGTH = 32
-"""Characters of a token: 128 random bits even as hexadecimal digits."""
-
-MAX_CALLERS = 10_000
-"""Callers whose rates are remembered; the one that has not asked for longest is forgotten first."""
+MIN_TOKEN_LENGTH = 32  # Characters, which hold 128 random bits even as hexadecimal digits.
+MAX_CALLERS = 10_000  # With more, the one that has not asked for longest is forgotten.
 
 
 def read_tokens() -> tuple[bytes, ...]:

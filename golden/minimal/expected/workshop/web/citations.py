@@ -8,8 +8,7 @@ from ..index.documents import DocumentRecord
 from ..index.records import ChunkRecord
 from ..retrieval.settings import read_address
 
-HAS_PAGES = (Path(__file__).parents[1] / "page").is_dir()
-"""Whether browsers are shown documents; else citations lead to their JSON."""
+HAS_PAGES = (Path(__file__).parents[1] / "page").is_dir()  # Else citations lead to JSON.
 
 _served_at = ""
 
@@ -40,10 +39,7 @@ def public_url() -> str:
 
 
 def announce(address: str, port: int) -> None:
-    """Remember where this process listens, an IP address and a port, and check PUBLIC_URL.
-
-    Raises ConfigurationError.
-    """
+    """Remember where this process listens, and check PUBLIC_URL. Raises ConfigurationError."""
     global _served_at
     ip = ipaddress.ip_address(address.partition("%")[0])
     host = "127.0.0.1" if ip.is_unspecified else f"[{ip}]" if ip.version == 6 else str(ip)

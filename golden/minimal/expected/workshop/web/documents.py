@@ -11,7 +11,6 @@ from starlette.exceptions import HTTPException
 from ..index.documents import DocumentAnswer, DocumentRecord, Documents, SourceList
 from ..index.reader import current_index
 from ..index.records import ChunkRecord, Record
-from .problems import PROBLEM_RESPONSES
 from .requests import RequestModel
 from .routes import JsonResponse
 
@@ -59,7 +58,7 @@ def require_document(documents: Documents, *ids: str) -> DocumentRecord:
     raise HTTPException(404, "There is no document with this id.")
 
 
-document_routes = APIRouter(tags=["content"], responses=PROBLEM_RESPONSES)
+document_routes = APIRouter(tags=["content"])
 
 
 # `:path`, because ids may contain slashes.

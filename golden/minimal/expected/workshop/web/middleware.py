@@ -16,24 +16,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ..retrieval.settings import HOST, Limits
 from .problems import answer_failure
 
-OPEN_PATHS = frozenset({"/healthz", "/readyz"})
-"""Health checks need no token, and wait for nothing."""
-
+OPEN_PATHS = frozenset({"/healthz", "/readyz"})  # They need no token, and wait for nothing.
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 MAX_HEADERS = 100
 BODY_SECONDS = 30.0
-MAX_BODY_MESSAGES = 4096
-"""A body that arrives byte by byte costs far more time than the same body in one piece."""
-
+MAX_BODY_MESSAGES = 4096  # A body that comes byte by byte costs far more time than in one piece.
 WAIT_SECONDS = 1.0
 
-SECURITY_HEADERS = (
+SECURITY_HEADERS = (  # Set on every response that does not set them itself.
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'"),
     (b"referrer-policy", b"no-referrer"),
 )
-"""Set on every response that does not set them itself."""
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 

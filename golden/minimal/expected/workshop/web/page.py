@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -27,7 +27,6 @@ from ..retrieval.filters import FilterColumns
 from ..retrieval.settings import ConfigurationError, settings
 from .citations import public_url, record_path
 from .documents import PageParameters, require_document
-from .problems import PROBLEM_RESPONSES
 from .routes import JsonResponse
 
 FOLDER = Path(__file__).parents[1] / "page"
@@ -35,9 +34,9 @@ PAGE_PATHS = frozenset({"/", "/chat", "/docs"})
 
 MAX_TAGS = 1_000
 MAX_EXAMPLES = 4
-MAX_VALUES = 50  # Of a filter, to choose from; a filter with more of them is typed.
+MAX_VALUES = 50  # To choose from; the value of a filter that has more is typed.
 MAX_LISTED = 1_000
-PIECES_PER_BLOCK = 64  # Of a stream: each block is a turn of a thread.
+PIECES_PER_BLOCK = 64  # A thread takes its turn for each block of a stream.
 
 MARKDOWN = "text/markdown"
 
@@ -105,7 +104,7 @@ class DocumentPassages(Record):
 
 def page_routes(*, chat: bool = False) -> APIRouter:
     """Return the pages, and what they fetch. Raises ConfigurationError if one is unreadable."""
-    routes = APIRouter(responses=PROBLEM_RESPONSES)
+    routes = APIRouter()
     page = Page.read("document.html")
     names = {"/": "search.html", "/docs": "docs.html"} | ({"/chat": "chat.html"} if chat else {})
     for path, name in names.items():
@@ -174,8 +173,8 @@ def is_page(scope: Scope) -> bool:
     return scope["method"] == "GET" and (is_document or scope["path"] in PAGE_PATHS)
 
 
-_content = {**PROBLEM_RESPONSES, 200: {"content": {MARKDOWN: {}}}}
-agent_routes = APIRouter(tags=["agents"], default_response_class=Response, responses=_content)
+_markdown: dict[int | str, Any] = {200: {"content": {MARKDOWN: {}}}}
+agent_routes = APIRouter(tags=["agents"], default_response_class=Response, responses=_markdown)
 
 
 @agent_routes.get("/llms.txt")

@@ -20,8 +20,7 @@ from ..retrieval.settings import InvalidRequestError, ServerError
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
-FAILURES = (HTTPException, RequestValidationError, ServerError)
-"""The exceptions that `answer_failure` handles for an application."""
+FAILURES = (HTTPException, RequestValidationError, ServerError)  # See `answer_failure`.
 
 _logger = logging.getLogger(__name__)
 
@@ -48,13 +47,13 @@ class ProblemDocument(Record):
 
 
 _SCHEMA = TypeAdapter(ProblemDocument).json_schema(mode="serialization")
+# Describes every refusal and failure of every endpoint in the OpenAPI document.
 PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
     "default": {
         "description": "The request was refused or failed.",
         "content": {PROBLEM_MEDIA_TYPE: {"schema": _SCHEMA}},
     }
 }
-"""Describes every response that is not a success in the OpenAPI document."""
 
 
 async def answer_failure(request: Request, error: Exception) -> Response:

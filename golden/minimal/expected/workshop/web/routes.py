@@ -17,7 +17,6 @@ from ..index.records import Record
 from ..retrieval.results import SearchResponse
 from ..retrieval.settings import InvalidRequestError
 from ..retrieval.tokens import Tokenizer
-from .problems import PROBLEM_RESPONSES
 from .requests import AsyncSearch, PlainArguments, PlainParameters
 
 # For an index that has just been opened, /readyz waits.
@@ -95,7 +94,7 @@ def search_routes(
 
     `show` adds the snippets to a response, which is then of the `response_model`.
     """
-    routes = APIRouter(route_class=JsonRoute, tags=["search"], responses=PROBLEM_RESPONSES)
+    routes = APIRouter(route_class=JsonRoute, tags=["search"])
 
     async def answer(*, snippets: bool = False, **arguments: Any) -> JsonResponse:
         found = await search(**arguments)
@@ -135,7 +134,7 @@ def search_routes(
 
 def health_routes(**parts: Callable[[Index], dict[str, Any]]) -> APIRouter:
     """Return GET /healthz and GET /readyz; a `detail` of a part makes the server degraded."""
-    routes = APIRouter(tags=["health"], responses=PROBLEM_RESPONSES)
+    routes = APIRouter(tags=["health"])
 
     @routes.get("/healthz", response_model=dict[str, str])
     async def healthz() -> JsonResponse:

@@ -37,8 +37,7 @@ READING_SECONDS = 30.0
 MAX_UNREAD_BYTES = 1 << 25
 DRAINING_SECONDS = 1.0
 MIN_CONNECTIONS = 4
-SPARE_FILES = 56
-"""Open files that are not connections: two indexes during a reload, and calls to other services."""
+SPARE_FILES = 56  # Open besides connections: two indexes during a reload, and calls to services.
 
 _logger = logging.getLogger(__name__)
 
