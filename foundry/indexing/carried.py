@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.files import StoredRecords, encode_json, hash_files, open_stored
+from foundry.indexing.files import StoredRecords, describe_files, encode_json, open_stored
 from foundry.runtime.index.layout import IndexLayout, Manifest
 
 MANIFEST = "carried.json"
@@ -41,7 +41,7 @@ class Previous:
         layout = IndexLayout(index)
         try:
             noted = json.loads((left / MANIFEST).read_bytes())
-            files = hash_files(left)
+            files = describe_files(left)
             del files[MANIFEST]
             if noted != {"state": state, "version": manifest.version, "files": files}:
                 return None
@@ -74,7 +74,7 @@ def begun_carrying(folder: Path) -> Iterator[Path]:
 
 def leave_for_next(written: Path, folder: Path, state: str, version: str) -> None:
     """Put what a build has `written` in the place `folder` of what was left before."""
-    described = {"state": state, "version": version, "files": hash_files(written)}
+    described = {"state": state, "version": version, "files": describe_files(written)}
     (written / MANIFEST).write_bytes(encode_json(described))
     shutil.rmtree(folder, ignore_errors=True)
     written.rename(folder)

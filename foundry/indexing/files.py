@@ -73,10 +73,10 @@ def encode_json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def hash_files(
+def describe_files(
     root: Path, begun: Mapping[Path, Future[str]] = MappingProxyType({})
 ) -> dict[str, dict[str, int | str]]:
-    """Size and SHA-256 of every file below `root`, by path, sorted; some have been `begun`."""
+    """Return size and SHA-256 of every file below `root`, by path; some have been `begun`."""
     paths = sorted(path for path in root.rglob("*") if path.is_file())
     with ThreadPoolExecutor() as threads:
         hashes = [begun.get(path) or threads.submit(hash_file, path) for path in paths]

@@ -17,7 +17,7 @@ from foundry.config.project import Config
 from foundry.config.sources import CONFIG_NAME
 from foundry.errors import BuildError, FoundryError, IndexUnusableError, StaleIndexError
 from foundry.files import replace_file, set_modes, sync_folder, sync_tree
-from foundry.indexing.files import hash_files
+from foundry.indexing.files import describe_files
 from foundry.runtime.index.layout import IndexFiles, IndexLayout, Manifest, resolve_version
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.dense_lane import DenseLane
@@ -98,7 +98,7 @@ def intact_manifest(config: Config) -> Manifest | None:
         index = built_index(config)
         manifest = Manifest.read(index / "manifest.json")
         # In several threads, which `check_index` does not have.
-        found = hash_files(index)
+        found = describe_files(index)
     except (FoundryError, ServerError, OSError):
         return None
     del found["manifest.json"]

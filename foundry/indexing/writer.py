@@ -19,7 +19,7 @@ from foundry.embedding.embedder import Embedder
 from foundry.files import hash_file, sync_file
 from foundry.indexing.carried import Carrying, Previous
 from foundry.indexing.columns import DocumentColumns
-from foundry.indexing.files import RecordFile, encode_json, hash_files, open_stored
+from foundry.indexing.files import RecordFile, describe_files, encode_json, open_stored
 from foundry.indexing.headings import HeadingsBuilder
 from foundry.indexing.overlap import RankingOverlap
 from foundry.indexing.postings import K1, B, PostingsBuilder, WrittenPostings
@@ -245,7 +245,7 @@ class IndexWriter:
             config_sha256=config_sha256,
             known_items=list(self._known_items(lanes.frequencies)),
             **described,
-            files=hash_files(layout.root, self._hashes),
+            files=describe_files(layout.root, self._hashes),
         )
         layout.manifest.write_bytes(manifest.to_bytes())
         return manifest
