@@ -50,11 +50,10 @@ class StaticEmbedder(Embedder):
 
     def __init__(self, language: str = "english") -> None:
         encoder = PieceEncoder.open(MODEL_FOLDER)
-        pieces = EncoderLayout(MODEL_FOLDER).pieces.read_text("utf-8").split("\n")[:-1]
         self._encoder = replace(
             encoder,
             description=replace(encoder.description, language=language),
-            pieces=PieceCutter(pieces, language, REMEMBERED_WORDS),
+            pieces=PieceCutter([*encoder.pieces.numbers], language, REMEMBERED_WORDS),
         )
         self.measures_distance = language == "english"
         self._texts = 0

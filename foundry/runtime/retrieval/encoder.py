@@ -96,9 +96,9 @@ class PieceCutter:
     """Cuts folded words into the rows of their pieces; remembers those of some `entries` words."""
 
     def __init__(self, pieces: Sequence[str], language: str = "none", entries: int = 8_192) -> None:
-        numbers = dict(zip(pieces, range(len(pieces)), strict=True))
+        self.numbers = dict(zip(pieces, range(len(pieces)), strict=True))
         longest = max(map(len, pieces), default=0)
-        cut = partial(_cut_word, numbers, longest, language == "english")
+        cut = partial(_cut_word, self.numbers, longest, language == "english")
         self.cut_word = remember(cut, entries)
 
     def cut(self, text: str) -> list[Word]:
