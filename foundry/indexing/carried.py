@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.indexing.files import StoredRecords, describe_files, encode_json, open_stored
+from foundry.indexing.nearest import KnownNearest
 from foundry.runtime.index.layout import IndexLayout, Manifest
 
 MANIFEST = "carried.json"
@@ -102,8 +104,10 @@ class Carrying:
         if previous.has_own_vectors:
             self.vectors = open_stored(layout.vectors), open_stored(layout.vector_scales)
 
+    @cached_property
     def renumbered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the new numbers of all documents and chunks; -1 for what is left out."""
+        """The new numbers of all documents and chunks, when all spans are known; -1 for what is
+        left out."""
         manifest = self.previous.manifest
         renumbered = []
         for spans, count in ((self.documents, manifest.documents), (self.chunks, manifest.chunks)):
@@ -113,8 +117,18 @@ class Carrying:
             renumbered.append(numbers)
         return renumbered[0], renumbered[1]
 
+    def nearest(self, count: int) -> KnownNearest | None:
+        """Return the nearest of the vectors that are taken over into `count`; None without any."""
+        if self.vectors is None:
+            return None
+        ends = [0, *(start + last - first for first, last, start in self.chunks)]
+        starts = [*(start for _, _, start in self.chunks), count]
+        return KnownNearest(
+            self.previous.left, self.renumbered[1], [*zip(ends, starts, strict=True)]
+        )
+
     def texts_left_out(self) -> Iterator[str]:
         """Yield the texts of the chunks that are not taken over."""
-        _, chunks = self.renumbered()
+        _, chunks = self.renumbered
         for number in np.flatnonzero(chunks < 0).tolist():
             yield json.loads(b"".join(self.chunk_records.blocks(number, number + 1)))["text"]

@@ -1,16 +1,17 @@
 """Builds the dense lane's files: quantised vectors, sign sketch, and the depth it must be read."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foundry.indexing.files import ArrayFile, write_array
+from foundry.indexing.nearest import UNKNOWN, KnownNearest, Nearest
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.dense_lane import (
     HALVED_SIZE,
@@ -110,13 +111,6 @@ class VectorsBuilder:
         return replace(written, spread=max(LEAST_SPREAD, round(deviation, 3)))
 
 
-class Nearest(NamedTuple):
-    """The numbers (q, depth) of the nearest vectors to q queries, and their cosines (q, depth)."""
-
-    chunks: NDArray[np.int64]
-    cosines: NDArray[np.float32]
-
-
 @dataclass(frozen=True, slots=True)
 class WrittenVectors:
     """What was written: n vectors of d `dimensions` as `rows` (n, d) with `scales` (n,), their
@@ -141,23 +135,42 @@ class WrittenVectors:
         rows *= self.scales[start : start + len(rows), None]
         return rows
 
-    def nearest(self, queries: NDArray[np.float32]) -> Nearest:
-        """Return the RECALL_DEPTH vectors of highest cosine to each of `queries` (q, d)."""
+    def nearest(self, queries: NDArray[np.float32], known: KnownNearest | None = None) -> Nearest:
+        """Return the RECALL_DEPTH vectors of highest cosine to each of `queries` (q, d).
+
+        Those to which the nearest are `known` are compared with the added vectors alone.
+        """
         depth = min(RECALL_DEPTH, len(self.scales))
-        chunks = np.zeros((len(queries), 0), dtype=np.int64)
-        cosines = np.zeros((len(queries), 0), dtype=np.float32)
-        for start in range(0, len(self.scales), BLOCK):
-            found = (self.block(start, BLOCK) @ queries.T).T
+        nearest = Nearest.unknown(len(queries), depth)
+        added: Sequence[tuple[int, int]] = ()
+        if known is not None:
+            nearest, added = known.find(queries, depth), known.added
+        is_new = (nearest.chunks == UNKNOWN).any(axis=1)
+        for chosen, spans in ((is_new, [(0, len(self.scales))]), (~is_new, added)):
+            if chosen.any():
+                found = Nearest(nearest.chunks[chosen], nearest.cosines[chosen])
+                for first, last in spans:
+                    found = self._nearer(queries[chosen], found, first, last)
+                nearest.chunks[chosen], nearest.cosines[chosen] = found
+        return nearest
+
+    def _nearer(
+        self, queries: NDArray[np.float32], nearest: Nearest, first: int, last: int
+    ) -> Nearest:
+        """Return the nearest to queries (q, d) among these and the vectors from `first` on."""
+        chunks, cosines = nearest
+        depth = chunks.shape[1]
+        for start in range(first, last, BLOCK):
+            found = (self.block(start, min(BLOCK, last - start)) @ queries.T).T
             # Once there are enough, few vectors of a block are nearer to any query.
-            least = cosines.min(axis=1, initial=2.0 if cosines.shape[1] >= depth else -2.0)
+            least = cosines.min(axis=1, initial=2.0)
             nearer = np.flatnonzero((found > least[:, np.newaxis]).any(axis=0))
             numbers = np.broadcast_to(start + nearer, (len(queries), len(nearer)))
             chunks = np.hstack([chunks, numbers])
             cosines = np.hstack([cosines, found[:, nearer]])
-            if cosines.shape[1] > depth:
-                best = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
-                chunks = np.take_along_axis(chunks, best, axis=1)
-                cosines = np.take_along_axis(cosines, best, axis=1)
+            best = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
+            chunks = np.take_along_axis(chunks, best, axis=1)
+            cosines = np.take_along_axis(cosines, best, axis=1)
         return Nearest(chunks, cosines)
 
     def measure(self, queries: NDArray[np.float32], nearest: NDArray[np.int64]) -> SketchDepth:

@@ -164,8 +164,7 @@ class IndexWriter:
 
     def _write_postings(self) -> WrittenPostings:
         if self._carrying is not None:
-            _, chunks = self._carrying.renumbered()
-            self._postings.carry_postings(chunks)
+            self._postings.carry_postings(self._carrying.renumbered[1])
         written = self._postings.write(self._layout, self._left)
         self._settle(self._layout.posting_chunks, self._layout.posting_impacts)
         return written
@@ -175,7 +174,7 @@ class IndexWriter:
         of that."""
         layout = self._layout
         if self._carrying is not None:
-            self._columns.carry_keys(*self._carrying.renumbered())
+            self._columns.carry_keys(*self._carrying.renumbered)
         self._chunks.write_tables(layout.chunk_offsets, layout.chunk_ids)
         self._documents.write_tables(layout.document_offsets, layout.document_ids)
         return self._columns.write(layout, self._left)
@@ -208,8 +207,11 @@ class IndexWriter:
         # Without English words in the corpus, the usual probe may have no vector.
         probe = int(np.argmax(has_vector[: len(samples)]))
         asked, ours = queries[1:][has_vector[1:]], int(has_vector[1 : len(samples)].sum())
-        chunks, cosines = self._written.nearest(asked)
-        measured = self._written.measure(asked[:ours], chunks[:ours])
+        known = None if self._carrying is None else self._carrying.nearest(self.chunk_count)
+        nearest = self._written.nearest(asked, known)
+        if self._left is not None:
+            nearest.leave(self._left, asked)
+        measured = self._written.measure(asked[:ours], nearest.chunks[:ours])
         self._dense = DenseManifest(
             **asdict(embedder.contract),
             query=asdict(encoder.figures),
@@ -218,7 +220,7 @@ class IndexWriter:
             recall_at_20=measured.recall,
             probe_text=samples[probe],
             probe_vector=[round(float(value), 6) for value in queries[probe]],
-            background=background_of(cosines[ours:].max(axis=1, initial=-1.0)),
+            background=background_of(nearest.cosines[ours:].max(axis=1, initial=-1.0)),
             spread=self._written.spread if embedder.measures_distance else None,
         )
 

@@ -1,0 +1,65 @@
+"""The nearest vectors to queries, from one index to the next.
+
+The queries that measure an index are its headings and some that never change, and most of its
+vectors are those of the index before: only what is new has to be compared.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.indexing.files import open_stored, write_array
+
+QUERIES, CHUNKS, COSINES = "nearest.queries.npy", "nearest.chunks.npy", "nearest.cosines.npy"
+"""Left for the next build: the queries (q, d), and what `Nearest` has of them."""
+
+UNKNOWN = -1
+
+
+class Nearest(NamedTuple):
+    """The numbers (q, depth) of the nearest vectors to q queries, and their cosines (q, depth)."""
+
+    chunks: NDArray[np.int64]
+    cosines: NDArray[np.float32]
+
+    @classmethod
+    def unknown(cls, queries: int, depth: int) -> Self:
+        """Return what any vector is nearer than."""
+        return cls(np.full((queries, depth), UNKNOWN), np.full((queries, depth), -2.0, np.float32))
+
+    def leave(self, left: Path, queries: NDArray[np.float32]) -> None:
+        """Write what `KnownNearest` opens."""
+        write_array(left / QUERIES, queries)
+        write_array(left / CHUNKS, self.chunks)
+        write_array(left / COSINES, self.cosines)
+
+
+class KnownNearest:
+    """The nearest of the vectors that were carried over, to queries that were asked before.
+
+    `left` is what the build before left, `renumbered` gives the new numbers of its vectors,
+    negative for those that are gone, and `added` are the spans of vectors that it did not have.
+    """
+
+    def __init__(
+        self, left: Path, renumbered: NDArray[np.int64], added: Sequence[tuple[int, int]]
+    ) -> None:
+        chunks = renumbered[open_stored(left / CHUNKS)]
+        # What is nearest in the place of one that is gone is not known.
+        is_whole = (chunks >= 0).all(axis=1)
+        self._nearest = Nearest(chunks[is_whole], open_stored(left / COSINES)[is_whole])
+        queries = open_stored(left / QUERIES)[is_whole]
+        self._places = {query.tobytes(): place for place, query in enumerate(queries)}
+        self.added = added
+
+    def find(self, queries: NDArray[np.float32], depth: int) -> Nearest:
+        """Return the nearest to queries (q, d), UNKNOWN to those that were not asked."""
+        found, (chunks, cosines) = Nearest.unknown(len(queries), depth), self._nearest
+        if chunks.shape[1] == depth:
+            for row, query in enumerate(queries):
+                if (place := self._places.get(query.tobytes())) is not None:
+                    found.chunks[row], found.cosines[row] = chunks[place], cosines[place]
+        return found
