@@ -101,8 +101,7 @@ def test_files_lie_where_each_system_has_them() -> None:
     home = Path("/home/me")
     for platform, folder in (
         ("darwin", home / "Library" / "Application Support"),
-        ("win32", Path("/roaming")),
         ("linux", home / ".config"),
     ):
-        found = assistants.assistants(home, platform, {"APPDATA": "/roaming"})
+        found = assistants.assistants(home, platform, {})
         assert found["claude"].file == folder / "Claude" / "claude_desktop_config.json"

@@ -34,7 +34,7 @@ CHUNK = ChunkRecord(
     title="Guide",
     text="A \x1b[31mred\x1b[0m\nword. " * 50,
     section=["Guide", "Start"],
-    position={"char_start": 0, "char_end": 16, "line_start": 1, "line_end": 1},
+    position={"char_start": 0, "char_end": 16, "line_start": 1, "line_end": 1, "page": 3},
     source="docs",
     path="guide.md",
     url=None,
@@ -90,7 +90,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_search_prints_a_paragraph_for_each_hit(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("search", "red", "--top-k", "2") == 0
     first, second = capsys.readouterr().out.rstrip("\n").split("\n\n")
-    assert first.splitlines()[:2] == ["  1. 0.500  Guide > Start", "     guide.md"]
+    assert first.splitlines()[:2] == ["  1. 0.500  Guide > Start", "     guide.md, page 3"]
     assert second.startswith("  2. 0.500  ")
     assert "\x1b" not in first
     assert len(first) < 500

@@ -39,19 +39,14 @@ def add_assistants(commands: Any) -> None:
 
 
 class _Give(argparse.Action):
-    def __call__(
-        self, parser: argparse.ArgumentParser, _namespace: Any, value: Any, option: Any = None
-    ) -> None:
+    def __call__(self, parser: Any, _namespace: Any, value: Any, option: Any = None) -> None:
         parser.exit(message=give_to(value, install=option == "--install") + "\n")
 
 
 def assistants(home: Path, platform: str, environment: dict[str, str]) -> dict[str, Assistant]:
     """Return the assistants by the names that they have on the command line."""
-    support = {
-        "darwin": home / "Library" / "Application Support",
-        "win32": Path(environment.get("APPDATA") or home / "AppData" / "Roaming"),
-    }.get(platform, Path(environment.get("XDG_CONFIG_HOME") or home / ".config"))
-    zed = support / "Zed" if platform == "win32" else home / ".config" / "zed"
+    config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
+    support = home / "Library" / "Application Support" if platform == "darwin" else config
     here = "It asks once whether the server may run in this folder."
     return {
         "claude": Assistant("Claude Desktop", support / "Claude" / "claude_desktop_config.json"),
@@ -59,7 +54,7 @@ def assistants(home: Path, platform: str, environment: dict[str, str]) -> dict[s
         "cursor": Assistant("Cursor", home / ".cursor" / "mcp.json"),
         "vscode": Assistant("VS Code", Path(".vscode", "mcp.json"), "servers", here),
         "windsurf": Assistant("Windsurf", home / ".codeium" / "windsurf" / "mcp_config.json"),
-        "zed": Assistant("Zed", zed / "settings.json", "context_servers"),
+        "zed": Assistant("Zed", home / ".config" / "zed" / "settings.json", "context_servers"),
     }
 
 
