@@ -108,8 +108,7 @@ def _read_rows(
         if isinstance(line, RowProblem):
             yield line, b""
             continue
-        content = line.text.encode("utf-8", "surrogateescape")
-        digest = sha256(content).digest()[:ROW_HASH_BYTES]
+        digest = sha256(line.content).digest()[:ROW_HASH_BYTES]
         known = find(digest)
         yield known if known and known.key not in seen else parse_line(line), digest
 

@@ -5,13 +5,17 @@ Bytes that are not UTF-8 arrive as lone surrogates (`surrogateescape`), so nothi
 
 import csv
 import json
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import IO, Any, AnyStr, NamedTuple, TextIO
 
-MAX_ROW_CHARS = 64_000_000
+BUFFER_BYTES = 1 << 20
+UTF_16 = "utf-16"
+MAX_ROW_SIZE = 64_000_000
+"""In characters of CSV, in bytes of JSONL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +27,15 @@ class Row:
 
 
 class Line(NamedTuple):
-    """A line of a JSONL file, by its number from 1."""
+    """A line of a JSONL file, by its number from 1: UTF-8, but for bytes that are not."""
 
     number: int
-    text: str
+    content: bytes
+
+    @property
+    def text(self) -> str:
+        """The line as text."""
+        return self.content.decode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +61,9 @@ def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
     The delimiter is the comma, unless the first line holds more semicolons or tabs. Raises OSError
     when the file cannot be read.
     """
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_CHARS))
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_SIZE))
     with _open(path, newline="") as stream:
-        reader = csv.reader(_lines_of(stream), delimiter=_guess_delimiter(stream))
+        reader = csv.reader(_text_lines(stream), delimiter=_guess_delimiter(stream))
         header: list[str] | None = None
         for number in count(1):
             try:
@@ -78,17 +87,22 @@ def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
 def read_lines(path: Path) -> Generator[Line | RowProblem, None, None]:
     """Lines of a JSONL file that are not blank. Raises OSError when the file cannot be read."""
     with _open(path, newline="\n") as stream:
-        lines = _lines_of(stream)
+        # Decoding takes longer than hashing, which is all that most lines need.
+        lines = _lines_of(stream.buffer, b"\0", b"\n\r", "bytes")
+        if stream.encoding == UTF_16:
+            lines = map(str.encode, _text_lines(stream))
         for number in count(1):
             try:
-                line = next(lines)
+                content = next(lines)
             except StopIteration:
                 return
             except _TooLongError as error:
                 yield RowProblem("malformed line", f"line {number}: {error}")
                 continue
-            if line.strip():
-                yield Line(number, line)
+            line = Line(number, content.removeprefix(BOM_UTF8) if number == 1 else content)
+            # Others than objects may be blank, in any script.
+            if line.content.startswith(b"{") or line.text.strip():
+                yield line
 
 
 def parse_line(line: Line) -> Row | RowProblem:
@@ -105,28 +119,32 @@ class _TooLongError(Exception):
     pass
 
 
-def _lines_of(stream: TextIO) -> Iterator[str]:
+def _lines_of(stream: IO[AnyStr], nul: AnyStr, ends: AnyStr, unit: str) -> Iterator[AnyStr]:
     """Return a file's lines without NUL characters, which go on after one that is too long."""
 
-    def read() -> str:
-        line = stream.readline(MAX_ROW_CHARS)
-        if len(line) == MAX_ROW_CHARS and not line.endswith(("\n", "\r")):
-            while (rest := stream.readline(1 << 20)) and not rest.endswith(("\n", "\r")):
+    def read() -> AnyStr:
+        line = stream.readline(MAX_ROW_SIZE)
+        if len(line) == MAX_ROW_SIZE and line[-1:] not in ends:
+            while (rest := stream.readline(1 << 20)) and rest[-1:] not in ends:
                 pass
-            raise _TooLongError(f"longer than {MAX_ROW_CHARS} characters")
-        return line.replace("\0", "")
+            raise _TooLongError(f"longer than {MAX_ROW_SIZE} {unit}")
+        return line.replace(nul, nul[:0])
 
     # A generator would have ended with the error.
-    return iter(read, "")
+    return iter(read, nul[:0])
+
+
+def _text_lines(stream: TextIO) -> Iterator[str]:
+    return _lines_of(stream, "\0", "\n\r", "characters")
 
 
 def _open(path: Path, newline: str) -> TextIO:
     with path.open("rb") as stream:
-        start = stream.read(4)
-    wide = start.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if wide:
-        return path.open(encoding="utf-16", errors="replace", newline=newline)
-    return path.open(encoding="utf-8-sig", errors="surrogateescape", newline=newline)
+        start = stream.read(2)
+    if start in {BOM_UTF16_LE, BOM_UTF16_BE}:
+        return path.open(encoding=UTF_16, errors="replace", newline=newline)
+    encoding, errors = "utf-8-sig", "surrogateescape"
+    return path.open(encoding=encoding, errors=errors, newline=newline, buffering=BUFFER_BYTES)
 
 
 def _guess_delimiter(stream: TextIO) -> str:

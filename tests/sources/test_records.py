@@ -213,11 +213,11 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
 
 
 def test_an_endless_line_is_passed_over(jsonl_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foundry.sources.tables.MAX_ROW_CHARS", 100)
+    monkeypatch.setattr("foundry.sources.tables.MAX_ROW_SIZE", 100)
     rows = lines({"id": "a", "text": "x" * 1_000}, {"id": "b", "text": "x"})
     documents, skipped = read_table(jsonl_file, rows)
     assert [document.key for document in documents] == ["b"]
-    assert skipped == [("malformed line", "line 1: longer than 100 characters")]
+    assert skipped == [("malformed line", "line 1: longer than 100 bytes")]
 
 
 @pytest.mark.parametrize("key", [".", ".."])
