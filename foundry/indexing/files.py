@@ -16,11 +16,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from pydantic import TypeAdapter
 
 from foundry.files import hash_file
+from foundry.indexing.behind import COPIED_BYTES, FileBehind
 from foundry.runtime.index.reader import hash_key
-
-COPIED_BYTES = 1 << 20
-"""Copied at a time from one file to another: mapped, all of it would count as memory."""
-
 
 # Takes a third of the time of `json`.
 _RECORD = TypeAdapter(dict[str, object])
@@ -97,9 +94,11 @@ class ArrayFile:
         self._dtype = np.dtype(dtype).newbyteorder("<")
         self._row_shape = () if width is None else (width,)
         self._rows = 0
-        self._file = path.open("wb")
+        self._file = FileBehind(path)
         # Headers leave room for a longer shape, so that this one can be replaced in its place.
-        self._header_length = self._file.write(self._header())
+        header = self._header()
+        self._header_length = len(header)
+        self._file.write(header)
 
     def append(self, rows: NDArray[np.generic]) -> None:
         """Write more rows, (m,) or (m, width)."""
@@ -109,12 +108,9 @@ class ArrayFile:
 
     def close(self) -> None:
         """Write the header for the rows that there are; nothing more can be appended."""
-        if not self._file.closed:
-            with self._file:
-                header = self._header()
-                assert len(header) == self._header_length
-                self._file.seek(0)
-                self._file.write(header)
+        header = self._header()
+        assert len(header) == self._header_length
+        self._file.close(header)
 
     def read(self, first: int, count: int) -> NDArray[Any]:
         """Return at most so many rows from the number `first` on, when it has been closed."""
@@ -232,7 +228,7 @@ class RecordFile:
     """A file of records that grows; `close` it in any case."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("wb")
+        self._file = FileBehind(path)
         self._lengths = array("Q")
         self._ids = Rows("Q")
 
@@ -249,7 +245,7 @@ class RecordFile:
 
     def carry(self, records: StoredRecords, first: int, last: int) -> None:
         """Write the records from `first` to `last` of another file next."""
-        self._file.writelines(records.blocks(first, last))
+        self._file.copy(records.blocks(first, last))
         self._lengths.frombytes(np.diff(records.offsets[first : last + 1]).tobytes())
         self._ids.carry(records.ids, first, last)
 

@@ -152,11 +152,11 @@ class IndexWriter:
         Postings and tables are still being written when this returns, as vectors are not made from
         them.
         """
-        self._close_grown()
         layout = self._layout
-        self._settle(layout.chunks, layout.documents, *([layout.vectors] if self._vectors else []))
         self._lanes = self._threads.submit(self._write_postings)
         self._described = self._threads.submit(self._write_columns)
+        self._close_grown()
+        self._settle(layout.chunks, layout.documents, *([layout.vectors] if self._vectors else []))
         write_query_files(self._layout, self._options, self._tokenizer, self._read_chunks)
         if self._vectors is not None:
             self._written = self._vectors.write()

@@ -1,0 +1,53 @@
+"""Files that grow in threads of their own, while what comes next is decided."""
+
+from collections import deque
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
+from pathlib import Path
+
+COPIED_BYTES = 1 << 20
+"""Copied at a time from one file to another: mapped, all of it would count as memory."""
+
+HANDED_OVER = 16
+"""Blocks, or spans of another file, that wait to be written: a disk may be slow."""
+
+
+class FileBehind:
+    """A file that is written behind those who add to it; `close` it in any case.
+
+    That something could not be written is raised by a later call, or by `close`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb")
+        self._thread = ThreadPoolExecutor(1)
+        self._waiting: list[bytes | memoryview] = []
+        self._waiting_bytes = 0
+        self._handed_over: deque[Future[None]] = deque()
+
+    def write(self, content: bytes | memoryview) -> None:
+        """Add bytes that do not change from here on."""
+        self._waiting.append(content)
+        self._waiting_bytes += memoryview(content).nbytes
+        if self._waiting_bytes >= COPIED_BYTES:
+            self.copy(())
+
+    def copy(self, blocks: Iterable[bytes]) -> None:
+        """Add blocks, which are made in the thread."""
+        written = self._thread.submit(self._file.writelines, chain(self._waiting, blocks))
+        self._handed_over.append(written)
+        self._waiting, self._waiting_bytes = [], 0
+        if len(self._handed_over) > HANDED_OVER:
+            self._handed_over.popleft().result()
+
+    def close(self, head: bytes = b"") -> None:
+        """Write everything that is waiting, and then `head` in the place of the first bytes."""
+        if not self._file.closed:
+            with self._file:
+                self.copy(())
+                self._thread.shutdown()
+                for written in self._handed_over:
+                    written.result()
+                self._file.seek(0)
+                self._file.write(head)
