@@ -173,10 +173,10 @@ def candidate_count(top_k: int) -> int:
 def best(chunks: NDArray[np.integer], scores: Scores, count: int) -> LaneHits:
     """Choose the `count` highest-scoring chunks, equal scores in the order of chunk numbers."""
     if len(chunks) > max(count, FEW_SCORES):
-        chosen = scores >= threshold(scores, count)
-        chunks, scores = chunks[chosen], scores[chosen]
+        chosen = np.flatnonzero(scores >= threshold(scores, count))
+        chunks, scores = chunks.take(chosen), scores.take(chosen)
     order = np.lexsort((chunks, -scores))[:count]
-    return LaneHits(chunks[order].astype(np.int64), scores[order])
+    return LaneHits(chunks.take(order).astype(np.int64, copy=False), scores.take(order))
 
 
 def sort_unique(numbers: Numbers) -> Numbers:

@@ -94,15 +94,15 @@ def join_lanes(
 
 def _complete(hits: LaneHits, chunks: Numbers, score: Score) -> tuple[Scores, Numbers]:
     """Return the score and the rank of each of `chunks` (m,) in a lane; rank 0 for no hit of it."""
-    places = np.searchsorted(chunks, hits.chunks)
+    places = chunks.searchsorted(hits.chunks)
     ranks = np.zeros(len(chunks), dtype=np.int64)
     ranks[places] = np.arange(1, len(hits) + 1)
     if hits.every_score is not None:
-        return hits.every_score[chunks], ranks
+        return hits.every_score.take(chunks), ranks
     scores = np.empty(len(chunks))
     scores[places] = hits.scores
     missing = np.flatnonzero(ranks == 0)
-    scores[missing] = score(chunks[missing])
+    scores[missing] = score(chunks.take(missing))
     return scores, ranks
 
 
