@@ -9,6 +9,7 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -39,17 +40,9 @@ _LENGTHS = struct.Struct("<II")
 """Lengths of the signature, 0 for a skipped document, and of the compressed JSON."""
 
 
-class _StoredChunk(NamedTuple):
-    """The fields of a chunk that its document does not have already."""
-
-    id: str
-    heading_path: tuple[str, ...]
-    start: int
-    end: int
-    line_start: int
-    line_end: int
-    page: int | None
-    parent: Span | None
+_StoredChunk = tuple[str, tuple[str, ...], int, int, int, int, int | None, Span | None]
+"""The fields of a chunk that its document does not have already, in their order in `Chunk`: `id`,
+`heading_path`, `start`, `end` and those after it."""
 
 
 class _Stored(NamedTuple):
@@ -64,7 +57,9 @@ class _Stored(NamedTuple):
     sizes: tuple[int, ...]
 
 
-_of_chunk = attrgetter(*_StoredChunk._fields)
+_of_chunk = attrgetter(
+    *(each.name for each in fields(Chunk) if each.name not in {"document_id", "text"})
+)
 _KINDS = frozenset(Kind)
 _STORED = TypeAdapter(_Stored)
 _SKIPPED = TypeAdapter(Skipped)
@@ -82,7 +77,7 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
         arrays += [vectors.rows, vectors.scales, vectors.offsets, vectors.pieces]
     stored = _Stored(
         result.document,
-        tuple(_StoredChunk(*_of_chunk(chunk)) for chunk in result.chunks),
+        tuple(map(_of_chunk, result.chunks)),
         terms.vocabulary,
         result.headings,
         None if vectors is None else vectors.dimensions,
@@ -112,15 +107,14 @@ def decode(content: bytes) -> PreparedDocument | Skipped:
     if len(arrays) != (7 if stored.dimensions is None else 11):
         raise ValueError("another number of arrays")
     passages = document.reading.text
-    if any(not 0 <= chunk.start <= chunk.end <= len(passages) for chunk in stored.chunks):
+    spans = [(start, end) for _, _, start, end, *_ in stored.chunks]
+    if any(not 0 <= start <= end <= len(passages) for start, end in spans):
         raise ValueError("a chunk outside the text")
-    if sum(chunk.end - chunk.start for chunk in stored.chunks) > MAX_UNPACKED_BYTES:
+    if sum(end - start for start, end in spans) > MAX_UNPACKED_BYTES:
         raise ValueError("too much")
     chunks = tuple(
-        Chunk(
-            document_id=document.id, text=passages[chunk.start : chunk.end], **chunk._asdict()
-        )
-        for chunk in stored.chunks
+        Chunk(chunk[0], document.id, passages[start:end], *chunk[1:])
+        for chunk, (start, end) in zip(stored.chunks, spans, strict=True)
     )
     terms, links = ChunkTerms(stored.vocabulary, *arrays[:4]), LinkKeys(*arrays[4:7])
     dimensions = stored.dimensions

@@ -97,8 +97,8 @@ class Pool:
         self._sandbox = open_sandbox(recipe)
         self._threads: ThreadPoolExecutor | None = None
         self._waiting: list[Task] = []
-        self._running: dict[Future[Made], Task] = {}
-        self._done: SimpleQueue[Future[Made]] = SimpleQueue()
+        self._running: dict[Future[bytes], Task] = {}
+        self._done: SimpleQueue[Future[bytes]] = SimpleQueue()
         self._bytes = 0
 
     def __enter__(self) -> Self:
@@ -140,7 +140,7 @@ class Pool:
             while self._running and not self._has_room(len(raw.content)):
                 yield self._next_finished()
             self._bytes += len(raw.content)
-            future = self._threads.submit(self._ask, raw)
+            future = self._threads.submit(ask_worker, self._sandbox, raw)
             self._running[future] = task
             future.add_done_callback(self._done.put)
         self._waiting.clear()
@@ -153,14 +153,13 @@ class Pool:
         """Wait for the next document that is ready."""
         future = self._done.get()
         task = self._running.pop(future)
-        self._bytes -= len(task[1].content)
-        return task, future.result()
+        _, raw = task
+        self._bytes -= len(raw.content)
+        # Checked here, so that the worker has its next document meanwhile.
+        return task, Made.of(future.result(), raw, self._recipe)
 
     def _prepare_here(self, raw: RawDocument) -> Made:
         if self._here is None:
             self._here = Preparer(self._recipe)
         content = encode_result(raw, self._here.prepare(raw))
         return Made(decode(content), content)
-
-    def _ask(self, raw: RawDocument) -> Made:
-        return Made.of(ask_worker(self._sandbox, raw), raw, self._recipe)
