@@ -102,24 +102,24 @@ class DocumentCache:
             yield name.removeprefix(prefix), _parse_entry(noted)
 
     def store(self, source: str, key: str, entry: Entry, result: bytes) -> int:
-        """Keep a result under a new number, which replaces an older one; returns the number."""
+        """Keep a result under a new number, in place of the entry's; returns the new number."""
         if self._last is None:
             last = self._file.last_key(_RESULT)
             self._last = 0 if last is None else _number(last)
         self._last += 1
+        if entry.number:
+            self._file.delete([_result_key(entry.number)])
         name = _name(source, key)
-        if old := self.find(source, key):
-            self._file.delete([_result_key(old.number)])
         # With its name, so that the entry of a document that is gone can be found.
-        self._file.put({_result_key(self._last): len(name).to_bytes(NAME_BYTES) + name + result})
-        self.restamp(source, key, entry._replace(number=self._last))
+        kept = len(name).to_bytes(NAME_BYTES) + name + result
+        noted = _note(entry._replace(number=self._last))
+        self._file.put({_result_key(self._last): kept, name: noted})
+        self._commit_now_and_then()
         return self._last
 
     def restamp(self, source: str, key: str, entry: Entry) -> None:
         """Note under which stamp, and from which source options, a document is unchanged."""
-        noted = json.dumps([entry.recipe, entry.origin, entry.content.hex(), entry.stamp])
-        number = entry.number.to_bytes(NUMBER_BYTES)
-        self._file.put({_name(source, key): number + noted.encode()})
+        self._file.put({_name(source, key): _note(entry)})
         self._commit_now_and_then()
 
     def load(self, number: int) -> PreparedDocument | Skipped:
@@ -208,6 +208,11 @@ def _name(source: str, key: str) -> bytes:
 
 def _result_key(number: int) -> bytes:
     return _RESULT + number.to_bytes(NUMBER_BYTES)
+
+
+def _note(entry: Entry) -> bytes:
+    noted = json.dumps([entry.recipe, entry.origin, entry.content.hex(), entry.stamp])
+    return entry.number.to_bytes(NUMBER_BYTES) + noted.encode()
 
 
 def _parse_entry(noted: bytes) -> Entry:

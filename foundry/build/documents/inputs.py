@@ -209,22 +209,23 @@ class _Collector:
                     self.inputs.add_skipped(skipped)
                 else:
                     seen.add(item.key)
-                    entry = Entry(self._recipe, known.origin, content, item.stamp)
-                    if not self._find(item, entry):
+                    before = self._cache.find(item.source, item.key)
+                    number = before.number if before else 0
+                    entry = Entry(self._recipe, known.origin, content, item.stamp, number)
+                    if not self._is_reused(item, entry, before):
                         place = self.inputs.add(0, content)
                         self._entries[place] = entry
                         yield place, item
                         continue
             self._progress.advance()
 
-    def _find(self, raw: RawDocument, entry: Entry) -> bool:
-        known = self._cache.find(raw.source, raw.key)
-        if known is None or (known.recipe, known.content) != (entry.recipe, entry.content):
+    def _is_reused(self, raw: RawDocument, entry: Entry, before: Entry | None) -> bool:
+        """Take a document from the cache, if what is there was prepared of the same."""
+        if before is None or (before.recipe, before.content) != (entry.recipe, entry.content):
             return False
-        entry = entry._replace(number=known.number)
-        if known != entry:
+        if before != entry:
             self._cache.restamp(raw.source, raw.key, entry)
-        self._reuse(known)
+        self._reuse(before)
         return True
 
     def _reuse(self, known: Entry | Known) -> None:
