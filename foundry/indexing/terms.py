@@ -68,21 +68,19 @@ def make_chunk_terms(
 
     A count of a name is that of a term only where the chunk does not have the term already.
     """
-    added = [
-        {term: count for term, count in named.items() if term not in own}
-        for own, named in zip(map(frozenset, terms), names, strict=True)
-    ]
     vocabulary: defaultdict[str, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__
     places, lengths = _place(terms, vocabulary)
-    named_places, named_lengths = _place(added, vocabulary)
+    named_places, named_lengths = _place(names, vocabulary)
     # A chunk and a term in one number, so that all are counted at once.
     starts = np.arange(len(terms) + 1) * len(vocabulary)
     keys, counts = np.unique(np.repeat(starts[:-1], lengths) + places, return_counts=True)
-    keys = np.append(keys, np.repeat(starts[:-1], named_lengths) + named_places)
-    named_counts = [*chain.from_iterable(named.values() for named in added)]
+    named = np.repeat(starts[:-1], named_lengths) + named_places
+    named_counts = np.fromiter(chain.from_iterable(each.values() for each in names), np.int64)
+    is_added = np.append(keys, -1)[np.searchsorted(keys, named)] != named
+    keys, counts = np.append(keys, named[is_added]), np.append(counts, named_counts[is_added])
     order = np.argsort(keys)
-    keys, counts = keys[order], np.append(counts, named_counts)[order]
+    keys, counts = keys[order], counts[order]
     return ChunkTerms(
         vocabulary=tuple(vocabulary),
         offsets=_pack(np.searchsorted(keys, starts)),
