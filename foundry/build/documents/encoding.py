@@ -174,7 +174,10 @@ def check_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> PreparedDoc
         result = decode(answer)
         if isinstance(result, Skipped):
             return Skipped(raw.source, raw.path, result.reason, result.detail)
-        check_document(result.document, raw)
+        document, signature = result.document, decode_signature(answer)
+        check_document(document, raw)
+        if signature is None or signature[:2] != (document.source, document.path):
+            raise ValueError("another document's signature")
         _check_parts(result, recipe)
         return result
     except (ValueError, TypeError, OverflowError) as error:
@@ -212,7 +215,7 @@ def _check_parts(result: PreparedDocument, recipe: Recipe) -> None:
 
 def _check_matrix(offsets: NDArray[Any], rows: int, entries: int) -> None:
     _check_lengths(rows + 1, offsets)
-    if offsets[0] != 0 or offsets[-1] != entries or (np.diff(offsets.astype(np.int64)) < 0).any():
+    if offsets[0] != 0 or offsets[-1] != entries or (offsets[1:] < offsets[:-1]).any():
         raise ValueError("offsets that do not ascend")
 
 

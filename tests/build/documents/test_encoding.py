@@ -80,3 +80,14 @@ def test_parts_that_do_not_fit_together_are_skipped(
     answer = check_answer(encode(wrong), RAW, recipe)
     assert isinstance(answer, Skipped)
     assert answer.reason == "reader failed"
+
+
+@pytest.mark.parametrize(("part", "wrong"), [(b"\0", b"x"), (b"manual", b"others")])
+def test_a_signature_of_nothing_or_of_another_is_skipped(
+    prepared: PreparedDocument, recipe: Recipe, part: bytes, wrong: bytes
+) -> None:
+    signature = Signature.of(prepared.document).to_bytes()
+    content = encode(prepared).replace(signature, signature.replace(part, wrong), 1)
+    answer = check_answer(content, RAW, recipe)
+    assert isinstance(answer, Skipped)
+    assert answer.reason == "reader failed"
