@@ -242,6 +242,11 @@ PROBLEMS = {
             "server.allowed_hosts[2]: 'https://x.org' is not a host name",
         ],
     ),
+    "secret of something else for a service": (
+        CONFIG + '[embedding]\nprovider = "openai"\nmodel = "m"\n'
+        'base_url = "https://x.example/v1"\napi_key_env = "AWS_SECRET_ACCESS_KEY"\n',
+        ["embedding.api_key_env: 'AWS_SECRET_ACCESS_KEY' is not sent to a base_url"],
+    ),
     "script as an address": (
         CONFIG + 'base_url = "javascript:alert(1)"\n',
         ["sources[0].base_url: not an http or https url; write an address like https://"],

@@ -171,7 +171,7 @@ CHANGES: dict[str, Change] = {
     "embedding.provider": (FOLDER, "none", True),
     "embedding.model": (SERVICE, "large", True),
     "embedding.base_url": (SERVICE, "http://127.0.0.1:2/v1", False),
-    "embedding.api_key_env": (SERVICE, "OTHER_KEY", False),
+    "embedding.api_key_env": (SERVICE, "EMBEDDING_OTHER_KEY", False),
     "embedding.dimensions": (SERVICE, 16, True),
     "embedding.document_prefix": (SERVICE, "passage: ", True),
     "embedding.query_prefix": (SERVICE, "query: ", True),

@@ -338,7 +338,7 @@ def test_export_holds_what_its_service_needs_and_data_stays_data(
         project = make_project(
             NOTES,
             name="second",
-            config=CONFIG + options(second, api_key_env="MY_KEY", dimensions=32),
+            config=CONFIG + options(second, api_key_env="EMBEDDING_KEY_OF_OURS", dimensions=32),
         )
         project.succeed("build", "--quiet")
         other = project.export()

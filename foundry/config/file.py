@@ -119,7 +119,8 @@ class EmbeddingSection(Table):
         model: The provider's name for it, or the path of a folder; required except for
             `static` and `none`.
         base_url: The address of the service, without a slash at the end.
-        api_key_env: The variable that holds the service's key; it may be unset.
+        api_key_env: The variable that holds the service's key; it may be unset. With a `base_url`
+            its name begins with EMBEDDING.
         dimensions: How many dimensions to request from the service; by default the model's own.
         document_prefix: Put before each chunk; known for common models.
         query_prefix: Put before each query; known for common models.
@@ -157,6 +158,14 @@ class EmbeddingSection(Table):
                 )
         if allowed and not self.model:
             problems.append(f"embedding.model: required for provider {self.provider!r}")
+        elsewhere = self.base_url.rstrip("/") not in ("", PROVIDERS[self.provider].base_url)
+        # Or the foundry.toml of a stranger could have any secret sent to a server of his own.
+        if elsewhere and self.api_key_env and not self.api_key_env.startswith("EMBEDDING"):
+            problems.append(
+                f"embedding.api_key_env: {self.api_key_env!r} is not sent to a base_url of your"
+                " choice; put the key of that service into a variable whose name begins with"
+                f" EMBEDDING (default: {OTHER_KEY_VARIABLE})"
+            )
         return problems
 
     def resolve(self) -> Self:
