@@ -10,7 +10,7 @@ from foundry.config.sources import Source
 from foundry.features.feature import PACKAGE_PATTERN, Slug, Strings, Table
 from foundry.features.interfaces import INTERFACES
 from foundry.features.operation import Callers, Interface
-from foundry.features.providers import PROVIDERS
+from foundry.features.providers import OTHER_KEY_VARIABLE, PROVIDERS
 from foundry.features.stores import StoreSection
 from foundry.features.targets import TARGETS
 from foundry.runtime.retrieval.settings import ADDRESS, HOST, HOSTS_HINT
@@ -20,7 +20,6 @@ DEFAULT_MAX_CHARS = {"page": 4000, "parent": 400}
 is only what finds it."""
 
 MINIMUM_MAX_TOKENS = 32
-OTHER_KEY_VARIABLE = "EMBEDDING_API_KEY"
 
 Strategy = Literal["headings", "recursive", "sentences", "page", "code", "parent", "none"]
 
@@ -158,14 +157,7 @@ class EmbeddingSection(Table):
                 )
         if allowed and not self.model:
             problems.append(f"embedding.model: required for provider {self.provider!r}")
-        elsewhere = self.base_url.rstrip("/") not in ("", PROVIDERS[self.provider].base_url)
-        # Or the foundry.toml of a stranger could have any secret sent to a server of his own.
-        if elsewhere and self.api_key_env and not self.api_key_env.startswith("EMBEDDING"):
-            problems.append(
-                f"embedding.api_key_env: {self.api_key_env!r} is not sent to a base_url of your"
-                " choice; put the key of that service into a variable whose name begins with"
-                f" EMBEDDING (default: {OTHER_KEY_VARIABLE})"
-            )
+        problems += PROVIDERS[self.provider].find_key_problems(self.base_url, self.api_key_env)
         return problems
 
     def resolve(self) -> Self:

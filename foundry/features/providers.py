@@ -16,6 +16,10 @@ _SERVICE_KEYS = _LOCAL_KEYS | {
 }
 
 
+OTHER_KEY_VARIABLE = "EMBEDDING_API_KEY"
+"""Holds the key of a service at a `base_url`, unless `api_key_env` names another variable."""
+
+
 class Provider(Feature):
     """A provider of embeddings; what it brings is for exports that embed queries with it.
 
@@ -34,6 +38,19 @@ class Provider(Feature):
     base_url: ClassVar[str] = ""
     api_key_env: ClassVar[str] = ""
     dimensions: ClassVar[int | None] = None
+
+    def find_key_problems(self, base_url: str, variable: str) -> list[str]:
+        """Return what is wrong with sending a variable's value to a service at a `base_url`.
+
+        A stranger's foundry.toml could else have any secret sent to a server of his own.
+        """
+        is_own = base_url.rstrip("/") in ("", self.base_url)
+        if is_own or not variable or variable.startswith("EMBEDDING"):
+            return []
+        return [
+            f"embedding.api_key_env: {variable!r} is not sent to a base_url; put the service's key"
+            f" into a variable whose name begins with EMBEDDING (default: {OTHER_KEY_VARIABLE})"
+        ]
 
 
 class Static(Provider):
