@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from foundry.readers.code import source as code
 from foundry.readers.contract import FileReader, Reader
 from foundry.readers.formats import (
+    asciidoc,
     epub,
     html,
     latex,
@@ -36,7 +37,7 @@ READERS: tuple[Reader, ...] = (
     html.READER,
     plain.READER,
     *code.READERS,
-    plain.ASCIIDOC_READER,
+    asciidoc.READER,
     sheets.TEXT_READER,
     latex.READER,
     notebook.READER,

@@ -291,6 +291,11 @@ def test_hostile_markup_ends(content: str, path: str, sandbox: Sandbox) -> None:
         ("\\a[" * 100_000, "a.tex"),
         ("----\n" * 100_000 + "words", "a.adoc"),
         ("link:" * 100_000, "a.adoc"),
+        (
+            "image:a[" * 50_000 + "[[a" * 50_000 + "{a" * 50_000 + "kbd:" * 50_000 + "<<" * 50_000,
+            "a.adoc",
+        ),
+        ("[a]\n" * 100_000 + "|===\n" + "9+|" * 100_000, "a.adoc"),
         ("00:00:01.000 --> 00:00:02.000\n<<<<\n" * 20_000 + "words", "a.srt"),
         ("[a" * 100_000, "a.toml"),
     ],

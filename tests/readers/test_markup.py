@@ -170,6 +170,13 @@ def test_restructured_text(sandbox: Sandbox) -> None:
     assert not {"other", "bad"} & set(text.split())
 
 
+def test_the_only_section_of_restructured_text_is_one(sandbox: Sandbox) -> None:
+    text = "Runbook\n=======\n\nDisk full\n---------\n\nSteps\n~~~~~\n\nRun it.\n"
+    document = read_file(text, "a.rst", sandbox)
+    assert outline(document) == [(1, "Runbook"), (2, "Disk full"), (3, "Steps")]
+    assert document.title == "Runbook"
+
+
 def test_asciidoc() -> None:
     source = (
         "= Guide\n:revdate: 2024-03-05\n\nSee link:a.adoc[here].\n\n== One\n\n----\n== no\n----\n"
@@ -179,22 +186,73 @@ def test_asciidoc() -> None:
     assert (document.title, document.modified) == ("Guide", "2024-03-05")
     assert [(link.target, link.text) for link in document.reading.links] == [("a.adoc", "here")]
     assert [document.reading.text[b.start : b.end] for b in document.reading.blocks] == [
-        "----\n== no\n----"
+        "```\n== no\n```"
     ]
+
+
+ASCIIDOC = """\
+= Queues
+:toc:
+:broker: RabbitMQ
+// for us
+////
+for us too
+////
+
+[[why]]
+We use {broker}, not {other}; see https://r.example/docs[the docs^], <<how,How>> and <<why>>.
+image::map.png[A map,300] Press kbd:[Ctrl+C] or menu:File[Quit].footnote:[On Linux.]
+
+.Steps
+* One
+** Two
+. First
++
+Queue:: what waits
+[source,bash]
+.run.sh
+----
+echo "[x]" # not. a == heading
+----
+====
+Within a box.
+====
+[cols="1,2",options="header"]
+|===
+|Queue |Days
+2+|none
+|a \\| b
+and c
+|7
+|===
+"""
+
+
+def test_markup_of_asciidoc_becomes_markdown() -> None:
+    assert read_file(ASCIIDOC, "a.adoc").reading.text == (
+        "# Queues\n\n"
+        "We use RabbitMQ, not {other}; see [the docs](https://r.example/docs), How and why.\n"
+        "A map Press Ctrl+C or File > Quit. (On Linux.)\n\n"
+        "Steps\n- One\n  - Two\n1. First\nQueue: what waits\nrun.sh\n\n"
+        '```bash\necho "[x]" # not. a == heading\n```\n\n'
+        "Within a box.\n\n"
+        "| Queue | Days |\n| --- | --- |\n| none |  |\n| a \\| b and c | 7 |"
+    )
 
 
 def test_latex() -> None:
     source = (
         "\\documentclass{article} % class\n\\title{My \\emph{Paper}}\n"
         "\\begin{document}\n\\maketitle\n"
-        "\\section{Aims \\& ends}\\label{a}\nA \\textbf{bold \\emph{claim}}~\\cite{x}: 50\\%.\n"
+        "\\section{Aims \\& ends}\\label{a}\nA \\textbf{bold \\emph{claim}}~\\cite{x}: 50\\%, "
+        "\\SI{12}{h}.\n"
         "\\begin{itemize}\\item One\\end{itemize}\n\\subsection{More}\n"
         "\\begin{equation}\na_1 = b % c\n\\end{equation}\n\\end{document} rest"
     )
     document = read_file(source, "a.tex")
     assert outline(document) == [(1, "My Paper"), (2, "Aims & ends"), (3, "More")]
     text = document.reading.text
-    assert "A bold claim: 50%." in text
+    assert "A bold claim: 50%, 12 h." in text
     assert "- One" in text
     assert "\\begin{equation}\na_1 = b" in text
     assert "rest" not in text

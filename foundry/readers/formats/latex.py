@@ -28,6 +28,9 @@ _DROPPED = re.compile(
     r"|usepackage|vspace|hspace|index|input|include)\*?(?:\[[^\[\]]{0,300}\]){0,2}\{[^{}]{0,500}\}"
 )
 _WRAPPED = re.compile(r"\\[a-zA-Z]{2,30}\*?(?:\[[^\[\]\n]{0,200}\])?\{([^{}\\]{0,1000}+)\}")
+_QUANTITY = re.compile(
+    r"\\(?:SI|qty)(?:\[[^\[\]\n]{0,200}\])?\{([^{}\n]{0,100})\}\{([^{}\n]{0,100})\}"
+)
 _ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[^{}]{1,50}\}(?:\[[^\[\]]{0,200}\])?")
 _COMMAND = re.compile(r"\\(?:maketitle|tableofcontents|centering|noindent|\\)[ \t]*(?![a-zA-Z])")
 _ITEM = re.compile(r"\\item(?![a-zA-Z])[ \t]*")
@@ -77,7 +80,7 @@ def _add_text(composer: Composer, source: str) -> None:
 
 def _plain(source: str) -> str:
     text = _DROPPED.sub("", source)
-    text = _ENVIRONMENT.sub("", text)
+    text = _ENVIRONMENT.sub("", _QUANTITY.sub(r"\1 \2", text))
     for _ in range(_PASSES):
         text = _WRAPPED.sub(r"\1", text)
     text = _COMMAND.sub("", _ITEM.sub("- ", text))
@@ -85,4 +88,4 @@ def _plain(source: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text)
 
 
-READER = Reader("latex/1", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read)
+READER = Reader("latex/2", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read)

@@ -22,6 +22,9 @@ _SETTINGS = {
     "report_level": 5,
     "halt_level": 5,
     "embed_stylesheet": False,
+    # Else the only section below a title would be no section.
+    "doctitle_xform": False,
+    "initial_header_level": 1,
     "stylesheet_path": "",
     "syntax_highlight": "none",
     "math_output": "LaTeX",
@@ -93,5 +96,5 @@ def _keep_what_is_unknown() -> None:
 
 
 READER = FileReader(
-    "rst/1", {}, {".rst": "text/x-rst", ".rest": "text/x-rst"}, read, ("docutils",), "rst"
+    "rst/2", {}, {".rst": "text/x-rst", ".rest": "text/x-rst"}, read, ("docutils",), "rst"
 )
