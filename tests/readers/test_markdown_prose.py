@@ -38,6 +38,8 @@ def prose(text: str, path: str = "a.md") -> list[str]:
         ("press <kbd>Ctrl</kbd> in <code>vim</code>", "press Ctrl in `vim`"),
         ("a&nbsp;b &mdash; c &lt;d&gt;", "a b \u2014 c &lt;d&gt;"),
         ("text <!-- a comment\nof two lines --> more", "text"),
+        ("a %%kept\nto myself%% b", "a"),
+        ("is %%hidden%% not, 100%% of it %%time", "is not, 100%% of it %%time"),
         ("<details><summary>More</summary>inside</details>", "More inside"),
         ("[text][Ref] and [ref]\n\n[ref]: https://e.org/a_(b)", None),
         ("A note.[^1]\n\n[^1]: word", "A note.[^1]"),

@@ -18,8 +18,12 @@ MAX_EXPORT_CHARS = 20_000
 MAX_TABLE_CHARS = 500_000
 MAX_TABLE_DEPTH = 100
 
-_COMMENT = re.compile(r"<!--|\{/\*")
-_COMMENT_ENDS = {"<!--": re.compile("-->"), "{/*": re.compile(r"\*/\}")}
+_COMMENT = re.compile(r"<!--|\{/\*|(?<!\S)%%")
+_COMMENT_ENDS = {
+    "<!--": re.compile("-->"),
+    "{/*": re.compile(r"\*/\}"),
+    "%%": re.compile(r"%%(?!\w)"),  # Obsidian's.
+}
 _ELEMENT = re.compile(r"<(pre|script|style|svg|table|template)\b[^<>]{0,1000}+>", re.IGNORECASE)
 _ELEMENT_ENDS = {
     name: re.compile(rf"</{name}\s{{0,99}}>", re.IGNORECASE)
