@@ -155,12 +155,12 @@ class IndexWriter:
         layout = self._layout
         self._lanes = self._threads.submit(self._write_postings)
         self._described = self._threads.submit(self._write_columns)
-        self._close_grown()
-        self._settle(layout.chunks, layout.documents, *([layout.vectors] if self._vectors else []))
-        write_query_files(self._layout, self._options, self._tokenizer, self._read_chunks)
         if self._vectors is not None:
             self._written = self._vectors.write()
-            self._settle(layout.sketch)
+            self._settle(layout.vectors, layout.sketch)
+        self._close_grown()
+        self._settle(layout.chunks, layout.documents)
+        write_query_files(layout, self._options, self._tokenizer, self._read_chunks)
 
     def _write_postings(self) -> WrittenPostings:
         if self._carrying is not None:
