@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -85,15 +84,14 @@ def leave_for_next(written: Path, folder: Path, state: str, version: str) -> Non
 class Carrying:
     """What of a previous index is taken over, and its files as far as they are copied in spans.
 
-    Spans of its documents and chunks are told by their first number, the one after their last, and
-    the first in the next index.
+    Of its `documents` (n,) and `chunks` (m,), once all have been taken, these are the numbers in
+    the next index; -1 for what is left out.
     """
 
     def __init__(self, previous: Previous) -> None:
         self.previous = previous
-        self.documents: list[tuple[int, int, int]] = []
-        self.chunks: list[tuple[int, int, int]] = []
-        layout = previous.index
+        manifest, layout = previous.manifest, previous.index
+        self.documents, self.chunks = np.full(manifest.documents, -1), np.full(manifest.chunks, -1)
         self.chunk_records = StoredRecords.open(
             layout.chunks, layout.chunk_offsets, layout.chunk_ids
         )
@@ -104,31 +102,11 @@ class Carrying:
         if previous.has_own_vectors:
             self.vectors = open_stored(layout.vectors), open_stored(layout.vector_scales)
 
-    @cached_property
-    def renumbered(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The new numbers of all documents and chunks, when all spans are known; -1 for what is
-        left out."""
-        manifest = self.previous.manifest
-        renumbered = []
-        for spans, count in ((self.documents, manifest.documents), (self.chunks, manifest.chunks)):
-            numbers = np.full(count, -1, dtype=np.int64)
-            for first, last, start in spans:
-                numbers[first:last] = np.arange(start, start + last - first)
-            renumbered.append(numbers)
-        return renumbered[0], renumbered[1]
-
     def nearest(self, count: int) -> KnownNearest | None:
         """Return the nearest of the vectors that are taken over into `count`; None without any."""
-        if self.vectors is None:
-            return None
-        ends = [0, *(start + last - first for first, last, start in self.chunks)]
-        starts = [*(start for _, _, start in self.chunks), count]
-        return KnownNearest(
-            self.previous.left, self.renumbered[1], [*zip(ends, starts, strict=True)]
-        )
+        return KnownNearest(self.previous.left, self.chunks, count) if self.vectors else None
 
     def texts_left_out(self) -> Iterator[str]:
         """Yield the texts of the chunks that are not taken over."""
-        _, chunks = self.renumbered
-        for number in np.flatnonzero(chunks < 0).tolist():
+        for number in np.flatnonzero(self.chunks < 0).tolist():
             yield json.loads(b"".join(self.chunk_records.blocks(number, number + 1)))["text"]

@@ -4,7 +4,6 @@ The queries that measure an index are its headings and some that never change, a
 vectors are those of the index before: only what is new has to be compared.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -40,20 +39,21 @@ class Nearest(NamedTuple):
 class KnownNearest:
     """The nearest of the vectors that were carried over, to queries that were asked before.
 
-    `left` is what the build before left, `renumbered` gives the new numbers of its vectors,
-    negative for those that are gone, and `added` are the spans of vectors that it did not have.
+    `left` is what the build before left, `renumbered` (n,) are the numbers of its vectors among
+    `count`, negative for those that are gone; `added` are the spans that it did not have.
     """
 
-    def __init__(
-        self, left: Path, renumbered: NDArray[np.int64], added: Sequence[tuple[int, int]]
-    ) -> None:
+    def __init__(self, left: Path, renumbered: NDArray[np.int64], count: int) -> None:
         chunks = renumbered[open_stored(left / CHUNKS)]
         # What is nearest in the place of one that is gone is not known.
         is_whole = (chunks >= 0).all(axis=1)
         self._nearest = Nearest(chunks[is_whole], open_stored(left / COSINES)[is_whole])
         queries = open_stored(left / QUERIES)[is_whole]
         self._places = {query.tobytes(): place for place, query in enumerate(queries)}
-        self.added = added
+        is_added = np.ones(count, dtype=bool)
+        is_added[renumbered[renumbered >= 0]] = False
+        ends = np.flatnonzero(np.diff(is_added, prepend=False, append=False))
+        self.added: list[list[int]] = ends.reshape(-1, 2).tolist()
 
     def find(self, queries: NDArray[np.float32], depth: int) -> Nearest:
         """Return the nearest to queries (q, d), UNKNOWN to those that were not asked."""

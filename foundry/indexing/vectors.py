@@ -1,7 +1,7 @@
 """Builds the dense lane's files: quantised vectors, sign sketch, and the depth it must be read."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -142,11 +142,11 @@ class WrittenVectors:
         """
         depth = min(RECALL_DEPTH, len(self.scales))
         nearest = Nearest.unknown(len(queries), depth)
-        added: Sequence[tuple[int, int]] = ()
+        added: list[list[int]] = []
         if known is not None:
             nearest, added = known.find(queries, depth), known.added
         is_new = (nearest.chunks == UNKNOWN).any(axis=1)
-        for chosen, spans in ((is_new, [(0, len(self.scales))]), (~is_new, added)):
+        for chosen, spans in ((is_new, [[0, len(self.scales)]]), (~is_new, added)):
             if chosen.any():
                 found = Nearest(nearest.chunks[chosen], nearest.cosines[chosen])
                 for first, last in spans:

@@ -117,8 +117,8 @@ class IndexWriter:
         assert self._carrying is not None
         carrying = self._carrying
         start, end = carrying.previous.chunks_of(first, last)
-        carrying.documents.append((first, last, self.document_count))
-        carrying.chunks.append((start, end, self.chunk_count))
+        carrying.documents[first:last] = np.arange(last - first) + self.document_count
+        carrying.chunks[start:end] = np.arange(end - start) + self.chunk_count
         self._postings.carry(start, end)
         self._headings.carry(first, last)
         if carrying.vectors is not None:
@@ -164,7 +164,7 @@ class IndexWriter:
 
     def _write_postings(self) -> WrittenPostings:
         if self._carrying is not None:
-            self._postings.carry_postings(self._carrying.renumbered[1])
+            self._postings.carry_postings(self._carrying.chunks)
         written = self._postings.write(self._layout, self._left)
         self._settle(self._layout.posting_chunks, self._layout.posting_impacts)
         return written
@@ -174,7 +174,7 @@ class IndexWriter:
         of that."""
         layout = self._layout
         if self._carrying is not None:
-            self._columns.carry_keys(*self._carrying.renumbered)
+            self._columns.carry_keys(self._carrying.documents, self._carrying.chunks)
         self._chunks.write_tables(layout.chunk_offsets, layout.chunk_ids)
         self._documents.write_tables(layout.document_offsets, layout.document_ids)
         return self._columns.write(layout, self._left)

@@ -46,9 +46,9 @@ def test_what_is_known_of_an_index_before_changes_nothing(
     renumbered[[number for number in order if number < before]] = [
         place for place, number in enumerate(order) if number < before
     ]
-    span = (middle - gone, middle - gone + added)
     now = written(tmp_path / "now", vectors[order])
-    known = KnownNearest(tmp_path, renumbered, [span])
+    known = KnownNearest(tmp_path, renumbered, len(order))
+    assert known.added == [[middle - gone, middle - gone + added]]
     found = known.find(queries, RECALL_DEPTH).chunks[:, 0] != UNKNOWN
     assert not found[15:].any()
     assert found[:15].any() == (before >= RECALL_DEPTH)

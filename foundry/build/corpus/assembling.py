@@ -239,12 +239,8 @@ def _decide(
     ids = signatures.ids[shared].tolist()
     repeated = [n for n, each in zip(shared, ids, strict=True) if first.setdefault(each, n) != n]
     own = np.setdiff1d(found, repeated, assume_unique=True)
-    compared = own
-    if options.duplicates != "near":
-        # Most texts are there once: to prefer among all takes longer than all else of this.
-        compared = own[find_shared(signatures.texts[own])]
-    candidates = {n: each for n in compared.tolist() if (each := signatures[n]) is not None}
-    originals = find_copies(candidates, options.duplicates, read)
+    texts = signatures.texts[own]
+    originals = find_copies(own, texts, signatures.__getitem__, options.duplicates, read)
     copies: dict[int, list[int]] = {}
     for number, original in originals.items():
         copies.setdefault(original, []).append(number)

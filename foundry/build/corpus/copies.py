@@ -18,6 +18,10 @@ from pathlib import PurePosixPath
 from typing import Literal
 from zlib import crc32
 
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.build.corpus.signatures import find_shared
 from foundry.build.documents.signature import Signature
 from foundry.records import Document
 
@@ -37,14 +41,22 @@ _COPY_NAME = re.compile(
 
 
 def find_copies(
-    signatures: Mapping[int, Signature], mode: Mode, read: Callable[[int], Document]
+    numbers: NDArray[np.int64],
+    texts: NDArray[np.void],
+    signature_of: Callable[[int], Signature | None],
+    mode: Mode,
+    read: Callable[[int], Document],
 ) -> dict[int, int]:
     """Return the numbers of all copies, each with the number of the document that stays.
 
+    `numbers` (n,) are those of documents with a signature, `texts` (n,) the hashes of their texts.
     `read` gives a document by its number; only `near` has to see some of them again.
     """
     if mode == "keep":
         return {}
+    # Most texts are there once: to prefer among all takes longer than all else of this.
+    compared = numbers if mode == "near" else numbers[find_shared(texts)]
+    signatures = {n: each for n in compared.tolist() if (each := signature_of(n)) is not None}
     kept: dict[bytes, int] = {}
     copies = {}
     for number in _by_preference(signatures):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,8 +28,11 @@ def document(name: str, text: str, *, source: str = "docs") -> Document:
 
 
 def copies(documents: list[Document], mode: str) -> dict[int, int]:
-    signatures = dict(enumerate(map(Signature.of, documents)))
-    return find_copies(signatures, mode, documents.__getitem__)  # type: ignore[arg-type]
+    signatures = [*map(Signature.of, documents)]
+    numbers, texts = np.arange(len(documents)), np.array([each.text for each in signatures], "V16")
+    return find_copies(
+        numbers, texts, signatures.__getitem__, mode, documents.__getitem__  # type: ignore[arg-type]
+    )
 
 
 WORDS = [f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(300)]
