@@ -65,6 +65,18 @@ print(json.dumps({{
 }}))
 """
 
+MODELS = """
+import json
+from foundry.runtime.web.process import loading
+with loading("fastapi"):
+    from fastapi.openapi.models import Contact
+    from pydantic import BaseModel
+class Own(BaseModel):
+    name: str
+built = [Contact.__pydantic_complete__, Own.__pydantic_complete__]
+print(json.dumps([*built, Contact(name="x").name, Contact.__pydantic_complete__]))
+"""
+
 
 @pytest.fixture(scope="module")
 def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -141,3 +153,10 @@ def test_command_is_as_usual_when_it_has_loaded(
         "threads": threads,
         "running": 1,
     }
+
+
+def test_only_models_of_the_library_wait_until_they_are_used() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", MODELS], capture_output=True, text=True, check=True
+    )
+    assert json.loads(found.stdout) == [False, True, "x", True]

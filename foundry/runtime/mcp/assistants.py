@@ -65,9 +65,8 @@ def give_to(name: str, *, install: bool) -> str:
     """
     known = assistants(Path.home(), sys.platform, dict(os.environ))
     if name not in known:
-        raise ConfigurationError(
-            f"no assistant is called {name!r}", hint=f"known are {', '.join(known)}"
-        )
+        hint = f"known are {', '.join(known)}"
+        raise ConfigurationError(f"no assistant is called {name!r}", hint=hint)
     assistant, server = known[name], settings().name
     entry = {assistant.key: {server: _entry(assistant.key)}}
     if not install:
