@@ -63,7 +63,7 @@ _INLINE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Highlights(Record):
     """Where the snippet, the title and each of the headings have words of the query."""
 
@@ -181,11 +181,12 @@ def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
     The longer and rarer a word is, the more it counts; those that name columns come with any row.
     """
     tables = [table.span() for table in _COLUMNS.finditer(text)] if "|\n|" in text else []
-    words = [word for word in find(text) if not any(a <= word[0] < b for a, b in tables)]
-    counts = Counter(text[a:b].lower() for a, b in words)
-    weights = {a: MAX_REPEATS // counts[text[a:b].lower()] * (b - a) for a, b in words}
-    found = [first for first in weights if weights[first]] or [0]
-    sums = [0, *accumulate(weights.get(first, 0) for first in found)]
+    words = find(_COLUMNS.sub(lambda names: " " * len(names[0]), text) if tables else text)
+    said = [text[a:b].lower() for a, b in words]
+    counts = Counter(said)
+    weights = [MAX_REPEATS // counts[word] * len(word) for word in said]
+    found = [first for (first, _), weight in zip(words, weights, strict=True) if weight] or [0]
+    sums = [0, *accumulate([*filter(None, weights)] or [0])]
     near = MAX_CHARACTERS * 2 // 3
     shown = [sums[bisect_left(found, first + near, i)] - sums[i] for i, first in enumerate(found)]
     start = min(found[shown.index(max(shown))], len(text) - MAX_CHARACTERS)
