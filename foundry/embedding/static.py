@@ -108,8 +108,7 @@ class StaticEmbedder(Embedder):
     def observe(self, vectors: ChunkVectors) -> None:
         """Count in which chunks each piece occurs, by which queries will be weighed."""
         self._texts += len(unpack(vectors.scales, np.float32))
-        found = np.bincount(unpack(vectors.pieces, np.uint32), minlength=len(self.frequencies))
-        self.frequencies += found
+        np.add.at(self.frequencies, unpack(vectors.pieces, np.uint32), 1)
 
     def resume(self, frequencies: NDArray[np.int64], texts: int, gone: Iterable[str]) -> None:
         """Take what was observed of so many `texts` before, but for those that are `gone`."""

@@ -12,24 +12,26 @@ from foundry.records import Link
 MAX_LINKS = 10_000
 MAX_TAGS = 100
 
-# It begins with a backtick, by which a search leaps to where it may match.
+# These begin with a sign, by which a search leaps to where they may match, and look back after it.
 CODE_SPAN = re.compile(r"(`(?<!``)`*+)(?:[^`\n]++|\n(?![ \t]*\n)|(?!\1(?!`))`++){1,100}\1(?!`)")
 _INLINE = re.compile(
-    r"(?<!!)\[("
+    r"\[(?<!!\[)("
     r"(?:!\[[^\[\]\n]{0,300}\]\([^()\n]{0,500}\)|[^\[\]\\\n]|\\.|\n(?![ \t]*\n)){0,500}+"
     r")\]\([ \t]*+"
     r"(?:<([^<>\n]{1,1000}+)>|([^\s()<>]{1,1000}+(?:\([^\s()]{0,300}+\)[^\s()<>]{0,300}+){0,4}+))"
     r"(?:\s{1,10}+(?:\"[^\"]{0,500}+\"|'[^']{0,500}+'|\([^()]{0,500}+\)))?+\s{0,10}+\)"
 )
 _IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\]\([^()\n]{0,500}\)")
-REFERENCE = re.compile(r"(?<![!\\])\[([^\[\]\n]{1,300}+)\](?:\[([^\[\]\n]{0,300}+)\])?+(?![(\[:])")
+REFERENCE = re.compile(
+    r"\[(?<![!\\]\[)([^\[\]\n]{1,300}+)\](?:\[([^\[\]\n]{0,300}+)\])?+(?![(\[:])"
+)
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^\s<>]{1,1000}+)>")
-_BARE_URL = re.compile(r"(?<![\w/<(\[\"'=])https?://[^\s<>\"'`\[\]{}|\\^]{1,1000}+")
+_BARE_URL = re.compile(r"http(?<![\w/<(\[\"'=]http)s?://[^\s<>\"'`\[\]{}|\\^]{1,1000}+")
 _WIKILINK = re.compile(
     r"\[\[([^\[\]|#\n]{1,300}+)(?:#[^\[\]|\n]{0,300}+)?+(?:\|([^\[\]\n]{0,300}+))?+\]\]"
 )
 _ANCHOR = re.compile(r"<(?:a|[A-Z]\w{0,40}+)\s[^<>]{0,500}?\bhref=[\"']([^\"'<>\n]{1,1000}+)[\"']")
-_TAG = re.compile(r"(?<!\S)#([^\W\d_][\w/-]{0,63}+)(?![\w#(])")
+_TAG = re.compile(r"#(?<!\S#)([^\W\d_][\w/-]{0,63}+)(?![\w#(])")
 _HEX_COLOUR = re.compile(r"(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$", re.IGNORECASE)
 _PREPROCESSOR = re.compile(
     "define|elif|else|endif|endregion|error|if|ifdef|ifndef|import|include|line|pragma|region"

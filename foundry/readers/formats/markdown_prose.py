@@ -30,8 +30,8 @@ _ELEMENT_ENDS = {
     for name in ("pre", "script", "style", "svg", "table", "template")
 }
 _MATH = re.compile(
-    r"\$\$[^$]{1,5000}+\$\$|(?<![\\\w$])\$(?=[^\s$])[^$\n]{1,300}+(?<!\s)\$(?!\w)"
-    r"|\\\((?:[^\\]|\\(?![()])){1,1000}+\\\)|\\\[(?:[^\\]|\\(?![\[\]])){1,5000}+\\\]"
+    r"\$(?:\$[^$]{1,5000}+\$\$|(?<![\\\w$]\$)(?=[^\s$])[^$\n]{1,300}+(?<!\s)\$(?!\w))"
+    r"|\\(?:\((?:[^\\]|\\(?![()])){1,1000}+\\\)|\[(?:[^\\]|\\(?![\[\]])){1,5000}+\\\])"
 )
 _TAG = re.compile(r"<[^<>]*+>")
 _IMPORT = re.compile(
@@ -41,7 +41,7 @@ _IMPORT = re.compile(
 _EXPORT = re.compile(r"^export\s+(?:const|let|var|default|(?:async\s+)?function)\b", re.MULTILINE)
 _BRACKET = re.compile(r"[(){}\[\]]")
 _STRING = re.compile(
-    r"(?<![\w$={])\{\s?(?:\"([^\"\n]{0,500}+)\"|'([^'\n]{0,500}+)'|`([^`$\n]{0,500}+)`)\s?\}"
+    r"\{(?<![\w$={]\{)\s?(?:\"([^\"\n]{0,500}+)\"|'([^'\n]{0,500}+)'|`([^`$\n]{0,500}+)`)\s?\}"
 )
 _ENTITY = re.compile(r"&(?!lt;|gt;|amp;|quot;)[A-Za-z][A-Za-z0-9]{1,30}+;")
 _TABLES = html_to_markdown.ConversionOptions(

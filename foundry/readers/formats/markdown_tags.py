@@ -18,7 +18,7 @@ ADMONITIONS = frozenset(
     " question quote seealso success summary tip todo warning".split()
 )
 
-_START = re.compile(r"(?<!\\)<(/?)([A-Za-z][\w.-]{0,60}+)?")
+_START = re.compile(r"<(?<!\\<)(/?)([A-Za-z][\w.-]{0,60}+)?")
 _ATTRIBUTE = re.compile(
     r"\s{1,200}+(?:([A-Za-z_@:#][\w:.@-]{0,60}+)(?:\s{0,9}+=\s{0,9}+"
     r"(?:\"([^\"]{0,3000}+)\"|'([^']{0,3000}+)'|([^\s\"'=<>`{}]{1,500}+)|(?=(\{))))?+|(?=(\{)))"
