@@ -154,6 +154,54 @@ def test_a_sheet_is_one_table(sandbox: Sandbox) -> None:
     assert reading.pages == (0, 0, len(reading.text))
 
 
+def merged(*ranges: str, rows: list[list[Any]]) -> bytes:
+    buffer = io.BytesIO()
+    book = xlsxwriter.Workbook(buffer, {"in_memory": True})
+    sheet = book.add_worksheet("S")
+    for area in ranges:
+        sheet.merge_range(area, "")
+    for number, row in enumerate(rows, start=1):
+        # A cell that is merged into another one has no value of its own.
+        for column, value in enumerate(row):
+            if value != "":
+                sheet.write(number, column + 1, value)
+    book.close()
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("ranges", "rows", "text"),
+    [
+        (
+            ("B2:D2", "C3:D3", "B3:B4"),
+            [["Prices of 2026"], ["Part", "Germany"], ["", "EUR", "VAT"], ["bolt", 2, 19]],
+            "Prices of 2026\n\n| Part | Germany EUR | Germany VAT |\n| --- | --- | --- |\n"
+            "| bolt | 2 | 19 |",
+        ),
+        (
+            ("C2:D2",),
+            [["", "Germany"], ["Part", "EUR", "VAT"], ["bolt", 2, 19]],
+            "| Part | Germany EUR | Germany VAT |\n| --- | --- | --- |\n| bolt | 2 | 19 |",
+        ),
+        (
+            ("C2:D2",),
+            [["Town", "Name"], ["Ulm", "Anna", "Meier"], ["Bonn", "Max", "Vogt"]],
+            "| Town | Name | Name |\n| --- | --- | --- |\n| Ulm | Anna | Meier |",
+        ),
+        (
+            ("B3:B4", "B5:C5", "B9:C9"),
+            [["Kind", "Part"], ["screw", "M3"], ["", "M4"], ["Nuts"], ["nut", "M3"]],
+            "| Kind | Part |\n| --- | --- |\n| screw | M3 |\n| screw | M4 |\n| Nuts |  |",
+        ),
+    ],
+    ids=["title", "groups", "wide name", "rows"],
+)
+def test_merged_cells_count_for_all_that_they_cover(
+    ranges: tuple[str, ...], rows: list[list[Any]], text: str, sandbox: Sandbox
+) -> None:
+    assert read_file(merged(*ranges, rows=rows), sandbox).reading.text.startswith(f"## S\n\n{text}")
+
+
 def test_cells_are_written_as_people_write_them(sandbox: Sandbox) -> None:
     content = make_workbook({"S": [["When", "Count"], [datetime(2024, 3, 5), 3.0]]})
     assert "| 2024-03-05 | 3 |" in read_file(content, sandbox).reading.text

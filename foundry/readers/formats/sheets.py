@@ -22,7 +22,7 @@ _XLS = "application/vnd.ms-excel"
 
 
 def read(content: bytes) -> Reading:
-    """Read the visible sheets; a sheet's number is its page, its first row the header.
+    """Read the visible sheets; a sheet's number is its page, its first table row the header.
 
     Cells hold what formulas gave when the file was saved. Raises UnreadableError for a bomb, for
     more cells than can be told from one, and for an encrypted workbook.
@@ -46,15 +46,58 @@ def read(content: bytes) -> Reading:
         cells += sheet.total_height * sheet.total_width
         if cells > MAX_CELLS:
             raise UnreadableError("too many cells", f"the limit is {MAX_CELLS}")
-        rows = _filled(sheet.to_python(skip_empty_area=True))
-        if rows:
+        titles, values = _read_table(sheet)
+        if rows := _filled(values):
             composer.heading(2, details.name)
+            composer.text("\n".join(titles))
             composer.table(rows)
     properties = None
     if package is not None:
         has_meta = "meta.xml" in package.names
         properties = package.xml("meta.xml" if has_meta else "docProps/core.xml")
     return composer.finish(**describe(properties))
+
+
+def _read_table(sheet: Any) -> tuple[list[str], list[list[Any]]]:
+    """Return the titles above a sheet's table, and its rows, of which the first names the columns.
+
+    Names in several rows, of which some are merged cells, become one: `Germany EUR`. In each row
+    below stands what a merged cell says of it.
+    """
+    rows = sheet.to_python(skip_empty_area=True)
+    top, left = sheet.start or (0, 0)
+    titles: list[str] = []
+    while len(rows) > 2 and rows[0][0] != "" and not any(rows[0][1:]) and len(rows[0]) > 1:
+        titles.append(_to_text(rows.pop(0)[0]))
+        top += 1
+    merged = [
+        (range(first - top, last - top + 1), range(begin - left, end - left + 1))
+        for (first, begin), (last, end) in sheet.merged_cell_ranges or ()
+        if top <= first < top + len(rows) and left <= begin < left + len(rows[0])
+    ]
+    groups = {
+        column
+        for lines, columns in merged
+        if not lines[0] and len(columns) > 1
+        for column in columns
+    }
+    depth = max((len(lines) for lines, _ in merged if not lines[0]), default=1)
+    if groups and depth == 1 and len(rows) > 2 and all(isinstance(cell, str) for cell in rows[1]):
+        # A row of the table has values elsewhere too.
+        pairs = enumerate(zip(rows[0], rows[1], strict=True))
+        depth += all(column in groups or not all(pair) for column, pair in pairs)
+    for lines, columns in merged:
+        value = rows[lines[0]][columns[0]]
+        for line in range(lines[0], min(lines[-1] + 1, len(rows))):
+            # A title among the rows is not repeated in each column.
+            for column in columns if line < depth else columns[:1]:
+                if column < len(rows[line]):
+                    rows[line][column] = value
+    names = [
+        " ".join(dict.fromkeys(filter(None, map(_to_text, column))))
+        for column in zip(*rows[:depth], strict=True)
+    ]
+    return titles, [names, *rows[depth:]]
 
 
 def _filled(rows: Sequence[Sequence[Any]]) -> list[tuple[str, ...]]:
