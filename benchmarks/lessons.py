@@ -140,7 +140,5 @@ def learn_ranking(
 
 def keyword_scores(index: Index, query: str) -> Scores:
     """Return the keyword lane's score of each chunk (n,), from 0 to 1."""
-    hits = index.keyword_lane.search(query_terms(index.tokenizer.tokenize(query)), 1)
-    if hits.every_score is None:
-        return np.zeros(index.chunk_count)
-    return np.asarray(hits.every_score / hits.full_score, dtype=np.float64)
+    lane, terms = index.keyword_lane, query_terms(index.tokenizer.tokenize(query))
+    return lane.scores(terms, np.arange(index.chunk_count)) / lane.search(terms, 1).full_score

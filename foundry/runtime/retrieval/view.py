@@ -3,7 +3,7 @@
 What lies outside is neither found nor read, counted or named. Scores are those of the whole index.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -99,7 +99,7 @@ class _VisibleRecords(RecordLines):
 class _VisibleTerms(KeywordLane):
     visible: Mask
 
-    def search(self, terms: Iterable[str], count: int, allowed: Mask | None = None) -> LaneHits:
+    def search(self, terms: Sequence[str], count: int, allowed: Mask | None = None) -> LaneHits:
         visible = self.visible if allowed is None else self.visible & allowed
         return KeywordLane.search(self, terms, count, visible)
 

@@ -171,8 +171,8 @@ def _having(index: Index, text: str, allowed: Mask | None) -> Mask:
 def _with_term(index: Index, term: str) -> Mask:
     """Return which chunks (n,) have a term."""
     hits = index.keyword_lane.search([term], 1)
-    if hits.every_score is not None:  # Sorting all hits would cost far more than their scores.
-        with_term: Mask = hits.every_score > 0
+    if hits.score_of is not None:  # Sorting all hits would cost far more than their scores.
+        with_term: Mask = hits.score_of(np.arange(index.manifest.chunks)) > 0
         return with_term
     with_term = np.zeros(index.manifest.chunks, dtype=np.bool_)
     if len(hits):
