@@ -54,6 +54,17 @@ def test_larger_type_makes_headings_and_gaps_make_paragraphs(sandbox: Sandbox) -
     assert (document.reader, document.media_type) == ("pdf/3", "application/pdf")
 
 
+def test_a_title_and_the_first_numbered_heading_below_it_are_two(sandbox: Sandbox) -> None:
+    page = [
+        Text(18, 700, "Lease of a very"),
+        Text(18, 680, "large warehouse"),
+        Text(18, 660, "1 Object"),
+        *body(630, "The landlord lets hall 4 to the tenant."),
+    ]
+    headings = read_file(pdf([page]), sandbox).reading.headings
+    assert [heading.text for heading in headings] == ["Lease of a very large warehouse", "1 Object"]
+
+
 def test_the_outline_decides_where_there_is_one(sandbox: Sandbox) -> None:
     pages = [
         [Text(20, 700, "Large but no heading"), *body(600, "1 Basics", "Some text about it.")],

@@ -28,6 +28,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|part|appendix)\s+)?[\divxlc]*[\d.]*[.):]?\s+", re.I
 )
+_SECTION_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]?\s")
 # PDFium puts this where it joined a word that was divided at a line's end.
 _JOINT = "\ufffe"
 _DIVIDED = re.compile(rf"([^\W\d_]+)(?:{_JOINT}|[-\u00ad\u2010]\n)([^\W\d_]+)")
@@ -167,7 +168,7 @@ def _heading_sizes(pages: Iterable[Sequence[Line]]) -> list[float]:
 
 
 def _join_headings(lines: Sequence[Line], sizes: Sequence[float]) -> list[Line]:
-    """Let a heading of several lines be one."""
+    """Let a heading of several lines be one; a line that begins with a number is the next one."""
     joined: list[Line] = []
     for line in lines:
         last = joined[-1] if joined else None
@@ -177,6 +178,7 @@ def _join_headings(lines: Sequence[Line], sizes: Sequence[float]) -> list[Line]:
             and line.size == last.size
             and line.size in sizes
             and not _begins_paragraph(last, line)
+            and not _SECTION_NUMBER.match(line.text)
             and len(last.text) + len(line.text) < MAX_HEADING_CHARS
         ):
             joined[-1] = replace(last, text=f"{last.text} {line.text}", bottom=line.bottom)
