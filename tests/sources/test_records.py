@@ -212,6 +212,16 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
         list(records.look(make_source(tmp_path / "gone.csv"), lambda _: None))
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_lines_come_in_any_unicode_and_blank_ones_in_any_script(
+    jsonl_file: Path, encoding: str
+) -> None:
+    rows = '\u3000\n{"id": "a", "text": "\u00e9\u65e5"}\n \t\n["b"]\n'.encode(encoding)
+    documents, skipped = read_table(jsonl_file, rows)
+    assert [document.content.decode() for document in documents] == ["\u00e9\u65e5"]
+    assert skipped == [("not a JSON object", "line 4")]
+
+
 def test_an_endless_line_is_passed_over(jsonl_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("foundry.sources.tables.MAX_ROW_SIZE", 100)
     rows = lines({"id": "a", "text": "x" * 1_000}, {"id": "b", "text": "x"})
