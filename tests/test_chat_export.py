@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 from language_models import Call, LanguageModel, Reply, answer, language_model
 from markdown_it import MarkdownIt
-from servers import get, in_checkout, post, serving
+from servers import get, in_checkout, post, run_tests, serving
 
 from foundry.cli.main import main
 from foundry.runtime.language_model import BYTES_PER_TOKEN, MAX_EVENT_BYTES
@@ -66,6 +66,10 @@ def export(project: Path) -> Path:
         config.write('language_model = true\nchat_instructions = "Call the user Sir."\n')
     run_foundry("export", str(chosen))
     return chosen / "dist" / "handbook"
+
+
+def test_the_shipped_tests_of_the_chat_pass(export: Path) -> None:
+    run_tests(export, "test_chat.py")
 
 
 @pytest.fixture(scope="module")
