@@ -13,6 +13,7 @@ Numbers: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = NDArray[np.float32]
+Posting: TypeAlias = tuple[NDArray[np.uint32], NDArray[np.floating]]
 
 SCORE_DIGITS = 6  # Decimal places: callers see the scores that results are ordered by.
 

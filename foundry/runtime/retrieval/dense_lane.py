@@ -164,9 +164,8 @@ def order_halves(vector: Vector, centre: Vector) -> tuple[slice, slice]:
 
 def pack_signs(vectors: NDArray[np.float32], centre: NDArray[np.float32]) -> NDArray[np.uint64]:
     """Return sign sketches (ceil(d / 64), n) of vectors (n, d), or of one (d,), around a centre."""
-    dimensions = len(centre)
-    bits = np.zeros((*vectors.shape[:-1], -(-dimensions // 64) * 64), dtype=np.bool_)
-    np.greater(vectors, centre, out=bits[..., :dimensions])
+    bits = np.zeros((*vectors.shape[:-1], -(-len(centre) // 64) * 64), dtype=np.bool_)
+    np.greater(vectors, centre, out=bits[..., : len(centre)])
     return np.ascontiguousarray(np.packbits(bits, axis=-1, bitorder="little").view("<u8").T)
 
 

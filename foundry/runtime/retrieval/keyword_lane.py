@@ -18,15 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, IndexLayout, Vocabulary, open_array
-from .candidates import LaneHits, Mask, Numbers, Scores, best, stage, threshold
+from .candidates import LaneHits, Mask, Numbers, Posting, Scores, best, stage, threshold
 from .tokens import remember
 
 KEPT_BYTES = 64  # Each chunk takes as many in the arrays of a search for a word that all have.
 MOST_KEPT_BYTES = 24 * 2**20  # A block of more than 32 MiB would change nothing.
 RARE_PART = 8  # A rare term has less than an eighth of a query's postings.
 MANY_POSTINGS = 4_000  # Where an eighth is no more, all are added up.
-
-Posting = tuple[NDArray[np.uint32], NDArray[np.floating]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
