@@ -73,7 +73,8 @@ def _describe_search(response: ShownResponse, explain: bool) -> Iterator[str]:
 def _describe_hit(rank: int, hit: ShownHit, explain: bool) -> Iterator[str]:
     title = textwrap.shorten(" > ".join(hit.titled_section()), 100, placeholder=" ...")
     yield f"{rank:3}. {hit.score:.3f}  {printable(title)}"
-    yield INDENT + printable(hit.url or hit.path)
+    page = f", page {hit.position['page']}" if "page" in hit.position else ""
+    yield INDENT + printable(hit.url or hit.path) + page
     if explain:
         ranks = hit.ranks.to_json()
         parts = [

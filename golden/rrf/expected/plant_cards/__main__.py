@@ -27,7 +27,7 @@ def _serve(chosen: Namespace) -> None:
     from .web.workers import run_workers, share_counts
 
     share_counts(chosen.workers)
-    with loading():
+    with loading("fastapi"):
         from .app import create_app
         from .index.reloading import follow
         from .web.access import TOKENS_HINT, read_tokens

@@ -33,7 +33,7 @@ def test_what_a_search_has_computed_is_not_computed_again() -> None:
         raise AssertionError(chunks)
 
     found = join_lanes(
-        LaneHits(np.array([3, 1]), np.array([6.0, 3.0]), every_score=IMPACTS),
+        LaneHits(np.array([3, 1]), np.array([6.0, 3.0]), score_of=IMPACTS.__getitem__),
         LaneHits(np.array([2]), np.array([1.0])),
         fail,
         COSINES.__getitem__,

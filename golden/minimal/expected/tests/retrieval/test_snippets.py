@@ -236,3 +236,47 @@ def test_hostile_markup_costs_little(piece: str) -> None:
     started = time.process_time()
     show("a lamp", piece * 20_000)
     assert time.process_time() - started < 10
+
+
+def table(header: str, rows: int = 40) -> str:
+    lines = (f"| HP-{2000 + row} | Pump {row} | {row}.50 EUR |" for row in range(rows))
+    return "\n".join([header, "|---|---|---|", *lines])
+
+
+def test_a_row_far_down_a_table_is_shown_below_the_names_of_its_columns() -> None:
+    shown = show("price of HP-2030", "Prices.\n\n" + table("| Article | Name | Price |"))
+    row = "HP-2030 \u00b7 Pump 30 \u00b7 30.50 EUR"
+    beginning = f"Article \u00b7 Name \u00b7 Price \u2026 \u2022 {row} \u2022"
+    assert snippet_of(shown).startswith(beginning)
+    assert marked(shown)[:2] == ["Price", "HP-2030"]
+
+
+def test_names_of_columns_that_leave_no_room_for_a_row_are_not_shown_again() -> None:
+    shown = show("HP-2030", table(f"| {LOREM * 3} | Name | Price |"))
+    assert snippet_of(shown).startswith("\u2026 \u2022 HP-2030 \u00b7 Pump 30")
+
+
+def test_prose_after_a_table_is_shown_without_the_names_of_its_columns() -> None:
+    text = (
+        table("| Article | Name | Price |", rows=9)
+        + "\n\n"
+        + LOREM * 3
+        + "\n| valve | x |\n"
+        + LOREM * 9
+    )
+    assert snippet_of(show("valve", text)).startswith("\u2026 valve \u00b7 x")
+
+
+def test_a_word_that_is_everywhere_counts_less_than_one_that_is_there_once() -> None:
+    text = (
+        "The pump of a pump for the pump. "
+        + LOREM * 6
+        + "A leaking pump is sent back. "
+        + LOREM * 6
+    )
+    assert "leaking" in snippet_of(show("leaking pump", text))
+
+
+def test_tables_of_delimited_text_are_shown_as_tables() -> None:
+    shown = show("b", "| a | b |\n|---|---|\n| 1 | 2 |", path="prices.csv")
+    assert (snippet_of(shown), shown.snippet_code) == ("a \u00b7 b \u2022 1 \u00b7 2", ())

@@ -215,9 +215,8 @@ def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[
         wanted in (-1, found) for wanted, found in zip(shape, array.shape, strict=True)
     )
     if array.dtype != np.dtype(dtype) or not fits:
-        raise IndexUnusableError(
-            f"{path}: holds {array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}"
-        )
+        types = f"{array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}"
+        raise IndexUnusableError(f"{path}: holds {types}")
     # A plain view: indexing a memmap object costs several microseconds more each time.
     return np.asarray(array)
 

@@ -160,9 +160,7 @@ class Served:
         self._index: Index | None = None
         self._lock = threading.RLock()
 
-    def load(
-        self, index_dir: str | os.PathLike[str] | None = None, *, verify: bool = True
-    ) -> Index:
+    def load(self, index_dir: str | Path | None = None, *, verify: bool = True) -> Index:
         """Serve an index, by default that of INDEX_DIR or of this package, or raise."""
         directory = Path(index_dir or os.environ.get("INDEX_DIR") or PACKAGED_INDEX)
         index = self.open_index(directory)

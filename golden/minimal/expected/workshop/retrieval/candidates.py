@@ -1,7 +1,7 @@
 """The best chunks of each lane, the candidates made of them, and how stages are timed."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import ParamSpec, Protocol, TypeAlias, TypeVar
@@ -13,9 +13,9 @@ Numbers: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = NDArray[np.float32]
+Posting: TypeAlias = tuple[NDArray[np.uint32], NDArray[np.floating]]
 
 SCORE_DIGITS = 6  # Decimal places: callers see the scores that results are ordered by.
-FEW_SCORES = 500  # Up to this many, sorting all is faster than selecting the best first.
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -47,15 +47,14 @@ class LaneHits:
     """The best chunks of one lane (m,), best first.
 
     `missing_score` is what the best hit would gain if it had all that was asked for, `coverage` the
-    share of the query's terms that it has. `every_score` is that of each chunk of the index (n,),
-    from a lane that computes them anyway.
+    share of the query's terms that it has. `score_of` returns the scores (m,) of chunks (m,).
     """
 
     chunks: Numbers
     scores: Scores
     missing_score: float = 0.0
     coverage: float | None = None
-    every_score: Scores | None = None
+    score_of: Callable[[Numbers], Scores] | None = None
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -74,10 +73,10 @@ class LaneHits:
 class TermLane(Protocol):
     """The keyword lane of an index. A term that a query has twice counts twice."""
 
-    def search(self, terms: Iterable[str], count: int, allowed: Mask | None = None) -> LaneHits:
+    def search(self, terms: Sequence[str], count: int, allowed: Mask | None = None) -> LaneHits:
         """Find the `count` chunks of highest BM25, of those `allowed` (n,) that have a term."""
 
-    def scores(self, terms: Iterable[str], chunks: Numbers) -> Scores:
+    def scores(self, terms: Sequence[str], chunks: Numbers) -> Scores:
         """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""
 
     def frequency(self, term: str) -> int:
@@ -132,14 +131,14 @@ class Candidates:
     def by_keyword(cls, hits: LaneHits) -> "Candidates":
         """Return the keyword lane's hits, scored by keywords alone."""
         order = np.argsort(hits.chunks)
-        scores = (hits.scores / hits.full_score)[order]
+        scores = (hits.scores / hits.full_score).take(order)
         return cls(
-            chunks=hits.chunks[order],
+            chunks=hits.chunks.take(order),
             semantic=None,
             keyword=scores,
             semantic_ranks=np.zeros(len(order), dtype=np.int64),
             keyword_ranks=order + 1,
-            scores=_bounded(scores),
+            scores=scores.round(SCORE_DIGITS),
             coverage=hits.coverage,
         )
 
@@ -149,7 +148,7 @@ class Candidates:
 
     def with_scores(self, scores: Scores) -> "Candidates":
         """Return the same candidates under new scores (m,)."""
-        return replace(self, scores=_bounded(scores))
+        return replace(self, scores=np.minimum(np.maximum(scores, 0.0), 1.0).round(SCORE_DIGITS))
 
     def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
         """Return them with scores multiplied by `factors` (m,), which responses show by `name`.
@@ -160,11 +159,6 @@ class Candidates:
         return replace(scored, boosts={**self.boosts, name: factors})
 
 
-def _bounded(scores: Scores) -> Scores:
-    bounded: Scores = np.minimum(np.maximum(scores, 0.0), 1.0)
-    return bounded.round(SCORE_DIGITS)
-
-
 def candidate_count(top_k: int) -> int:
     """Return how many chunks each lane delivers for `top_k` results."""
     return max(100, 2 * top_k)
@@ -172,19 +166,11 @@ def candidate_count(top_k: int) -> int:
 
 def best(chunks: NDArray[np.integer], scores: Scores, count: int) -> LaneHits:
     """Choose the `count` highest-scoring chunks, equal scores in the order of chunk numbers."""
-    if len(chunks) > max(count, FEW_SCORES):
-        chosen = scores >= threshold(scores, count)
-        chunks, scores = chunks[chosen], scores[chosen]
+    if len(chunks) > 2 * count:  # Fewer are sorted sooner than the best are selected.
+        chosen = np.flatnonzero(scores >= threshold(scores, count))
+        chunks, scores = chunks.take(chosen), scores.take(chosen)
     order = np.lexsort((chunks, -scores))[:count]
-    return LaneHits(chunks[order].astype(np.int64), scores[order])
-
-
-def sort_unique(numbers: Numbers) -> Numbers:
-    """Return the different `numbers` (m,), ascending, in a third of the time of `np.unique`."""
-    ordered: Numbers = np.sort(numbers)
-    is_first = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    return ordered[is_first]
+    return LaneHits(chunks.take(order).astype(np.int64, copy=False), scores.take(order))
 
 
 def threshold(scores: Scores, count: int) -> float:

@@ -78,7 +78,7 @@ class DenseLane:
             pool = self._nearest(query, depth, pool)
         elif pool is None:
             pool = np.arange(size)
-        pool = pool[self.scales[pool] > 0]
+        pool = pool[self.scales.take(pool) > 0]
         return best(pool, self._cosines(query.values, query.scale, pool), count)
 
     def scores(self, vector: Vector, chunks: Numbers) -> Scores:
@@ -104,7 +104,7 @@ class DenseLane:
         largest = np.abs(vector).max() or np.float32(1)
         values = np.rint(vector / largest * np.float32(127)).astype(exact_type(len(vector)))
         length = math.sqrt(float(np.vecdot(values, values))) or 1.0
-        signs = pack_signs(vector[np.newaxis, :], self.centre)[:, 0]
+        signs = pack_signs(vector, self.centre)
         self._last = query = _Query(vector, values, float(np.float32(1 / length)), signs)
         return query
 
@@ -116,7 +116,7 @@ class DenseLane:
             # A product for each row works in this thread; one for all would wake BLAS's pool of
             # them, which on a busy machine costs more than the product.
             np.vecdot(rows, values, out=products[part])
-        return products.astype(np.float64) * self.scales[chunks] * scale
+        return products.astype(np.float64) * self.scales.take(chunks) * scale
 
     def _nearest(self, query: _Query, depth: int, pool: Numbers | None) -> Numbers:
         if pool is not None and PICKED_SHARE * len(pool) <= len(self.scales):
@@ -163,13 +163,10 @@ def order_halves(vector: Vector, centre: Vector) -> tuple[slice, slice]:
 
 
 def pack_signs(vectors: NDArray[np.float32], centre: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """Return sign sketches (ceil(d / 64), n) of vectors (n, d) around `centre` (d,)."""
-    count, dimensions = vectors.shape
-    words = -(-dimensions // 64)
-    bits = np.zeros((count, words * 64), dtype=np.bool_)
-    bits[:, :dimensions] = vectors > centre
-    packed = np.packbits(bits, axis=1, bitorder="little").view("<u8")
-    return np.ascontiguousarray(packed.reshape(count, words).T)
+    """Return sign sketches (ceil(d / 64), n) of vectors (n, d), or of one (d,), around a centre."""
+    bits = np.zeros((*vectors.shape[:-1], -(-len(centre) // 64) * 64), dtype=np.bool_)
+    np.greater(vectors, centre, out=bits[..., : len(centre)])
+    return np.ascontiguousarray(np.packbits(bits, axis=-1, bitorder="little").view("<u8").T)
 
 
 def exact_type(dimensions: int) -> type[np.floating]:

@@ -110,7 +110,7 @@ def _cut_word(numbers: Mapping[str, int], longest: int, is_english: bool, text: 
     """Cut off the longest piece, from the left, and pass over what begins none."""
     if is_english:
         text = american(text)
-    covered = [False] * len(text)
+    covered = ""
     rows: list[int] = []
     start = 0 if len(text) <= MAX_WORD_LENGTH else len(text)
     while start < len(text):
@@ -121,11 +121,11 @@ def _cut_word(numbers: Mapping[str, int], longest: int, is_english: bool, text: 
         if stop > start:
             assert row is not None
             rows.append(row)
-            covered[start:stop] = [True] * (stop - start)
+            covered += text[start:stop]
         start = max(stop, start + 1)
-    letters = [known for known, one in zip(covered, text, strict=True) if one.isalpha()]
-    digits = [known for known, one in zip(covered, text, strict=True) if not one.isalpha()]
-    return Word(tuple(rows), len(letters), sum(letters), len(digits), sum(digits))
+    letters, covered_letters = (sum(map(str.isalpha, each)) for each in (text, covered))
+    digits, covered_digits = len(text) - letters, len(covered) - covered_letters
+    return Word(tuple(rows), letters, covered_letters, digits, covered_digits)
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..index.layout import IndexFiles
 from ..index.reader import Index
-from .candidates import Candidates, LaneHits, Numbers, Scores, Vector, sort_unique
+from .candidates import Candidates, LaneHits, Numbers, Scores, Vector
 from .results import Match, grade, judge_terms
 from .settings import SETTINGS_FILE, ConfigurationError, IndexUnusableError, read_number, reading
 
@@ -78,9 +78,10 @@ def join_lanes(
 
     A chunk's score then never depends on how deep a lane was read.
     """
-    chunks = sort_unique(np.concatenate([keyword.chunks, semantic.chunks]))
+    found = np.sort(np.concatenate([keyword.chunks, semantic.chunks]))
+    chunks = found[np.diff(found, prepend=-1) > 0]  # In half of the time of np.unique.
     cosines, semantic_ranks = _complete(semantic, chunks, score_vector)
-    sums, keyword_ranks = _complete(keyword, chunks, score_terms)
+    sums, keyword_ranks = _complete(keyword, chunks, keyword.score_of or score_terms)
     return Candidates(
         chunks=chunks,
         semantic=np.maximum(cosines, 0.0),
@@ -94,15 +95,13 @@ def join_lanes(
 
 def _complete(hits: LaneHits, chunks: Numbers, score: Score) -> tuple[Scores, Numbers]:
     """Return the score and the rank of each of `chunks` (m,) in a lane; rank 0 for no hit of it."""
-    places = np.searchsorted(chunks, hits.chunks)
+    places = chunks.searchsorted(hits.chunks)
     ranks = np.zeros(len(chunks), dtype=np.int64)
     ranks[places] = np.arange(1, len(hits) + 1)
-    if hits.every_score is not None:
-        return hits.every_score[chunks], ranks
     scores = np.empty(len(chunks))
     scores[places] = hits.scores
     missing = np.flatnonzero(ranks == 0)
-    scores[missing] = score(chunks[missing])
+    scores[missing] = score(chunks.take(missing))
     return scores, ranks
 
 

@@ -55,8 +55,7 @@ def is_identifier(token: Token, patterns: Patterns) -> bool:
 
 
 def _matches(text: str, patterns: Patterns) -> bool:
-    is_short = len(text) <= MAX_PATTERN_INPUT
-    return is_short and any(pattern.fullmatch(text) for pattern in patterns)
+    return len(text) <= MAX_PATTERN_INPUT and any(each.fullmatch(text) for each in patterns)
 
 
 def find_identifiers(tokens: Iterable[Token], patterns: Patterns = ()) -> list[Token]:

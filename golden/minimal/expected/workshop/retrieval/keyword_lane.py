@@ -10,19 +10,21 @@ computes all but the sum, so that a query adds up the postings of its terms and 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, IndexLayout, Vocabulary, open_array
-from .candidates import LaneHits, Mask, Numbers, Scores, best, sort_unique, stage, threshold
+from .candidates import LaneHits, Mask, Numbers, Posting, Scores, best, stage, threshold
 from .tokens import remember
 
 KEPT_BYTES = 64  # Each chunk takes as many in the arrays of a search for a word that all have.
 MOST_KEPT_BYTES = 24 * 2**20  # A block of more than 32 MiB would change nothing.
+RARE_PART = 8  # A rare term has less than an eighth of a query's postings.
+MANY_POSTINGS = 4_000  # Where an eighth is no more, all are added up.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,31 +60,24 @@ class KeywordLane:
         )
 
     @stage("keyword")
-    def search(self, terms: Iterable[str], count: int, allowed: Mask | None = None) -> LaneHits:
+    def search(self, terms: Sequence[str], count: int, allowed: Mask | None = None) -> LaneHits:
         """Find the chunks of highest BM25."""
         postings = [*self._postings(terms)]
         if not postings:
             return LaneHits.none()
-        # Of the types that what follows works in: it would convert them each time.
-        candidates = np.concatenate([chunks for chunks, _ in postings], dtype=np.intp)
-        impacts = np.concatenate([impacts for _, impacts in postings], dtype=np.float64)
-        # Adds up one posting after the other, for a chunk in the order of the terms.
-        scores = np.bincount(candidates, impacts, self.chunk_count).astype(np.float64, copy=False)
-        if allowed is not None:
-            candidates = candidates[allowed[candidates]]
-        found, wanted = scores.take(candidates), count * len(postings)
-        if len(found) > wanted:
-            candidates = candidates[found >= threshold(found, wanted)]
-        if len(candidates) < self.chunk_count // 500:  # Few are sorted sooner than marked.
-            chunks = sort_unique(candidates)
-        else:
-            is_candidate = np.zeros(self.chunk_count, dtype=np.bool_)
-            is_candidate[candidates] = True
-            chunks = np.flatnonzero(is_candidate)
-        hits = best(chunks, scores.take(chunks), count)
-        return LaneHits(hits.chunks, hits.scores, every_score=scores)
+        limit = sum(len(chunks) for chunks, _ in postings) / RARE_PART
+        rare = [one for one in postings if len(one[0]) < limit]
+        if rare and limit > MANY_POSTINGS:
+            # Frequent terms alone seldom make one of the best (MaxScore: Turtle and Flood 1995).
+            most = sum(float(impacts.max()) for chunks, impacts in postings if len(chunks) >= limit)
+            found = self._add_up(rare, allowed)
+            if len(found) >= count and (enough := threshold(found.scores, count)) > most:
+                near = np.sort(found.chunks[found.scores >= enough - most])
+                return best(near, self.scores(terms, near), count)
+        found = self._add_up(postings, allowed)
+        return replace(best(found.chunks, found.scores, count), score_of=found.score_of)
 
-    def scores(self, terms: Iterable[str], chunks: Numbers) -> Scores:
+    def scores(self, terms: Sequence[str], chunks: Numbers) -> Scores:
         """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""
         scores = np.zeros(len(chunks), dtype=np.float64)
         # Of the postings' own type: a mixed search would first convert all of them.
@@ -98,9 +93,29 @@ class KeywordLane:
         start, end = self.find(term)
         return end - start
 
-    def _postings(
-        self, terms: Iterable[str]
-    ) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.floating]]]:
+    def _add_up(self, postings: Sequence[Posting], allowed: Mask | None) -> LaneHits:
+        """Return the allowed chunks of postings, in no order, with their sums."""
+        # Of the types that what follows works in: it would convert them each time.
+        chunks = np.concatenate([chunks for chunks, _ in postings], dtype=np.intp)
+        impacts = np.concatenate([impacts for _, impacts in postings], dtype=np.float64)
+        # Each sum is where its chunk's last posting is. Whatever `last` holds of a chunk without
+        # one leads to other chunks (sparse sets: Briggs and Torczon 1993).
+        order = np.arange(len(chunks), dtype=np.int32)
+        last = np.empty(self.chunk_count, dtype=np.int32)
+        last[chunks] = order
+        places = last.take(chunks)
+        # Adds up one posting after the other, for a chunk in the order of the terms.
+        sums = np.bincount(places, impacts).astype(np.float64, copy=False)
+
+        def score_of(wanted: Numbers) -> Scores:
+            places = last.take(wanted) % len(chunks)
+            return np.where(chunks.take(places) == wanted, sums.take(places), 0.0)
+
+        is_last = places == order
+        ends = np.flatnonzero(is_last if allowed is None else is_last & allowed[chunks])
+        return LaneHits(chunks.take(ends), sums.take(ends), score_of=score_of)
+
+    def _postings(self, terms: Sequence[str]) -> Iterator[Posting]:
         """Yield the chunks of each term, ascending, and what the term adds to the score of each."""
         # Sorted, so that sums round alike whatever the order of the query's words.
         for term, times in sorted(Counter(terms).items()):

@@ -6,11 +6,12 @@ its lines. Offsets count characters (code points). A snippet is text, which may 
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from html import unescape
-from itertools import filterfalse
+from itertools import accumulate, filterfalse
 from operator import attrgetter
 from typing import TypeAlias
 
@@ -19,6 +20,7 @@ from .results import Hit, SearchResponse
 from .tokens import SPACELESS, WORD, Tokenizer
 
 MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # A slightly longer text is not cut.
+MAX_REPEATS = 6  # A word that a text has more often says nothing about where to begin.
 MAX_READ_CHARACTERS = 3_000  # A chunk may be a whole document.
 BEGINNINGS = ("\n", ". ", "\u3002")  # What may come before a snippet.
 
@@ -27,12 +29,14 @@ FindWords: TypeAlias = Callable[[str], list[Span]]  # In order, and apart from e
 
 # In these files `#` begins a comment and `<` no tag; all others are read as Markdown.
 _CODE_SUFFIXES = frozenset(
-    "bash c cc cfg conf cpp cs css csv go gradle h hpp ini java js json jsonl jsx kt lua mjs php pl"
-    " proto ps1 py pyi r rb rs scala scss sh sql swift tf toml ts tsv tsx vue xml yaml yml".split()
+    "bash c cc cfg conf cpp cs css go gradle h hpp ini java js json jsonl jsx kt lua mjs php pl"
+    " proto ps1 py pyi r rb rs scala scss sh sql swift tf toml ts tsx vue xml yaml yml".split()
 )
 _SPACELESS = re.compile(f"[{SPACELESS}]")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
 _FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
+# The names of a table's columns, and the rule below them; longer ones leave no room for a row.
+_COLUMNS = re.compile(r"^\|[^\n]{1,150}\n\|[ \t]*:?-[-:| \t]*\n", re.MULTILINE)
 # A rule or an import of MDX as a whole, else the beginning of a line that may have a mark.
 _LINE = re.compile(
     r"\n[ \t]*+(?=[-=*_|:+#>i])(?:"
@@ -59,7 +63,7 @@ _INLINE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Highlights(Record):
     """Where the snippet, the title and each of the headings have words of the query."""
 
@@ -138,8 +142,8 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
 
 def _show(hit: Hit, find: FindWords, find_above: FindWords) -> ShownHit:
     text = hit.text[:MAX_READ_CHARACTERS]
-    words = find(text) if len(text) > MAX_UNCUT_CHARACTERS else None
-    start = _choose_start(text, words) if words is not None else 0
+    is_long = len(text) > MAX_UNCUT_CHARACTERS
+    start, columns = _choose_start(text, find) if is_long else (0, "")
     # Markup takes room as well.
     end = _end_of_word(text, start, start + 2 * MAX_CHARACTERS)
     pieces = [(text[start:end].strip("\n"), True)]
@@ -147,9 +151,9 @@ def _show(hit: Hit, find: FindWords, find_above: FindWords) -> ShownHit:
         # A block of code may have begun before this, or in an earlier chunk.
         before, whole = (f"\n{part}".count("\n```") for part in (text[:start], text))
         is_within = before % 2 or (whole % 2 and text.endswith("\n```"))
-        shown = f"\n```\n{text[start:end]}" if is_within else f"\n{text[start:end]}"
+        shown = f"\n```\n{text[start:end]}" if is_within else f"\n{columns}{text[start:end]}"
         pieces = _pieces(shown, (hit.title, *hit.section)) or _pieces(shown, ())
-    snippet, code = f"{GOES_ON} " if start else "", []
+    snippet, code = f"{GOES_ON} " if start and not columns else "", []
     for piece, is_code in pieces:
         code += [(len(snippet), len(snippet) + len(piece))] if is_code else []
         snippet += f"{piece}\n"
@@ -158,22 +162,9 @@ def _show(hit: Hit, find: FindWords, find_above: FindWords) -> ShownHit:
         snippet, is_cut = snippet[: _end_of_word(snippet, 0, MAX_CHARACTERS)], True
     snippet = snippet.rstrip()
     shown_code = tuple((a, min(b, len(snippet))) for a, b in code if a < len(snippet))
-    moved = None if words is None else _move(words, text, start, snippet)
-    shown_words = find(snippet) if moved is None else moved
-    highlights = Highlights(shown_words, find_above(hit.title), [*map(find_above, hit.section)])
+    highlights = Highlights(find(snippet), find_above(hit.title), [*map(find_above, hit.section)])
     snippet += f" {GOES_ON}" if is_cut else ""
     return ShownHit(*(*_of_hit(hit), snippet, highlights, shown_code))
-
-
-def _move(words: list[Span], text: str, start: int, snippet: str) -> list[Span] | None:
-    """Return where a snippet from `start` has the `words` of its text; None if it has others."""
-    ahead = len(GOES_ON) + 1 if start else 0
-    end = start + len(snippet) - ahead
-    is_part = text[start:end].replace("\n", " ") == snippet[ahead:].replace("\n", " ")
-    # A word that is cut is another one.
-    if not is_part or not (text[:start][-1:] + text[end : end + 1] + " ").isspace():
-        return None
-    return [(a - start + ahead, b - start + ahead) for a, b in words if start <= a < end]
 
 
 def _end_of_word(text: str, start: int, end: int) -> int:
@@ -184,22 +175,33 @@ def _end_of_word(text: str, start: int, end: int) -> int:
     return cut if cut > 0 else end
 
 
-def _choose_start(text: str, words: Sequence[Span]) -> int:
-    """Return where to begin so that as many of the found words as possible are near."""
-    found = [first for first, _ in words] or [0]
+def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
+    """Return where to begin to show most of the words, and the columns' names of a table there.
+
+    The longer and rarer a word is, the more it counts; those that name columns come with any row.
+    """
+    tables = [table.span() for table in _COLUMNS.finditer(text)] if "|\n|" in text else []
+    words = find(_COLUMNS.sub(lambda names: " " * len(names[0]), text) if tables else text)
+    said = [text[a:b].lower() for a, b in words]
+    counts = Counter(said)
+    weights = [MAX_REPEATS // counts[word] * len(word) for word in said]
+    found = [first for (first, _), weight in zip(words, weights, strict=True) if weight] or [0]
+    sums = [0, *accumulate([*filter(None, weights)] or [0])]
     near = MAX_CHARACTERS * 2 // 3
-    counts = [bisect_left(found, first + near) - place for place, first in enumerate(found)]
-    start = min(found[counts.index(max(counts))], len(text) - MAX_CHARACTERS)
+    shown = [sums[bisect_left(found, first + near, i)] - sums[i] for i, first in enumerate(found)]
+    start = min(found[shown.index(max(shown))], len(text) - MAX_CHARACTERS)
     if start < MAX_CHARACTERS / 3:
-        return 0
+        return 0, ""
     begun = max(text.rfind(mark, start - 120, start) + len(mark) for mark in BEGINNINGS)
-    return begun if begun > 2 else text.find(" ", start - 40, start) + 1 or start
+    start = begun if begun > 2 else text.find(" ", start - 40, start) + 1 or start
+    a, b = next((span for span in reversed(tables) if span[1] <= start), (0, 0))
+    is_row = text[start] == "|" and "\n\n" not in text[b:start]
+    return start, f"{text[a:b]}{GOES_ON}\n" if is_row else ""
 
 
 def _pieces(text: str, headings: Sequence[str]) -> list[tuple[str, bool]]:
     """Return the stretches of a text that have no markup any more, and whether each is code."""
-    if "<!--" in text or "{/*" in text:
-        text = _COMMENT.sub("", text)
+    text = _COMMENT.sub("", text) if "<!--" in text or "{/*" in text else text
     parts = _FENCE.split(text) if "```" in text or "~~~" in text else [text]
     parts[2::3] = [code.strip("\n") for code in parts[2::3]]
     parts[::3] = [_plain(prose, headings) for prose in parts[::3]]

@@ -216,7 +216,7 @@ class Tokenizer:
         return Token(surface, tuple(terms), is_name, may_accompany)
 
     def _identifier_terms(self, surface: str, pieces: list[str], parts: list[str]) -> list[str]:
-        whole = re.sub(r"[-_]+", "", surface).casefold()
+        whole = surface.replace("-", "").replace("_", "").casefold()
         terms = [whole] if whole else []
         # A lone letter, or a number cut off a letter (the 40 of D40), means nothing alone.
         numbers = {piece.casefold() for piece in pieces}

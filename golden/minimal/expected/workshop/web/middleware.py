@@ -86,10 +86,9 @@ class Middleware:
             request_id = secrets.token_hex(8).encode()
         with self.observe(scope, request_id.decode()) as outcome:
             answer = _Answer(send, request_id, outcome, is_head=scope["method"] == "HEAD")
-            failure: Exception | None
+            failure: Exception | None = None
             try:
                 await self._serve(scope, receive, answer)
-                return
             except ClientDisconnect:
                 failure = answer.refusal
             except Exception as error:

@@ -19,9 +19,7 @@ from ..retrieval.settings import InvalidRequestError
 from ..retrieval.tokens import Tokenizer
 from .requests import AsyncSearch, PlainArguments, PlainParameters
 
-# For an index that has just been opened, /readyz waits.
-VERIFYING_TURN_SECONDS = 0.02
-VERIFYING_TURNS = 50
+VERIFYING_TURNS, VERIFYING_TURN_SECONDS = 50, 0.02  # /readyz waits for an index just opened.
 
 
 class JsonResponse(Response):

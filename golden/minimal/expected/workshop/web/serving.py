@@ -51,7 +51,7 @@ def serve(
     insecure_no_auth: bool = False,
     tokens_hint: str = "let a reverse proxy decide who may ask",
     follow: Callable[[Served], object] = Served.verify_meanwhile,
-    announce: Callable[[str, int], object] | None = None,
+    announce: Callable[[str, int], object] = lambda _address, _port: None,
     spread: Callable[[Callable[[], None], socket.socket], None] | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests that have begun.
@@ -76,8 +76,7 @@ def serve(
         app = create_app()
     with listen(family, address, port) as listener:
         port = listener.getsockname()[1]
-        if announce is not None:
-            announce(address, port)
+        announce(address, port)
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         counts = f"{index.document_count} documents, {index.chunk_count} chunks"
         # Held back until there are handlers, since programs may stop a server that says it serves.
