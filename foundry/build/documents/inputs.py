@@ -80,7 +80,8 @@ class Inputs:
         """Return what is compared of the document at a place; None for one that is skipped."""
         number = self._numbers[place]
         if place in self._signatures or number <= 0:
-            return self._signatures.get(place)
+            # Who asks again gets it from the cache: all of them would be held to the end.
+            return self._signatures.pop(place, None)
         return cache.signature(number)
 
     def gone(self, cache: DocumentCache) -> list[int]:
