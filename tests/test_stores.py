@@ -591,8 +591,10 @@ def spread(content: Content, count: int, dimensions: int) -> Content:
     centre = np.zeros(dimensions, dtype=np.float32)
     sketch = np.zeros((1, count), dtype=np.uint64)
     # As many candidates as there are vectors: every one of them is compared.
-    lane = DenseLane(vectors, scales, centre, sketch, count)
-    return replace(content, vectors=vectors, scales=scales, dense_lane=lane)
+    dense = DenseLane(vectors, scales, centre, sketch, count)
+    # Both are asked among the same chunks; those beyond its own have no words.
+    keyword = replace(content.keyword_lane, chunk_count=count)
+    return replace(content, vectors=vectors, scales=scales, dense_lane=dense, keyword_lane=keyword)
 
 
 @pytest.mark.slow
