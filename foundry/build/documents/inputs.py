@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from foundry.build.documents.cache import DocumentCache, Entry, KnownTable
-from foundry.build.documents.encoding import content_key, decode_signature
+from foundry.build.documents.encoding import content_key
 from foundry.build.documents.lines import HASH_BYTES, KnownLines, LinesBuilder, NotedRow
 from foundry.build.documents.recipe import Recipe
 from foundry.build.documents.signature import Signature
@@ -54,8 +54,6 @@ class Inputs:
     _numbers: "array[int]" = field(default_factory=lambda: array("q"))
     _contents: bytearray = field(default_factory=bytearray)
     _skipped: list[Skipped] = field(default_factory=list)
-    # Of what was prepared now, so that the cache is not read once more for them.
-    _signatures: dict[int, Signature | None] = field(default_factory=dict)
 
     def result(self, place: int, cache: DocumentCache) -> Result:
         """Return the document at a place, prepared, or why it is not."""
@@ -79,10 +77,7 @@ class Inputs:
     def signature(self, place: int, cache: DocumentCache) -> Signature | None:
         """Return what is compared of the document at a place; None for one that is skipped."""
         number = self._numbers[place]
-        if place in self._signatures or number <= 0:
-            # Who asks again gets it from the cache: all of them would be held to the end.
-            return self._signatures.pop(place, None)
-        return cache.signature(number)
+        return cache.signature(number) if number > 0 else None
 
     def gone(self, cache: DocumentCache) -> list[int]:
         """Return the numbers of the documents in the cache that no source delivers any more."""
@@ -103,12 +98,9 @@ class Inputs:
         self._numbers.append(-len(self._skipped))
         self._contents += bytes(HASH_BYTES)
 
-    def settle(
-        self, place: int, number: int, signature: Signature | None, *, is_for_now: bool
-    ) -> None:
-        """Give the document at a place its number and its signature."""
+    def settle(self, place: int, number: int, *, is_for_now: bool) -> None:
+        """Give the document at a place its number."""
         self._numbers[place] = number
-        self._signatures[place] = signature
         if is_for_now:
             self._contents[place * HASH_BYTES : (place + 1) * HASH_BYTES] = bytes(HASH_BYTES)
 
@@ -248,8 +240,7 @@ class _Collector:
             entry = entry._replace(recipe="")
             self._failures.append((place, result.reason, result.detail))
         number = self._cache.store(raw.source, raw.key, entry, made.content)
-        signature = decode_signature(made.content)
-        self.inputs.settle(place, number, signature, is_for_now=is_for_now)
+        self.inputs.settle(place, number, is_for_now=is_for_now)
         if isinstance(result, PreparedDocument) and result.document.reading.seen:
             # A page takes seconds, and the next commit may be as far away.
             self._cache.commit()
