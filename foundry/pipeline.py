@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foundry.build.request import BuildOptions, BuildResult
+from foundry.assembly.request import BuildOptions, BuildResult
 from foundry.serving.request import Adopted, Listening, ServeOptions
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def build(
     project: Path, reporter: Reporter, options: BuildOptions = BuildOptions()  # noqa: B008
 ) -> BuildResult:
     """Read what has changed, index everything and publish it; the old version serves until then."""
-    from foundry.build.lock import hold_lock
-    from foundry.build.run import build_index
+    from foundry.assembly.lock import hold_lock
+    from foundry.assembly.run import build_index
     from foundry.config.extras import of_build, require
 
     config = _load_config(project)
@@ -74,7 +74,7 @@ def watch(
 
     A build that fails leaves the index as it was.
     """
-    from foundry.build.watch import build_after_changes
+    from foundry.assembly.watch import build_after_changes
 
     return build_after_changes(project, lambda: build(project, reporter, options))
 
@@ -160,7 +160,7 @@ def export(
 
     Unless `stale` is given, an index is refused that is not the one foundry.toml asks for.
     """
-    from foundry.build.lock import hold_lock
+    from foundry.assembly.lock import hold_lock
     from foundry.export.compose import compose_export
     from foundry.export.write import check_target, write_export
     from foundry.indexing.versions import built_index
@@ -204,7 +204,7 @@ def update(
     stale: bool = False,
 ) -> Update:
     """Bring a new Foundry, configuration or index into an export that its owner has edited."""
-    from foundry.build.lock import hold_lock
+    from foundry.assembly.lock import hold_lock
     from foundry.export.compose import compose_export
     from foundry.export.update import check_origin, find_project, update_export
     from foundry.export.write import check_target
@@ -235,7 +235,7 @@ def _warn_without_model(config: Config, target: Path, warn: Warn) -> None:
 
 def publish(project: Path, reporter: Reporter, options: PublishOptions) -> Publication:
     """Bring the built index into the engine that foundry.toml names, and switch to it."""
-    from foundry.build.lock import hold_lock
+    from foundry.assembly.lock import hold_lock
     from foundry.config.extras import require
     from foundry.stores.publish import publish_index
 

@@ -34,8 +34,8 @@ TRUST = httpcore2.default_ssl_context
 INTERPRET, READ = running._interpret, processes._command
 READERS = ("foundry.readers.sandbox.reading", "pypdfium2", "lxml.etree", "mammoth")
 COMMANDS = (
-    *(str(Path(__file__).parent), __name__, "foundry.cli.main", "foundry.build.run"),
-    *("foundry.build.watch", "foundry.evaluation.run", "foundry.export.update"),
+    *(str(Path(__file__).parent), __name__, "foundry.cli.main", "foundry.assembly.run"),
+    *("foundry.assembly.watch", "foundry.evaluation.run", "foundry.export.update"),
     *("foundry.export.verify", "foundry.inspection.doctor", "foundry.rendering.first_config"),
     *("foundry.serving.adopt", "foundry.serving.preview", "foundry.serving.serve"),
 )

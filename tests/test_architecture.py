@@ -27,7 +27,7 @@ LAYERS = (
     {"config"},
     STAGES,
     {"serving"},
-    {"build", "evaluation", "inspection"},
+    {"assembly", "evaluation", "inspection"},
     {"export"},
     {"pipeline"},
     {"cli"},
@@ -44,9 +44,9 @@ BETWEEN_STAGES = {
     ("stores", "indexing"),
 }
 WITHIN_ROOMS = {
-    "build.documents": set(),
-    "build.corpus": {"build.documents", "build.report"},
-    "build.ray": {"build.documents"},
+    "assembly.documents": set(),
+    "assembly.corpus": {"assembly.documents", "assembly.report"},
+    "assembly.ray": {"assembly.documents"},
     "embedding.providers": {"embedding.embedder", "embedding.vector_cache"},
     "embedding.distil": {
         "embedding.embedder",
@@ -150,9 +150,9 @@ def test_formats_know_nothing_of_workers() -> None:
 def test_command_line_imports_the_pipeline_and_records() -> None:
     allowed = {"", "pipeline", "errors", "progress", "terminal", "runtime.retrieval.settings"}
     # What is asked of a build and the like, and what a build did, are records.
-    allowed |= {"build.request", "serving.request", "evaluation.options", "stores.request"}
+    allowed |= {"assembly.request", "serving.request", "evaluation.options", "stores.request"}
     # What is printed of a report or an index is the business of those who make it.
-    allowed |= {"inspection.index", "build.report"}
+    allowed |= {"inspection.index", "assembly.report"}
     for path in (FOUNDRY / "cli").glob("*.py"):
         found = imported_from_foundry(path)
         printing = {name for name in found if name.endswith(".printing")} | {"runtime.cli"}

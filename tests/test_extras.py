@@ -11,7 +11,7 @@ from conftest import CONFIG, MakeProject, Project
 from document_files import docx, paragraph
 from sharing import begin_foundry
 
-from foundry.build.report import BuildReport, Remarks, format_report
+from foundry.assembly.report import BuildReport, Remarks, format_report
 from foundry.config.extras import EXTRAS, of_figures, of_server, require
 from foundry.config.project import load_config
 from foundry.errors import MissingExtraError
@@ -35,7 +35,7 @@ class Hide:
 sys.meta_path.insert(0, Hide())
 """
 RUN = "from foundry.__main__ import main; main()"
-LIGHT = ("foundry.cli.main", "foundry.config.project", "foundry.build.run")
+LIGHT = ("foundry.cli.main", "foundry.config.project", "foundry.assembly.run")
 
 QUERY, EVAL, PUBLISH, EXPORT = ["query"], ["eval"], ["publish"], ["export"]
 CASES = [

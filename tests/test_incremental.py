@@ -24,9 +24,9 @@ from hypothesis import strategies as st
 from processes import snapshot, start
 from waiting import wait_until
 
-from foundry.build.documents import workers as pool
-from foundry.build.documents.cache import CACHE_NAME
-from foundry.build.documents.recipe import Recipe
+from foundry.assembly.documents import workers as pool
+from foundry.assembly.documents.cache import CACHE_NAME
+from foundry.assembly.documents.recipe import Recipe
 from foundry.readers.sandbox import processes
 from foundry.readers.sandbox.processes import Limits
 from foundry.records import RawDocument

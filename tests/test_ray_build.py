@@ -25,17 +25,17 @@ from sharing import begin_foundry
 from waiting import wait_until
 
 import foundry as package
-from foundry.build.documents.cache import CACHE_NAME
-from foundry.build.documents.encoding import encode_result
-from foundry.build.documents.preparer import Preparer
-from foundry.build.documents.recipe import Recipe, installation
-from foundry.build.documents.workers import Made
-from foundry.build.engines import closing_engine
-from foundry.build.ray import tasks
-from foundry.build.ray.documents import BATCHES_AHEAD, RayPool
-from foundry.build.ray.embedding import CONCURRENT_CALLS, place_on_nodes
-from foundry.build.ray.tasks import check_installation
-from foundry.build.request import BuildOptions
+from foundry.assembly.documents.cache import CACHE_NAME
+from foundry.assembly.documents.encoding import encode_result
+from foundry.assembly.documents.preparer import Preparer
+from foundry.assembly.documents.recipe import Recipe, installation
+from foundry.assembly.documents.workers import Made
+from foundry.assembly.engines import closing_engine
+from foundry.assembly.ray import tasks
+from foundry.assembly.ray.documents import BATCHES_AHEAD, RayPool
+from foundry.assembly.ray.embedding import CONCURRENT_CALLS, place_on_nodes
+from foundry.assembly.ray.tasks import check_installation
+from foundry.assembly.request import BuildOptions
 from foundry.cli.main import main
 from foundry.config.file import EmbeddingSection
 from foundry.config.search import DEFAULT_FIELDS

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from foundry import pipeline
-from foundry.build.request import BuildOptions, BuildResult, Changes
+from foundry.assembly.request import BuildOptions, BuildResult, Changes
 from foundry.cli.options import (
     complain,
     flag,
@@ -84,7 +84,7 @@ def watch(project: Path, jobs: int | None, quiet: bool) -> None:
 
 def show_result(result: BuildResult) -> None:
     """Print what a build did: counts, how queries are embedded, what each source gave."""
-    from foundry.build.report import format_report
+    from foundry.assembly.report import format_report
 
     click.echo(
         f"{result.documents:,} documents, {result.chunks:,} chunks in {result.seconds:.1f} s"

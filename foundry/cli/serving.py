@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from foundry import pipeline
-from foundry.build.request import BuildResult
+from foundry.assembly.request import BuildResult
 from foundry.cli.building import describe_outcome, show_result
 from foundry.cli.options import flag
 from foundry.progress import Reporter

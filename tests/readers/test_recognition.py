@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from document_files import assemble_pdf, docx, paragraph, pdf, stream
 
-from foundry.build.report import UNSEEN, UNSURE, BuildReport, Remarks, format_report
+from foundry.assembly.report import UNSEEN, UNSURE, BuildReport, Remarks, format_report
 from foundry.config.sources import FolderSource, find_problems
 from foundry.readers import contract, read
 from foundry.readers.formats import pictures

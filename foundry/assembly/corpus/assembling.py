@@ -1,0 +1,272 @@
+"""From prepared documents to the writer of an index, one after the other in the sources' order.
+
+Here and nowhere before is decided what depends on more than one document. Documents about which
+nothing has changed since the index before are taken over from it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.assembly.corpus.boilerplate import Trimmed, find_boilerplate, trim
+from foundry.assembly.corpus.carrying import (
+    NOT_INDEXED,
+    SKIPPED,
+    InputsBuilder,
+    KnownInputs,
+    decision_key,
+    longest_ascent,
+)
+from foundry.assembly.corpus.copies import find_copies
+from foundry.assembly.corpus.signatures import Signatures, find_shared
+from foundry.assembly.documents.cache import DocumentCache
+from foundry.assembly.documents.inputs import Inputs
+from foundry.assembly.documents.preparer import Preparer
+from foundry.assembly.documents.recipe import Recipe
+from foundry.assembly.report import BuildReport, Figures, Remarks
+from foundry.config.file import BuildSection
+from foundry.config.project import Config
+from foundry.config.sources import Source
+from foundry.embedding.static import StaticEmbedder
+from foundry.errors import EmptyBuildError
+from foundry.indexing.carried import Previous
+from foundry.indexing.writer import IndexWriter
+from foundry.progress import Progress
+from foundry.records import Document, Place, Skipped
+from foundry.records.prepared import PreparedDocument
+
+
+def add_documents(
+    inputs: Inputs,
+    cache: DocumentCache,
+    writer: IndexWriter,
+    config: Config,
+    embedder: StaticEmbedder | None,
+    progress: Progress,
+    previous: Previous | None,
+    left: Path,
+) -> dict[str, Any]:
+    """Add all documents; returns the report. `embedder` observes the vectors that come with them.
+
+    What has not changed since the `previous` index is taken over from there, and what the next
+    build can take over is `left`. Raises EmptyBuildError when nothing is left to index.
+    """
+    assembler = _Assembler(inputs, cache, writer, config, previous)
+    assembler.add_all(embedder, progress)
+    assembler.leave(left, embedder)
+    told = assembler.report.to_json()
+    if not writer.chunk_count:
+        raise EmptyBuildError(
+            _nothing_to_index(config.sources, told),
+            hint="check path, include and exclude in foundry.toml",
+        )
+    return told
+
+
+class _Assembler:
+    """Decides what of each document goes into the index; documents have the numbers of inputs."""
+
+    def __init__(
+        self,
+        inputs: Inputs,
+        cache: DocumentCache,
+        writer: IndexWriter,
+        config: Config,
+        previous: Previous | None,
+    ) -> None:
+        self._inputs, self._cache, self._writer = inputs, cache, writer
+        self._recipe = Recipe.of(config)
+        self._names = [source.name for source in config.sources]
+        self.report = BuildReport(self._names)
+        self._known = KnownInputs(previous)
+        self._next = InputsBuilder(self._known, self._names)
+        self._loaded: tuple[int, PreparedDocument | Skipped] | None = None
+        self._contents = inputs.contents()
+        self._places = self._known.find(self._contents)
+        self._signatures = Signatures(inputs, cache, self._names, self._known, self._places)
+        self._corpus = _decide(self._signatures, config.build, self._read)
+        self._decisions = np.zeros(len(inputs), dtype=np.uint64)
+        for number in {*self._corpus.boilerplate, *self._corpus.copies}:
+            self._decisions[number] = self._decision_key(number)
+
+    @cached_property
+    def _preparer(self) -> Preparer:
+        return Preparer(self._recipe)
+
+    def add_all(self, embedder: StaticEmbedder | None, progress: Progress) -> None:
+        """Add all documents to the index."""
+        carried = self._find_carried()
+        for first, last in self._spans(carried):
+            if carried[first] == NOT_INDEXED:
+                for number in range(first, last):
+                    self._take(number, embedder)
+                    progress.advance()
+            else:
+                self._carry(first, last, int(carried[first]))
+                progress.advance(last - first)
+        if embedder is not None:
+            self._known.resume(embedder, self._writer.texts_left_out())
+
+    def leave(self, left: Path, embedder: StaticEmbedder | None) -> None:
+        """Write what the next build can take over."""
+        self._next.leave(left, embedder)
+
+    def _find_carried(self) -> NDArray[np.int64]:
+        """Return the numbers (n,) that documents to be taken over have in the index before;
+        NOT_INDEXED for all others."""
+        documents = self._known.documents(self._places, self._decisions)
+        documents[[*self._corpus.repeated, *self._corpus.originals]] = NOT_INDEXED
+        found = np.flatnonzero(documents != NOT_INDEXED)
+        in_order = found[sorted(longest_ascent(documents[found].tolist()))]
+        carried = np.full(len(documents), NOT_INDEXED)
+        carried[in_order] = documents[in_order]
+        return carried
+
+    def _spans(self, carried: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+        """Yield spans of documents to be taken over together, and of those that are not."""
+        sources, is_carried = self._signatures.sources, carried != NOT_INDEXED
+        goes_on = (np.diff(carried) == 1) & (np.diff(self._places) == 1)
+        goes_on &= is_carried[:-1] & (sources[1:] == sources[:-1])
+        is_first = ~np.where(is_carried[1:], goes_on, ~is_carried[:-1])
+        ends = {0, *(np.flatnonzero(is_first) + 1).tolist(), len(carried)}
+        yield from pairwise(sorted(ends))
+
+    def _decision_key(self, number: int) -> int:
+        copies = (self._contents[copy] or b"" for copy in self._corpus.copies.get(number, ()))
+        return decision_key(self._corpus.boilerplate.get(number, ()), copies)
+
+    def _carry(self, first: int, last: int, document: int) -> None:
+        """Take documents over from the index before, where the first one's number is `document`."""
+        place, count = int(self._places[first]), last - first
+        self._next.carry(place, place + count, self._writer.document_count)
+        self._writer.carry(document, document + count)
+        for remarkable in self._known.remarkable(place, place + count):
+            remarks = self._known.remarks(remarkable)
+            signature = self._signatures[first + remarkable - place]
+            assert isinstance(remarks, Remarks) and signature is not None
+            self.report.read(signature.source, signature.path, remarks)
+        figures = self._known.figures(place, place + count)
+        self.report.index(self._names[self._signatures.sources[first]], figures, count)
+
+    def _take(self, number: int, embedder: StaticEmbedder | None) -> None:
+        """Add a document that is not taken over, or note why it is not in the index."""
+        remarks, signature = self._remarks(number), self._signatures[number]
+        decision, document, figures = 0, NOT_INDEXED, Figures()
+        if isinstance(remarks, Skipped) or signature is None:
+            assert isinstance(remarks, Skipped)
+            self.report.skip(remarks)
+        elif number in self._corpus.repeated:
+            same = f"id {self._read(number).id}"
+            self.report.skip(Skipped(signature.source, signature.path, "duplicate id", same))
+        else:
+            self.report.read(signature.source, signature.path, remarks)
+            original = self._corpus.originals.get(number)
+            kept = None if original is None else self._signatures[original]
+            if kept is not None:
+                self.report.copy(signature.source, signature.path, kept.source, kept.path)
+            else:
+                document = self._writer.document_count
+                decision = int(self._decisions[number])
+                figures = self._add(number, embedder)
+                self.report.index(signature.source, figures)
+        if (content := self._contents[number]) is not None:
+            self._next.add(content, signature, remarks, decision, document, figures)
+
+    def _add(self, number: int, embedder: StaticEmbedder | None) -> Figures:
+        """Add a document that has changed, or about which otherwise is decided than before."""
+        prepared = self._load(number)
+        assert isinstance(prepared, PreparedDocument)
+        document, trimmed = prepared.document, Trimmed(prepared.chunks)
+        if boilerplate := self._corpus.boilerplate.get(number):
+            trimmed = trim(document, prepared.chunks, boilerplate)
+        if copies := self._corpus.copies.get(number):
+            # The first chunk is found by the copies' names as well.
+            document = _with_copies(document, [*map(self._read, copies)])
+        if copies or trimmed.characters:
+            prepared = self._preparer.complete(document, trimmed.chunks)
+        self._writer.add(prepared)
+        if prepared.vectors is not None and embedder is not None:
+            embedder.observe(prepared.vectors)
+        characters = sum(len(chunk.text) for chunk in prepared.chunks)
+        return Figures(len(prepared.chunks), characters, trimmed.dropped, trimmed.characters)
+
+    def _remarks(self, number: int) -> Remarks | Skipped:
+        if (place := int(self._places[number])) >= 0:
+            return self._known.remarks(place)
+        result = self._load(number)
+        return result if isinstance(result, Skipped) else Remarks.of(result.document)
+
+    def _load(self, number: int) -> PreparedDocument | Skipped:
+        if self._loaded is None or self._loaded[0] != number:
+            self._loaded = number, self._inputs.result(number, self._cache)
+        return self._loaded[1]
+
+    def _read(self, number: int) -> Document:
+        result = self._load(number)
+        assert isinstance(result, PreparedDocument)
+        return result.document
+
+
+@dataclass(frozen=True, slots=True)
+class _Decisions:
+    """Decisions about documents, by their numbers in the sources' order.
+
+    `repeated` are those whose id an earlier one has; `boilerplate` has the keys of the blocks to
+    cut off their chunks.
+    """
+
+    repeated: frozenset[int]
+    originals: Mapping[int, int]
+    copies: Mapping[int, Sequence[int]]
+    boilerplate: Mapping[int, set[int]]
+
+
+def _decide(
+    signatures: Signatures, options: BuildSection, read: Callable[[int], Document]
+) -> _Decisions:
+    """Decide by the signatures of all documents; `read` gives a document by its number, as few
+    have to be seen again."""
+    found = np.flatnonzero(signatures.sources != SKIPPED)
+    first: dict[bytes, int] = {}
+    shared = found[find_shared(signatures.ids[found])].tolist()
+    ids = signatures.ids[shared].tolist()
+    repeated = [n for n, each in zip(shared, ids, strict=True) if first.setdefault(each, n) != n]
+    own = np.setdiff1d(found, repeated, assume_unique=True)
+    texts = signatures.texts[own]
+    originals = find_copies(own, texts, signatures.__getitem__, options.duplicates, read)
+    copies: dict[int, list[int]] = {}
+    for number, original in originals.items():
+        copies.setdefault(original, []).append(number)
+    boilerplate: dict[int, set[int]] = {}
+    if options.boilerplate == "drop":
+        kept = np.setdiff1d(own, [*originals], assume_unique=True)
+        for source in range(signatures.sources.max(initial=SKIPPED) + 1):
+            members = kept[signatures.sources[kept] == source]
+            boilerplate |= find_boilerplate(members, *signatures.blocks(members))
+    return _Decisions(frozenset(repeated), originals, copies, boilerplate)
+
+
+def _with_copies(document: Document, copies: Sequence[Document]) -> Document:
+    """Return the document with the places of its copies, found by their tags too."""
+    tags = {*document.tags, *(tag for copy in copies for tag in copy.tags)}
+    places = [Place(copy.id, copy.source, copy.path, copy.url, copy.title) for copy in copies]
+    return replace(document, tags=tuple(sorted(tags)), also_at=tuple(places))
+
+
+def count_reasons(report: dict[str, Any]) -> dict[str, int]:
+    """Return how often each reason for skipping occurs in a report."""
+    return dict(sorted(Counter(entry["reason"] for entry in report["skipped"]).items()))
+
+
+def _nothing_to_index(sources: Sequence[Source], report: Mapping[str, Any]) -> str:
+    reasons = Counter(entry["reason"] for entry in report["skipped"])
+    places = ", ".join(str(getattr(source, "path", source.name)) for source in sources)
+    listed = "".join(f"\n  {count} x {reason}" for reason, count in reasons.most_common())
+    return f"no documents to index in {places}{listed}"

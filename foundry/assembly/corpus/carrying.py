@@ -1,0 +1,197 @@
+"""Which inputs went into the index before, and as what: a build takes them over from there.
+
+An input is known by the hash of all that decides what is prepared of it. What goes into the index
+of it may depend on others as well: on boilerplate that one before it has, and on its copies. So a
+document is taken over where these decisions are the same, and its order among the others is.
+"""
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.assembly.documents.signature import Signature
+from foundry.assembly.report import Figures, Remarks
+from foundry.embedding.static import StaticEmbedder
+from foundry.indexing.carried import Previous
+from foundry.indexing.files import Rows, StoredRows, open_stored, write_array
+from foundry.records import Skipped
+
+NOT_INDEXED = SKIPPED = -1
+NO_REMARKS = Remarks()
+INPUTS, PIECE_COUNTS = "inputs.npy", "pieces.npy"
+"""Left for the next build: a row for each input, and in how many chunks each piece occurs."""
+
+_COLUMNS = np.dtype(
+    [
+        ("content", "V32"),
+        ("source", "<i8"),
+        ("id", "V16"),
+        ("text", "V16"),
+        ("decision", "<u8"),
+        ("document", "<i8"),
+        ("figures", "<i8", (4,)),
+    ]
+)
+
+
+class KnownInputs:
+    """The inputs of the build before, by what decides them; each has a place."""
+
+    def __init__(self, previous: Previous | None) -> None:
+        self.columns = np.zeros(0, dtype=_COLUMNS)
+        self._signatures = self._remarks = Rows("B").stored()
+        self.blocks = Rows("Q").stored()
+        if previous is not None:
+            left = previous.left
+            self.columns = open_stored(left / INPUTS)
+            self._signatures = StoredRows.open(left, "inputs.signatures")
+            self.blocks = StoredRows.open(left, "inputs.blocks")
+            self._remarks = StoredRows.open(left, "inputs.remarks")
+            self._chunks = previous.manifest.chunks
+            if previous.has_own_vectors:
+                self._pieces = open_stored(left / PIECE_COUNTS)
+
+    def find(self, contents: Sequence[bytes | None]) -> NDArray[np.int64]:
+        """Return the places (n,) of inputs; -1 where one is not known."""
+        places = {content: place for place, content in enumerate(self.columns["content"].tolist())}
+        return np.array([places.get(content or b"", -1) for content in contents], dtype=np.int64)
+
+    def signature(self, place: int) -> Signature | None:
+        """Return what is compared of a document; None for one that was skipped."""
+        content = self._signatures.bytes(place)
+        if not content:
+            return None
+        blocks = self.blocks.columns[0][self.blocks.span(place, place + 1)]
+        return Signature.from_bytes(content)._replace(blocks=blocks)
+
+    def documents(
+        self, places: NDArray[np.int64], decisions: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """Return the numbers (n,) of documents in the index, by their places (n,).
+
+        NOT_INDEXED where one is not in it, or otherwise than after this decision (n,).
+        """
+        documents = np.full(len(places), NOT_INDEXED)
+        known = np.flatnonzero(places >= 0)
+        before = self.columns[places[known]]
+        is_same = before["decision"] == decisions[known]
+        documents[known] = np.where(is_same, before["document"], NOT_INDEXED)
+        return documents
+
+    def remarkable(self, first: int, last: int) -> list[int]:
+        """Return the places from `first` to `last` of inputs of which a report says something."""
+        lengths = np.diff(self._remarks.offsets[first : last + 1])
+        return (first + np.flatnonzero(lengths)).tolist()
+
+    def remarks(self, place: int) -> Remarks | Skipped:
+        """Return what a report says of an input."""
+        content = self._remarks.bytes(place)
+        if not content:
+            return NO_REMARKS
+        said = json.loads(content)
+        return Skipped(**said) if isinstance(said, dict) else Remarks(*said)
+
+    def figures(self, first: int, last: int) -> Figures:
+        """Return what a report says of the documents at places from `first` to `last`, summed."""
+        return Figures(*self.columns["figures"][first:last].sum(axis=0).tolist())
+
+    def carry(self, first: int, last: int, signatures: Rows, blocks: Rows, remarks: Rows) -> None:
+        """Add what is known of the inputs at places from `first` to `last`."""
+        signatures.carry(self._signatures, first, last)
+        blocks.carry(self.blocks, first, last)
+        remarks.carry(self._remarks, first, last)
+
+    def resume(self, embedder: StaticEmbedder, gone: Iterable[str]) -> None:
+        """Let the embedder know what it observed of the index before, without the texts `gone`."""
+        if len(self.columns):
+            embedder.resume(self._pieces, self._chunks, gone)
+
+
+class InputsBuilder:
+    """Collects the inputs of a build for the next one; some are `known` from the one before.
+
+    `sources` are the names of all sources, in their order.
+    """
+
+    def __init__(self, known: KnownInputs, sources: Sequence[str]) -> None:
+        self._known, self._sources = known, sources
+        self._columns = [known.columns[:0]]
+        self._signatures, self._blocks, self._remarks = Rows("B"), Rows("Q"), Rows("B")
+
+    def add(
+        self,
+        content: bytes,
+        signature: Signature | None,
+        remarks: Remarks | Skipped,
+        decision: int,
+        document: int,
+        figures: Figures,
+    ) -> None:
+        """Take an input; `document` is its number in the index."""
+        compared: tuple[int, bytes, bytes] = SKIPPED, b"", b""
+        if signature is not None:
+            compared = self._sources.index(signature.source), signature.id, signature.text
+        row = (content, *compared, decision, document, tuple(figures))
+        self._columns.append(np.array([row], dtype=_COLUMNS))
+        unblocked = signature and signature._replace(blocks=signature.blocks[:0])
+        self._signatures.add(unblocked.to_bytes() if unblocked else b"")
+        self._blocks.add(signature.blocks.astype(np.uint64).tobytes() if signature else b"")
+        self._remarks.add(_encode(remarks))
+
+    def carry(self, first: int, last: int, document: int) -> None:
+        """Take the known inputs at places from `first` to `last`, all of which are in the index as
+        before; `document` is the number of the first in it."""
+        columns = self._known.columns[first:last].copy()
+        columns["document"] = np.arange(document, document + last - first)
+        self._columns.append(columns)
+        self._known.carry(first, last, self._signatures, self._blocks, self._remarks)
+
+    def leave(self, left: Path, embedder: StaticEmbedder | None) -> None:
+        """Write the files, and what the embedder observed of all chunks."""
+        if embedder is not None:
+            write_array(left / PIECE_COUNTS, embedder.frequencies)
+        write_array(left / INPUTS, np.concatenate(self._columns))
+        self._signatures.stored().write(left, "inputs.signatures")
+        self._blocks.stored().write(left, "inputs.blocks")
+        self._remarks.stored().write(left, "inputs.remarks")
+
+
+def _encode(remarks: Remarks | Skipped) -> bytes:
+    if remarks == NO_REMARKS:
+        return b""
+    said: Any = asdict(remarks) if isinstance(remarks, Skipped) else remarks
+    return json.dumps(said).encode()
+
+
+def decision_key(boilerplate: Iterable[int], copies: Iterable[bytes]) -> int:
+    """Name what goes into the index of a document, without what is cut off and with its copies:
+    0 for the document as it is."""
+    decided = (sorted(boilerplate), [copy.hex() for copy in copies])
+    if not any(decided):
+        return 0
+    return int.from_bytes(blake2b(repr(decided).encode(), digest_size=8).digest())
+
+
+def longest_ascent(numbers: Sequence[int]) -> set[int]:
+    """Return the places of a longest strictly ascending subsequence (Schensted 1961)."""
+    ends: list[int] = []
+    values: list[int] = []
+    before = [-1] * len(numbers)
+    for place, number in enumerate(numbers):
+        length = bisect_left(values, number)
+        before[place] = ends[length - 1] if length else -1
+        ends[length : length + 1] = [place]
+        values[length : length + 1] = [number]
+    chosen: set[int] = set()
+    place = ends[-1] if ends else -1
+    while place >= 0:
+        chosen.add(place)
+        place = before[place]
+    return chosen

@@ -1,0 +1,141 @@
+"""Documents whose text the corpus has already: of each group, the one with the best path stays.
+
+Two documents are copies when title and text are the same words in the same order and case; a title
+that only repeats the file's name or the id does not count. With `near`, they may also differ in a
+few words, like an old edition or a page with another footer: the Jaccard similarity of their sets
+of SHINGLE_WORDS consecutive words is at least THRESHOLD, and they agree in the facts of their
+signatures. Candidates come from locality-sensitive hashing of MinHash signatures (Broder 1997, On
+the resemblance and containment of documents; Leskovec, Rajaraman and Ullman, Mining of Massive
+Datasets, chapter 3); the similarity of each is then computed exactly.
+
+A path whose name says that it is a copy loses; then the source that comes first wins, then the path
+with fewer parts, the shorter one, and the first by name.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Literal
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.assembly.corpus.signatures import find_shared
+from foundry.assembly.documents.signature import Signature
+from foundry.records import Document
+
+Mode = Literal["exact", "near", "keep"]
+
+SHINGLE_WORDS = 5
+THRESHOLD = 0.95
+BANDS, ROWS = 16, 8
+"""16 bands of 8 rows miss one pair in 30 million at a similarity of 0.95."""
+
+_WORD = re.compile(r"\w++")
+_COPY_NAME = re.compile(
+    r"cop(?:y|ie|ia) (?:\(?\d+\)? )?(?:of|de) .+|kopie von .+"
+    r"|.*[^\s._-](?:(?:[\s._-]+(?:copy|kopie|backup|bak|old|orig))+(?:[\s_-]*\(?\d+\)?)?|\s?\(\d+\)|~)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def find_copies(
+    numbers: NDArray[np.int64],
+    texts: NDArray[np.void],
+    signature_of: Callable[[int], Signature | None],
+    mode: Mode,
+    read: Callable[[int], Document],
+) -> dict[int, int]:
+    """Return the numbers of all copies, each with the number of the document that stays.
+
+    `numbers` (n,) are those of documents with a signature, `texts` (n,) the hashes of their texts.
+    `read` gives a document by its number; only `near` has to see some of them again.
+    """
+    if mode == "keep":
+        return {}
+    # Most texts are there once: to prefer among all takes longer than all else of this.
+    compared = numbers if mode == "near" else numbers[find_shared(texts)]
+    signatures = {n: each for n in compared.tolist() if (each := signature_of(n)) is not None}
+    kept: dict[bytes, int] = {}
+    copies = {}
+    for number in _by_preference(signatures):
+        first = kept.setdefault(signatures[number].text, number)
+        if first != number:
+            copies[number] = first
+    if mode == "exact":
+        return dict(sorted(copies.items()))
+    near = dict(_find_near(signatures, [*kept.values()], read))
+    resolved = {number: near.get(first, first) for number, first in copies.items()}
+    return dict(sorted((near | resolved).items()))
+
+
+def _by_preference(signatures: Mapping[int, Signature]) -> list[int]:
+    """Return the numbers of the documents, those first that stay rather than others."""
+    sources: dict[str, int] = {}
+    keys = {}
+    for number, signature in signatures.items():
+        place = sources.setdefault(signature.source, len(sources))
+        path = signature.path
+        keys[number] = (is_copy_name(path), place, path.count("/"), len(path), path, number)
+    return sorted(keys, key=keys.__getitem__)
+
+
+def is_copy_name(path: str) -> bool:
+    """Return whether a file's name says that it is a copy of another, or an old state of it.
+
+    `copy of x.md`, `x (1).md`, `x copy.md`, `x.md.bak`, `x-old.md` and `x.md~` do.
+    """
+    name = PurePosixPath(path)
+    return any(_COPY_NAME.fullmatch(text) for text in (name.name, name.stem))
+
+
+def _find_near(
+    signatures: Mapping[int, Signature], kept: Sequence[int], read: Callable[[int], Document]
+) -> Iterator[tuple[int, int]]:
+    groups: dict[bytes, list[int]] = {}
+    for number in kept:
+        groups.setdefault(signatures[number].facts, []).append(number)
+    for group in groups.values():
+        if len(group) > 1:
+            yield from find_near_copies(group, read)
+
+
+def find_near_copies(
+    numbers: Sequence[int], read: Callable[[int], Document]
+) -> Iterator[tuple[int, int]]:
+    """Yield each near copy among `numbers`, with the first of them that it is a copy of.
+
+    Documents are compared with those that stay, never with copies, so that a chain of small
+    changes does not make one document of many.
+    """
+    # Importing it takes as long as reading hundreds of documents.
+    from datasketch import MinHash, MinHashLSH
+
+    blank = MinHash(num_perm=BANDS * ROWS, hashfunc=crc32)
+    similar = MinHashLSH(num_perm=BANDS * ROWS, params=(BANDS, ROWS))
+    for place, number in enumerate(numbers):
+        shingles = shingles_of(read(number))
+        sketch = blank.copy()
+        sketch.update_batch([shingle.encode() for shingle in shingles])
+        for candidate in sorted(similar.query(sketch)):
+            if jaccard(shingles, shingles_of(read(numbers[candidate]))) >= THRESHOLD:
+                yield number, numbers[candidate]
+                break
+        else:
+            similar.insert(place, sketch)
+
+
+def shingles_of(document: Document) -> set[str]:
+    """Return all runs of SHINGLE_WORDS words of a document's text, in lower case; or its few
+    words."""
+    reading = document.reading
+    words = [word.casefold() for word in _WORD.findall(reading.text, reading.body_start)]
+    last = max(1, len(words) - SHINGLE_WORDS + 1)
+    return {" ".join(words[start : start + SHINGLE_WORDS]) for start in range(last)}
+
+
+def jaccard(left: set[str], right: set[str]) -> float:
+    """Return the size of the intersection over that of the union; neither set may be empty."""
+    shared = len(left & right)
+    return shared / (len(left) + len(right) - shared)

@@ -1,0 +1,102 @@
+"""Prepares one document: reads it, splits it, counts its terms, and embeds it if it is to be."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from foundry.assembly.documents.encoding import encode_result
+from foundry.assembly.documents.recipe import Recipe
+from foundry.chunking import chunk
+from foundry.chunking.tables import repeat_headers
+from foundry.embedding.providers.token_estimate import estimate_tokens
+from foundry.embedding.static import StaticEmbedder
+from foundry.errors import FoundryError
+from foundry.indexing.headings import find_headings
+from foundry.indexing.links import link_keys
+from foundry.indexing.names import chunk_names
+from foundry.indexing.terms import TermCounter
+from foundry.readers import read
+from foundry.readers.contract import TOO_MUCH
+from foundry.readers.sandbox.reading import wear_of
+from foundry.records import Chunk, Document, RawDocument, Skipped
+from foundry.records.prepared import PreparedDocument
+from foundry.runtime.index.records import informative_title
+from foundry.runtime.retrieval.tokens import Tokenizer, remember
+
+REMEMBERED_WORDS = 200_000
+
+
+class RememberingTokenizer(Tokenizer):
+    """Remembers the terms of many tokens, and of the words in identifiers, from text to text."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__(language)
+        self.token = remember(self._analyse, REMEMBERED_WORDS)
+        self._remembered = remember(super()._word_terms, REMEMBERED_WORDS)
+
+    def _word_terms(self, word: str) -> tuple[str, ...]:
+        return self._remembered(word)
+
+
+class Preparer:
+    """Prepares documents by one recipe; what comes out depends on recipe and document alone.
+
+    Formats that `readers.reads_apart` names are for preparers in worker processes alone.
+    """
+
+    def __init__(self, recipe: Recipe, *, is_worker: bool = False) -> None:
+        self._recipe = recipe
+        self._counter = TermCounter(RememberingTokenizer(recipe.language), recipe.fields)
+        self._embedder = StaticEmbedder(recipe.language) if recipe.dimensions else None
+        self._is_worker = is_worker
+
+    def prepare(self, raw: RawDocument) -> PreparedDocument | Skipped:
+        """Never raises for what a document holds: what cannot be prepared is Skipped."""
+        try:
+            return self._prepare(raw)
+        except (RecursionError, MemoryError) as error:
+            return Skipped(raw.source, raw.path, TOO_MUCH, type(error).__name__)
+        except FoundryError:
+            raise
+        except Exception as error:
+            # One document must not end a build, whatever is wrong with it or with a program.
+            return Skipped(raw.source, raw.path, "cannot be prepared", type(error).__name__)
+
+    def _prepare(self, raw: RawDocument) -> PreparedDocument | Skipped:
+        document = read(raw, is_worker=self._is_worker)
+        if isinstance(document, Skipped):
+            return document
+        document = repeat_headers(document, self._recipe.chunking)
+        chunks = chunk(document, self._recipe.chunking, estimate_tokens)
+        if not chunks:
+            return Skipped(document.source, document.path, "no text")
+        return self.complete(document, chunks)
+
+    def complete(self, document: Document, chunks: Sequence[Chunk]) -> PreparedDocument:
+        """Return a document with its chunks, at least one, and all that an index takes of them."""
+        vectors = None
+        if self._embedder is not None:
+            vectors = self._embedder.embed_chunks(
+                [_headings(document, piece) for piece in chunks], [piece.text for piece in chunks]
+            )
+        names = chunk_names(document, chunks)
+        terms = self._counter.count(document, chunks, names)
+        headings = find_headings(names, terms, self._counter.namer)
+        links = link_keys(document)
+        return PreparedDocument(document, tuple(chunks), terms, headings, links, vectors)
+
+
+def open_task(options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, int]]:
+    """Return the function that answers a worker's requests, by the recipe in `options`."""
+    preparer = Preparer(Recipe.from_json(options), is_worker=True)
+
+    def answer(described: dict[str, Any], content: bytes) -> tuple[bytes, int]:
+        raw = RawDocument.from_description(described, content)
+        result = preparer.prepare(raw)
+        return encode_result(raw, result), wear_of(raw, result)
+
+    return answer
+
+
+def _headings(document: Document, piece: Chunk) -> str:
+    title = informative_title(document.title, document.id, piece.heading_path)
+    return "\n".join((*title, *piece.heading_path))
