@@ -1,4 +1,4 @@
-"""Passages with equal texts are one hit, which names those that it stands for."""
+"""Passages of equal texts, titles and headings are one hit, which names all their places."""
 
 import importlib
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from dataclasses import astuple
 from types import ModuleType
 
 import pytest
+from conftest import MakeProject
 from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, rendered_server, write_notes
@@ -17,22 +18,23 @@ from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, merge_
 WARNING = "Never touch the lamp while it burns."
 NOTES = [
     Note("Lamp", (WARNING, "The lamp burns oil.")),
-    Note("Lantern", ("\n Never touch\tthe lamp   while it burns.\n", "A lantern is a small lamp.")),
+    Note("Lamp", ("\n Never touch\tthe lamp   while it burns.\n", "A lamp is a small lantern.")),
     Note("Fan", ("Never touch the lamp while it burns, or the fan.",)),
+    Note("Lamp", (WARNING,)),
     Note("Wick", (WARNING,)),
 ]
 
 
-def hit(number: int, text: str) -> Hit:
+def hit(number: int, text: str, title: str = "") -> Hit:
     chunk = ChunkRecord(
         id=f"c{number}",
         document_id=f"d{number}",
-        title="",
+        title=title,
         text=text,
         section=[],
         position={},
         source="docs",
-        path="a.md",
+        path=f"{number}.md",
         url=None,
         tags=[],
         modified=None,
@@ -45,22 +47,26 @@ def hit(number: int, text: str) -> Hit:
 
 @given(
     st.lists(
-        st.text("ab ", max_size=12) | st.just("One two three four, five six seven"), max_size=12
+        st.tuples(
+            st.text("ab ", max_size=12) | st.just("One two three, four"), st.text("T", max_size=1)
+        ),
+        max_size=12,
     ),
     st.integers(min_value=1, max_value=6),
 )
-def test_each_text_is_given_once_by_the_first_that_has_it(found: list[str], count: int) -> None:
-    hits = [hit(number, text) for number, text in enumerate(found)]
+def test_each_text_is_given_once_for_each_title(found: list[tuple[str, str]], count: int) -> None:
+    hits = [hit(number, text, title) for number, (text, title) in enumerate(found)]
     shown = list(merge_equal_texts(iter(hits), count=count))
-    texts = ["".join(text.split()) for text in found]
-    firsts = list(dict.fromkeys(texts))
-    assert ["".join(one.text.split()) for one in shown] == firsts
-    assert [one.score for one in shown] == [hits[texts.index(text)].score for text in firsts]
-    # What is read before any is given: up to the last text that is among the first `count`.
-    read = texts[: texts.index(firsts[count - 1])] if len(firsts) >= count else texts
-    for one, text in zip(shown, firsts, strict=True):
-        ids = [f"c{number}" for number, other in enumerate(read) if other == text]
-        assert list(one.near_duplicates) == ids[1:]
+    keys = [("".join(text.split()), title) for text, title in found]
+    firsts = list(dict.fromkeys(keys))
+    assert [("".join(one.text.split()), one.title) for one in shown] == firsts
+    assert [one.score for one in shown] == [hits[keys.index(key)].score for key in firsts]
+    # What is read before any is given: up to the first that is none of the first `count`.
+    read = keys[: keys.index(firsts[count])] if len(firsts) > count else keys
+    for one, key in zip(shown, firsts, strict=True):
+        others = [number for number, other in enumerate(read) if other == key][1:]
+        assert list(one.near_duplicates) == [f"c{number}" for number in others]
+        assert [place.path for place in one.also_at] == [f"{number}.md" for number in others]
 
 
 @pytest.fixture(scope="module", params=["", "[search.document_cap]\nhits = 1\n"])
@@ -77,13 +83,19 @@ def server(
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
 def test_search_gives_equal_texts_once(server: ModuleType, mode: str) -> None:
     response = server.search_hybrid("touch the lamp while it burns", 3, mode=mode)
-    texts = [" ".join(found.text.split()) for found in response.hits]
-    assert texts.count(WARNING) == 1
-    assert len(texts) == len(set(texts)) == 3
+    read = [(" ".join(found.text.split()), found.title) for found in response.hits]
+    assert read.count((WARNING, "Lamp")) == read.count((WARNING, "Wick")) == 1
+    assert len(read) == len(set(read)) == 3
     (merged,) = [found for found in response.hits if found.near_duplicates]
     assert len(merged.near_duplicates) == 2
     (as_json,) = [found for found in response.to_json()["results"] if "near_duplicates" in found]
     assert as_json["near_duplicates"] == list(merged.near_duplicates)
+    places = {merged.document_id, *(place["document_id"] for place in as_json["also_at"])}
+    assert places == {"d0", "d1", "d3"}
+    for place in as_json["also_at"]:
+        number = place["document_id"][1:]
+        assert place["path"] == f"notes/{number}.md"
+        assert (place["title"], place["url"]) == ("Lamp", f"https://notes.example/{number}")
     assert not {found.id for found in response.hits} & set(merged.near_duplicates)
     index = importlib.import_module(f"{server.__name__}.index.reader").current_index()
     assert all(response.covers(index.find_chunk(name)) for name in merged.near_duplicates)
@@ -94,4 +106,32 @@ def test_search_gives_equal_texts_once(server: ModuleType, mode: str) -> None:
 def test_hit_counts_for_the_documents_that_it_stands_for(server: ModuleType) -> None:
     index = importlib.import_module(f"{server.__name__}.index.reader").current_index()
     response = server.search_hybrid(WARNING, 10)
-    assert {"d0", "d1", "d3"} <= set(rank_documents(index, response.hits))
+    assert {"d0", "d1", "d3", "d4"} <= set(rank_documents(index, response.hits))
+
+
+ADVISORY = """# {title}
+
+## Affected
+
+Packages of {package} before 2.4.
+
+## References
+
+CVE-2026-4242 is described in the database of vulnerabilities.
+"""
+
+
+def test_every_document_that_says_the_same_is_shown_or_named(make_project: MakeProject) -> None:
+    titled = {"alpine": "Parser reads too far", "debian": "Parser reads too far", "suse": "Parser"}
+    files = {
+        f"{name}.md": ADVISORY.format(title=title, package=name) for name, title in titled.items()
+    }
+    project = make_project(files)
+    project.succeed("build", "--quiet")
+    found = {hit["path"]: hit for hit in project.ask("CVE-2026-4242")["results"]}
+    assert found.keys() == {"alpine.md", "suse.md"}
+    (place,) = found["alpine.md"]["also_at"]
+    assert (place["path"], place["title"]) == ("debian.md", "Parser reads too far")
+    assert found["suse.md"]["also_at"] == []
+    printed = project.succeed("query", "CVE-2026-4242").stdout
+    assert "     also at Parser reads too far, debian.md\n" in printed

@@ -65,8 +65,9 @@ class NearDuplicates(Stage):
     summary = "shows one result of several with nearly the same text"
     description = (
         "of results with nearly the same words (a Jaccard index of word pairs of at least"
-        " `similarity`) and the same numbers, only the best is shown; it lists the others in"
-        " `near_duplicates`. Results with equal texts are always merged"
+        " `similarity`) and the same numbers, only the best is shown; it lists the ids of the"
+        " others in `near_duplicates`, and names their documents in `also_at`. Results with equal"
+        " texts, titles and headings are always merged so"
     )
 
     similarity: float = Field(default=0.8, ge=0.5, le=1)

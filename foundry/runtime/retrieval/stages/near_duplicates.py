@@ -12,7 +12,7 @@ than single words, longer shingles, a 64-bit simhash or the cosine of the vector
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from ..results import Hit, Journal
@@ -60,13 +60,13 @@ def merge_near_duplicates(
 ) -> Iterator[Hit]:
     """Yield the hits, best first, without those that resemble a better one.
 
-    The first `depth` hits are grouped before any is given, so that each names the ids of those
-    among them that it stands for, best first.
+    The first `depth` hits are grouped before any is given, so that each names those among them
+    that it stands for, best first.
     """
     remaining = iter(hits)
     kept: list[Hit] = []
     shingles: list[Shingles] = []
-    duplicates: list[list[str]] = []
+    duplicates: list[list[Hit]] = []
     removed = 0
 
     def find_original(hit: Hit) -> int | None:
@@ -87,9 +87,9 @@ def merge_near_duplicates(
             kept.append(hit)
             duplicates.append([])
         else:
-            duplicates[original].append(hit.id)
-    for hit, ids in zip(kept, duplicates, strict=True):
-        yield replace(hit, near_duplicates=tuple(ids)) if ids else hit
+            duplicates[original].append(hit)
+    for hit, others in zip(kept, duplicates, strict=True):
+        yield hit.standing_for(others)
     for hit in remaining:
         if find_original(hit) is None:
             yield hit
