@@ -87,4 +87,5 @@ def _describe_hit(rank: int, hit: ShownHit, explain: bool) -> Iterator[str]:
     for line in map(printable, (hit.snippet or "").splitlines()):
         yield from textwrap.wrap(line, 100, initial_indent=INDENT, subsequent_indent=INDENT)
     for place in hit.also_at:
-        yield f"{INDENT}also at {printable(place.url or place.path)}"
+        named = dict.fromkeys(filter(None, [place.title, place.path, place.url]))
+        yield f"{INDENT}also at {printable(', '.join(named))}"

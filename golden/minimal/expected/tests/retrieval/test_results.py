@@ -1,6 +1,7 @@
 """Hits and responses: what of the candidates is answered, and which texts are given once."""
 
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from workshop.index.reader import make_record
-from workshop.index.records import ChunkRecord
+from workshop.index.records import ChunkRecord, Place
 from workshop.retrieval.candidates import Candidates
 from workshop.retrieval.results import (
     Hit,
@@ -23,6 +24,8 @@ from workshop.retrieval.results import (
     respond,
 )
 from workshop.retrieval.settings import InvalidRequestError
+
+COPY = Place("d9", "wiki", "p", None, "Copy")
 
 
 def stored(number: int) -> dict[str, Any]:
@@ -39,9 +42,7 @@ def stored(number: int) -> dict[str, Any]:
         "url": None,
         "tags": ["odd"],
         "modified": None,
-        "also_at": [
-            {"document_id": "d9", "source": "wiki", "path": "p", "url": None, "title": "Copy"}
-        ],
+        "also_at": [asdict(COPY)],
     }
 
 
@@ -124,10 +125,11 @@ def hits_of(*texts: str) -> Iterator[Hit]:
     [
         ("abc", 9, ["a", "b", "c"]),
         (["a b", " a\tb\r\n", "c", "ab"], 9, ["a b +c1 +c3", "c"]),
-        # Those after the last that is wanted are not looked for.
-        ("abaca", 2, ["a", "b", "c"]),
-        ("aabab", 2, ["a +c1", "b"]),
+        # Those after the first that is not wanted are not looked for.
+        ("abaca", 2, ["a +c2", "b", "c"]),
+        ("aabab", 2, ["a +c1 +c3", "b +c4"]),
         ("abbcdd", 3, ["a", "b +c2", "c", "d"]),
+        ("abbcbc", 1, ["a", "b", "c"]),
         ("", 1, []),
     ],
 )
@@ -136,6 +138,33 @@ def test_equal_texts_are_one_hit(texts: list[str], count: int, expected: list[st
     assert [" +".join([hit.text, *hit.near_duplicates]) for hit in hits] == expected
     scores = [hit.score for hit in hits]
     assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("changed", [{"title": "Fans"}, {"section": ["Pumps"]}, {"section": []}])
+def test_equal_texts_below_other_headings_are_hits_of_their_own(changed: dict[str, Any]) -> None:
+    first, second = hits_of(*"aa")
+    assert len([*merge_equal_texts(iter([first, second]), count=5)]) == 1
+    other = replace(second, **changed)
+    assert [*merge_equal_texts(iter([first, other]), count=5)] == [first, other]
+
+
+def test_a_hit_names_the_places_of_those_that_it_stands_for() -> None:
+    first, second, third = hits_of(*"aaa")
+    second = replace(second, path="fans.md", url="https://fans.example", also_at=[COPY])
+    third = replace(third, document_id=first.document_id)
+    (hit,) = merge_equal_texts(iter([first, second, third]), count=1)
+    assert hit.near_duplicates == ("c1", "c2")
+    # Its own document is no other place.
+    assert hit.also_at == [Place("d1", "docs", "fans.md", "https://fans.example", "Pumps"), COPY]
+
+
+def test_the_newest_of_equal_hits_is_shown() -> None:
+    first, second, third, worse = hits_of(*"aaaa")
+    second = replace(second, score=first.score, modified="2026-02-01")
+    third = replace(third, score=first.score, modified="2026-01-31")
+    worse = replace(worse, modified="2026-03-01")
+    (hit,) = merge_equal_texts(iter([first, second, third, worse]), count=1)
+    assert (hit.id, hit.near_duplicates) == ("c1", ("c0", "c2", "c3"))
 
 
 def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:

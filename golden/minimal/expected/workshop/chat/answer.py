@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from ..index.records import Record
+from ..index.records import Place, Record
 from ..retrieval.results import Hit, Match, Mode, Reason
 from ..web.citations import document_url
 from ..web.requests import AsyncSearch
@@ -41,6 +41,7 @@ class SourceOfAnswer(CitedPassage):
     position: dict[str, int]
     text: str
     score: float
+    also_at: tuple[Place, ...] = ()
 
     def cited(self) -> CitedPassage:
         """Return what `Done` says of the passage."""
@@ -75,6 +76,7 @@ def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
             position=hit.position,
             text=shorten(hit.text, EXCERPT_CHARACTERS),
             score=hit.score,
+            also_at=tuple(hit.also_at),
         )
         passages.append(NumberedPassage(source, hit, shorten(whole, left)))
         left -= len(passages[-1].text)

@@ -224,6 +224,7 @@ function sourcesNode(sources, label) {
         "span", {},
         element("a", { href: placeOf(source.document_id, source.id) }, isolated(source.title)),
         element("span", { class: "muted" }, " ", ...joinedNodes([path.length ? isolated(path.join(" › ")) : null, partOf(source)])),
+        alsoAtNode(source),
       ),
     );
   });

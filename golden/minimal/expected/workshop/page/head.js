@@ -18,9 +18,7 @@ function showHead(record, about) {
   byId("further").replaceChildren(
     ...[
       metadata.length ? disclosure("Metadata", () => metadataNode(metadata, about.columns)) : null,
-      record.also_at.length
-        ? disclosure(`Also in ${plural(record.also_at.length, "other place")}`, () => placesNode(record.also_at))
-        : null,
+      alsoAtNode(record),
     ].filter(Boolean),
   );
   byId("tags").replaceChildren(

@@ -87,13 +87,17 @@ function disclosure(summary, makeContent) {
   return node;
 }
 
-/** Where else a document was found: places that are not in the index themselves. */
+/** Where else a text was found: copies of its document, and documents that have it too. */
+const alsoAtNode = ({ also_at: places = [] }) =>
+  places.length ? disclosure(`Also in ${plural(places.length, "other place")}`, () => placesNode(places)) : null;
+
 const placesNode = (places) =>
   element("ul", { class: "places" }, ...places.map((place) => {
     const address = webAddress(place.url);
     const link = address ? element("a", { href: address, rel: "noreferrer" }, isolated(address)) : null;
-    const title = place.title === place.path ? null : isolated(place.title);
-    return element("li", {}, ...joinedNodes([title, isolated(place.path), isolated(place.source), link]));
+    const title = element("a", { href: `${ROOT}d/${encodeURIComponent(place.document_id)}` }, isolated(place.title));
+    const path = place.title === place.path ? null : isolated(place.path);
+    return element("li", {}, ...joinedNodes([title, path, isolated(place.source), link]));
   }));
 
 const number = (value) => value.toLocaleString("en");

@@ -44,13 +44,11 @@ function whereParts(hit) {
   ];
 }
 
-/** What is shown on demand: the larger passage, results like it, other places. */
+/** What is shown on demand: the larger passage, other places that have it. */
 function furtherNodes(hit) {
-  const copies = hit.near_duplicates ?? [];
   return [
     hit.passage && hit.passage.text !== hit.text ? disclosure("Whole passage", () => passageNode(hit)) : null,
-    copies.length ? disclosure(plural(copies.length, "near duplicate"), () => copiesNode(copies)) : null,
-    hit.also_at.length ? disclosure(`Also in ${plural(hit.also_at.length, "other place")}`, () => placesNode(hit.also_at)) : null,
+    alsoAtNode(hit),
   ].filter(Boolean);
 }
 
@@ -64,19 +62,4 @@ function passageNode(hit) {
   while (walker.nextNode()) texts.push(walker.currentNode);
   for (const text of texts) text.replaceWith(...mark(text.data));
   return node;
-}
-
-/** The results like this one: links as soon as the server has said what they are. */
-function copiesNode(ids) {
-  return element("ul", { class: "places" }, ...ids.map((id) => {
-    const item = element("li", {}, element("span", { class: "muted" }, "…"));
-    askJson(`chunks/${encodeURIComponent(id)}`).then(
-      (chunk) => {
-        const link = element("a", { href: placeOf(chunk.document_id, chunk.id) }, isolated(chunk.title));
-        item.replaceChildren(...joinedNodes([link, partOf(chunk), isolated(chunk.path)]));
-      },
-      (error) => item.replaceChildren(error.message),
-    );
-    return item;
-  }));
 }

@@ -4,11 +4,11 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Literal, get_args
 
 from ..index.reader import Index
-from ..index.records import ChunkRecord, Passage, Record
+from ..index.records import ChunkRecord, Passage, Place, Record
 from .candidates import SCORE_DIGITS, Candidates, LaneHits, Numbers, Scores
 from .settings import InvalidRequestError
 from .tokens import HEADING_MARK
@@ -45,7 +45,8 @@ class LaneRanks(Record):
 class Hit(ChunkRecord):
     """A passage that was found; `boosts` are the factors in its score, by stage.
 
-    `near_duplicates` are the ids of its copies, left out; `passage` is the larger one around it.
+    `near_duplicates` are the ids of hits that it stands for, whose places `also_at` names as well;
+    `passage` is the larger one around it.
     """
 
     score: float = field(metadata={"ge": 0, "le": 1})
@@ -54,6 +55,19 @@ class Hit(ChunkRecord):
     boosts: dict[str, float]
     near_duplicates: tuple[str, ...] = ()
     passage: Passage | None = None
+
+    def standing_for(self, others: Sequence["Hit"]) -> "Hit":
+        """Return this hit, which names others that are left out, best first, and their places."""
+        if not others:
+            return self
+        places = {place.document_id: place for place in self.also_at}
+        for hit in others:
+            own = Place(hit.document_id, hit.source, hit.path, hit.url, hit.title)
+            for place in (own, *hit.also_at):
+                places.setdefault(place.document_id, place)
+        places.pop(self.document_id, None)
+        ids = tuple(hit.id for hit in others)
+        return replace(self, near_duplicates=ids, also_at=[*places.values()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,22 +225,28 @@ def respond(index: Index, journal: Journal, hits: Iterator[Hit], match: Match) -
 
 
 def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
-    """Leave out hits, given best first, whose text a better one has, white space apart.
+    """Leave out hits, given best first, that a better one equals in text, title and headings.
 
-    The first `count` that are left name those left out before the last of them.
+    White space does not count. The newest of those with the best score is shown. The first `count`
+    that are left stand for all that were left out before the next.
     """
-    copies: dict[bytes, list[Hit]] = {}
+    groups: dict[tuple[object, ...], list[Hit]] = {}
     for hit in hits:
-        copies.setdefault(_without_spaces(hit.text), []).append(hit)
-        if len(copies) == count:
+        read = _what_is_read(hit)
+        if len(groups) == count and read not in groups:
+            hits = chain([hit], hits)
             break
-    for first, *others in copies.values():
-        yield replace(first, near_duplicates=tuple(hit.id for hit in others)) if others else first
+        groups.setdefault(read, []).append(hit)
+    for group in groups.values():
+        best = [hit for hit in group if hit.score == group[0].score]
+        shown = max(best, key=lambda hit: hit.modified or "")
+        yield shown.standing_for([hit for hit in group if hit is not shown])
     for hit in hits:
-        if copies.setdefault(_without_spaces(hit.text), [hit])[0] is hit:
+        if groups.setdefault(_what_is_read(hit), [hit])[0] is hit:
             yield hit
 
 
-def _without_spaces(text: str) -> bytes:
-    # A fifth of the time of splitting it.
-    return text.encode(errors="replace").translate(None, b" \t\n\r")
+def _what_is_read(hit: Hit) -> tuple[object, ...]:
+    # Translating takes a fifth of the time of splitting the text.
+    text = hit.text.encode(errors="replace").translate(None, b" \t\n\r")
+    return text, hit.title, *hit.section
