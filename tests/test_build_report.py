@@ -210,3 +210,37 @@ def test_strict_publishes_nothing_and_lists_everything(make_project: MakeProject
     for name in ("empty.md", "large.txt", "keys.md"):
         (project.root / "guide" / name).unlink()
     assert json.loads(project.succeed("build", "--strict", "--json").stdout)["documents"] == 14
+
+
+def test_what_is_named_like_a_secret_is_counted_and_can_be_included(
+    make_project: MakeProject,
+) -> None:
+    files = {"guide/a.md": "# A", "guide/keys/credentials.json": '{"account": "zebra"}'}
+    files["archive/b.md"] = "# B"
+    project = make_project(files, config=CONFIG)
+    printed = project.succeed("build").stdout
+    assert "1 skipped:\n       1  looks like a secret\n" in printed
+    assert 'include = ["**/*", "/PATH/OF/IT"] in [[sources]]' in printed
+    skipped = {
+        **{"source": "guide", "path": "keys/credentials.json"},
+        **{"reason": "looks like a secret"},
+        "detail": 'read with "/keys/credentials.json" in include',
+    }
+    assert report_of(project)["skipped"] == [skipped]
+    config = project.root / "foundry.toml"
+    including = 'name = "guide"\ninclude = ["**/*", "/keys/credentials.json"]'
+    config.write_text(config.read_text().replace('name = "guide"', including))
+    printed = project.succeed("build").stdout
+    assert "skipped" not in printed
+    assert "PATH/OF/IT" not in printed
+    assert project.ask("zebra")["results"][0]["path"] == "keys/credentials.json"
+
+
+def test_of_a_private_key_in_a_text_nobody_says_that_it_can_be_included(
+    make_project: MakeProject,
+) -> None:
+    files = {"guide/a.md": "# A", "guide/b.md": "-----BEGIN PRIVATE KEY-----\nMII"}
+    project = make_project({**files, "archive/b.md": "# B"}, config=CONFIG)
+    printed = project.succeed("build").stdout
+    assert "1  looks like a secret\n" in printed
+    assert "PATH/OF/IT" not in printed

@@ -70,6 +70,8 @@ def test_what_is_found_is_said_and_decided(tmp_path: Path, monkeypatch: pytest.M
             "d.png": b"\x89PNG\r\n\x1a\n\0\0\0\0",
             "e.docx": b"PK\x03\x04",
             "empty.md": "",
+            "secrets.yaml": "a: b",
+            "prod.tfvars": "a = 1",
         },
     )
     monkeypatch.setattr(FileReader, "is_installed", lambda reader: reader.extra != "office")
@@ -78,7 +80,8 @@ def test_what_is_found_is_said_and_decided(tmp_path: Path, monkeypatch: pytest.M
     assert "       2  .md\n" in said
     assert "       1  .png  (not text)" in said
     assert "       1  .docx  (pip install 'rag-foundry[office]' reads them)" in said
-    assert "left out: empty file (1)" in said
+    assert "left out: looks like a secret (2), empty file (1)\n" in said
+    assert 'include = ["**/*", "/PATH/OF/IT"] in [[sources]]' in said
     assert "language: german (2 of 3 read)" in said
     assert "front matter in 1 of 3 read: title, audience" in said
     assert read(tmp_path / "p")["project"]["language"] == "german"

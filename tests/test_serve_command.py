@@ -123,6 +123,7 @@ def test_a_folder_is_served_and_left_as_it_was(tmp_path: Path, cache: dict[str, 
     (folder / "seals.md").write_text(SEALS)
     (folder / "deep" / "pumps.txt").write_text("Test the pumps each week.")
     (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    (folder / "credentials.csv").write_text("user,key\neve,hunter2\n")
     before = snapshot(folder)
     with serving(folder, "--no-watch", variables=cache) as serve:
         address = serve.wait_for_address()
@@ -130,7 +131,9 @@ def test_a_folder_is_served_and_left_as_it_was(tmp_path: Path, cache: dict[str, 
         assert "pump manuals has no foundry.toml: served by the defaults" in said
         assert f"foundry init NAME --source '{folder}'" in said
         assert re.search(r"2 documents, 2 chunks in", said)
-        assert re.search(r"1 skipped:\n +1  ", said)
+        assert re.search(r"2 skipped:\n +1  ", said)
+        assert "     1  looks like a secret\n" in said
+        assert 'include = ["**/*", "/PATH/OF/IT"] in [[sources]]' in said
         assert "<html" in get(f"{address}/")
         assert title_of(address) == "pump manuals"
         assert search(address, "D40 seal") == ["seals.md"]

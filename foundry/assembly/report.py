@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 from foundry.errors import StrictBuildError, install_command
 from foundry.records import Document, Finding, Skipped
 from foundry.secrets import find_secrets
+from foundry.sources.names import INCLUDING_SECRETS, LOOKS_SECRET
 from foundry.terminal import format_table, list_briefly
 
 NEEDS_OCR = "no text layer, needs OCR"
@@ -222,6 +223,12 @@ def _sections(report: Mapping[str, Any]) -> Iterator[str]:
     if reasons:
         yield f"{sum(reasons.values()):,} skipped:"
         yield from (f"  {count:>6,}  {reason}" for reason, count in reasons.most_common())
+    # A private key under another name is left out whatever `include` says.
+    if any(
+        entry["reason"] == LOOKS_SECRET and entry["detail"].endswith(" in include")
+        for entry in report["skipped"]
+    ):
+        yield INCLUDING_SECRETS
     is_unseen = any(finding["kind"] == UNSEEN for finding in report["findings"])
     if NEEDS_OCR in reasons or is_unseen:
         yield f"to read scans: ocr = true in [[sources]], and {install_command('ocr')}"

@@ -43,7 +43,8 @@ class FolderSource(Table):
         type: What kind of source this is.
         name: The name in results and filters; by default made from the path.
         path: The folder, relative to foundry.toml.
-        include: Patterns as in .gitignore of the files to read.
+        include: Patterns as in .gitignore of the files to read; hidden names, and those of secrets,
+            only if one spells them out.
         exclude: Patterns of files to leave out, in addition to .gitignore.
         base_url: Put before each path to make the urls of results.
         tags: Tags for all of its documents.
@@ -181,7 +182,7 @@ def _own_files(path: Path, root: Path, project_name: str) -> tuple[str, ...]:
     """Patterns for the project's own files where a source holds them: they are no documents."""
     if path != root and path not in root.parents:
         return ()
-    parts = (_escape(part) for part in root.relative_to(path).parts)
+    parts = (pattern_of(part) for part in root.relative_to(path).parts)
     prefix = "/" + "".join(f"{part}/" for part in parts)
     return tuple(prefix + name for name in (CONFIG_NAME, QUESTIONS_NAME, f"dist/{project_name}/"))
 
@@ -235,7 +236,7 @@ def suggest_file(source: Path, project: Path) -> dict[str, object]:
     return {
         "type": "folder",
         "path": _path_from(project, source.parent),
-        "include": f"/{_escape(source.name)}",
+        "include": f"/{pattern_of(source.name)}",
         "exclude": "/*/",
     }
 
@@ -259,6 +260,6 @@ def _move_together(project: Path, source: Path) -> bool:
     return repository is not None and repository in source.parents
 
 
-def _escape(name: str) -> str:
-    """Return a pattern, as in .gitignore, that matches this name of a file or folder alone."""
-    return re.sub(r"([^\w.-])", r"\\\1", name)
+def pattern_of(path: str) -> str:
+    """Return a pattern, as in .gitignore, that matches this path of a file or folder alone."""
+    return re.sub(r"([^\w./-])", r"\\\1", path)

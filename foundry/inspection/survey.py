@@ -22,7 +22,7 @@ from foundry.readers.sandbox.reading import read_apart
 from foundry.readers.sniffing import binary_kind
 from foundry.records import Document, RawDocument, Skipped
 from foundry.sources import folder, tables
-from foundry.sources.names import printable
+from foundry.sources.names import INCLUDING_SECRETS, LOOKS_SECRET, printable
 from foundry.terminal import count_of
 
 FILES_READ = 40
@@ -130,6 +130,8 @@ class Survey:
         if self.skipped:
             reasons = (f"{reason} ({count:,})" for reason, count in self.skipped.items())
             lines.append(f"left out: {', '.join(reasons)}")
+        if LOOKS_SECRET in self.skipped:
+            lines.append(INCLUDING_SECRETS)
         return lines
 
 

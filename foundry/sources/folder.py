@@ -2,8 +2,9 @@
 
 No symbolic link is followed: a link's target inside the folder is read under its own name, and one
 outside is none of the source's business; every link is listed as skipped. Hidden names are left
-out unless an include pattern spells them out. .gitignore files count from the source's root down;
-those above it do not, so that what a build reads depends on the folder alone.
+out unless an include pattern spells them out; so is what is named like a secret, which is listed.
+.gitignore files count from the source's root down; those above it do not, so that what a build
+reads depends on the folder alone.
 """
 
 import os
@@ -18,7 +19,7 @@ from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
 from foundry.records import RawDocument, Skipped
 from foundry.sources.ignoring import IgnoreFile, Selection, is_ignored
-from foundry.sources.names import looks_secret, printable
+from foundry.sources.names import LOOKS_SECRET, how_to_include, looks_secret, printable
 from foundry.sources.stamps import lasting_stamp, stamp_of
 
 MAX_DEPTH = 100
@@ -115,8 +116,8 @@ class _Walk:
                     yield from self._enter(folder, prefix, name, ignore_files)
                 elif self.selection.wants_file(path):
                     text_name = path[path.rfind("/") + 1 :]
-                    if looks_secret(text_name):
-                        yield self._skip(prefix + name, "looks like a secret")
+                    if looks_secret(path) and not self.selection.spells_out(path):
+                        yield self._skip(prefix + name, LOOKS_SECRET, how_to_include(path))
                     elif not self.selection.hides(text_name):
                         yield self._look_at(folder, prefix + name, name)
         finally:

@@ -14,7 +14,7 @@ from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped
 from foundry.sources.fetched import FetchedRepository, GitFile
 from foundry.sources.ignoring import Selection
-from foundry.sources.names import looks_secret, printable
+from foundry.sources.names import LOOKS_SECRET, how_to_include, looks_secret, printable
 
 CACHE_FOLDER = "git"
 MAX_POINTER_BYTES = 1_024
@@ -118,8 +118,8 @@ def _select(
         key = f"{version}/{path}" if version else path
         if entry.mode in _NO_FILES:
             yield Skipped(source.name, printable(key), _NO_FILES[entry.mode])
-        elif looks_secret(name):
-            yield Skipped(source.name, printable(key), "looks like a secret")
+        elif looks_secret(path) and not selection.spells_out(path):
+            yield Skipped(source.name, printable(key), LOOKS_SECRET, how_to_include(path))
         elif not selection.hides(name):
             change = changes.get(entry.path, Change(commit, None))
             url = source.base_url and (

@@ -16,6 +16,7 @@ from foundry.errors import SourceError
 
 _NEVER = frozenset({".git", ".foundry"})
 _EVERYTHING = ("**/*",)
+_ESCAPED = re.compile(r"\\(.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,10 @@ class Selection:
             for part in pattern.split("/")
             if part.startswith(".") and part not in {".", ".."}
         )
+        self._names = [
+            (_ESCAPED.sub(r"\1", pattern.rpartition("/")[2]), _compile(source, (pattern,)))
+            for pattern in source.include
+        ]
 
     def wants_file(self, path: str) -> bool:
         """Return whether the patterns select this file; `path` is relative to the source's root."""
@@ -62,6 +67,11 @@ class Selection:
         return name.startswith(".") and not any(
             fnmatchcase(name, pattern) for pattern in self._spelled_out
         )
+
+    def spells_out(self, path: str) -> bool:
+        """Return whether an include pattern selects this file and has its name as it is."""
+        name = path.rpartition("/")[2]
+        return any(name == written and pattern.match_file(path) for written, pattern in self._names)
 
     def _excludes(self, path: str) -> bool:
         return self._exclude is not None and self._exclude.match_file(path)

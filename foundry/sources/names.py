@@ -1,19 +1,60 @@
 """Names as sources find them: made printable, judged as secret or hidden."""
 
+import json
 import re
-from fnmatch import translate
+
+from foundry.config.sources import pattern_of
 
 # Control characters, line and paragraph separators, and the bidirectional controls that make a
 # name look like another one.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-_SECRET_NAMES = (
-    *(".env", ".env.*", "*.env", ".netrc", ".npmrc", ".pypirc", ".htpasswd", ".git-credentials"),
-    *("credentials.json", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.key", "*.pfx"),
-    *("*.p12", "*.ppk", "*.jks", "*.keystore", "*.kdbx"),
+LOOKS_SECRET = "looks like a secret"
+"""The reason for leaving out what is named like one."""
+INCLUDING_SECRETS = (
+    'to read what only looks like a secret: include = ["**/*", "/PATH/OF/IT"] in [[sources]]'
 )
-_SECRET_NAME = re.compile("|".join(map(translate, _SECRET_NAMES)))
+
+_NAMES = frozenset(
+    {
+        *(".boto", ".databrickscfg", ".dockercfg", ".dockerconfigjson", ".env", ".git-credentials"),
+        *(".htpasswd", ".my.cnf", ".mylogin.cnf", ".netrc", ".npmrc", ".pgpass", ".pypirc"),
+        *(".s3cfg", ".terraformrc", ".vault-token", ".yarnrc", ".yarnrc.yml", "_netrc"),
+        *("application_default_credentials.json", "auth.json", "credential", "htpasswd"),
+        *("kubeconfig", "password.txt", "pgpass.conf", "rclone.conf", "rootkey.csv", "secrets"),
+        *("token.json", "wp-config.php"),
+    }
+)
+_PLACES = ("/.docker/config.json", "/.kube/config", "/gh/hosts.yml")
+"""Where names lie that mean nothing by themselves."""
+_ENDINGS = (
+    *(".env", ".jks", ".kdb", ".kdbx", ".key", ".keystore", ".kubeconfig", ".ovpn", ".p12", ".p8"),
+    *(".pem", ".pfx", ".ppk", ".tfstate", ".tfstate.backup", ".tfvars", ".tfvars.json"),
+    *("_dsa", "_ecdsa", "_ed25519", "_rsa", "accesskeys.csv"),
+)
+_BEGINNINGS = ("credentials.", "kubeconfig-", "kubeconfig.", "secrets.", "secring.")
+"""Of what is secret unless it is prose, such as `credentials.html` on how to have some."""
+_BEGINNINGS_OF_DATA = (
+    *("credential.", "credentials", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa", "passwords."),
+    "secret.",
+)
+"""Of what is secret unless it is prose or a program, such as `CredentialsProvider.java`."""
+_BEGINNINGS_OF_JSON = (
+    *("client-secret", "client_secret", "gcp-key", "gcp_key", "service-account", "service_account"),
+    "serviceaccount",
+)
+_PROSE = (
+    *(".adoc", ".asciidoc", ".doc", ".docx", ".epub", ".htm", ".html", ".markdown", ".md", ".mdx"),
+    *(".mediawiki", ".odp", ".odt", ".org", ".pdf", ".ppt", ".pptx", ".pub", ".rst", ".rtf"),
+    *(".tex", ".wiki", ".wikitext", ".xhtml"),
+)
+"""Endings of what is written for people, and of public keys."""
+_PROGRAMS = (
+    *(".c", ".cc", ".cpp", ".cs", ".dart", ".ex", ".exs", ".go", ".h", ".hpp", ".hs", ".java"),
+    *(".jl", ".js", ".jsx", ".kt", ".kts", ".lua", ".m", ".mjs", ".mm", ".php", ".pl", ".py"),
+    *(".pyi", ".r", ".rb", ".rs", ".scala", ".svelte", ".swift", ".tf", ".ts", ".tsx", ".vue"),
+)
 
 
 def printable(name: str) -> str:
@@ -22,9 +63,25 @@ def printable(name: str) -> str:
     return _SURROGATE.sub("\ufffd", visible)
 
 
-def looks_secret(name: str) -> bool:
-    """Return whether a file of this name usually holds a key or a password."""
-    return _SECRET_NAME.match(name.casefold()) is not None
+def looks_secret(path: str) -> bool:
+    """Return whether a file of this path usually holds a key or a password."""
+    place = f"/{path.casefold()}"
+    name = place[place.rindex("/") + 1 :]
+    if name in _NAMES or name.startswith(".env.") or place.endswith(_ENDINGS + _PLACES):
+        return True
+    if name.endswith(_PROSE):
+        return False
+    if name.startswith(_BEGINNINGS):
+        return True
+    if name.endswith(".json") and name.startswith(_BEGINNINGS_OF_JSON):
+        return True
+    return name.startswith(_BEGINNINGS_OF_DATA) and not name.endswith(_PROGRAMS)
+
+
+def how_to_include(path: str) -> str:
+    """Return how foundry.toml includes the file of this path, which looks like a secret."""
+    pattern = json.dumps(printable("/" + pattern_of(path)), ensure_ascii=False)
+    return f"read with {pattern} in include"
 
 
 def _escape(character: str) -> str:

@@ -1,5 +1,6 @@
 """The folder source: what is read, in which order, and what is left out and why."""
 
+import json
 import os
 import socket
 import threading
@@ -103,12 +104,78 @@ def test_hidden_names_are_left_out_unless_spelled_out(tmp_path: Path) -> None:
     assert keys(tmp_path, include=(".github/**", ".git/**")) == [".github/a.md"]
 
 
+SECRETS = """
+    .env .env.local prod.env .netrc .npmrc .yarnrc.yml .pypirc .htpasswd htpasswd .git-credentials
+    .pgpass .my.cnf .vault-token .s3cfg .boto .dockercfg rclone.conf wp-config.php auth.json
+    token.json rootkey.csv eve_accessKeys.csv credentials credentials.json Credentials.CSV
+    credentials-prod.json credentials2.txt credentials.py credential.json secrets secrets.yaml
+    secrets.json secrets.txt secrets.h secret.yaml passwords.csv password.txt client_secret_7.json
+    service-account.json service-account-prod.json service_account.json gcp-key-1.json
+    terraform.tfstate terraform.tfstate.backup prod.tfvars prod.tfvars.json kubeconfig
+    kubeconfig-prod kubeconfig.yaml dev.kubeconfig id_rsa id_rsa.bak id_ed25519 id_ed25519_sk
+    deploy_rsa secring.gpg server.PEM tls.key config/master.key cert.pfx office.ovpn
+    gh/hosts.yml aws/credentials
+""".split()
+NO_SECRETS = """
+    credentials.md credentials.html credentials-api.html Credentials.docx secrets.md secrets.rst
+    secrets.adoc secrets.pdf secret.html kubeconfig.md client_secret.md CredentialsProvider.java
+    credentials_test.go secret.go passwords.ts id_rsa.pub id_ed25519.pub service-account.yaml
+    service-account.md hosts.yml kube/config docker/config.json my-secrets.yaml environment.yml
+    database.yml main.tf author.json tokens.json keys.md
+""".split()
+
+
 def test_secrets_are_listed_and_never_read(tmp_path: Path) -> None:
-    names = [".env", ".env.local", "id_rsa", "server.PEM", "tls.key", "cert.pfx"]
-    write_tree(tmp_path, dict.fromkeys([*names, "a.md"], "x"))
+    write_tree(tmp_path, dict.fromkeys([*SECRETS, "a.md"], "x"))
     documents, skipped = read_tree(tmp_path)
     assert [document.key for document in documents] == ["a.md"]
+    assert skipped == dict.fromkeys(SECRETS, "looks like a secret")
+
+
+def test_secrets_in_hidden_folders_are_left_out_though_these_are_spelled_out(
+    tmp_path: Path,
+) -> None:
+    names = [".aws/credentials", ".docker/config.json", ".kube/config"]
+    write_tree(tmp_path, dict.fromkeys([*names, ".docker/a.md"], "x"))
+    folders = (".aws/**", ".docker/**", ".kube/**")
+    documents, skipped = read_tree(tmp_path, include=folders)
+    assert [document.key for document in documents] == [".docker/a.md"]
     assert skipped == dict.fromkeys(names, "looks like a secret")
+
+
+def test_what_is_written_about_secrets_is_read(tmp_path: Path) -> None:
+    write_tree(tmp_path, dict.fromkeys(NO_SECRETS, "x"))
+    documents, skipped = read_tree(tmp_path)
+    assert sorted(document.key for document in documents) == sorted(NO_SECRETS)
+    assert skipped == {}
+
+
+def details(path: Path, **values: Any) -> dict[str, str]:
+    found = iterate(make_source(path, **values))
+    return {item.path: item.detail for item in found if isinstance(item, Skipped)}
+
+
+def test_a_pattern_that_spells_a_secret_out_includes_that_file_alone(tmp_path: Path) -> None:
+    names = ["a/my [1] secrets.md.tfvars", "a/credentials.json", "b/credentials.json", ".env"]
+    write_tree(tmp_path, dict.fromkeys(names, "x"))
+    found = details(tmp_path)
+    assert sorted(found) == sorted(names)
+    for name in names:
+        written = found[name].removeprefix("read with ").removesuffix(" in include")
+        pattern = json.loads(written)
+        assert keys(tmp_path, include=("**/*", pattern)) == [name]
+    assert keys(tmp_path, include=("credentials.json",)) == [
+        "a/credentials.json",
+        "b/credentials.json",
+    ]
+
+
+@pytest.mark.parametrize("pattern", ["*.json", "a/**", "cred*.json", "credentials.jso?", "a"])
+def test_a_pattern_that_does_not_spell_a_secret_out_leaves_it_out(
+    pattern: str, tmp_path: Path
+) -> None:
+    write_tree(tmp_path, {"a/credentials.json": "x", "a/b.json": "x"})
+    assert keys(tmp_path, include=(pattern, "a/b.json")) == ["a/b.json"]
 
 
 def test_links_are_listed_and_not_followed(tmp_path: Path) -> None:

@@ -154,10 +154,13 @@ def test_patterns_hidden_names_and_secrets_count_as_in_folders(
     repository: Repository, tmp_path: Path
 ) -> None:
     names = ["docs/a.md", "docs/b.txt", "docs/old/c.md", ".github/d.md", "docs/.env", "e.md"]
+    names += ["docs/secrets.md", "docs/secrets.yaml", "docs/prod.tfvars", "docs/.kube/config"]
     repository.commit(dict.fromkeys(names, "text"))
-    found = read(repository, tmp_path, include=("docs/**",), exclude=("*.txt", "docs/old/"))
-    assert list(found.documents) == ["docs/a.md"]
-    assert found.skipped == {"docs/.env": "looks like a secret"}
+    patterns = ("docs/**", ".kube", "/docs/prod.tfvars")
+    found = read(repository, tmp_path, include=patterns, exclude=("*.txt", "docs/old/"))
+    assert list(found.documents) == ["docs/a.md", "docs/prod.tfvars", "docs/secrets.md"]
+    secrets = ("docs/.env", "docs/.kube/config", "docs/secrets.yaml")
+    assert found.skipped == dict.fromkeys(secrets, "looks like a secret")
 
 
 def test_only_what_is_read_is_fetched_and_only_once(repository: Repository, tmp_path: Path) -> None:
