@@ -54,7 +54,8 @@ CHUNKS = [
 def index_of(chunks: list[ChunkRecord]) -> Any:
     documents = {
         name: SimpleNamespace(
-            chunk_start=min(n for n, c in enumerate(chunks) if c.document_id == name)
+            chunk_start=min(n for n, c in enumerate(chunks) if c.document_id == name),
+            chunks=sum(c.document_id == name for c in chunks),
         )
         for name in {chunk.document_id for chunk in chunks}
     }

@@ -1,18 +1,20 @@
 """A view of an index: the same index, as if it held only the documents that pass some filters.
 
-What lies outside is neither found nor read, counted or named. Scores are those of the whole index.
+What lies outside is neither found nor read, counted or named, whatever a stage asks for: its lanes
+have no postings and no vectors of other chunks, and a part of the index that cannot be narrowed
+down to some documents is not in a view. Scores are those of the whole index.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..index.documents import DocumentRecord, Documents, SourceSummary
-from ..index.reader import Index, Made, RecordLines
-from .candidates import LaneHits, Mask, Numbers, Scores, Vector, VectorLane
+from ..index.reader import Index, Made, Part, RecordLines
+from .candidates import LaneHits, Mask, Numbers, Posting, Scores, Vector, VectorLane
 from .filters import (
     UNKNOWN_TIME,
     FilterColumns,
@@ -35,12 +37,23 @@ def view_of(index: Index, filters: Filters | None) -> Index:
     return _View(index, chunks)
 
 
+@runtime_checkable
+class Divisible(Protocol):
+    """A part of an index that has a part for some of its documents."""
+
+    def within(self, documents: Mask) -> Self:
+        """Return the same as if the index held only these documents (m,)."""
+
+
 class _View(Index):
     def __init__(self, index: Index, chunks: Mask) -> None:
         self.__dict__.update(vars(index))
+        # The files hold all documents.
+        del self.layout, self._files
+        self._whole = index
         firsts = index.part(Documents).first_chunks
         # Filters are about documents: all chunks of one pass, or none.
-        documents = chunks[firsts[:-1].astype(np.int64)]
+        self._documents = documents = chunks[firsts[:-1].astype(np.int64)]
         columns = _VisibleColumns(index.part(FilterColumns), chunks, documents)
         self.chunk_lines = _VisibleRecords(index.chunk_lines, chunks)
         self.document_count = int(np.count_nonzero(documents))
@@ -60,8 +73,16 @@ class _View(Index):
         assert isinstance(index.keyword_lane, KeywordLane)
         parts = {one.name: getattr(index.keyword_lane, one.name) for one in fields(KeywordLane)}
         self.keyword_lane = _VisibleTerms(**parts, visible=chunks)
-        if index.manifest.dense is not None:
+        if hasattr(index, "dense_lane"):
             self.dense_lane = _VisibleVectors(index.dense_lane, chunks)
+
+    def part(self, kind: Callable[[Index], Part]) -> Part:
+        if kind not in self._parts:
+            whole = self._whole.part(kind)
+            if not isinstance(whole, Divisible):
+                raise PermissionError(f"{type(whole).__name__} tells of documents outside the view")
+            self._parts[kind] = whole.within(self._documents)
+        return super().part(kind)
 
 
 class _VisibleDocuments(Documents):
@@ -99,9 +120,12 @@ class _VisibleRecords(RecordLines):
 class _VisibleTerms(KeywordLane):
     visible: Mask
 
-    def search(self, terms: Sequence[str], count: int, allowed: Mask | None = None) -> LaneHits:
-        visible = self.visible if allowed is None else self.visible & allowed
-        return KeywordLane.search(self, terms, count, visible)
+    def _postings(self, terms: Sequence[str]) -> Iterator[Posting]:
+        # All else that the lane answers is made of these.
+        for chunks, impacts in KeywordLane._postings(self, terms):
+            seen = self.visible.take(chunks)
+            if seen.any():
+                yield chunks[seen], impacts[seen]
 
     def frequency(self, term: str) -> int:
         start, end = self.find(term)
@@ -118,10 +142,11 @@ class _VisibleVectors:
         return self.lane.search(vector, count, visible)
 
     def scores(self, vector: Vector, chunks: Numbers) -> Scores:
-        return self.lane.scores(vector, chunks)
+        return np.where(self.visible[chunks], self.lane.scores(vector, chunks), 0.0)
 
     def nearness(self, chunk: int, chunks: Numbers) -> Scores:
-        return self.lane.nearness(chunk, chunks)
+        seen = self.visible[chunk] & self.visible[chunks]
+        return np.where(seen, self.lane.nearness(chunk, chunks), 0.0)
 
     def distance(self, vector: Vector) -> float | None:
         return self.lane.distance(vector)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...index.documents import Documents
 from ...index.layout import open_array
 from ...index.reader import Index
-from ..candidates import SCORE_DIGITS, Candidates
+from ..candidates import SCORE_DIGITS, Candidates, Mask
 from ..results import Journal
 
 _STEP = 10.0**-SCORE_DIGITS  # The smallest difference between two scores.
@@ -40,6 +40,13 @@ class LinkGraph:
         source_offsets = np.zeros(count + 1, dtype=np.uint64)
         np.cumsum(np.bincount(targets, minlength=count), out=source_offsets[1:])
         return cls(offsets, targets, source_offsets, numbers[np.argsort(targets, kind="stable")])
+
+    def within(self, documents: Mask) -> "LinkGraph":
+        """Return the graph of the links among these documents (m,)."""
+        numbers = np.repeat(np.arange(len(documents)), np.diff(self.offsets).astype(np.int64))
+        kept = documents[numbers] & documents[self.targets]
+        ends = np.concatenate([[0], np.cumsum(kept)])[self.offsets.astype(np.int64)]
+        return LinkGraph.of(ends.astype(np.uint64), self.targets[kept])
 
     def neighbours(self, document: int, count: int) -> list[int]:
         """Return at most `count` of the documents with a link from or to a document, each once.

@@ -45,27 +45,25 @@ def find_passage(index: Index, chunk: ChunkRecord) -> Passage | None:
     if document is None or place is None:
         return None
     number = document.chunk_start + place
-    before = _siblings(index, chunk, range(number - 1, -1, -1))
-    after = _siblings(index, chunk, range(number + 1, index.manifest.chunks))
+    first, end = document.chunk_start, document.chunk_start + document.chunks
+    before = _siblings(index, chunk, range(number - 1, first - 1, -1))
+    after = _siblings(index, chunk, range(number + 1, end))
     chunks = [*reversed(before), chunk, *after]
-    first, last = chunks[0].position, chunks[-1].position
     position = {
-        **first,
+        **chunks[0].position,
         "start": chunk.position["parent_start"],
         "end": chunk.position["parent_end"],
-        "line_end": last["line_end"],
+        "line_end": chunks[-1].position["line_end"],
     }
     del position["parent_start"], position["parent_end"]
     return Passage("".join(join_chunks(chunks)), _common_section(chunks), position)
 
 
 def _siblings(index: Index, chunk: ChunkRecord, numbers: Iterable[int]) -> list[ChunkRecord]:
-    """Return the neighbours with the same parent, from the nearest on."""
-    parent = (chunk.document_id, chunk.position["parent_start"])
+    """Return the neighbours in a document with the same parent, from the nearest on."""
+    parent = chunk.position["parent_start"]
     neighbours = (index.chunk(number) for number in numbers)
-    return [
-        *takewhile(lambda n: (n.document_id, n.position.get("parent_start")) == parent, neighbours)
-    ]
+    return [*takewhile(lambda one: one.position.get("parent_start") == parent, neighbours)]
 
 
 def _common_section(chunks: Iterable[ChunkRecord]) -> list[str]:

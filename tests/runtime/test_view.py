@@ -1,0 +1,215 @@
+"""A view of an index has nothing of the other documents, whatever a stage asks it for."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_indexes import Note, make_document, write_documents, write_notes
+
+from foundry.config.search import IndexOptions
+from foundry.indexing.versions import open_index
+from foundry.records import Span
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.filters import FilterColumns
+from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.stages.correction import open_words as open_corrections
+from foundry.runtime.retrieval.stages.expansion import open_words as open_expansion
+from foundry.runtime.retrieval.stages.links import open_graph
+from foundry.runtime.retrieval.stages.operators import apply_operators, read_operators
+from foundry.runtime.retrieval.stages.parents import find_passage
+from foundry.runtime.retrieval.stages.suggestions import open_completions
+from foundry.runtime.retrieval.stages.synonyms import open_forms
+from foundry.runtime.retrieval.view import view_of
+
+OPTIONS = IndexOptions(
+    filterable=("team",),
+    expansion_words=50,
+    correction_words=50,
+    suggested_words=50,
+    synonyms=(),
+    acronyms=True,
+)
+NOTES = [
+    Note("Pump", ("The pump is oiled.",), links=(1, 2, 3), metadata={"team": "core"}),
+    Note("Deal", ("quuxcorp acquires the pump for 42 million",), metadata={"team": "board"}),
+    Note("Plan", ("quuxcorp is the pump of 42 plans",), links=(3,), metadata={"team": "board"}),
+    Note("Seal", ("The seal of a pump.",), metadata={"team": "core"}),
+]
+SEEN, HIDDEN = np.array([0, 3]), np.array([1, 2])
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder = write_notes(tmp_path_factory.mktemp("view") / "v", NOTES, options=OPTIONS)
+    return open_index(folder, vectors=True)
+
+
+@pytest.fixture(scope="module")
+def view(index: Index) -> Index:
+    return view_of(index, {"team": "core"})
+
+
+def test_the_keyword_lane_finds_no_hidden_chunk(view: Index) -> None:
+    assert sorted(view.keyword_lane.search(["pump", "quuxcorp"], 10).chunks.tolist()) == [0, 3]
+
+
+def test_a_filter_lets_no_hidden_chunk_through(view: Index) -> None:
+    everything = np.ones(4, dtype=np.bool_)
+    assert sorted(view.keyword_lane.search(["pump"], 10, everything).chunks.tolist()) == [0, 3]
+    assert not len(view.keyword_lane.search(["quuxcorp"], 10, everything))
+
+
+def test_a_filter_of_a_view_still_filters(view: Index) -> None:
+    last = np.array([False, False, False, True])
+    assert view.keyword_lane.search(["pump"], 10, last).chunks.tolist() == [3]
+    vector = view.encoder.encode("pump")
+    assert vector is not None
+    assert view.dense_lane.search(vector, 10, last).chunks.tolist() == [3]
+
+
+def test_the_keyword_lane_gives_hidden_chunks_no_score(index: Index, view: Index) -> None:
+    assert view.keyword_lane.scores(["quuxcorp", "pump"], HIDDEN).tolist() == [0, 0]
+    seen = view.keyword_lane.scores(["quuxcorp", "pump"], SEEN)
+    assert seen.tolist() == index.keyword_lane.scores(["quuxcorp", "pump"], SEEN).tolist()
+    assert seen.all()
+
+
+def test_what_a_search_has_added_up_has_nothing_of_hidden_chunks(view: Index) -> None:
+    score_of = view.keyword_lane.search(["pump", "quuxcorp"], 1).score_of
+    assert score_of is not None
+    assert score_of(HIDDEN).tolist() == [0, 0]
+    assert score_of(SEEN).all()
+
+
+def test_frequencies_count_visible_chunks(index: Index, view: Index) -> None:
+    assert (index.keyword_lane.frequency("quuxcorp"), index.keyword_lane.frequency("pump")) == (
+        2,
+        4,
+    )
+    assert (view.keyword_lane.frequency("quuxcorp"), view.keyword_lane.frequency("pump")) == (0, 2)
+
+
+def test_the_dense_lane_finds_no_hidden_chunk(view: Index) -> None:
+    vector = view.encoder.encode("quuxcorp acquires")
+    assert vector is not None
+    assert sorted(view.dense_lane.search(vector, 10).chunks.tolist()) == [0, 3]
+    everything = np.ones(4, dtype=np.bool_)
+    assert sorted(view.dense_lane.search(vector, 10, everything).chunks.tolist()) == [0, 3]
+
+
+def test_the_dense_lane_gives_hidden_chunks_no_score(index: Index, view: Index) -> None:
+    vector = view.encoder.encode("pump acquires")
+    assert vector is not None
+    assert index.dense_lane.scores(vector, HIDDEN).all()
+    assert view.dense_lane.scores(vector, HIDDEN).tolist() == [0, 0]
+    seen = view.dense_lane.scores(vector, SEEN)
+    assert seen.tolist() == index.dense_lane.scores(vector, SEEN).tolist()
+    assert seen.all()
+
+
+def test_nothing_is_near_to_a_hidden_chunk(index: Index, view: Index) -> None:
+    assert index.dense_lane.nearness(1, np.arange(4)).all()
+    assert not view.dense_lane.nearness(1, np.arange(4)).any()
+    near = view.dense_lane.nearness(0, np.arange(4))
+    assert near[HIDDEN].tolist() == [0, 0]
+    assert near[SEEN].tolist() == index.dense_lane.nearness(0, SEEN).tolist()
+    assert near[SEEN].all()
+
+
+def test_a_hidden_chunk_cannot_be_read(view: Index) -> None:
+    with pytest.raises(PermissionError):
+        view.chunk(1)
+    assert view.chunk(3).title == "Seal"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [open_corrections, open_expansion, open_completions, open_forms],
+    ids=["correction", "expansion", "suggestions", "synonyms"],
+)
+def test_parts_made_of_all_documents_are_not_in_a_view(
+    index: Index, view: Index, part: Callable[[Index], object]
+) -> None:
+    assert index.part(part) is not None
+    with pytest.raises(PermissionError, match="tells of documents outside the view"):
+        view.part(part)
+
+
+def test_the_files_of_an_index_are_not_in_a_view(view: Index) -> None:
+    assert not hasattr(view, "layout")
+    with pytest.raises(AttributeError):
+        view.verify()
+
+
+def test_hidden_documents_are_not_linked(index: Index, view: Index) -> None:
+    assert index.part(open_graph).neighbours(0, 4) == [1, 2, 3]
+    assert view.part(open_graph).neighbours(0, 4) == [3]
+    assert view.part(open_graph).neighbours(3, 4) == [0]
+    assert index.part(open_graph).neighbours(3, 4) == [0, 2]
+
+
+def test_hidden_documents_take_no_place_among_the_linked(view: Index) -> None:
+    assert view.part(open_graph).neighbours(0, 1) == [3]
+
+
+def test_a_view_of_nothing_has_nothing(index: Index) -> None:
+    nothing = view_of(index, None)
+    assert (nothing.document_count, nothing.chunk_count) == (0, 0)
+    assert not len(nothing.keyword_lane.search(["pump"], 10))
+    assert nothing.keyword_lane.frequency("pump") == 0
+    assert nothing.part(open_graph).neighbours(0, 9) == []
+    assert nothing.part(FilterColumns).known_values("team", 9) == []
+
+
+def test_an_index_opened_without_its_vectors_has_a_view(index: Index) -> None:
+    view = view_of(open_index(index.layout.root), {"team": "core"})
+    assert view.keyword_lane.search(["pump"], 10).chunks.tolist() == [0, 3]
+    assert not hasattr(view, "dense_lane")
+
+
+def test_a_view_by_filters_without_values_has_everything(index: Index) -> None:
+    everything = view_of(index, {})
+    assert (everything.document_count, everything.chunk_count) == (4, 4)
+    assert everything.keyword_lane.frequency("quuxcorp") == 2
+    assert everything.part(open_graph).neighbours(0, 9) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "words", ["acquires 42 million", "quuxcorp acquires", "42 plans", "no such words"]
+)
+def test_an_excluded_phrase_does_not_tell_how_many_hidden_chunks_have_its_words(
+    words: str, view: Index
+) -> None:
+    journal = Journal()
+    operators = read_operators(view, f'pump -"{words}"', journal)
+    allowed = view.part(FilterColumns).select(None)
+    apply_operators(operators, view, allowed, journal, phrase_chunks=1)
+    assert journal.stages["operators"] == {"excluded": [words]}
+
+
+def test_what_was_not_read_of_a_phrase_is_counted_among_visible_chunks(index: Index) -> None:
+    for seen, unread in (({}, 3), ({"team": "core"}, 1)):
+        view, journal = view_of(index, seen), Journal()
+        operators = read_operators(view, '"pump" seal', journal)
+        allowed = view.part(FilterColumns).select(None)
+        apply_operators(operators, view, allowed, journal, phrase_chunks=1)
+        assert journal.stages["operators"] == {"phrases": ["pump"], "unread": unread}
+
+
+def test_a_passage_ends_with_its_document_whether_the_next_one_is_hidden_or_not(
+    tmp_path: Path,
+) -> None:
+    documents = []
+    for number, note in enumerate(NOTES):
+        document, (chunk,) = make_document(number, note)
+        parent = Span(0, len(chunk.text))
+        documents.append((document, [replace(chunk, parent=parent)]))
+    index = open_index(write_documents(tmp_path / "v", documents, vectors=False, options=OPTIONS))
+    view = view_of(index, {"team": "core"})
+    for number in (0, 3):
+        passage = find_passage(view, view.chunk(number))
+        assert passage is not None
+        assert passage.text == NOTES[number].passages[0]
+        assert passage == find_passage(index, index.chunk(number))
