@@ -17,6 +17,7 @@ OF_CHAT = {name for name in TESTS if name.startswith("tests/chat/")}
 OF_MODEL = {f"tests/chat/test_{name}.py" for name in ("model_answers", "model_text", "prompt")}
 OF_STAGES = {name for name in TESTS if name.startswith("tests/retrieval/stages/")}
 RECENT = {f"tests/retrieval/stages/test_{name}.py" for name in ("anchors", "recency")}
+PROBE = "tests/retrieval/embedding/test_probe.py"
 OF_VECTORS = {
     f"tests/retrieval/test_{name}.py"
     for name in ("dense_lane", "encoder", "hybrid", "joined_lanes")
@@ -31,20 +32,23 @@ def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str
         f'{options}\n[export]\npackage = "{package}"\n'
     )
     config = load_config(folder)
-    encoder = PROVIDERS["none" if config.embedding.provider == "none" else "static"]
     with unformatted():
-        files = plan.plan_server(config, encoder, None)
+        files = plan.plan_server(config, PROVIDERS[config.embedding.provider], None)
     return {name: files[name].decode() for name in files.keys() & TESTS}
 
 
 @pytest.mark.parametrize(
     ("options", "missing"),
     [
-        ("", {RRF, *OF_STAGES, *OF_MODEL}),
-        ("[server]\nlanguage_model = true", {RRF, *OF_STAGES}),
-        ('[search]\nfusion = "rrf"\n[server]\nchat = false', {*OF_CHAT, *OF_STAGES}),
-        ("[search.recency]\n[search.anchors]", {RRF, *OF_STAGES, *OF_MODEL} - RECENT),
-        ('[embedding]\nprovider = "none"', {RRF, *OF_STAGES, *OF_MODEL, *OF_VECTORS}),
+        ("", {RRF, PROBE, *OF_STAGES, *OF_MODEL}),
+        ("[server]\nlanguage_model = true", {RRF, PROBE, *OF_STAGES}),
+        ('[search]\nfusion = "rrf"\n[server]\nchat = false', {PROBE, *OF_CHAT, *OF_STAGES}),
+        ("[search.recency]\n[search.anchors]", {RRF, PROBE, *OF_STAGES, *OF_MODEL} - RECENT),
+        ('[embedding]\nprovider = "none"', {RRF, PROBE, *OF_STAGES, *OF_MODEL, *OF_VECTORS}),
+        (
+            '[embedding]\nprovider = "openai"\nmodel = "m"\nquery = "same"',
+            {RRF, "tests/retrieval/test_encoder.py", *OF_STAGES, *OF_MODEL},
+        ),
     ],
 )
 def test_tests_of_the_modules_that_are_there_are_shipped(
