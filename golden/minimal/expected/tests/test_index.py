@@ -62,6 +62,17 @@ def test_file_that_does_not_belong_to_the_index_is_noticed(copied: Path) -> None
     assert "stranger.bin" in findings(copied)
 
 
+@pytest.mark.parametrize("name", [*{name.partition("/")[0] for name in FILES}, "stranger"])
+def test_link_out_of_the_index_is_noticed(name: str, copied: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    if (copied / name).exists():
+        (copied / name).rename(outside)
+    else:
+        outside.write_bytes(b"!")
+    (copied / name).symlink_to(outside)
+    assert name in findings(copied)
+
+
 @pytest.mark.parametrize("name", ["", "v", "vx", "7", "../v1"])
 def test_pointer_to_no_version_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "CURRENT").write_text(name)

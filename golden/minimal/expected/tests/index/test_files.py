@@ -152,7 +152,11 @@ def records(tmp_path: Path) -> RecordLines:
     np.save(tmp_path / "ends.npy", np.cumsum([0, *map(len, lines)]).astype(np.uint64))
     pairs = sorted((hash_key(name), number) for number, name in enumerate(["a", "b", "b"]))
     np.save(tmp_path / "ids.npy", np.array(pairs, dtype=np.uint64).T)
-    return RecordLines(tmp_path / "lines.jsonl", tmp_path / "ends.npy", tmp_path / "ids.npy", 3)
+    return open_records(tmp_path)
+
+
+def open_records(folder: Path) -> RecordLines:
+    return RecordLines(folder / "lines.jsonl", folder / "ends.npy", folder / "ids.npy", 3)
 
 
 def test_records_are_found_by_number_and_by_id(records: RecordLines) -> None:
@@ -169,6 +173,32 @@ def test_a_record_that_cannot_be_used_is_named(
 ) -> None:
     with pytest.raises(IndexUnusableError, match=r"lines\.jsonl: record 1: "):
         records.read(1, fail)
+
+
+@pytest.mark.parametrize(
+    ("place", "offset"), [(1, 0), (1, 5), (2, 1 << 62), (2, (1 << 64) - 1), (0, 7), (0, 1 << 63)]
+)
+def test_a_record_whose_place_is_damaged_is_named(
+    tmp_path: Path, records: RecordLines, place: int, offset: int
+) -> None:
+    ends = np.load(tmp_path / "ends.npy")
+    ends[place] = offset
+    np.save(tmp_path / "ends.npy", ends)
+    damaged = open_records(tmp_path)
+    with pytest.raises(IndexUnusableError, match=r"lines\.jsonl: record \d: "):
+        for number in range(3):
+            assert damaged.read(number, lambda *values: values)[1] == number
+
+
+@pytest.mark.parametrize("last", [1, 1 << 20, 1 << 63])
+def test_records_that_end_after_their_file_are_refused(
+    tmp_path: Path, records: RecordLines, last: int
+) -> None:
+    ends = np.load(tmp_path / "ends.npy")
+    ends[-1] += np.uint64(last)
+    np.save(tmp_path / "ends.npy", ends)
+    with pytest.raises(IndexUnusableError, match=r"lines\.jsonl: unreadable"):
+        open_records(tmp_path)
 
 
 def test_a_manifest_is_what_was_written(tmp_path: Path) -> None:

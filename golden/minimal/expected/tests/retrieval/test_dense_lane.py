@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from workshop.retrieval.candidates import Vector
 from workshop.retrieval.dense_lane import (
     HALVED_SIZE,
     PASSING,
@@ -18,7 +19,7 @@ from workshop.retrieval.dense_lane import (
 )
 
 
-def dense_lane(vectors: Sequence[Sequence[float]], candidates: int = 10) -> DenseLane:
+def dense_lane(vectors: Sequence[Sequence[float] | Vector], candidates: int = 10) -> DenseLane:
     """Return a lane of unit vectors, given in any length."""
     given = np.array(vectors, dtype=np.float32)
     largest = np.abs(given).max(axis=1, keepdims=True)
@@ -157,3 +158,23 @@ def test_the_half_in_which_a_query_is_furthest_from_the_centre(
     query = centre.copy()
     query[furthest] -= 1
     assert order_halves(query, centre) == words
+
+
+@pytest.mark.parametrize("size", [200, 2_000, 2_001, 5_120, 5_121, 9_000])
+@pytest.mark.parametrize("dimensions", [64, 128])
+def test_the_nearest_are_those_of_an_exact_scan(dimensions: int, size: int) -> None:
+    chooser = np.random.default_rng(size)
+    for share in (None, 1.0, 0.5, 0.1):
+        allowed = None if share is None else chooser.random(size) < share
+        query, *rows = chooser.standard_normal((size + 1, dimensions), dtype=np.float32)
+        # Ten are near, and all others so far away that no pass may take one of them for near.
+        near = chooser.permutation(size if allowed is None else np.flatnonzero(allowed))[:10]
+        for place, chunk in enumerate(near, start=1):
+            rows[chunk] = query + 0.1 * place * rows[chunk]
+        lane = dense_lane(rows, candidates=10)
+
+        cosines = lane.vectors[near] @ (query / np.linalg.norm(query)) * lane.scales[near]
+        order = np.argsort(-cosines)[:5]
+        hits = lane.search(query, 5, allowed)
+        assert hits.chunks.tolist() == near[order].tolist()
+        assert hits.scores == pytest.approx(cosines[order], abs=0.01)

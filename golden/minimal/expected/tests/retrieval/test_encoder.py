@@ -1,5 +1,11 @@
 """Texts become vectors by the table of their pieces, by numbers worked out by hand."""
 
+import json
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,8 +13,10 @@ from workshop.retrieval.encoder import (
     EncoderDescription,
     PieceCutter,
     PieceEncoder,
+    open_encoder,
     split_words,
 )
+from workshop.retrieval.settings import IndexUnusableError
 
 
 def encoder(common: float = 0.0) -> PieceEncoder:
@@ -66,3 +74,84 @@ def test_words_of_english_are_cut_in_their_american_spelling() -> None:
         PieceCutter(["color"], "english").cut(word) for word in ("colour", "color")
     )
     assert british == american != PieceCutter(["color"], "german").cut("colour")
+
+
+def written(folder: Path, probe: object = (0.6, 0.8), **dense: Any) -> Any:
+    """Write the encoder into a folder; return the files of an index that has it, and its probe."""
+    table = encoder()
+    (folder / "pieces.txt").write_text("".join(f"{piece}\n" for piece in table.pieces.numbers))
+    np.save(folder / "table.i8.npy", table.table)
+    np.save(folder / "weights.npy", table.weights.astype(np.int32))
+    (folder / "encoder.json").write_text(json.dumps(asdict(table.description)))
+    about = {"query": {"encoder": "own"}, "probe_text": "pump", "probe_vector": probe, **dense}
+    layout = SimpleNamespace(root=folder.parent, encoder=folder)
+    return SimpleNamespace(layout=layout, manifest=SimpleNamespace(dense=about))
+
+
+def test_an_encoder_that_was_written_is_opened(tmp_path: Path) -> None:
+    opened = open_encoder(written(tmp_path))
+    for text in ("pump", "pumps 7", "seal"):
+        found, wanted = (one.encode(text) for one in (opened, encoder()))
+        assert (found is None) == (wanted is None)
+        assert found is None or np.array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    "probe",
+    [
+        (0.8, 0.6),
+        (0.602, 0.8),
+        (0.6, 0.798),
+        # Of another width than what the encoder gives.
+        (0.6,),
+        (0.6, 0.8, 0.0),
+        (),
+        ((0.6, 0.8),),
+    ],
+)
+def test_an_encoder_with_another_probe_is_refused(tmp_path: Path, probe: object) -> None:
+    with pytest.raises(IndexUnusableError, match="another vector of its probe text") as caught:
+        open_encoder(written(tmp_path, probe))
+    assert caught.value.hint and str(tmp_path.parent) in caught.value.message
+
+
+def test_the_probe_may_differ_by_what_is_rounded(tmp_path: Path) -> None:
+    open_encoder(written(tmp_path, (0.6005, 0.7995)))
+
+
+def test_a_probe_without_a_vector_is_all_zeros(tmp_path: Path) -> None:
+    open_encoder(written(tmp_path, (0.0, 0.0), probe_text="seal"))
+    with pytest.raises(IndexUnusableError, match="another vector of its probe text"):
+        open_encoder(written(tmp_path, probe_text="seal"))
+
+
+def test_an_index_for_another_encoder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(IndexUnusableError, match="a model embeds its queries") as caught:
+        open_encoder(written(tmp_path, query={"encoder": "same"}))
+    assert caught.value.hint and "export the server again" in caught.value.hint
+    files = written(tmp_path)
+    files.manifest.dense = None
+    with pytest.raises(IndexUnusableError, match="has no vectors") as caught:
+        open_encoder(files)
+    assert caught.value.hint and "embedding.provider" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("encoder.json", b"{}"),
+        ("encoder.json", b"["),
+        ("encoder.json", b'{"name":"a","dimensions":2,"minimum_coverage":1,"common":0,"format":9'
+         b',"sha256":""}'),
+        ("pieces.txt", b"\xff\n"),
+        ("pieces.txt", b"pump\n"),
+        ("table.i8.npy", b"!"),
+        ("weights.npy", b""),
+    ],
+)  # fmt: skip
+def test_a_damaged_encoder_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
+    files = written(tmp_path)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(IndexUnusableError) as caught:
+        open_encoder(files)
+    assert str(tmp_path) in caught.value.message

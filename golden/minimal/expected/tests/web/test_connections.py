@@ -232,6 +232,31 @@ def test_too_much_that_is_unread_costs_the_one_that_waits_longest(
     asyncio.run(check())
 
 
+def test_what_several_clients_leave_unread_is_bounded_in_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The kernel holds some of each answer: three are more than this, and two are less.
+    set_limit(monkeypatch, "MAX_UNREAD_BYTES", 2 * BIG_BYTES)
+
+    async def check() -> None:
+        async with served(Application()) as (server, connect):
+            unread = server._connections.unread
+
+            async def leave_unread() -> asyncio.StreamReader:
+                latest = [*unread][-1:]
+                reader, _ = await connect(BIG)
+                await until(lambda: [*unread][-1:] != latest)
+                assert sum(unread.values()) <= 2 * BIG_BYTES
+                return reader
+
+            readers = [await leave_unread() for _ in range(4)]
+            assert len(unread) == 2
+            assert [await is_cut(reader) for reader in readers[:2]] == [True, True]
+            assert [await status(reader) for reader in readers[2:]] == [200, 200]
+
+    asyncio.run(check())
+
+
 def test_a_stop_waits_for_what_has_begun_and_what_arrives_now() -> None:
     async def check() -> None:
         app = Application()

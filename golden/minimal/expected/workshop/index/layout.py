@@ -226,7 +226,7 @@ def open_bytes(path: Path, size: int) -> memoryview:
     try:
         # An empty file cannot be mapped.
         return np.memmap(path, np.uint8, "r", shape=(size,)).data if size else memoryview(b"")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, OverflowError) as error:
         raise _unreadable(path, error) from None
 
 

@@ -55,7 +55,7 @@ class RecordLines:
         try:
             start, end = self._offsets[number : number + 2].tolist()
             return make_record(make, _decode(str(self._bytes[start:end], "utf-8"))[0], *more)
-        except (ValueError, LookupError, OverflowError, TypeError) as error:
+        except (ValueError, LookupError, OverflowError, TypeError, AttributeError) as error:
             raise IndexUnusableError(f"{self._path}: record {number}: {cause_of(error)}") from None
 
     def numbers(self, identifier: str) -> list[int]:

@@ -1,0 +1,232 @@
+"""Snippets: the part of each hit to show, as plain text, and where it has words of the query.
+
+Tags of HTML and JSX, targets of links, images and the marks of Markdown are taken out; code keeps
+its lines. Offsets count characters (code points). A snippet is text, which may hold `<` and `&`.
+"""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache, partial
+from html import unescape
+from itertools import accumulate, filterfalse
+from operator import attrgetter
+from typing import TypeAlias
+
+from ..index.records import GOES_ON, Record
+from .results import Hit, SearchResponse
+from .tokens import SPACELESS, WORD, Tokenizer
+
+MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # A slightly longer text is not cut.
+MAX_REPEATS = 6  # A word that a text has more often says nothing about where to begin.
+MAX_READ_CHARACTERS = 3_000  # A chunk may be a whole document.
+BEGINNINGS = ("\n", ". ", "\u3002")  # What may come before a snippet.
+
+Span: TypeAlias = tuple[int, int]  # The offsets of the first character, and after the last.
+FindWords: TypeAlias = Callable[[str], list[Span]]  # In order, and apart from each other.
+
+# In these files `#` begins a comment and `<` no tag; all others are read as Markdown.
+_CODE_SUFFIXES = frozenset(
+    "bash c cc cfg conf cpp cs css go gradle h hpp ini java js json jsonl jsx kt lua mjs php pl"
+    " proto ps1 py pyi r rb rs scala scss sh sql swift tf toml ts tsx vue xml yaml yml".split()
+)
+_SPACELESS = re.compile(f"[{SPACELESS}]")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
+_FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
+# The names of a table's columns, and the rule below them; longer ones leave no room for a row.
+_COLUMNS = re.compile(r"^\|[^\n]{1,150}\n\|[ \t]*:?-[-:| \t]*\n", re.MULTILINE)
+# A rule or an import of MDX as a whole, else the beginning of a line that may have a mark.
+_LINE = re.compile(
+    r"\n[ \t]*+(?=[-=*_|:+#>i])(?:"
+    r"(?P<rule>[-=*_|:+][-=*_|:+ \t]*+(?=\n|\Z)|import [^\n]*['\"];?(?=\n|\Z))"
+    r"|\#{1,6}[ \t]+(?P<heading>[^\n]*)|\|(?P<row>[^\n]*)"
+    r"|[> \t]*+(?P<item>[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)?)"
+)
+_IMAGE = re.compile(r"!\[[^\[\]]*\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]]*\])")
+# Where a link leads, which may hold pairs of round brackets, and its title.
+_TARGET = r"(?:<[^<>\n]*>|[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+)(?:\s+(?:\"[^\"]*\"|'[^']*'))?"
+# Underlines of `__init__` and of addresses are no emphasis.
+_INLINE = re.compile(
+    r"[`\[<*_\\](?:"
+    r"(?<=`)(?P<ticks>`{0,2}+)(?P<code>[^`]+)`(?P=ticks)"
+    r"|(?<=\[)\[(?:[^\[\]|]*\|)?(?P<page>[^\[\]|]+)\]\]"
+    rf"|(?<=\[)(?P<label>[^\[\]]*)\](?:\({_TARGET}\)|\[[^\[\]]*\])"
+    r"|(?<=<)(?P<address>[a-z]{2,8}:[^<>\s]+)>|(?<=<)(?:/?[A-Za-z](?:=>|[^<>])*|/?)>"
+    r"|(?<=\*)\*(?P<strong>\*?[^*]++(?:\*[^*]++)*+\*?)\*\*"
+    r"|(?<![\w*]\*)(?<=\*)(?P<emphasis>[^\s*][^*]*)\*(?![\w*])"
+    r"|(?<![\w/]_)(?<=_)_(?=\S)(?=[^_]*\s)(?P<underscored_strong>[^_]+)(?<=\S)__(?![\w/])"
+    r"|(?<![\w/]_)(?<=_)(?P<underscored>[^\s_](?:[^_]*[^\s_])?)_(?![\w/])"
+    r"|(?<=\\)(?P<escaped>[!-/:-@\[-`{-~])"
+    r")"
+)
+
+
+@dataclass(slots=True)
+class Highlights(Record):
+    """Where the snippet, the title and each of the headings have words of the query."""
+
+    snippet: list[Span]
+    title: list[Span]
+    section: list[list[Span]]
+
+
+@dataclass(slots=True)
+class ShownHit(Hit):
+    """A hit with its snippet, if that was wanted; `snippet_code` says where it has code."""
+
+    snippet: str | None = None
+    highlights: Highlights | None = None
+    snippet_code: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownResponse(SearchResponse):
+    """The response to one query, with the snippets of its hits."""
+
+    hits: tuple[ShownHit, ...] = field(metadata={"alias": "results"})
+
+
+_of_response = attrgetter(*[each.name for each in fields(SearchResponse)])
+_of_hit = attrgetter(*[each.name for each in fields(Hit)])
+
+
+def with_snippets(response: SearchResponse, tokenizer: Tokenizer) -> ShownResponse:
+    """Return a response with the snippets of its hits; `tokenizer` is that of the index."""
+    find = word_finder(response.query, tokenizer)
+    # Hits of one document share its title, and some their headings.
+    find_above = cache(find)
+    hits = tuple(_show(hit, find, find_above) for hit in response.hits)
+    return ShownResponse(*(*_of_response(response)[:-1], hits))
+
+
+def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
+    """Return what finds the words of a text that have a term in common with a query."""
+    terms, whole = set[str](), set[str]()
+    for token in filter(attrgetter("terms"), tokenizer.tokenize_query(query)[1]):
+        if _SPACELESS.match(token.text):
+            whole.update(token.terms)
+        elif WORD.fullmatch(token.text):
+            terms.update(token.terms)
+        else:
+            whole.add(token.text.lower())
+            # The numbers in `PII-2024-0042` are others elsewhere.
+            terms.update(filterfalse(str.isdigit, token.terms))
+    # Half of each term, since a stem may end otherwise than its words do.
+    beginnings = {term[: max(3, len(term) // 2 + 1)] for term in terms}
+    needles = dict.fromkeys(beginnings, True) | dict.fromkeys(whole, False)
+
+    @cache
+    def is_wanted(word: str) -> bool:
+        return not terms.isdisjoint(tokenizer.token(word).terms)
+
+    def find(text: str) -> list[Span]:
+        # Of all letters this one alone has a lower case of two characters.
+        lower = text.replace("\u0130", "I").lower()
+        ends: dict[int, int] = {}
+        for needle, is_beginning in needles.items():
+            start = lower.find(needle)
+            while start >= 0:
+                end = start + len(needle)
+                if not is_beginning:
+                    ends[start] = max(end, ends.get(start, end))
+                elif (word := WORD.match(text, start)) and is_wanted(word[0]):
+                    ends[start] = end = word.end()
+                start = lower.find(needle, end)
+        end = 0
+        return [(start, end := last) for start, last in sorted(ends.items()) if start >= end]
+
+    return find
+
+
+def _show(hit: Hit, find: FindWords, find_above: FindWords) -> ShownHit:
+    text = hit.text[:MAX_READ_CHARACTERS]
+    is_long = len(text) > MAX_UNCUT_CHARACTERS
+    start, columns = _choose_start(text, find) if is_long else (0, "")
+    # Markup takes room as well.
+    end = _end_of_word(text, start, start + 2 * MAX_CHARACTERS)
+    pieces = [(text[start:end].strip("\n"), True)]
+    if hit.path.rpartition(".")[2].lower() not in _CODE_SUFFIXES:
+        # A block of code may have begun before this, or in an earlier chunk.
+        before, whole = (f"\n{part}".count("\n```") for part in (text[:start], text))
+        is_within = before % 2 or (whole % 2 and text.endswith("\n```"))
+        shown = f"\n```\n{text[start:end]}" if is_within else f"\n{columns}{text[start:end]}"
+        pieces = _pieces(shown, (hit.title, *hit.section)) or _pieces(shown, ())
+    snippet, code = f"{GOES_ON} " if start and not columns else "", []
+    for piece, is_code in pieces:
+        code += [(len(snippet), len(snippet) + len(piece))] if is_code else []
+        snippet += f"{piece}\n"
+    is_cut = end < len(hit.text)
+    if len(snippet) > MAX_UNCUT_CHARACTERS:
+        snippet, is_cut = snippet[: _end_of_word(snippet, 0, MAX_CHARACTERS)], True
+    snippet = snippet.rstrip()
+    shown_code = tuple((a, min(b, len(snippet))) for a, b in code if a < len(snippet))
+    highlights = Highlights(find(snippet), find_above(hit.title), [*map(find_above, hit.section)])
+    snippet += f" {GOES_ON}" if is_cut else ""
+    return ShownHit(*(*_of_hit(hit), snippet, highlights, shown_code))
+
+
+def _end_of_word(text: str, start: int, end: int) -> int:
+    """Return where to cut a text that goes on after `end`, in its second half if possible."""
+    if end >= len(text):
+        return len(text)
+    cut = max(text.rfind(space, (start + end) // 2, end) for space in " \n")
+    return cut if cut > 0 else end
+
+
+def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
+    """Return where to begin to show most of the words, and the columns' names of a table there.
+
+    The longer and rarer a word is, the more it counts; those that name columns come with any row.
+    """
+    tables = [table.span() for table in _COLUMNS.finditer(text)] if "|\n|" in text else []
+    words = find(_COLUMNS.sub(lambda names: " " * len(names[0]), text) if tables else text)
+    said = [text[a:b].lower() for a, b in words]
+    counts = Counter(said)
+    weights = [MAX_REPEATS // counts[word] * len(word) for word in said]
+    found = [first for (first, _), weight in zip(words, weights, strict=True) if weight] or [0]
+    sums = [0, *accumulate([*filter(None, weights)] or [0])]
+    near = MAX_CHARACTERS * 2 // 3
+    shown = [sums[bisect_left(found, first + near, i)] - sums[i] for i, first in enumerate(found)]
+    start = min(found[shown.index(max(shown))], len(text) - MAX_CHARACTERS)
+    if start < MAX_CHARACTERS / 3:
+        return 0, ""
+    begun = max(text.rfind(mark, start - 120, start) + len(mark) for mark in BEGINNINGS)
+    start = begun if begun > 2 else text.find(" ", start - 40, start) + 1 or start
+    a, b = next((span for span in reversed(tables) if span[1] <= start), (0, 0))
+    is_row = text[start] == "|" and "\n\n" not in text[b:start]
+    return start, f"{text[a:b]}{GOES_ON}\n" if is_row else ""
+
+
+def _pieces(text: str, headings: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return the stretches of a text that have no markup any more, and whether each is code."""
+    text = _COMMENT.sub("", text) if "<!--" in text or "{/*" in text else text
+    parts = _FENCE.split(text) if "```" in text or "~~~" in text else [text]
+    parts[2::3] = [code.strip("\n") for code in parts[2::3]]
+    parts[::3] = [_plain(prose, headings) for prose in parts[::3]]
+    return [(part, place % 3 == 2) for place, part in enumerate(parts) if place % 3 != 1 and part]
+
+
+def _plain(text: str, headings: Sequence[str]) -> str:
+    """Return Markdown on one line, less those of its headings that are shown above it."""
+    text = _IMAGE.sub("", _LINE.sub(partial(_begin_line, headings), text))
+    return " ".join(unescape(_INLINE.sub(_unwrap, text)).split()).strip("\u2022\u00b7 ")
+
+
+def _begin_line(headings: Sequence[str], line: re.Match[str]) -> str:
+    kind = line.lastgroup
+    if kind == "heading":
+        said = _INLINE.sub(_unwrap, line[kind].rstrip(" \t#"))
+        return "\n" if said in headings else f"\n{said} \u00b7 "
+    if kind == "row":
+        cells = map(str.strip, re.split(r"(?<!\\)\|", line[kind]))
+        return "\n\u2022 " + " \u00b7 ".join(filter(None, cells))
+    return "\n\u2022 " if kind == "item" else "\n"
+
+
+def _unwrap(match: re.Match[str]) -> str:
+    if (kind := match.lastgroup) is None:
+        return ""
+    is_plain = kind in ("code", "address", "escaped")
+    return match[kind] if is_plain else _INLINE.sub(_unwrap, match[kind])
