@@ -349,6 +349,28 @@ assert "mcp" in sdk()
     subprocess.run([sys.executable, "-I", "-c", asked], check=True, timeout=120)
 
 
+@pytest.mark.parametrize(
+    ("question", "hedge"),
+    [
+        (QUERY, None),
+        ("fresh water", "The documents may not answer this"),
+        ("What is the capital of France?", "Nothing in the documents matches well"),
+    ],
+)
+def test_a_doubtful_match_is_said_by_every_door(
+    question: str, hedge: str | None, export: Path, address: str
+) -> None:
+    async def use() -> Any:
+        async with connected("/mcp", VERSION, export, address) as client:
+            return (await client.call_tool("search", {"query": question})).structured_content
+
+    found = asyncio.run(use())
+    assert found.get("notice") == (hedge and f"{hedge}; these passages are the nearest.")
+    command = [*map(str, in_checkout(export)), "search", question]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed.startswith(f"{hedge}; the nearest passages are:\n" if hedge else "  1. ")
+
+
 def test_token_opens_mcp_and_public_url_makes_the_citations(export: Path) -> None:
     variables = {"API_TOKENS": TOKEN, "PUBLIC_URL": "https://docs.example.com/help/"}
     with serving(in_checkout(export), **variables) as address:

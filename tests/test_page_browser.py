@@ -236,6 +236,18 @@ def test_search_that_finds_nothing_offers_another(tab: Visit) -> None:
     tab.see("#results h2", "Lamps")
 
 
+def test_doubtful_match_is_said(tab: Visit) -> None:
+    hedges = {
+        "does+the+fan+love+music": "The documents may not answer this",
+        "what+is+the+capital+of+france": "Nothing in the documents matches well",
+    }
+    for query, hedge in hedges.items():
+        tab.go(f"/?q={query}")
+        tab.see("main", f"{hedge}; these passages are the nearest.")
+    tab.go("/?q=how+long+does+a+lamp+burn")
+    playwright.expect(tab.page.locator("main")).not_to_contain_text("passages are the nearest")
+
+
 def test_first_result_is_explained(tab: Visit) -> None:
     tab.go("/?q=how+long+does+a+lamp+burn")
     tab.page.click("#explanation summary")

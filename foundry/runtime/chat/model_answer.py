@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from ..index.reader import Index, current_index
 from ..language_model import BudgetSpentError, LanguageModel, ModelChunk, ModelError
+from ..retrieval.results import HEDGES
 from ..web.requests import AsyncSearch
 from .answer import (
     AnswerReason,
@@ -54,13 +55,18 @@ class ModelChat:
         yield sources
         failure = None
         if passages:
+            hedge = HEDGES.get(sources.match) if sources.match else None
             messages = answer_messages(
-                asked, passages, self.instructions, sources.unknown_identifiers
+                asked,
+                passages,
+                self.instructions,
+                sources.unknown_identifiers,
+                is_hedged=hedge is not None,
             )
             most = model.settings.max_tokens
             chunks = model.stream(messages, min(asked.max_tokens or most, most), **asked.options)
             try:
-                async with aclosing(_checked(chunks, passages, usage)) as events:
+                async with aclosing(_checked(chunks, passages, usage, hedge)) as events:
                     async for event in events:
                         yield event
                 return
@@ -105,6 +111,7 @@ async def _checked(
     chunks: AsyncGenerator[ModelChunk, None],
     passages: Sequence[NumberedPassage],
     usage: Counter[str],
+    hedge: str | None,
 ) -> AsyncGenerator[ChatEvent, None]:
     """Yield a model's answer, made safe. Raises ModelError if it fails before its first word."""
     citations = CitationFilter(len(passages))
@@ -129,7 +136,7 @@ async def _checked(
     yield Done(
         mode="model",
         reason="default",
-        notice=None,
+        notice=hedge and f"{hedge}.",
         cited=[passages[number - 1].source.cited() for number in citations.cited],
         truncated=chunk.finish_reason == "length",
         usage=dict(usage) or None,
@@ -142,11 +149,9 @@ def _without_model(
     """Return an answer by extracts, which says how the model failed."""
     if failure is None or sources.unknown_identifiers:
         return extract_answer(sources, passages)
-    notice = f"Extracted from the documents; the language model {failure}."
-    text, done = extract_answer(sources, passages, notice)
+    text, done = extract_answer(sources, passages, f"the language model {failure}")
     if not done.cited:
-        # The passages may hold the answer all the same.
-        text = f"The language model {failure}, and no sentence of the documents answers by itself."
+        text = f"Nothing was found in the documents about this; the language model {failure}."
         done = replace(done, notice=text)
     spent = isinstance(failure, BudgetSpentError)
     reason: AnswerReason = "budget_spent" if spent else "model_failed"

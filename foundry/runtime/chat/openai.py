@@ -196,7 +196,7 @@ async def _collect(answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any]
                     done = event
     content, annotations = text + legend(done.cited), _annotations(text, done.cited)
     message = {"role": "assistant", "content": content, "refusal": None, "annotations": annotations}
-    how = {"usage": done.usage, **searched, "mode": done.mode, "reason": done.reason}
+    how = {"usage": done.usage, **searched, **_how(done)}
     choices = [_choice("message", message, done)]
     return {**head, "object": "chat.completion", "choices": choices, **how}
 
@@ -226,7 +226,7 @@ async def _stream(
                     if event.cited:
                         yield chunk({"content": legend(event.cited)})
                     annotations = {"annotations": _annotations(text, event.cited)}
-                    yield chunk(annotations, event, mode=event.mode, reason=event.reason)
+                    yield chunk(annotations, event, **_how(event))
                     if is_counted:
                         yield _event({**head, "choices": [], "usage": event.usage})
     yield format_sse_event(data_str="[DONE]")
@@ -239,6 +239,10 @@ def _event(data: dict[str, Any]) -> bytes:
 def _searched(sources: Sources) -> dict[str, Any]:
     values = sources.to_json()
     return {name: values[name] for name in _SEARCHED}
+
+
+def _how(done: Done) -> dict[str, Any]:
+    return {"mode": done.mode, "reason": done.reason, "notice": done.notice}
 
 
 def _choice(name: str, content: dict[str, Any], done: Done | None) -> dict[str, Any]:

@@ -23,6 +23,11 @@ _UNKNOWN = (
     "Say so. What the passages say about anything else, however alike, is no answer about it."
 )
 
+_HEDGED = (
+    "The search is not sure that these passages answer the question. Say so if they do not; what"
+    " they say about something like it is no answer."
+)
+
 _CONDENSE = """\
 You are given a conversation between lines that begin with {fence}. Write the last question of the
 user so that it can be understood without the conversation: put in the names that it refers to.
@@ -35,6 +40,8 @@ def answer_messages(
     passages: Sequence[NumberedPassage],
     instructions: str,
     unknown: Sequence[str] = (),
+    *,
+    is_hedged: bool = False,
 ) -> list[Message]:
     """Return the messages for an answer: the owner gives instructions, callers only wishes."""
     fence = draw_fence()
@@ -48,6 +55,8 @@ def answer_messages(
     said += f"{fence} end of the passages\n\n"
     if unknown:
         said += f"The documents do not mention: {', '.join(unknown)}\n{_UNKNOWN}\n\n"
+    if is_hedged:
+        said += f"{_HEDGED}\n\n"
     if asked.wishes:
         said += f"Wishes for the form of the answer: {asked.wishes}\n\n"
     said += f"Question: {asked.question}"

@@ -32,10 +32,12 @@ class PlayedModel:
         self.pieces = pieces
         self.condensed: ModelChunk | ModelError = ModelError("took too long")
         self.asked: list[tuple[int, dict[str, Any]]] = []
+        self.prompts: list[list[dict[str, str]]] = []
 
     async def stream(
-        self, _: object, max_tokens: int, **options: Any
+        self, messages: list[dict[str, str]], max_tokens: int, **options: Any
     ) -> AsyncGenerator[ModelChunk, None]:
+        self.prompts.append(messages)
         self.asked.append((max_tokens, options))
         for piece in self.pieces:
             if isinstance(piece, ModelError):
@@ -176,18 +178,17 @@ NOTHING = "Nothing was found in the documents about this."
 NO_MODEL = "Extracted from the documents."
 TOO_LONG = "Extracted from the documents; the language model took too long."
 NO_CALLS = "Extracted from the documents; the language model has no calls left today."
-NO_SENTENCE = (
-    "The language model took too long, and no sentence of the documents answers by itself."
-)
+NO_PASSAGE = "Nothing was found in the documents about this; the language model took too long."
+HEDGED = f"The documents may not answer this; the nearest sentences are:\n\n{SENTENCE} [1]"
 
 
 @pytest.mark.parametrize(
     ("model", "match", "unknown", "text", "reason", "notice"),
     [
         (None, "strong", (), f"{SENTENCE} [1]\n\n{NO_MODEL}", "no_model", NO_MODEL),
-        (FAILED, "weak", (), f"{SENTENCE} [1]\n\n{TOO_LONG}", "model_failed", TOO_LONG),
-        (SPENT, "weak", (), f"{SENTENCE} [1]\n\n{NO_CALLS}", "budget_spent", NO_CALLS),
-        (FAILED, "none", (), NO_SENTENCE, "model_failed", NO_SENTENCE),
+        (FAILED, "weak", (), f"{HEDGED}\n\n{TOO_LONG}", "model_failed", TOO_LONG),
+        (SPENT, "weak", (), f"{HEDGED}\n\n{NO_CALLS}", "budget_spent", NO_CALLS),
+        (FAILED, "none", (), NO_PASSAGE, "model_failed", NO_PASSAGE),
         (None, "none", (), NOTHING, "nothing_found", "No passage is near enough to the question."),
         *(
             (model, "weak", ("D40", "D41"), text, "nothing_found", text)
@@ -217,6 +218,24 @@ def test_where_the_model_fails_the_answer_is_extracted(
         },
     )
     assert found[0][1]["unknown_identifiers"] == list(unknown)
+
+
+@pytest.mark.parametrize(
+    ("match", "notice"),
+    [
+        ("strong", None),
+        ("weak", "The documents may not answer this."),
+        ("none", "Nothing in the documents matches well."),
+    ],
+)
+def test_a_model_and_its_readers_are_told_of_a_doubtful_match(
+    match: Match, notice: str | None
+) -> None:
+    model = PlayedModel(ModelChunk("Yearly."), ModelChunk("", "stop"))
+    found = events(model, match=match)
+    assert done(found)[1]["notice"] == notice
+    ((_, asked),) = model.prompts
+    assert ("The search is not sure" in asked["content"]) == (match != "strong")
 
 
 @pytest.mark.parametrize(
