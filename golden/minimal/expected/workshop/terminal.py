@@ -8,7 +8,7 @@ from typing import Any
 from .cli import Answer, Search
 from .index.reader import current_index
 from .retrieval.filters import read_pairs
-from .retrieval.results import MAX_TOP_K, MODES
+from .retrieval.results import HEDGES, MAX_TOP_K, MODES
 from .retrieval.snippets import ShownHit, ShownResponse, with_snippets
 
 INDENT = " " * 5
@@ -59,8 +59,8 @@ def _describe_search(response: ShownResponse, explain: bool) -> Iterator[str]:
         yield f"mode {response.mode}, reason {response.reason}, match {response.match}"
     elif response.degraded:
         yield f"Searched by keywords only ({response.reason})."
-    if response.match == "none" and response.hits:
-        yield "Nothing in these documents matches well; the nearest passages are:"
+    if response.match in HEDGES and response.hits:
+        yield f"{HEDGES[response.match]}; the nearest passages are:"
     for name in response.unknown_identifiers:
         yield f"{name} is nowhere in these documents."
     for stage, details in response.stages.items():

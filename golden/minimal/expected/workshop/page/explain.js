@@ -101,11 +101,16 @@ function explanationOf(answer) {
   ].filter(Boolean);
 }
 
+const HEDGES = {
+  weak: "The documents may not answer this",
+  none: "Nothing in the documents matches well",
+};
+
 /** What a reader has to know before reading: what was not found, or could not be asked. */
 const noticesOf = ({ degraded, match, reason, results, stages, unknown_identifiers: unknown }) =>
   [
     ...Object.values(stages).map(({ notice }) => notice),
-    match === "none" && results.length ? "Nothing matches well; these passages are the nearest." : null,
+    results.length && HEDGES[match] ? `${HEDGES[match]}; these passages are the nearest.` : null,
     unknown.length
       ? `${listed(unknown)} ${unknown.length === 1 ? "is" : "are"} nowhere in these documents.` : null,
     degraded ? `Found by words alone: ${REASONS[reason] ?? reason}.` : null,

@@ -22,6 +22,11 @@ MAX_TOP_K = 100
 MAX_QUERY_LENGTH = 2_000  # Characters.
 HITS_AT_ONCE = 16  # More than most responses show, and few enough to cost little.
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # For a search by keywords alone.
+HEDGES: Mapping[Match, str] = {
+    "weak": "The documents may not answer this",
+    "none": "Nothing in the documents matches well",
+}
+"""What every interface says of what it shows, where the best match is not strong."""
 
 
 @dataclass(slots=True)
