@@ -82,6 +82,10 @@ class IndexUnusableError(FoundryError):
     """An index is missing, damaged or written by another version."""
 
 
+class ForeignStateError(IndexUnusableError):
+    """The state of a project was not written by this installation."""
+
+
 class StaleIndexError(IndexUnusableError):
     """The configuration has changed since the index was built, which was to leave the project."""
 

@@ -63,7 +63,7 @@ def build(
 
     config = _load_config(project)
     require(of_build(config, options.engine))
-    with hold_lock(config):
+    with hold_lock(config, reporter.warn):
         return build_index(config, reporter, options)
 
 

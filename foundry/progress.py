@@ -12,6 +12,8 @@ from typing import Self, TextIO
 
 import click
 
+from foundry.terminal import printable
+
 LINE_SECONDS = 5.0
 """Seconds between two plain lines of the same step."""
 
@@ -162,3 +164,8 @@ class Reporter:
         if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             return Bar(label, unit, total, sys.stderr)
         return Lines(label, unit, total, sys.stderr)
+
+    def warn(self, message: str, hint: str) -> None:
+        """Say what is amiss, and what can be done about it, even if `quiet`."""
+        for line in (f"warning: {message}", f"hint: {hint}"):
+            click.echo(printable(line), err=True)

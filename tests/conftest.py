@@ -2,6 +2,7 @@
 
 import gc
 import json
+import shutil
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from sharing import in_haste, start_for_all
 
 from foundry.cli.main import main
+from foundry.state.folder import PROOF, STATE, sign
 
 # The same examples in every run, however busy the machine; `--hypothesis-profile explore` draws
 # others, of which those that fail are kept for the next run.
@@ -71,6 +73,20 @@ class Project:
         answer = json.loads(self.succeed("export", "--json", *arguments).stdout)
         return Path(answer["export"])
 
+    def copy(self, root: Path) -> "Project":
+        """Copy it to a new folder, as if it had been built there."""
+        copy = Project(shutil.copytree(self.root, root, symlinks=True))
+        copy.sign_anew()
+        return copy
+
+    def sign_anew(self) -> None:
+        """Sign the state and its index, whatever they are, as this installation does."""
+        state = self.root / STATE
+        (state / PROOF).write_text(sign(state, "state", b""))
+        for code in (state / "index").glob("v*.code"):
+            manifest = code.with_suffix("") / "manifest.json"
+            code.write_text(sign(state, "index", manifest.read_bytes()))
+
     @property
     def index(self) -> Path:
         """The folder of the current version of the index."""
@@ -106,7 +122,10 @@ def quickly(
 ) -> Iterator[None]:
     """Share work in a folder of all processes of a run, and see that each closes what it opens."""
     own = tmp_path_factory.getbasetemp()
-    with in_haste(own.parent if hasattr(request.config, "workerinput") else own):
+    shared = own.parent if hasattr(request.config, "workerinput") else own
+    with pytest.MonkeyPatch.context() as patch, in_haste(shared):
+        # The user's own cache holds the secret of this installation.
+        patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
         yield
     gc.collect()
     left = find_open()

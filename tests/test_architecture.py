@@ -23,6 +23,7 @@ STAGES = {
 LAYERS = (
     {"", "runtime"},
     FOUNDATION,
+    {"state"},
     {"features"},
     {"config"},
     STAGES,

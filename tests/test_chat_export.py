@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
+from conftest import Project
 from language_models import Call, LanguageModel, Reply, answer, language_model
 from markdown_it import MarkdownIt
 from servers import get, in_checkout, post, run_tests, serving
@@ -61,7 +62,7 @@ def run_foundry(*arguments: str) -> None:
 def export(project: Path) -> Path:
     """The export whose chat may ask a language model."""
     chosen = project.with_name("chosen")
-    shutil.copytree(project, chosen)
+    Project(project).copy(chosen)
     with (chosen / "foundry.toml").open("a") as config:
         config.write('language_model = true\nchat_instructions = "Call the user Sir."\n')
     run_foundry("export", str(chosen))

@@ -410,7 +410,7 @@ def make_built(
             project.succeed("build", "--quiet")
             built_before[config] = tmp_path_factory.mktemp("built") / "project"
             shutil.move(project.root, built_before[config])
-        return Project(shutil.copytree(built_before[config], tmp_path / "project"))
+        return Project(built_before[config]).copy(tmp_path / "project")
 
     return make
 

@@ -287,8 +287,7 @@ def test_query_without_the_service_says_so(project: Project, service: FakeServic
 def test_configuration_and_index_that_do_not_go_together_are_refused(
     project: Project, tmp_path: Path
 ) -> None:
-    shutil.copytree(project.root, tmp_path / "copy")
-    copy = Project(tmp_path / "copy")
+    copy = project.copy(tmp_path / "copy")
     file = copy.root / "foundry.toml"
     file.write_text(file.read_text().replace('"openai"', '"cohere"'), encoding="utf-8")
     for command in (["export", "--stale"], ["query", "valve"]):
@@ -386,8 +385,7 @@ def test_each_encoder_brings_its_own_modules(
 def test_export_passes_its_own_checks(
     service: FakeService, project: Project, tmp_path: Path
 ) -> None:
-    asked = Project(tmp_path / "asked")
-    shutil.copytree(project.root, asked.root)
+    asked = project.copy(tmp_path / "asked")
     question = '{"query": "leaking valve", "relevant": ["valves.md"], "mode": "hybrid"}\n'
     (asked.root / "questions.jsonl").write_text(question)
     check_with_own_tools(asked.export())

@@ -1,6 +1,7 @@
 """The pages of an exported server in Chromium, as a person uses them."""
 
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -739,8 +740,10 @@ def test_server_without_pages(served: Served, tmp_path: Path) -> None:
     (tmp_path / "foundry.toml").write_text(config, encoding="utf-8")
     for name in ("sources", "table.jsonl"):
         (tmp_path / name).symlink_to(project / name)
-    (tmp_path / ".foundry").symlink_to(project / ".foundry")
-    export = Project(tmp_path).export("--output", str(tmp_path / "plain"), "--stale")
+    shutil.copytree(project / ".foundry", tmp_path / ".foundry")
+    plain = Project(tmp_path)
+    plain.sign_anew()
+    export = plain.export("--output", str(tmp_path / "plain"), "--stale")
     assert not list(export.glob("*/page")) and not list(export.glob("*/web_page*.py"))
     assert not (export / "tests" / "test_page.py").exists()
     with serving(in_checkout(export)) as address, visit(served.running, address) as tab:

@@ -146,6 +146,7 @@ def test_damaged_index(built: Project, asked: list[Any]) -> None:
 def test_index_of_another_tokenizer(built: Project) -> None:
     config, file = load_config(built.root), built.index / "manifest.json"
     file.write_bytes(manifest_bytes({**json.loads(file.read_bytes()), "tokenizer_version": 99}))
+    built.sign_anew()
     with pytest.raises(IndexUnusableError, match="built with tokenizer 99") as caught:
         built_index(config)
     assert caught.value.hint == f"build it again: {config.build_command}"

@@ -105,18 +105,25 @@ def test_export_from_a_folder_that_is_gone_writes_the_same(
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         place.chmod(0o777)
-        shutil.copytree(project.root, place / "project", ignore=shutil.ignore_patterns("dist"))
+        ignored = shutil.ignore_patterns("dist", ".foundry")
+        shutil.copytree(project.root, place / "project", ignore=ignored)
         subprocess.run(["chmod", "-R", "a+rwX", place], check=True)
         gone = place / "gone"
-        gone.mkdir()
-        command = 'cd "$0" && rmdir "$0" && exec "$@"'
-        done = foundry(
-            "export",
-            place / "project",
-            prefix=[*user, "sh", "-c", command, gone],
-            variables={"HOME": "/nonexistent", "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"},
-        )
-        assert done.returncode == 0, done.stderr
+        shell = 'cd "$0" && rmdir "$0" && exec "$@"'
+        for command in ("build", "export"):
+            gone.mkdir()
+            done = foundry(
+                command,
+                place / "project",
+                prefix=[*user, "sh", "-c", shell, gone],
+                variables={
+                    "HOME": "/nonexistent",
+                    "XDG_CACHE_HOME": str(place / "cache"),
+                    "PYTHONPATH": str(ROOT),
+                    "PYTHONSAFEPATH": "1",
+                },
+            )
+            assert done.returncode == 0, done.stderr
         assert snapshot(place / "project" / "dist" / "notes") == wanted
 
 

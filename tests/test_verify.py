@@ -69,8 +69,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture
 def damaged(built: Project, tmp_path: Path) -> Project:
     """A project of one's own, to be damaged."""
-    shutil.copytree(built.root, tmp_path / "project")
-    return Project(tmp_path / "project")
+    return built.copy(tmp_path / "project")
 
 
 def findings(folder: Path, *options: str) -> str:
@@ -399,6 +398,7 @@ def restamp(project: Project, name: str) -> None:
     path = project.index / name
     content["files"][name] = {"bytes": path.stat().st_size, "sha256": hash_file(path)}
     manifest.write_bytes(manifest_bytes(content))
+    project.sign_anew()
 
 
 @pytest.mark.parametrize(
@@ -426,8 +426,7 @@ def test_file_of_another_size_is_named(name: str, kind: str, damaged: Project) -
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ARRAYS)
 def test_array_that_lies_is_refused(name: str, built: Project, tmp_path: Path) -> None:
-    shutil.copytree(built.root, tmp_path / "project")
-    project = Project(tmp_path / "project")
+    project = built.copy(tmp_path / "project")
     path = project.index / name
     original = np.load(path, allow_pickle=False)
     lies: dict[str, Any] = {
@@ -458,8 +457,7 @@ def test_objects_are_never_unpickled(damaged: Project) -> None:
 
 
 def test_folder_called_empty_does_not_hide_damage(built: Project, tmp_path: Path) -> None:
-    shutil.copytree(built.root, tmp_path / "empty")
-    project = Project(tmp_path / "empty")
+    project = built.copy(tmp_path / "empty")
     (project.index / "filters.tags.chunks.npy").write_bytes(b"\x93NUMPY")
     restamp(project, "filters.tags.chunks.npy")
     refuse(project, "filters.tags.chunks.npy")
@@ -486,6 +484,7 @@ def test_manifest_that_does_not_fit_is_refused(
     manifest = damaged.index / "manifest.json"
     content = {**json.loads(manifest.read_bytes()), **change}
     manifest.write_bytes(manifest_bytes(content))
+    damaged.sign_anew()
     refuse(damaged, expected)
     result = damaged.run("export")
     assert result.exit_code == 1

@@ -2,24 +2,28 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from filelock import FileLock, Timeout
 
 from foundry.config.project import Config
 from foundry.errors import BusyError
+from foundry.state.folder import begin_state, claim_state
 
 
 @contextmanager
-def hold_lock(config: Config) -> Iterator[None]:
+def hold_lock(config: Config, warn: Callable[[str, str], object] | None = None) -> Iterator[None]:
     """Hold the project's lock; the kernel lets go of it when the holder dies.
+
+    A state that this installation did not write is set aside, and `warn` told of it. Without
+    `warn`, ForeignStateError is raised.
 
     Raises BusyError at once when another process holds it, and names that process.
     """
-    config.state.mkdir(exist_ok=True)
-    owner = config.state / "lock.owner"
-    lock = FileLock(config.state / "lock")
+    state = claim_state(config.root, warn) if warn else begin_state(config.root)
+    owner = state / "lock.owner"
+    lock = FileLock(state / "lock")
     try:
         lock.acquire(timeout=0)
     except Timeout:

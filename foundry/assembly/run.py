@@ -108,7 +108,7 @@ class _Build:
                     manifest, report, asked = self._write(writer, inputs, embedder, previous, left)
                 is_unchanged = published is not None and published.version == manifest.version
                 if not is_unchanged:
-                    thread.submit(remove_older, publish_version(folder).parent)
+                    thread.submit(remove_older, publish_version(folder, config.state).parent)
                 leave_for_next(left, carried, state, manifest.version)
         record_config(config)
         cache.remove(gone)

@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from shlex import quote
 from typing import Any, get_args
@@ -29,6 +30,7 @@ from foundry.features.stage import Stage
 from foundry.features.stages.reading import Correction, Expansion, Suggestions, Synonyms
 from foundry.features.stages.results import Parents
 from foundry.features.stores import WHERE_ADDRESSES_ARE
+from foundry.state.folder import open_state
 
 LANGUAGES = frozenset(
     "arabic armenian basque catalan czech danish dutch english esperanto estonian finnish french"
@@ -90,10 +92,13 @@ class Config(ConfigFile):
         """The folder of the project's own templates, if it has any."""
         return self.root / self.export.templates if self.export.templates else None
 
-    @property
+    @cached_property
     def state(self) -> Path:
-        """The folder of everything that can be made again: index, preview server, cache."""
-        return self.root / ".foundry"
+        """The folder of everything that can be made again: index, preview server, cache.
+
+        Raises ForeignStateError unless this installation wrote it.
+        """
+        return open_state(self.root)
 
     @property
     def default_export(self) -> Path:

@@ -15,6 +15,7 @@ from foundry.errors import ExportError
 from foundry.export.checksums import BY_PRODUCTS, CHECKSUMS, format_checksums
 from foundry.export.existing import GENERATED, Existing, encode_generated, examine
 from foundry.files import hash_file, hash_files, set_modes, sync_folder, sync_tree, write_files
+from foundry.state.folder import STATE
 from foundry.terminal import list_briefly
 
 
@@ -121,7 +122,7 @@ def check_target(target: Path, project: Path) -> Path:
             raise ExportError(
                 f"{absolute}: is {what} or holds it", hint="choose another folder with --output"
             )
-    if (project / ".foundry") in (absolute, *absolute.parents):
+    if (project / STATE) in (absolute, *absolute.parents):
         raise ExportError(
             f"{absolute}: lies in the project's own state",
             hint="choose another folder with --output",

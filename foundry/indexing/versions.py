@@ -16,7 +16,7 @@ from foundry.config.changes import find_changes
 from foundry.config.project import Config
 from foundry.config.sources import CONFIG_NAME
 from foundry.errors import BuildError, FoundryError, IndexUnusableError, StaleIndexError
-from foundry.files import replace_file, set_modes, sync_folder, sync_tree
+from foundry.files import replace_file, set_modes, sync_file, sync_folder, sync_tree
 from foundry.indexing.files import describe_files
 from foundry.runtime.index.layout import IndexFiles, IndexLayout, Manifest, resolve_version
 from foundry.runtime.index.reader import Index
@@ -25,9 +25,11 @@ from foundry.runtime.retrieval.encoder import open_encoder
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.settings import ServerError
 from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
+from foundry.state.folder import is_signed, sign
 
 KEPT_VERSIONS = 2
 
+_SUBJECT = "index"
 _BLOCK_NUMBERS = 1_000_000
 """Read at a time when an array is checked."""
 
@@ -46,6 +48,11 @@ def built_index(config: Config) -> Path:
         )
     index = resolve_version(folder)
     built_with = Manifest.read(index / "manifest.json").tokenizer_version
+    if not is_signed(config.state, _SUBJECT, _read_manifest(index), _code_of(index)):
+        raise IndexUnusableError(
+            f"{index}: was not published here by this installation, so it is not used",
+            hint=f"build it again: {config.build_command}",
+        )
     if built_with != TOKENIZER_VERSION:
         raise IndexUnusableError(
             f"{index}: built with tokenizer {built_with}, this Foundry has {TOKENIZER_VERSION}",
@@ -142,14 +149,18 @@ def begin_version(index: Path) -> Path:
     for number in _versions(index):
         if current is not None and number > current:
             shutil.rmtree(index / f"v{number}")
+    _remove_codes(index)
     folder = index / f"v{max([0, *_versions(index)]) + 1}.tmp"
     folder.mkdir()
     return folder
 
 
-def publish_version(folder: Path) -> Path:
-    """Make a finished version current; returns its folder."""
+def publish_version(folder: Path, state: Path) -> Path:
+    """Sign a finished version as one of this state, and make it current; returns its folder."""
     index, final = folder.parent, folder.with_suffix("")
+    code = _code_of(final)
+    code.write_text(sign(state, _SUBJECT, _read_manifest(folder)), encoding="ascii")
+    sync_file(code)
     set_modes(folder)
     sync_tree(folder)
     folder.rename(final)
@@ -163,6 +174,26 @@ def remove_older(index: Path) -> None:
     for number in sorted(_versions(index))[:-KEPT_VERSIONS]:
         # Nobody needs it: what cannot be removed now is tried again after the next build.
         shutil.rmtree(index / f"v{number}", ignore_errors=True)
+    _remove_codes(index)
+
+
+def _code_of(version: Path) -> Path:
+    """Return the file, beside a version, of the code by which it is known."""
+    return version.with_name(f"{version.name}.code")
+
+
+def _remove_codes(index: Path) -> None:
+    for code in index.glob("v*.code"):
+        if not code.with_suffix("").exists():
+            code.unlink()
+
+
+def _read_manifest(version: Path) -> bytes:
+    """Return the manifest, which has the hashes of all other files; nothing if there is none."""
+    try:
+        return (version / "manifest.json").read_bytes()
+    except OSError:
+        return b""
 
 
 def _versions(index: Path) -> list[int]:

@@ -21,8 +21,7 @@ from foundry.config.sources import CONFIG_NAME
 from foundry.errors import DISTRIBUTION, FoundryError, install_command
 from foundry.features.providers import PROVIDERS
 from foundry.files import templates_folder
-from foundry.indexing.versions import open_index
-from foundry.runtime.index.layout import resolve_version
+from foundry.indexing.versions import built_index, index_folder, open_index
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.settings import ServerError
 from foundry.terminal import count_of
@@ -179,13 +178,12 @@ def _project(config: Config) -> Iterator[Finding]:
     sources = count_of(len(config.sources), "source")
     yield Finding("project", f"{config.project.name}: {sources}")
     yield Finding("embedding", config.embedding.provider)
-    folder = config.state / "index"
     build = config.build_command
-    if not (folder / "CURRENT").exists():
-        yield Finding("index", "not built yet", hint=build)
-        return
     try:
-        version = resolve_version(folder)
+        if not (index_folder(config) / "CURRENT").exists():
+            yield Finding("index", "not built yet", hint=build)
+            return
+        version = built_index(config)
         opened = open_index(version)
         manifest, findings = opened.manifest, opened.verify()
     except (FoundryError, ServerError, OSError) as error:

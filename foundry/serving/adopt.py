@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +19,7 @@ from foundry.rendering.first_config import compose_config, slug_of
 from foundry.serving.request import Adopted
 from foundry.serving.running import model_variables
 from foundry.sources.tables import Row, read_rows
+from foundry.state.user_cache import cache_folder
 
 
 def adopt(written: str) -> Path | Adopted:
@@ -37,7 +37,7 @@ def adopt(written: str) -> Path | Adopted:
         return _adopt_path(path.resolve())
     if "://" in written or names_repository(written):
         title = written.partition("://")[2].strip("/") or written
-        project = _cache_folder() / _name_in_cache(title, written)
+        project = cache_folder() / _name_in_cache(title, written)
         _write_project(project, title, suggest(written, project))
         return Adopted(written, written, project)
     hint = "name a project, a folder of documents, a file or a url"
@@ -46,7 +46,7 @@ def adopt(written: str) -> Path | Adopted:
 
 def _adopt_path(source: Path) -> Adopted:
     title = source.name if source.is_dir() else source.stem
-    project = _cache_folder() / _name_in_cache(title, source)
+    project = cache_folder() / _name_in_cache(title, source)
     is_source = source.is_dir() or _has_documents_in_rows(source)
     described = suggest(str(source), project) if is_source else suggest_file(source, project)
     _write_project(project, title, described)
@@ -71,15 +71,6 @@ def _has_documents_in_rows(source: Path) -> bool:
     with closing(read_rows(source)) as rows:
         first = next((row.values for row in rows if isinstance(row, Row)), {})
     return "text" in first and bool({"id", "_id"} & first.keys())
-
-
-def _cache_folder() -> Path:
-    """Return where Foundry keeps what it can make again, as platformdirs would say."""
-    chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    if chosen.is_absolute():
-        return chosen / "foundry"
-    caches = "Library/Caches" if sys.platform == "darwin" else ".cache"
-    return Path.home() / caches / "foundry"
 
 
 def _name_in_cache(title: str, source: Path | str) -> str:

@@ -1,39 +1,57 @@
 """The preview: the server that an export would be, without its tests, in the project's state."""
 
+import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from filelock import FileLock
 
 from foundry.config.project import Config
 from foundry.features.providers import Provider
-from foundry.files import write_files
+from foundry.files import hash_files, write_files
 from foundry.rendering.plan import plan_key, plan_server
+from foundry.state.folder import find_links, is_signed, sign
 
 LOCK_SECONDS = 60.0
 """A query waits this long for another one that renders."""
 
 
+CODE = ".key"
+"""The file of a server that holds the code by which it is known; see `foundry.state.folder`."""
+
+
 def render_preview(config: Config, query_encoder: Provider, name: str = "server") -> Path:
-    """Render the server, unless nothing that decides it has changed since the last time.
+    """Render the server, unless the one that is there is just what rendering would give.
 
     `name` is that of its folder: servers of other options have folders of their own.
     """
     server = config.state / name
-    key = plan_key(config, query_encoder).encode()
-    if _is_rendered(server, key):
+    subject = f"{name} {plan_key(config, query_encoder)}"
+    if _is_rendered(config.state, server, subject):
         return server
     # A lock of its own: queries go on while a build holds the project's.
     with FileLock(config.state / f"{name}.lock", timeout=LOCK_SECONDS):
-        if not _is_rendered(server, key):
+        if not _is_rendered(config.state, server, subject):
             files = plan_server(config, query_encoder, None, with_tests=False)
             shutil.rmtree(server, ignore_errors=True)
-            write_files(server, {**files, ".key": key})
+            code = sign(config.state, subject, _describe(files))
+            write_files(server, {**files, CODE: code.encode()})
     return server
 
 
-def _is_rendered(server: Path, key: bytes) -> bool:
+def _is_rendered(state: Path, server: Path, subject: str) -> bool:
+    """Return whether a folder holds what was rendered here for `subject`, and nothing else."""
     try:
-        return (server / ".key").read_bytes() == key
+        if any(find_links(server)):
+            return False
+        paths = {path.relative_to(server).as_posix(): path for path in server.rglob("*")}
+        files = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
     except OSError:
         return False
+    files.pop(CODE, None)
+    return is_signed(state, subject, _describe(files), server / CODE)
+
+
+def _describe(files: Mapping[str, bytes]) -> bytes:
+    return json.dumps(hash_files(files), sort_keys=True).encode()

@@ -13,8 +13,10 @@ import pathspec
 from foundry.config.git_sources import GitSource
 from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
+from foundry.state.folder import STATE
+from foundry.state.user_cache import SECRET_NAME
 
-_NEVER = frozenset({".git", ".foundry"})
+_NEVER = frozenset({".git", STATE, SECRET_NAME})
 _EVERYTHING = ("**/*",)
 _ESCAPED = re.compile(r"\\(.)")
 

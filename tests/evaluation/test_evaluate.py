@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -55,8 +54,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture
 def built(prepared: Project, tmp_path: Path) -> Project:
     """A copy to change."""
-    shutil.copytree(prepared.root, tmp_path / "project")
-    return Project(tmp_path / "project")
+    return prepared.copy(tmp_path / "project")
 
 
 @pytest.fixture

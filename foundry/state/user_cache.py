@@ -1,0 +1,96 @@
+"""The folder of Foundry's own in the user's cache, and the secret of this installation in it."""
+
+import os
+import secrets
+import stat
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from foundry.errors import FoundryError
+
+SECRET_NAME = ".secret.key"
+"""Hidden, and named as keys are: no source that holds the folder takes it for a document."""
+
+SECRET_BYTES = 32
+
+
+def cache_folder() -> Path:
+    """Return where Foundry keeps what it can make again, as platformdirs would say."""
+    chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if chosen.is_absolute():
+        return chosen / "foundry"
+    caches = "Library/Caches" if sys.platform == "darwin" else ".cache"
+    try:
+        return Path.home() / caches / "foundry"
+    except RuntimeError:
+        raise FoundryError(
+            "this user has no home folder to keep a cache in",
+            hint="set XDG_CACHE_HOME to a folder that only this user can write to",
+        ) from None
+
+
+def begin_cache_folder() -> Path:
+    """Return the folder, made for this user alone. Raises FoundryError if that cannot be."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(folder, error) from None
+    return folder
+
+
+def read_secret() -> bytes:
+    """Return the secret of this installation, made when it is first asked for.
+
+    Raises FoundryError if it cannot be kept.
+    """
+    file = cache_folder() / SECRET_NAME
+    try:
+        return _read(file) or _make(file)
+    except OSError as error:
+        raise _unusable(file, error) from None
+
+
+def _read(file: Path) -> bytes | None:
+    """Return the secret in a file that only this user has written; None for any other file."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(descriptor, "rb") as opened:
+        status = os.fstat(descriptor)
+        is_own = status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) & 0o077 == 0
+        content = opened.read(SECRET_BYTES + 1) if is_own else b""
+    return content if len(content) == SECRET_BYTES else None
+
+
+def _make(file: Path) -> bytes:
+    """Put a new secret in the place of none, or of one that is not to be trusted."""
+    begin_cache_folder()
+    descriptor, written = tempfile.mkstemp(dir=file.parent)
+    with os.fdopen(descriptor, "wb") as opened:
+        opened.write(secrets.token_bytes(SECRET_BYTES))
+        opened.flush()
+        os.fsync(descriptor)
+    try:
+        if file.is_symlink() or (file.exists() and _read(file) is None):
+            file.unlink()
+        # The first of two processes wins, and both go by what is there then.
+        with suppress(FileExistsError):
+            os.link(written, file)
+    finally:
+        Path(written).unlink()
+    made = _read(file)
+    if made is None:
+        raise PermissionError(1, "is not this user's alone", str(file))
+    return made
+
+
+def _unusable(path: Path, error: OSError) -> FoundryError:
+    return FoundryError(
+        f"{path}: the secret that marks what Foundry has written cannot be kept:"
+        f" {error.strerror or error}",
+        hint="set XDG_CACHE_HOME to a folder that only this user can write to",
+    )

@@ -1,0 +1,400 @@
+"""A `.foundry` that came with a folder: nothing of it is followed, run, served or written to."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conftest import MakeProject, Project
+from processes import snapshot
+
+from foundry.cli.main import main
+from foundry.config.project import load_config
+from foundry.indexing.versions import built_index
+from foundry.rendering.plan import plan_key
+from foundry.rendering.query_encoder import choose_query_encoder
+from foundry.runtime.index.layout import Manifest
+from foundry.state.folder import RESTORED
+
+FILES = {"seals.md": "# Seals\n\nReplace the seal yearly."}
+GIT = '[project]\nname = "notes"\n\n[[sources]]\ntype = "git"\nrepository = "{}"\n'
+REFUSED = "was not written here by this installation"
+
+
+@pytest.fixture
+def built(make_project: MakeProject) -> Project:
+    project = make_project(FILES)
+    project.succeed("build", "--quiet")
+    return project
+
+
+@pytest.fixture
+def foreign(built: Project, tmp_path: Path) -> Project:
+    """A project as a stranger published it: built and exported, and copied without its owner."""
+    built.succeed("query", "seal")
+    built.export()
+    return Project(shutil.copytree(built.root, tmp_path / "foreign"))
+
+
+def state_of(project: Project) -> Path:
+    return project.root / ".foundry"
+
+
+def set_aside(project: Project) -> list[str]:
+    return sorted(path.name for path in project.root.glob(".foundry.*"))
+
+
+def plant_server(project: Project, ran: Path) -> None:
+    """Put a server into the state that says it is what foundry.toml asks for."""
+    config = load_config(project.root)
+    manifest = Manifest.read(project.index / "manifest.json")
+    key = plan_key(config, choose_query_encoder(config, manifest))
+    server = state_of(project) / "server"
+    (server / "notes").mkdir(parents=True, exist_ok=True)
+    (server / "notes" / "__init__.py").write_text("")
+    (server / "notes" / "__main__.py").write_text(f"open({str(ran)!r}, 'w').close()\n")
+    (server / ".key").write_text(key)
+
+
+def test_a_state_that_is_a_link_is_set_aside_and_its_target_kept(
+    make_project: MakeProject, tmp_path: Path
+) -> None:
+    victim = tmp_path / "victim"
+    (victim / "index" / "v1.tmp").mkdir(parents=True)
+    (victim / "index" / "v1.tmp" / "letter").write_text("dear")
+    project = make_project(FILES)
+    state_of(project).symlink_to(victim)
+    before = snapshot(victim)
+    result = project.succeed("build", "--quiet")
+    assert ".foundry: is no folder but a link or a file" in result.output
+    assert snapshot(victim) == before
+    assert set_aside(project) == [".foundry.set-aside-1"]
+    assert state_of(project).is_dir() and not state_of(project).is_symlink()
+
+
+def test_copies_of_repositories_behind_a_link_are_not_removed(
+    make_project: MakeProject, tmp_path: Path
+) -> None:
+    victim = tmp_path / "victim"
+    (victim / "letters").mkdir(parents=True)
+    (victim / "letters" / "letter").write_text("dear")
+    project = make_project({}, config=GIT.format(tmp_path))
+    state_of(project).mkdir()
+    (state_of(project) / "git").symlink_to(victim)
+    project.run("build", "--quiet")
+    assert (victim / "letters" / "letter").read_text() == "dear"
+
+
+@pytest.mark.parametrize("name", ["lock.owner", "configuration.json.tmp", "index", "lock"])
+def test_nothing_is_written_through_a_link_in_a_state(
+    name: str, make_project: MakeProject, tmp_path: Path
+) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "letter").write_text("dear")
+    project = make_project(FILES)
+    state_of(project).mkdir()
+    target = victim if name == "index" else victim / "letter"
+    (state_of(project) / name).symlink_to(target)
+    before = snapshot(victim)
+    project.succeed("build", "--quiet")
+    assert snapshot(victim) == before
+
+
+@pytest.mark.parametrize("name", ["lock.owner", "configuration.json.tmp", "index", "web/x"])
+def test_a_link_that_got_into_a_state_of_ours_is_not_followed(
+    name: str, built: Project, tmp_path: Path
+) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    place = state_of(built) / name
+    shutil.rmtree(place, ignore_errors=True)
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(victim)
+    result = built.run("query", "seal")
+    assert result.exit_code == 1
+    assert f"holds a link or a special file, {name}" in result.output
+    result = built.succeed("build", "--quiet")
+    assert f"holds a link or a special file, {name}; it is now .foundry.set-aside-1" in (
+        result.output
+    )
+    assert not list(victim.iterdir())
+
+
+def test_a_pipe_in_a_state_is_not_waited_for(built: Project) -> None:
+    (state_of(built) / "configuration.json").unlink()
+    os.mkfifo(state_of(built) / "configuration.json")
+    assert "holds a link or a special file, configuration.json" in built.run("query", "seal").output
+
+
+@pytest.mark.parametrize(
+    "command", [["query", "seal"], ["eval"], ["export", "--output", "{}/out"], ["inspect"]]
+)
+def test_a_server_that_came_with_a_folder_is_not_run(
+    command: list[str], foreign: Project, tmp_path: Path
+) -> None:
+    plant_server(foreign, tmp_path / "ran")
+    result = foreign.run(command[0], *(each.format(tmp_path) for each in command[1:]))
+    assert result.exit_code == 1
+    assert REFUSED in result.output
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_server_that_came_with_a_folder_is_not_run_after_a_build(
+    foreign: Project, tmp_path: Path
+) -> None:
+    plant_server(foreign, tmp_path / "ran")
+    foreign.succeed("build", "--quiet")
+    assert foreign.ask("seal")["results"]
+    assert not (tmp_path / "ran").exists()
+
+
+def replace(server: Path, witness: str) -> None:
+    (server / "notes" / "__main__.py").write_text(witness)
+
+
+def prepend(server: Path, witness: str) -> None:
+    module = server / "notes" / "search.py"
+    module.write_text(witness + module.read_text())
+
+
+def add(server: Path, witness: str) -> None:
+    (server / "numpy.py").write_text(witness)
+
+
+def add_below(server: Path, witness: str) -> None:
+    (server / "numpy").mkdir()
+    (server / "numpy" / "__init__.py").write_text(witness)
+
+
+@pytest.mark.parametrize("plant", [replace, prepend, add, add_below])
+def test_a_server_in_a_state_of_ours_is_run_only_as_it_was_rendered(
+    plant: Callable[[Path, str], None], built: Project, tmp_path: Path
+) -> None:
+    answer = built.ask("seal")["results"]
+    ran, server = tmp_path / "ran", state_of(built) / "server"
+    rendered = snapshot(server)
+    plant(server, f"open({str(ran)!r}, 'w').close()\n")
+    assert built.ask("seal")["results"] == answer
+    assert not ran.exists()
+    assert snapshot(server) == rendered
+
+
+def test_a_server_that_is_as_it_was_rendered_is_not_rendered_again(built: Project) -> None:
+    built.ask("seal")
+    module = state_of(built) / "server" / "notes" / "search.py"
+    before = module.stat().st_mtime_ns
+    built.ask("seal")
+    assert module.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["query", "seal"],
+        ["eval"],
+        ["inspect"],
+        ["verify"],
+        ["export"],
+        ["export", "--check"],
+        ["export", "--explain"],
+        ["publish"],
+    ],
+    ids=" ".join,
+)
+def test_an_index_that_came_with_a_folder_is_refused(command: list[str], foreign: Project) -> None:
+    before = snapshot(foreign.root)
+    result = foreign.run(*command)
+    assert result.exit_code == 1
+    assert f".foundry: {REFUSED}, so it is not used" in result.output
+    assert f"build the project, which sets it aside: foundry build {foreign.root}" in result.output
+    assert snapshot(foreign.root) == before
+
+
+def test_an_update_refuses_an_index_that_came_with_a_folder(foreign: Project) -> None:
+    export = foreign.root / "dist" / "notes"
+    result = CliRunner().invoke(main, ["update", str(export), "--project", str(foreign.root)])
+    assert result.exit_code == 1
+    assert REFUSED in result.output
+
+
+def test_doctor_says_that_a_state_came_with_the_folder(foreign: Project) -> None:
+    before = snapshot(foreign.root)
+    assert REFUSED in foreign.run("doctor").output
+    assert snapshot(foreign.root) == before
+
+
+def test_an_index_that_got_into_a_state_of_ours_is_refused_and_built_again(
+    built: Project, make_project: MakeProject
+) -> None:
+    other = make_project({"evil.md": "# Evil\n\nDrink the coolant."}, name="other")
+    other.succeed("build", "--quiet")
+    index = state_of(built) / "index"
+    shutil.copytree(other.index, index / "v7")
+    shutil.copyfile(state_of(other) / "index" / "v1.code", index / "v7.code")
+    (index / "CURRENT").write_text("v7\n")
+    for command in (["query", "coolant"], ["inspect"], ["export"], ["verify"]):
+        result = built.run(*command)
+        assert result.exit_code == 1
+        assert "index/v7: was not published here by this installation" in result.output
+    assert "not published here" in built.run("doctor").output
+    built.succeed("build", "--quiet")
+    assert [hit["path"] for hit in built.ask("coolant seal")["results"]] == ["seals.md"]
+
+
+def test_a_state_of_the_version_before_is_set_aside_and_built_afresh(built: Project) -> None:
+    for path in state_of(built).glob("made-here*"):
+        path.unlink()
+    kept = snapshot(state_of(built))
+    result = built.succeed("build", "--quiet")
+    assert (
+        f"{state_of(built)}: {REFUSED}; it is now .foundry.set-aside-1, and not used"
+        in result.output
+    )
+    assert snapshot(built.root / ".foundry.set-aside-1") == kept
+    assert built.ask("seal")["results"]
+    assert ".foundry" not in built.succeed("build", "--quiet").stderr
+
+
+def test_what_was_set_aside_before_is_kept(built: Project) -> None:
+    for _ in range(2):
+        (state_of(built) / "made-here").unlink()
+        built.succeed("build", "--quiet")
+    assert set_aside(built) == [".foundry.set-aside-1", ".foundry.set-aside-2"]
+
+
+def test_a_copy_of_a_state_is_no_state_of_ours(built: Project, make_project: MakeProject) -> None:
+    other = make_project(FILES, name="other")
+    shutil.copytree(state_of(built), state_of(other))
+    assert REFUSED in other.run("inspect").output
+    assert REFUSED in other.succeed("build", "--quiet").output
+
+
+def test_a_state_that_was_unpacked_in_its_own_place_is_not_ours(built: Project) -> None:
+    packed = shutil.make_archive(str(built.root.with_name("packed")), "tar", built.root)
+    shutil.rmtree(built.root)
+    shutil.unpack_archive(packed, built.root, filter="fully_trusted")
+    assert REFUSED in built.run("inspect").output
+
+
+def test_a_link_to_the_anchor_of_another_state_is_not_ours(
+    built: Project, make_project: MakeProject
+) -> None:
+    other = make_project(FILES, name="other")
+    shutil.copytree(state_of(built), state_of(other))
+    (state_of(other) / "made-here").unlink()
+    os.link(state_of(built) / "made-here", state_of(other) / "made-here")
+    assert REFUSED in other.run("inspect").output
+
+
+def test_a_renamed_project_keeps_its_state(built: Project) -> None:
+    moved = Project(built.root.rename(built.root.with_name("moved")))
+    assert moved.ask("seal")["results"]
+    assert "(unchanged)" in moved.succeed("build", "--quiet").output
+    assert set_aside(moved) == []
+
+
+def test_a_state_of_another_installation_is_not_ours(
+    built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    assert REFUSED in built.run("inspect").output
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_state_of_another_user_is_not_ours(built: Project) -> None:
+    os.chown(state_of(built), 65534, 65534)
+    assert "belongs to another user" in built.run("inspect").output
+
+
+def test_an_empty_folder_is_taken(make_project: MakeProject) -> None:
+    project = make_project(FILES)
+    state_of(project).mkdir()
+    project.succeed("build", "--quiet")
+    assert set_aside(project) == []
+
+
+def test_a_build_that_was_stopped_before_the_state_was_marked_goes_on(
+    make_project: MakeProject,
+) -> None:
+    project = make_project(FILES)
+    state_of(project).mkdir()
+    (state_of(project) / "made-here").touch()
+    assert "has no index yet" in project.run("inspect").output
+    project.succeed("build", "--quiet")
+    assert set_aside(project) == []
+
+
+def test_served_folders_set_aside_what_came_with_them(foreign: Project) -> None:
+    config = load_config(foreign.root)
+    foreign.succeed("build", "--quiet")
+    assert built_index(config) == foreign.index
+
+
+def test_what_was_restored_is_taken_over_if_the_user_says_so(
+    foreign: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(RESTORED, "1")
+    result = foreign.succeed("build", "--quiet", "--json")
+    assert "it is now .foundry.set-aside-1, and taken over: documents.sqlite" in result.stderr
+    assert json.loads(result.stdout)["changes"] | {"seconds": 0, "web": {}} == {
+        "read": 0,
+        "reused": 1,
+        "removed": 0,
+        "embedded": 0,
+        "seconds": 0,
+        "web": {},
+    }
+
+
+@pytest.mark.parametrize("value", ["", "0"])
+def test_nothing_is_taken_over_unless_the_user_says_so(
+    value: str, foreign: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(RESTORED, value)
+    result = foreign.succeed("build", "--quiet", "--json")
+    assert json.loads(result.stdout)["changes"]["read"] == 1
+
+
+def test_no_server_and_no_index_is_taken_over(
+    foreign: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant_server(foreign, tmp_path / "ran")
+    (state_of(foreign) / "git").mkdir()
+    monkeypatch.setenv(RESTORED, "1")
+    foreign.succeed("build", "--quiet")
+    assert not (state_of(foreign) / "git").exists()
+    assert not (state_of(foreign) / "server").exists()
+    foreign.ask("seal")
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "folder that is a link"])
+def test_no_link_is_taken_over(
+    kind: str, foreign: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "pages.sqlite").write_text("dear")
+    if kind == "folder that is a link":
+        (state_of(foreign) / "web").symlink_to(victim)
+    else:
+        place = state_of(foreign) / "cache.sqlite"
+        (place.symlink_to if kind == "link" else place.hardlink_to)(victim / "pages.sqlite")
+    monkeypatch.setenv(RESTORED, "1")
+    result = foreign.succeed("build", "--quiet")
+    assert "and taken over: documents.sqlite\n" in result.stderr
+    assert {path.name for path in state_of(foreign).rglob("*.sqlite")} == {"documents.sqlite"}
+
+
+def test_damage_in_what_was_restored_is_noticed(
+    foreign: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = state_of(foreign) / "documents.sqlite"
+    cache.write_bytes(cache.read_bytes().replace(b"yearly", b"weekly"))
+    monkeypatch.setenv(RESTORED, "1")
+    foreign.succeed("build", "--quiet")
+    assert "yearly" in foreign.ask("seal")["results"][0]["text"]
