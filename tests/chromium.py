@@ -1,0 +1,100 @@
+"""Where the Chromium comes from that pages are tested in.
+
+The system's own comes first, then Playwright's, and where there is neither the one that a package
+of npm carries, which needs nothing of the system but the C library. It is built for Linux on x86_64
+alone; elsewhere Playwright downloads its own.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from filelock import FileLock
+from node_packages import NODE, node_modules
+
+NAMES = (
+    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+IS_CARRIED = (sys.platform, platform.machine()) == ("linux", "x86_64")
+UNPACK = """
+import { inflate } from "@sparticuz/chromium";
+const packed = process.cwd() + "/node_modules/@sparticuz/chromium/bin/";
+for (const name of ["chromium.br", "al2023.tar.br", "fonts.tar.br"]) await inflate(packed + name);
+"""
+FONTS = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>{folder}/fonts/fonts</dir>
+  <cachedir>{folder}/fonts-cache</cachedir>
+</fontconfig>
+"""
+"""Its own, on every machine the same; the file it brings names folders of the machine it is for."""
+
+REMEDY = (
+    "pages are tested in Chromium, and none could be had: install the system's (on Debian"
+    " `apt-get install chromium`), or run `python -m playwright install --with-deps chromium`"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Chromium:
+    """A program, and the variables that it needs."""
+
+    program: str
+    variables: dict[str, str] = field(default_factory=dict)
+
+
+def find_chromium(of_playwright: str) -> Chromium:
+    """Find a Chromium, or get one; `of_playwright` is where Playwright would have put its own."""
+    for name in NAMES:
+        if (program := shutil.which(name)) and starts(program):
+            return Chromium(program)
+    if not Path(of_playwright).exists():
+        if IS_CARRIED:
+            return unpack()
+        download()
+    return Chromium(of_playwright)
+
+
+def starts(program: str) -> bool:
+    """Whether it is a browser, and not what stands for one that is yet to be installed."""
+    done = subprocess.run([program, "--version"], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def download() -> None:
+    """Have Playwright fetch the Chromium of its version."""
+    install = [sys.executable, "-m", "playwright", "install", "chromium"]
+    done = subprocess.run(install, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{REMEDY}\n{done.stderr[-1000:]}"
+
+
+def unpack() -> Chromium:
+    """Install the package that carries one, and unpack it beside itself."""
+    try:
+        folder = node_modules("chromium").parent
+    except AssertionError as error:
+        raise AssertionError(f"{REMEDY}\n{error}") from None
+    unpacked = folder / "unpacked"
+    with FileLock(folder / "lock"):
+        if not (unpacked / "fonts.conf").exists():
+            unpacked.mkdir(exist_ok=True)
+            command = [NODE, "--input-type=module", "--eval", UNPACK]
+            variables = {**os.environ, "TMPDIR": str(unpacked)}
+            subprocess.run(command, cwd=folder, env=variables, check=True)
+            (unpacked / "fonts.conf").write_text(
+                FONTS.format(folder=escape(str(unpacked))), encoding="utf-8"
+            )
+    return Chromium(
+        str(unpacked / "chromium"),
+        {
+            "LD_LIBRARY_PATH": str(unpacked / "al2023" / "lib"),
+            "FONTCONFIG_FILE": str(unpacked / "fonts.conf"),
+        },
+    )
