@@ -74,7 +74,7 @@ def write_documents(
         terms = counter.count(document, chunks, names)
         headings = find_headings(names, terms, counter.namer)
         writer.add(PreparedDocument(document, tuple(chunks), terms, headings, link_keys(document)))
-    embedder = StaticEmbedder()
+    embedder = StaticEmbedder(weighs_by_corpus=not options.own_statistics)
     if vectors:
         writer.embed(embedder, Reporter(quiet=True).step)
     writer.write_lanes()

@@ -85,6 +85,7 @@ engine = "pgvector"
 RIGHTS = FOLDER + """
 [build]
 duplicates = "keep"
+boilerplate = "keep"
 
 [server]
 access = true
@@ -253,6 +254,7 @@ CHANGES: dict[str, Change] = {
     "server.access": (RIGHTS, False, False),
     "server.access_default": (RIGHTS, "all", False),
     "server.access_rules": (RIGHTS, [{"name": "b", "filters": {"tags": "b"}}], False),
+    "server.access_statistics": (RIGHTS, "visible", True),
     "server.openai": (FOLDER, True, False),
     "server.language_model": (FOLDER, True, False),
     "server.chat_instructions": (FOLDER + "[server]\nlanguage_model = true\n", "Be brief.", False),

@@ -137,6 +137,7 @@ class _Build:
             config.state,
             self.reporter.step,
             self.engine.place,
+            weighs_by_corpus=not config.has_own_statistics,
         )
 
     @contextmanager

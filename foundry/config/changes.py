@@ -61,6 +61,9 @@ EXEMPT: Mapping[str, str] = {
 _RECORD = "configuration.json"
 """The file in a project's state that holds the configuration of the published index, by key."""
 
+STATISTICS = "server.access_statistics"
+"""The one key of [server] that an index depends on."""
+
 _LONG_CHARS = 60
 """Characters of a value that are shown."""
 
@@ -74,7 +77,10 @@ def deciding_values(config: Config) -> dict[str, object]:
     """Return what decides the index: key path -> value; paths are relative to the root."""
     sections = ("project", "sources", "build", "chunking", "embedding", "search", "synonyms")
     written = ((name, getattr(config, name)) for name in sections)
-    return {key: value for name, section in written for key, value in _walk(section, name, config)}
+    values = {
+        key: value for name, section in written for key, value in _walk(section, name, config)
+    }
+    return values | ({STATISTICS: "visible"} if config.has_own_statistics else {})
 
 
 def record_config(config: Config) -> None:

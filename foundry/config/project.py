@@ -70,7 +70,14 @@ class Config(ConfigFile):
             synonyms=self.synonyms if isinstance(synonyms, Synonyms) else None,
             acronyms=isinstance(synonyms, Synonyms) and synonyms.acronyms,
             suggested_words=suggestions.words if isinstance(suggestions, Suggestions) else 0,
+            own_statistics=self.has_own_statistics,
         )
+
+    @property
+    def has_own_statistics(self) -> bool:
+        """Whether scores of a caller tell nothing of documents that others see."""
+        server = self.server
+        return isinstance(server, access.AccessKeys) and server.has_own_statistics
 
     @property
     def weights(self) -> tuple[float, float]:
@@ -164,6 +171,11 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
             keeps_duplicates=parsed.build.duplicates == "keep",
             is_embedded=parsed.store.is_embedded,
         )
+        if parsed.server.has_own_statistics:
+            problems += access.find_statistics_problems(
+                keeps_boilerplate=parsed.build.boilerplate == "keep",
+                provider=parsed.embedding.provider,
+            )
     package = parsed.export.package or parsed.project.name.replace("-", "_")
     if is_taken(package):
         where = "export.package" if parsed.export.package else "project.name"

@@ -110,7 +110,8 @@ class IndexOptions:
     that searches can be filtered by; `expansion_words` how many frequent words are embedded, and
     `correction_words` by how many queries are corrected. `synonyms` are those of the project's
     file, None without the stage, and `acronyms` says whether texts are searched for more;
-    `suggested_words` by how many words that are being typed are completed.
+    `suggested_words` by how many words that are being typed are completed. With `own_statistics`,
+    scores can be computed over some of the documents as if there were no others.
     """
 
     fields: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_FIELDS))
@@ -120,6 +121,7 @@ class IndexOptions:
     synonyms: tuple[Group, ...] | None = None
     acronyms: bool = False
     suggested_words: int = 0
+    own_statistics: bool = False
 
 
 def find_problems(

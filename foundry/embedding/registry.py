@@ -21,17 +21,20 @@ def closing_embedder(
     state: Path,
     step: StartStep,
     place: Callable[[EmbeddingModel, EmbeddingSection], EmbeddingModel],
+    *,
+    weighs_by_corpus: bool = True,
 ) -> Iterator[Embedder | None]:
     """Provide the embedder that was chosen, closed in the end; None for no vectors.
 
     The path of a model starts from `root`; its vectors are kept in `state` from build to build.
-    `place` decides where a model runs, once it is opened by the options given with it.
+    `place` decides where a model runs, once it is opened by the options given with it. The built-in
+    table `weighs_by_corpus` which pieces of queries are rare, or not at all.
     """
     if options.provider == "none":
         yield None
         return
     if options.provider == "static":
-        yield StaticEmbedder(language)
+        yield StaticEmbedder(language, weighs_by_corpus=weighs_by_corpus)
         return
     # Imported when needed: SciPy and HTTP take longer to load than a small project to build.
     from foundry.embedding.model_embedder import ModelEmbedder

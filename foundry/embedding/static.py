@@ -45,10 +45,11 @@ HEADING_SHARE = 0.5
 class StaticEmbedder(Embedder):
     """Embeds with a table of word pieces; needs no network and no other library.
 
-    `frequencies` int64 (V,) are in how many of the observed chunks each piece occurs.
+    `frequencies` int64 (V,) are in how many of the observed chunks each piece occurs; queries weigh
+    pieces by them if it `weighs_by_corpus`.
     """
 
-    def __init__(self, language: str = "english") -> None:
+    def __init__(self, language: str = "english", *, weighs_by_corpus: bool = True) -> None:
         encoder = PieceEncoder.open(MODEL_FOLDER)
         self._encoder = replace(
             encoder,
@@ -56,6 +57,7 @@ class StaticEmbedder(Embedder):
             pieces=PieceCutter([*encoder.pieces.numbers], language, REMEMBERED_WORDS),
         )
         self.measures_distance = language == "english"
+        self._weighs_by_corpus = weighs_by_corpus
         self._texts = 0
         self.frequencies = np.zeros(len(self._encoder.weights), dtype=np.int64)
 
@@ -121,10 +123,12 @@ class StaticEmbedder(Embedder):
     def make_query_encoder(
         self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
     ) -> QueryEncoder:
-        """Return the table with the corpus's weights."""
+        """Return the table, with the corpus's weights if it is to have them."""
         del chunks, overlap
-        factors = rarity_factors(self.frequencies, self._texts)
-        encoder = replace(self._encoder, weights=np.rint(self._encoder.weights * factors))
+        encoder = self._encoder
+        if self._weighs_by_corpus:
+            factors = rarity_factors(self.frequencies, self._texts)
+            encoder = replace(encoder, weights=np.rint(encoder.weights * factors))
         write = partial(write_encoder, encoder=encoder, pieces=general_pieces())
         return QueryEncoder(FIGURES, partial(encode_all, encoder), write)
 

@@ -31,11 +31,19 @@ class AccessKeys(Table):
         access: Whether tokens see only the documents of their rule.
         access_default: What those without a rule see: `nothing` or `all`.
         access_rules: The rules.
+        access_statistics: What scores depend on: on how often words occur in `all` documents, or in
+            those `visible` to the caller alone.
     """
 
     access: bool = False
     access_default: Literal["nothing", "all"] = "nothing"
     access_rules: tuple[AccessRule, ...] = Field(default=(), strict=False, max_length=1_000)
+    access_statistics: Literal["all", "visible"] = "all"
+
+    @property
+    def has_own_statistics(self) -> bool:
+        """Whether scores of a caller depend on visible documents alone."""
+        return self.access and self.access_statistics == "visible"
 
 
 class Access(Interface):
@@ -44,7 +52,7 @@ class Access(Interface):
     name = "access"
     keys = AccessKeys
     needs = (Callers.name, Filters.name)
-    settings = ("access_default", "access_rules")
+    settings = ("access_default", "access_rules", "access_statistics")
     environment = ("access",)
     section = "access"
     # Closest to the routes: it decides for each request what it sees.
@@ -96,6 +104,20 @@ def find_problems(
                 f"search.{stage.name}: would show words of documents that a token may not see;"
                 " remove the table, or server.access"
             )
+
+
+def find_statistics_problems(*, keeps_boilerplate: bool, provider: str) -> Iterator[str]:
+    """Yield what would let visible documents tell of others, with its key path."""
+    if not keeps_boilerplate:
+        yield (
+            'build.boilerplate: must be "keep" with server.access_statistics = "visible", since'
+            " what is left out of a document depends on the others"
+        )
+    if provider not in ("static", "none"):
+        yield (
+            f"embedding.provider: {provider!r} embeds texts together, and trains on all of them;"
+            ' with server.access_statistics = "visible" it must be "static" or "none"'
+        )
 
 
 def _is_time(values: str | list[str]) -> bool:

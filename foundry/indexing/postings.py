@@ -20,18 +20,19 @@ from numpy.typing import NDArray
 from foundry.indexing.carried import Previous
 from foundry.indexing.files import ArrayFile, offsets_of, open_stored, write_array
 from foundry.indexing.runs import RUN_POSTINGS, PostingRuns
-from foundry.indexing.terms import NAMED
 from foundry.indexing.vocabulary import Vocabulary
 from foundry.records.prepared import ChunkTerms, unpack
 from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.retrieval.own_statistics import (
+    BEGINNING_SHARE,
+    CHUNK_LENGTHS,
+    NAMED,
+    POSTING_COUNTS,
+)
 
 K1 = 1.5
 B = 0.75
 HEADING_FACTOR = 1.0
-BEGINNING_SHARE = 0.75
-
-POSTING_COUNTS, CHUNK_LENGTHS = "postings.counts.npy", "chunks.lengths.npy"
-"""Left for the next build: how often a term stands in its chunk (p,), and lengths for BM25 (n,)."""
 
 
 class PostingsBuilder:
@@ -83,9 +84,13 @@ class PostingsBuilder:
             chunks,
         )
 
-    def write(self, layout: IndexLayout, left: Path | None = None) -> "WrittenPostings":
-        """Write the files, and what is `left` for the next build."""
+    def write(
+        self, layout: IndexLayout, left: Path | None = None, statistics: Path | None = None
+    ) -> "WrittenPostings":
+        """Write the files, and what is `left` for the next build; counts and lengths of terms also
+        into the folder of `statistics`."""
         self._end_run()
+        kept = [folder for folder in (left, statistics) if folder is not None]
         frequencies = self._runs.frequencies(len(self.vocabulary))
         order = self.vocabulary.write(layout, frequencies)
         ranks = np.zeros(len(frequencies), dtype=np.uint32)
@@ -102,9 +107,10 @@ class PostingsBuilder:
         with ExitStack() as files:
             chunks = files.enter_context(closing(ArrayFile(layout.posting_chunks, np.uint32)))
             impacts = files.enter_context(closing(ArrayFile(layout.posting_impacts, np.float32)))
-            counts = None
-            if left is not None:
-                counts = files.enter_context(closing(ArrayFile(left / POSTING_COUNTS, np.uint32)))
+            counts = [
+                files.enter_context(closing(ArrayFile(folder / POSTING_COUNTS, np.uint32)))
+                for folder in kept
+            ]
             for part in self._runs.merged(ranks):
                 values = norms[part.chunks]
                 values += part.counts
@@ -116,10 +122,10 @@ class PostingsBuilder:
                 values[of_heading] = shares * of_headings[part.terms[of_heading] - first]
                 chunks.append(part.chunks)
                 impacts.append(values.astype(np.float32))
-                if counts is not None:
-                    counts.append(part.counts)
-        if left is not None:
-            write_array(left / CHUNK_LENGTHS, chunk_lengths)
+                for file in counts:
+                    file.append(part.counts)
+        for folder in kept:
+            write_array(folder / CHUNK_LENGTHS, chunk_lengths)
         self._runs.remove()
         return WrittenPostings(len(order), int(offsets[-1]), frequencies, ranks)
 

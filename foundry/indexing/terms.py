@@ -13,10 +13,8 @@ from foundry.indexing.names import ChunkNames, Namer
 from foundry.records import Chunk, Document
 from foundry.records.prepared import ChunkTerms, pack
 from foundry.runtime.index.records import informative_title
+from foundry.runtime.retrieval.own_statistics import NAMED
 from foundry.runtime.retrieval.tokens import Tokenizer
-
-NAMED = 2
-"""The count of a heading term but for that of what stands before a dash or a colon in a heading."""
 
 
 class TermCounter:

@@ -16,7 +16,8 @@ from foundry.indexing.carried import Previous
 from foundry.indexing.files import look_up, offsets_of, open_stored, write_array
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.reader import hash_key
-from foundry.runtime.retrieval.tokens import HEADING_MARK, SURFACE_MARK
+from foundry.runtime.retrieval.own_statistics import heading_parts
+from foundry.runtime.retrieval.tokens import HEADING_MARK
 
 NO_TERM = 2**32 - 1
 
@@ -105,7 +106,7 @@ class Vocabulary:
         ranks[order] = np.arange(len(order))
         owners, parts, hashes = self._carried_parts(ranks)
         new = order[first:last][order[first:last] >= self._old_count]
-        found = [*map(_parts_of, (self._text_of(number).decode() for number in new.tolist()))]
+        found = [*map(heading_parts, (self._text_of(number).decode() for number in new.tolist()))]
         texts = [*chain.from_iterable(found)]
         find = self.find if self._old_count else self._numbers.get
         numbers = [-1 if number is None else number for number in map(find, texts)]
@@ -172,7 +173,3 @@ class Vocabulary:
             yield text
             start = place + count
         yield self._old[self._offsets[start] :]
-
-
-def _parts_of(heading: str) -> list[str]:
-    return [heading] if heading.startswith(SURFACE_MARK) else heading[1:].split(" ")

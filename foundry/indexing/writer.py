@@ -37,6 +37,7 @@ from foundry.runtime.index.layout import IndexLayout, KnownItem, Manifest
 from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.embedding.probe import DenseManifest
+from foundry.runtime.retrieval.own_statistics import FOLDER as STATISTICS
 from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
 from foundry.runtime.retrieval.tokens import Tokenizer
 
@@ -165,7 +166,10 @@ class IndexWriter:
     def _write_postings(self) -> WrittenPostings:
         if self._carrying is not None:
             self._postings.carry_postings(self._carrying.chunks)
-        written = self._postings.write(self._layout, self._left)
+        statistics = self._layout.root / STATISTICS if self._options.own_statistics else None
+        if statistics is not None:
+            statistics.mkdir()
+        written = self._postings.write(self._layout, self._left, statistics)
         self._settle(self._layout.posting_chunks, self._layout.posting_impacts)
         return written
 

@@ -72,9 +72,9 @@ class _View(Index):
         )
         assert isinstance(index.keyword_lane, KeywordLane)
         parts = {one.name: getattr(index.keyword_lane, one.name) for one in fields(KeywordLane)}
-        self.keyword_lane = _VisibleTerms(**parts, visible=chunks)
+        self.keyword_lane = VisibleTerms(**parts, visible=chunks)
         if hasattr(index, "dense_lane"):
-            self.dense_lane = _VisibleVectors(index.dense_lane, chunks)
+            self.dense_lane = VisibleVectors(index.dense_lane, chunks)
 
     def part(self, kind: Callable[[Index], Part]) -> Part:
         if kind not in self._parts:
@@ -117,38 +117,47 @@ class _VisibleRecords(RecordLines):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _VisibleTerms(KeywordLane):
+class VisibleTerms(KeywordLane):
+    """The keyword lane of a view; `visible` (n,) are its chunks."""
+
     visible: Mask
 
     def _postings(self, terms: Sequence[str]) -> Iterator[Posting]:
-        # All else that the lane answers is made of these.
+        # All else that the lane tells is made of these.
         for chunks, impacts in KeywordLane._postings(self, terms):
             seen = self.visible.take(chunks)
             if seen.any():
                 yield chunks[seen], impacts[seen]
 
     def frequency(self, term: str) -> int:
+        """Return the number of visible chunks that have a term."""
         start, end = self.find(term)
         return int(np.count_nonzero(self.visible[self.chunks[start:end]]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _VisibleVectors:
+class VisibleVectors:
+    """The dense lane of a view; `visible` (n,) are its chunks."""
+
     lane: VectorLane
     visible: Mask
 
     def search(self, vector: Vector, count: int, allowed: Mask | None = None) -> LaneHits:
+        """Find the visible chunks of highest cosine."""
         visible = self.visible if allowed is None else self.visible & allowed
         return self.lane.search(vector, count, visible)
 
     def scores(self, vector: Vector, chunks: Numbers) -> Scores:
+        """Return the exact cosines (m,) to given chunks (m,), 0 to hidden ones."""
         return np.where(self.visible[chunks], self.lane.scores(vector, chunks), 0.0)
 
     def nearness(self, chunk: int, chunks: Numbers) -> Scores:
+        """Return the cosines (m,) of one chunk to given chunks (m,), 0 where one is hidden."""
         seen = self.visible[chunk] & self.visible[chunks]
         return np.where(seen, self.lane.nearness(chunk, chunks), 0.0)
 
     def distance(self, vector: Vector) -> float | None:
+        """Return how far a query is from what all chunks are about."""
         return self.lane.distance(vector)
 
 

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..index.reader import Index, current_index, served
 from ..retrieval.filters import Filters
+from ..retrieval.own_statistics import TermCounts, view_by_own_statistics
 from ..retrieval.settings import SETTINGS_FILE, ConfigurationError, reading
 from ..retrieval.view import view_of
 from . import filtered
@@ -47,12 +48,14 @@ def _seeing(rule: str | None) -> Iterator[None]:
 class Rights:
     """The rules by name, the rule of each token by its SHA-256, and that of all others.
 
-    `default` is None if they may see everything.
+    `default` is None if they may see everything. With `own_statistics`, scores depend on what a
+    caller sees alone.
     """
 
     rules: Mapping[str, Filters]
     tokens: Mapping[bytes, str]
     default: str | None
+    own_statistics: bool = False
     _views: dict[str, tuple[Index, Index]] = field(default_factory=dict)
 
     @classmethod
@@ -61,6 +64,7 @@ class Rights:
         with reading(file) as values:
             rules = {rule["name"]: rule["filters"] for rule in values["access_rules"]}
             default = None if values["access_default"] == "all" else NOTHING
+            own_statistics = values["access_statistics"] == "visible"
         tokens = {}
         for place, entry in _entries():
             parts = _ENTRY.fullmatch(entry)
@@ -69,11 +73,14 @@ class Rights:
             if parts["rule"] not in rules:
                 raise ConfigurationError(f"{place}: there is no rule {parts['rule']!r}", hint=_HINT)
             tokens[bytes.fromhex(parts["digest"])] = parts["rule"]
-        return cls(rules, tokens, default)
+        return cls(rules, tokens, default, own_statistics)
 
     def install(self) -> None:
         """Make `current_index` return what the caller of the current request may see."""
         served.view = self.view
+        if self.own_statistics:
+            # Opened with every index, as one without them cannot be served.
+            Index.kinds.append(TermCounts.open)
         # Schemas are made once, for whichever request comes first, and shown to all.
         filtered.schema_index = _index_without_values
 
@@ -84,7 +91,8 @@ class Rights:
             return index
         whole, view = self._views.get(rule, (None, None))
         if whole is not index or view is None:
-            view = view_of(index, self.rules.get(rule))
+            make_view = view_by_own_statistics if self.own_statistics else view_of
+            view = make_view(index, self.rules.get(rule))
             self._views[rule] = index, view
         return view
 

@@ -1,0 +1,121 @@
+"""A view whose scores are those of an index that holds its documents alone.
+
+How rare a term is, how long texts are, and how near chunks lie to everyday questions are statistics
+of all documents, and a caller could learn from scores what others say. Here BM25 is computed for
+each query, from counts and lengths that the index has for it, over what is visible; the cosine of a
+chunk depends on no other one, so all visible vectors are compared; and how good the best match is
+follows from both, without what was measured over all documents.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..index.layout import open_array
+from ..index.reader import Index
+from .candidates import Posting, Scores
+from .filters import Filters
+from .settings import IndexUnusableError
+from .tokens import HEADING_MARK, SURFACE_MARK
+from .view import VisibleTerms, VisibleVectors, view_of
+
+FOLDER = "statistics"  # Of an index.
+POSTING_COUNTS = "postings.counts.npy"  # uint32 (p,): how often a term stands in its chunk
+CHUNK_LENGTHS = "chunks.lengths.npy"  # uint32 (n,): terms of each chunk, for BM25
+
+NAMED = 2
+"""The count of a heading term but for that of what stands before a dash or a colon in a heading."""
+BEGINNING_SHARE = 0.75  # What such a beginning counts.
+BACKGROUND = 0.5  # See `hybrid`: a middling one.
+
+
+@dataclass(frozen=True, slots=True)
+class TermCounts:
+    """What BM25 is computed from."""
+
+    of_postings: NDArray[np.uint32]
+    lengths: NDArray[np.uint32]
+
+    @classmethod
+    def open(cls, index: Index) -> "TermCounts":
+        """Map the counts of an index. Raises IndexUnusableError if it has none."""
+        folder, manifest = index.layout.root / FOLDER, index.manifest
+        try:
+            return cls(
+                open_array(folder / POSTING_COUNTS, np.uint32, (manifest.postings,)),
+                open_array(folder / CHUNK_LENGTHS, np.uint32, (manifest.chunks,)),
+            )
+        except IndexUnusableError as error:
+            hint = 'build the index with server.access_statistics = "visible"'
+            raise IndexUnusableError(error.message, hint=hint) from None
+
+
+def view_by_own_statistics(index: Index, filters: Filters | None) -> Index:
+    """Return the same as `view_of`, with scores and a version that tell of its documents alone.
+
+    Raises IndexUnusableError for an index that was built without counts.
+    """
+    counts, view = index.part(TermCounts.open), view_of(index, filters)
+    terms = view.keyword_lane
+    assert isinstance(terms, VisibleTerms)
+    lengths = counts.lengths[terms.visible]
+    view.keyword_lane = _OwnTerms(
+        **{each.name: getattr(terms, each.name) for each in fields(terms)},
+        counts=counts,
+        size=len(lengths),
+        average=max(1.0, int(lengths.sum()) / max(1, len(lengths))),
+        k1=index.manifest.k1,
+        b=index.manifest.b,
+    )
+    if index.manifest.dense is not None and hasattr(index, "dense_lane"):
+        lane: Any = index.dense_lane
+        # As deep as there are chunks: sketches are made around the mean of all vectors.
+        whole = replace(lane, candidates=index.chunk_count, spread=None)
+        view.dense_lane = VisibleVectors(whole, terms.visible)
+        dense = {**index.manifest.dense, "background": BACKGROUND}
+        view.manifest = replace(view.manifest, dense=dense)
+    view.version = ""  # It names the content of all files.
+    return view
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _OwnTerms(VisibleTerms):
+    counts: TermCounts
+    size: int
+    average: float
+    k1: float
+    b: float
+
+    def _postings(self, terms: Sequence[str]) -> Iterator[Posting]:
+        for term, times in sorted(Counter(terms).items()):
+            start, end = self.find(term)
+            seen = self.visible.take(self.chunks[start:end])
+            if seen.any():
+                chunks = self.chunks[start:end][seen]
+                counts = self.counts.of_postings[start:end][seen]
+                yield chunks, times * self._impacts(term, chunks, counts)
+
+    def _impacts(self, term: str, chunks: NDArray[np.uint32], counts: NDArray[np.uint32]) -> Scores:
+        """Return what a term adds to the score of each chunk (m,) that has it."""
+        own = self._rarity(len(chunks))
+        if term.startswith(HEADING_MARK):
+            found = map(self.frequency, heading_parts(term))
+            weight = sum(self._rarity(count) if count else own for count in found)
+            return weight * np.where(counts == NAMED, 1.0, BEGINNING_SHARE)
+        lengths = self.counts.lengths.take(chunks)
+        norms = self.k1 * (1 - self.b + self.b * (lengths / self.average))
+        impacts: Scores = own * counts / (counts + norms)
+        return impacts
+
+    def _rarity(self, frequency: int) -> float:
+        return math.log(1 + (self.size - frequency + 0.5) / (frequency + 0.5))
+
+
+def heading_parts(heading: str) -> list[str]:
+    """Return the terms that a heading term is made of; a name as it is written has no parts."""
+    return [heading] if heading.startswith(SURFACE_MARK) else heading[1:].split(" ")

@@ -1,0 +1,157 @@
+"""Scores over the documents of a view are those of an index that holds no others."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_indexes import Note, make_document, write_documents, write_notes
+
+from foundry.config.search import IndexOptions
+from foundry.indexing.versions import open_index
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval import dense_lane
+from foundry.runtime.retrieval.own_statistics import view_by_own_statistics
+from foundry.runtime.retrieval.settings import IndexUnusableError
+from foundry.runtime.retrieval.tokens import query_terms
+
+OPTIONS = IndexOptions(filterable=("team",), own_statistics=True)
+CORE, BOARD = {"team": "core"}, {"team": "board"}
+NOTES = [
+    Note("Pump", ("The pump is oiled, and oiled again.",), metadata=CORE),
+    Note("Pump", ("A pump of the board, its pump and its seal.",), metadata=BOARD),
+    Note("D40: the lamp", ("A lamp and a seal, of D40.", "More of lamps."), metadata=CORE),
+    Note("Minutes", ("The board met. " * 20, "Lamps."), metadata=BOARD),
+    Note("Seal", ("The seal is of rubber, and max_size is set.",), metadata=CORE),
+]
+QUERIES = ("pump", "oil the pump", "pump pump seal", "lamp", "D40", "max_size", "the lamp", "board")
+
+
+def open_view(index: Index, filters: dict[str, str]) -> Index:
+    return view_by_own_statistics(index, filters)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder = tmp_path_factory.mktemp("whole") / "v"
+    return open_index(write_notes(folder, NOTES, options=OPTIONS), vectors=True)
+
+
+@pytest.fixture(scope="module")
+def view(index: Index) -> Index:
+    return open_view(index, CORE)
+
+
+@pytest.fixture(scope="module")
+def part(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """A view of the same documents, of an index that holds no others."""
+    documents = (make_document(number, note) for number, note in enumerate(NOTES))
+    kept = [each for each in documents if each[0].metadata == CORE]
+    folder = tmp_path_factory.mktemp("part") / "v"
+    return open_view(open_index(write_documents(folder, kept, options=OPTIONS), vectors=True), CORE)
+
+
+VISIBLE = np.array([0, 2, 3, 6])
+HIDDEN = np.array([1, 4, 5])
+
+
+def terms_of(index: Index, query: str) -> list[str]:
+    return query_terms(index.tokenizer.tokenize(query))
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_keywords_score_as_if_there_were_no_others(
+    index: Index, view: Index, part: Index, query: str
+) -> None:
+    terms = terms_of(index, query)
+    scores = view.keyword_lane.scores(terms, VISIBLE)
+    assert scores.tolist() == part.keyword_lane.scores(terms, np.arange(4)).tolist()
+    found = view.keyword_lane.search(terms, 9)
+    alone = part.keyword_lane.search(terms, 9)
+    assert found.chunks.tolist() == VISIBLE[alone.chunks].tolist()
+    assert found.scores.tolist() == alone.scores.tolist()
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_view_of_everything_has_the_scores_of_the_index(index: Index, query: str) -> None:
+    terms = terms_of(index, query)
+    everything = open_view(index, {})
+    scores = everything.keyword_lane.scores(terms, np.arange(7))
+    # The index holds them as float32.
+    assert scores == pytest.approx(index.keyword_lane.scores(terms, np.arange(7)), rel=1e-6)
+    assert scores.any()
+
+
+def test_scores_depend_on_hidden_documents_otherwise(index: Index, view: Index) -> None:
+    own, of_all = (each.keyword_lane.scores(["pump"], VISIBLE)[0] for each in (view, index))
+    assert own != of_all and own > 0 < of_all
+
+
+def test_hidden_chunks_have_no_score(view: Index) -> None:
+    assert view.keyword_lane.scores(["board", "pump"], HIDDEN).tolist() == [0, 0, 0]
+    assert not len(view.keyword_lane.search(["board"], 9))
+    vector = view.encoder.encode("the board met")
+    assert vector is not None
+    assert view.dense_lane.scores(vector, HIDDEN).tolist() == [0, 0, 0]
+    assert sorted(view.dense_lane.search(vector, 9).chunks.tolist()) == VISIBLE.tolist()
+
+
+@pytest.mark.parametrize("query", ["oil the pump", "the board met"])
+def test_cosines_are_those_of_an_index_without_others(view: Index, part: Index, query: str) -> None:
+    vector, alone = view.encoder.encode(query), part.encoder.encode(query)
+    assert vector is not None and alone is not None
+    assert vector.tolist() == alone.tolist()
+    found, expected = view.dense_lane.search(vector, 9), part.dense_lane.search(vector, 9)
+    assert found.chunks.tolist() == VISIBLE[expected.chunks].tolist()
+    assert found.scores.tolist() == expected.scores.tolist()
+
+
+def test_sketches_around_the_mean_of_all_vectors_choose_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense_lane, "EXACT_SCAN_LIMIT", 0)
+    notes = [
+        Note(f"Lamp {n}", (f"lamp {n * 37 % 101} of {n * 11 % 13} oils",), metadata=CORE)
+        for n in range(150)
+    ]
+    index = open_index(write_notes(tmp_path / "v", notes, options=OPTIONS), vectors=True)
+    assert isinstance(index.dense_lane, dense_lane.DenseLane)
+    index.dense_lane = replace(index.dense_lane, candidates=1)
+    view = open_view(index, CORE)
+    for query in ("lamp", "oils of 7", "what is 12 of 99?"):
+        vector = view.encoder.encode(query)
+        assert vector is not None
+        scores = view.dense_lane.scores(vector, np.arange(150))
+        assert view.dense_lane.search(vector, 5).scores.tolist() == sorted(scores)[:-6:-1]
+
+
+def test_nothing_measured_over_all_documents_is_in_a_view(index: Index, view: Index) -> None:
+    vector = view.encoder.encode("pump")
+    assert vector is not None
+    assert view.dense_lane.distance(vector) is None
+    assert view.manifest.dense is not None and view.manifest.dense["background"] == 0.5
+    assert index.manifest.dense is not None and index.manifest.dense["background"] != 0.5
+    assert (view.version, len(index.version)) == ("", 16)
+
+
+def test_a_view_of_nothing_finds_nothing(index: Index) -> None:
+    nothing = view_by_own_statistics(index, None)
+    assert not len(nothing.keyword_lane.search(["pump"], 9))
+    assert nothing.chunk_count == 0
+
+
+def test_an_index_without_vectors_has_such_a_view(tmp_path: Path) -> None:
+    index = open_index(write_notes(tmp_path / "v", NOTES, vectors=False, options=OPTIONS))
+    assert open_view(index, CORE).keyword_lane.search(["pump"], 9).chunks.tolist() == [0]
+
+
+def test_an_index_without_counts_is_refused(tmp_path: Path) -> None:
+    index = open_index(write_notes(tmp_path / "v", NOTES, options=IndexOptions()), vectors=True)
+    with pytest.raises(IndexUnusableError, match=r"postings\.counts\.npy") as info:
+        open_view(index, CORE)
+    assert info.value.hint == 'build the index with server.access_statistics = "visible"'
+
+
+def test_counts_are_in_no_other_index(tmp_path: Path) -> None:
+    folder = write_notes(tmp_path / "v", NOTES, options=IndexOptions())
+    assert not (folder / "statistics").exists()
