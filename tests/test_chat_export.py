@@ -246,6 +246,7 @@ def test_thanks_are_not_searched_for(extractive: str) -> None:
         "query": None,
         "query_from": "none",
         "query_notice": None,
+        "also_searched": None,
         "mode": None,
         "reason": None,
         "degraded": False,
@@ -446,7 +447,12 @@ def test_question_is_condensed_from_its_conversation(modelled: str, model: Langu
     events = ask(modelled, turns)
     assert events[0][1]["query"] == QUESTION
     found = post(f"{modelled}/search", {"query": QUESTION, "top_k": 6})["results"]
-    assert [s["id"] for s in events[0][1]["sources"]] == [hit["id"] for hit in found]
+    own = events[0][1]["also_searched"]
+    assert own.startswith("What is at D44? Who keeps it?")
+    beside = post(f"{modelled}/search", {"query": own, "top_k": 6})["results"]
+    turns_taken = [hit["id"] for pair in zip(found, beside, strict=True) for hit in pair]
+    ids = [source["id"] for source in events[0][1]["sources"]]
+    assert ids == [*dict.fromkeys(turns_taken)][:6]
     condensing, answering = model.calls
     assert condensing.is_condensing
     assert events[0][1]["query_from"] == "model"

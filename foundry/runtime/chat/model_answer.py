@@ -79,10 +79,11 @@ class ModelChat:
 
     async def _query(
         self, model: LanguageModel, asked: Conversation, usage: Counter[str]
-    ) -> tuple[str, QueryOrigin, str | None]:
-        """Return what to search for, who worded it, and why the model did not if it was asked."""
+    ) -> tuple[str, QueryOrigin, str | None, str | None]:
+        """Return the arguments of `find_passages` from `query` on."""
         turns, index, notice = asked.turns, current_index(), None
         is_follow_up = kind_of(turns, index, self.language) == "follow_up"
+        own = query_of(turns, index, self.language) if is_follow_up else asked.question
         is_unclear = len(turns) > 1 and not is_readable(asked.question, index, self.language)
         if is_follow_up or is_unclear:
             try:
@@ -91,14 +92,12 @@ class ModelChat:
                 usage.update(reply.usage or {})
                 query = " ".join(reply.text.split())
                 if 0 < len(query) <= MAX_CONDENSED_CHARACTERS:
-                    return query, "model", None
+                    return query, "model", None, own
                 notice = "The language model sent no usable query."
             except ModelError as error:
                 _logger.warning("the language model did not condense a question: it %s", error)
                 notice = f"The language model {error}."
-        if is_follow_up:
-            return query_of(turns, index, self.language), "conversation", notice
-        return asked.question, "question", notice
+        return own, "conversation" if is_follow_up else "question", notice, None
 
 
 def is_readable(text: str, index: Index, language: LanguageWords) -> bool:

@@ -25,7 +25,7 @@ from .text import MARKS, part_marks
 
 MAX_WISHES_CHARACTERS = 8_000
 
-_SEARCHED = ("query", "query_from", "query_notice", "sources")
+_SEARCHED = ("query", "query_from", "query_notice", "also_searched", "sources")
 _CITATION = re.compile(r"\[([0-9]{1,3})\]")
 _ENTRY = re.compile(r"\[[0-9]{1,3}\] (?P<title>.+): \S+")
 _ERROR_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}

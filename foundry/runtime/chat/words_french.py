@@ -30,6 +30,9 @@ WORDS = LanguageWords(
         r"|\b(?:et|ou|mais|si|car|quand|parce|lorsque|qui|que|où|comment|pourquoi)\b"
     ),
     openings=re.compile(rf"{ENGLISH.openings.pattern}|(?:et|mais|ou|aussi)\b"),
+    asking=re.compile(
+        rf"{ENGLISH.asking.pattern}|(?:qu(?:i|e|oi|and|els?|elles?)|où|comment|pourquoi|combien|est|sont|peut|faut)\b"
+    ),
     thanks=ENGLISH.thanks | word_set("merci ok okay accord parfait super génial compris bien bon"),
     polite=ENGLISH.polite | word_set("d beaucoup très c est pour votre ton aide non oui"),
 )

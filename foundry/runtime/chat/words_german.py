@@ -37,6 +37,9 @@ WORDS = LanguageWords(
     openings=re.compile(
         rf"{ENGLISH.openings.pattern}|(?:und|aber|oder|auch|was ist mit|wie ist es mit)\b"
     ),
+    asking=re.compile(
+        rf"{ENGLISH.asking.pattern}|(?:we(?:r|n|m|ssen)|was|wann|wo|warum|wieso|weshalb|wie|welche[rsnm]?|ist|sind|war|kann|muss|darf|soll|hat|wird)\b"
+    ),
     thanks=ENGLISH.thanks
     | word_set(
         "danke dank ok okay gut super prima toll klar verstanden verstehe perfekt passt tschüss"

@@ -25,6 +25,10 @@ WORDS = LanguageWords(
         rf"{ENGLISH.clauses.pattern}|\b(?:y|o|pero|si|cuando|porque|que|donde|cómo|quién)\b"
     ),
     openings=re.compile(rf"{ENGLISH.openings.pattern}|¿?(?:y|pero|o|también)\b"),
+    asking=re.compile(
+        rf"{ENGLISH.asking.pattern}|(?:qu(?:é|ién|iénes)|cuál(?:es)?|cuándo|cuánt[oa]s?|dónde"
+        r"|cómo|por qué|es|son|puede|hay)\b"
+    ),
     thanks=ENGLISH.thanks
     | word_set("gracias ok okay vale bien perfecto genial bueno entendido acuerdo"),
     polite=ENGLISH.polite | word_set("muchas muy de por tu su la ayuda sí"),

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from foundry.runtime.chat.answer import find_passages
 from foundry.runtime.chat.conversation import ENGLISH, Conversation, Turn
 from foundry.runtime.chat.model_answer import ModelChat, is_readable
 from foundry.runtime.language_model import BudgetSpentError, ModelChunk, ModelError
@@ -22,6 +24,24 @@ ASKED = [Turn("user", "When is the valve replaced?")]
 FOLLOWED_UP = [*ASKED, Turn("assistant", "Yearly. [1]"), Turn("user", "Who replaces it?")]
 SENTENCE = "The valve is replaced yearly."
 SOURCE = {"number": 1, "id": "c0", "title": "Valves", "url": "https://docs.example/valves"}
+HIT = Hit(
+    id="c0",
+    document_id="d",
+    title="Valves",
+    text=SENTENCE,
+    section=["Valves"],
+    position={},
+    source="s",
+    path="valves.md",
+    url=str(SOURCE["url"]),
+    tags=[],
+    modified=None,
+    also_at=[],
+    score=0.5,
+    scores=LaneScores(0.5, None),
+    ranks=LaneRanks(1, None),
+    boosts={},
+)
 
 
 class PlayedModel:
@@ -69,24 +89,7 @@ def events(
     async def search(query: str, top_k: int, *, filters: Any) -> SearchResponse:
         assert (top_k, filters) == (3, {"tags": "odd"})
         hits = [
-            Hit(
-                id=f"c{number}",
-                document_id="d",
-                title="Valves",
-                text=text,
-                section=["Valves"],
-                position={},
-                source="s",
-                path="valves.md",
-                url=str(SOURCE["url"]),
-                tags=[],
-                modified=None,
-                also_at=[],
-                score=0.5,
-                scores=LaneScores(0.5, None),
-                ranks=LaneRanks(1, None),
-                boosts={},
-            )
+            replace(HIT, id=f"c{number}", text=text)
             for number, text in enumerate(texts or (SENTENCE,))
         ]
         stages: dict[str, dict[str, Any]] = {"query_length": {}}
@@ -123,6 +126,7 @@ def test_a_models_answer_is_passed_on_and_counted() -> None:
             "query": ASKED[0].content,
             "query_from": "question",
             "query_notice": None,
+            "also_searched": None,
             "mode": "hybrid",
             "reason": "default",
             "degraded": False,
@@ -263,8 +267,44 @@ def test_a_model_words_the_query_of_a_follow_up(
         origin,
         notice,
     ]
+    assert sources["also_searched"] == (joined if origin == "model" else None)
     # What it took is counted, also where it was not usable.
     assert end["usage"] == {"total_tokens": 7 if isinstance(condensed, ModelChunk) else 2}
+
+
+def found_by(match: Match, *ids: str, unknown: tuple[str, ...] = ()) -> SearchResponse:
+    hits = tuple(replace(HIT, id=name) for name in ids)
+    return SearchResponse("q", "hybrid", "default", False, match, unknown, 1.0, {}, hits)
+
+
+@pytest.mark.parametrize(
+    ("worded", "own", "ids", "match"),
+    [
+        # The better match comes first, of equal ones the model's.
+        (found_by("none", "x", "y", "z"), found_by("strong", "a", "b"), "axb", "strong"),
+        (found_by("weak", "x", "y", "z"), found_by("weak", "a", "b"), "xay", "weak"),
+        (found_by("strong", "x", "a"), found_by("weak", "a", "b"), "xab", "strong"),
+        (found_by("strong"), found_by("none", "a"), "a", "strong"),
+        (found_by("none", "x", "y", "z", "z1"), found_by("none"), "xyz", "none"),
+    ],
+)
+def test_a_models_query_does_not_decide_alone(
+    worded: SearchResponse, own: SearchResponse, ids: str, match: Match
+) -> None:
+    asked: list[str] = []
+
+    async def search(query: str, top_k: int, *, filters: Any) -> SearchResponse:
+        asked.append(query)
+        unknown = ("D99",) if query == "x" else ("D45",)
+        return replace(worded if query == "x" else own, query=query, unknown_identifiers=unknown)
+
+    conversation = Conversation([Turn("user", "Who?")], 3)
+    found = find_passages(search, conversation, "x", "model", None, "Who replaces it?")
+    sources, passages = asyncio.run(found)
+    assert asked == ["x", "Who replaces it?"]
+    assert [passage.hit.id for passage in passages] == list(ids)
+    assert (sources.query, sources.also_searched) == ("x", "Who replaces it?")
+    assert (sources.match, sources.unknown_identifiers) == (match, ["D45"])
 
 
 def test_a_model_words_what_is_in_another_language_too() -> None:
