@@ -1,8 +1,8 @@
 """Reads conversations, and tells questions, follow-ups and thank-yous apart without a model.
 
 A message is a follow-up if it has no word of its own ("why?"), a pronoun without an earlier clause
-to refer to ("who wrote it?", but not "does a lamp smoke when it is lit?"), or only adds a word or
-two ("and in Germany?").
+to refer to ("who wrote it?", but not "does a lamp smoke when it is lit?"), or goes on ("and if I
+wait two weeks?") without a question of its own of more than two words ("and what is a lamp for?").
 """
 
 import re
@@ -69,6 +69,7 @@ class LanguageWords:
     expletives: re.Pattern[str]  # Pronouns that refer to nothing.
     clauses: re.Pattern[str]
     openings: re.Pattern[str]
+    asking: re.Pattern[str]  # Words that begin a question or a request.
     thanks: frozenset[str]
     polite: frozenset[str]  # Thanks only together with one of `thanks`.
 
@@ -105,7 +106,11 @@ ENGLISH = LanguageWords(
         r"[,;:.?!]|\b(?:and|but|or|so|then|if|when|while|because|before|after|since|until|although"
         r"|where|that|which|who|how|why|what|whether)\b"
     ),
-    openings=re.compile(r"(?:and|but|or|also|so|then|what about|how about)\b"),
+    openings=re.compile(r"(?:and|but|or|also|so|then|what about|how about|what if)\b"),
+    asking=re.compile(
+        r"(?:wh(?:at|ich|o|om|ose|en|ere|y)|how|is|are|was|were|do|does|did|has|have|can|could"
+        r"|will|would|shall|should|may|must|tell|show|give|list|find|explain|describe)\b"
+    ),
     thanks=word_set(
         "thanks thank thx cheers ok okay great good nice cool perfect excellent see fine"
         " alright right got understood helps helped helpful bye goodbye"
@@ -164,10 +169,13 @@ def _refers_back(text: str, language: LanguageWords) -> bool:
 
 
 def _goes_on(text: str, index: Index, language: LanguageWords) -> bool:
+    opening = language.openings.match(text)
+    if opening is None:
+        return False
     own = _own_words(text, language)
+    is_asking = language.asking.match(text[opening.end() :].lstrip(" ,¿"))
     return (
-        language.openings.match(text) is not None
-        and len(own) <= MAX_ADDED_WORDS
+        (len(own) <= MAX_ADDED_WORDS or is_asking is None)
         and not any(token.is_identifier for token in index.tokenizer.tokenize(text))
         # Else a search that finds nothing is the honest answer.
         and any(map(index.keyword_lane.frequency, index.tokenizer.terms(" ".join(own))))

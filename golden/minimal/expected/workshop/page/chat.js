@@ -82,7 +82,7 @@ async function answerTurn(turn) {
     for await (const { name, data } of eventsOf(response)) {
       if (name === "sources") {
         turn.sources = data.sources;
-        turn.query = { text: data.query, from: data.query_from, notice: data.query_notice };
+        turn.query = { text: data.query, from: data.query_from, notice: data.query_notice, also: data.also_searched };
       }
       if (name === "delta") turn.answer += data.text;
       if (name === "done") turn.done = data;
@@ -193,6 +193,7 @@ function afterNodes(turn, cited) {
   const nodes = [];
   if (turn.query && ["conversation", "model"].includes(turn.query.from)) {
     const said = ["Searched for: ", isolated(turn.query.text)];
+    if (turn.query.also) said.push(" and: ", isolated(turn.query.also));
     if (turn.query.notice) said.push(` (${turn.query.notice})`);
     nodes.push(element("p", { class: "about searched" }, ...said));
   }
