@@ -1,8 +1,10 @@
 """Do an export's own tests notice a fault? `python benchmarks/export_mutants.py --seeds 1 2 3`.
 
-Exports golden `minimal` into a temporary folder, breaks its `retrieval/`, `index/`, `web/` and
-`chat/` in one place at a time, and runs the tests that were shipped with it: those that call the
-function which is broken or start a process, the quickest first, as no other test can notice.
+Exports golden `minimal`, or another one, into a temporary folder, breaks its `retrieval/`,
+`index/`, `web/` and `chat/` in one place at a time, and runs the tests that were shipped with it:
+those that call the function which is broken or start a process, the quickest first, as no other
+test can notice. `--golden stages --configuration rights.toml` exports the documents of golden
+`stages` under the configuration in rights.toml.
 Prints a line for each seed of the sample, and each fault that was not noticed, as a diff.
 `equivalent` are faults that change nothing that can be observed in this export: they are listed in
 mutants.toml with the reason, drawn like all others, and neither tried nor counted.
@@ -33,16 +35,16 @@ from mutations import Mutant, find_mutants
 
 from foundry import pipeline
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "minimal"
+GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 ROOMS = ("retrieval", "index", "web", "chat")
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A change of one file of an export."""
+    """A change of one file of an export, which was a module of Foundry."""
 
     file: Path
-    room: str
+    module: str
     mutant: Mutant
 
 
@@ -65,9 +67,11 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=60, help="faults of a seed; 0: all")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=ROOMS)
+    parser.add_argument("--golden", default="minimal", metavar="NAME")
+    parser.add_argument("--configuration", type=Path, metavar="FILE", help="its foundry.toml")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
-        export = export_golden(Path(work).resolve())
+        export = export_golden(Path(work).resolve(), options.golden, options.configuration)
         faults = [*find_faults(next(export.glob("*/app.py")).parent, options.rooms)]
         unseen = read_unseen(DATA)
         reach, limit = run_intact(export)
@@ -86,10 +90,12 @@ def main() -> int:
     return 0
 
 
-def export_golden(work: Path) -> Path:
-    """Export golden `minimal`; returns the folder of the export."""
+def export_golden(work: Path, golden: str, configuration: Path | None) -> Path:
+    """Export a golden server, with another configuration if one is given; returns its folder."""
     project = work / "project"
-    shutil.copytree(GOLDEN, project, ignore=shutil.ignore_patterns("expected"))
+    shutil.copytree(GOLDEN / golden, project, ignore=shutil.ignore_patterns("expected"))
+    if configuration is not None:
+        shutil.copyfile(configuration, project / "foundry.toml")
     build(project)
     return pipeline.export(project, work / "export", print, force=False, trust=False)
 
@@ -99,7 +105,8 @@ def find_faults(package: Path, rooms: Sequence[str]) -> Iterator[Fault]:
     for room in rooms:
         for file in sorted((package / room).rglob("*.py")):
             for mutant in find_mutants(file.read_text(encoding="utf-8")):
-                yield Fault(file, room, mutant)
+                module = file.relative_to(package).with_suffix("").as_posix()
+                yield Fault(file, f"runtime.{module.replace('/', '.')}", mutant)
 
 
 def draw(faults: Sequence[Fault], count: int, seed: int) -> list[Fault]:
@@ -118,10 +125,9 @@ def read_unseen(file: Path) -> list[dict[str, Any]]:
 
 def is_unseen(fault: Fault, unseen: Sequence[dict[str, Any]]) -> bool:
     """Return whether a fault is one of those listed."""
-    module = f"runtime.{fault.room}.{fault.file.stem}"
     change = f"{fault.mutant.before} -> {fault.mutant.after}"
     return any(
-        (entry["module"], entry["function"]) == (module, fault.mutant.function)
+        (entry["module"], entry["function"]) == (fault.module, fault.mutant.function)
         and change in entry["changes"]
         for entry in unseen
     )
