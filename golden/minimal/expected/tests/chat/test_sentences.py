@@ -43,6 +43,7 @@ print("This is code and no sentence at all.")
         "\u092f\u0939 \u090f\u0915 \u0939\u0948\u0964 |\u092f\u0939 \u0926\u094b\u0964",
         "No stop here\n|- an item\n|- another\n|1. a third\n|2. a fourth",
         "First paragraph\n\n|Second paragraph",
+        "First paragraph.\n\n|second paragraph",
         "Wait... what now. |Yes.",
         "one line\nanother line.\n|Last",
         "One here. |Two, with spaces after it. ",

@@ -33,9 +33,11 @@ def weighted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ({"SEMANTIC_WEIGHT": "0.9"}, (0.9, 0.1)),
         ({"SEMANTIC_WEIGHT": "", "KEYWORD_WEIGHT": "0.25"}, (0.75, 0.25)),
         ({"SEMANTIC_WEIGHT": "0.123456"}, (0.123456, 0.876544)),
+        ({"KEYWORD_WEIGHT": "0.123456"}, (0.876544, 0.123456)),
         ({"SEMANTIC_WEIGHT": "1"}, (1, 0)),
         ({"SEMANTIC_WEIGHT": "0"}, (0, 1)),
         ({"SEMANTIC_WEIGHT": "2", "KEYWORD_WEIGHT": "6"}, (2, 6)),
+        ({"SEMANTIC_WEIGHT": "1", "KEYWORD_WEIGHT": "1"}, (1, 1)),
     ],
 )
 def test_environment_overrides_weights(

@@ -133,11 +133,13 @@ def words(first: int, last: int) -> str:
     ("query", "text", "snippet"),
     [
         ("nothing", words(0, 79), words(0, 79)),
+        ("w079", words(0, 79) + ".", words(0, 79) + "."),
         ("nothing", words(0, 80), words(0, 59) + " \u2026"),
         ("w100", words(0, 199), f"\u2026 {words(93, 151)} \u2026"),
         # As much before the first word as there is after the last.
         ("w199", words(0, 199), f"\u2026 {words(132, 199)}"),
         ("w010 w011 w150 w151 w152", words(0, 199), f"\u2026 {words(132, 199)}"),
+        ("w050 w051 w052 w150", words(0, 199), f"\u2026 {words(43, 101)} \u2026"),
         ("w019", words(0, 199), words(0, 59) + " \u2026"),
         ("w020", words(0, 199), f"\u2026 {words(13, 71)} \u2026"),
         # A window begins with a sentence, if one begins near.
@@ -254,6 +256,12 @@ def test_a_row_far_down_a_table_is_shown_below_the_names_of_its_columns() -> Non
 def test_names_of_columns_that_leave_no_room_for_a_row_are_not_shown_again() -> None:
     shown = show("HP-2030", table(f"| {LOREM * 3} | Name | Price |"))
     assert snippet_of(shown).startswith("\u2026 \u2022 HP-2030 \u00b7 Pump 30")
+
+
+def test_names_of_columns_are_shown_once_where_a_snippet_begins_with_them() -> None:
+    text = f"{LOREM * 6}\n\n" + table("| Article number | Name | Price |", rows=8)
+    beginning = "\u2026 Article number \u00b7 Name \u00b7 Price \u2022 HP-2000"
+    assert snippet_of(show("HP-2007", text)).startswith(beginning)
 
 
 def test_prose_after_a_table_is_shown_without_the_names_of_its_columns() -> None:

@@ -2,7 +2,14 @@
 
 import pytest
 
-from workshop.retrieval.tokens import Tokenizer, heading_term, query_terms, remember
+from workshop.retrieval.tokens import (
+    SURFACE_MARK,
+    Tokenizer,
+    heading_term,
+    query_terms,
+    remember,
+    surface_term,
+)
 
 english = Tokenizer("english")
 
@@ -99,6 +106,17 @@ def test_devanagari_words_keep_their_vowel_signs() -> None:
 def test_a_question_asks_for_the_heading_that_it_names(query: str, term: str | None) -> None:
     assert heading_term(english.tokenize(query)) == term
     assert term is None or term in query_terms(english.tokenize(query))
+
+
+@pytest.mark.parametrize(
+    ("query", "spelt"),
+    [("_open", "_open"), ("what is Open?", "Open"), ("open it", "open"), ("open doors", None)],
+)
+def test_a_single_word_is_also_looked_up_as_it_is_spelt(query: str, spelt: str | None) -> None:
+    term = surface_term(english.tokenize(query))
+    assert (term and term.removeprefix(SURFACE_MARK)) == spelt
+    assert term is None or term in query_terms(english.tokenize(query))
+    assert term not in english.terms(query)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import logging
 import math
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -94,6 +95,18 @@ def test_a_request_is_counted_timed_and_logged(
         "results": 0,
     }
     assert second["fields"]["query"] == "a-secret"
+
+
+def test_seconds_of_a_request_are_logged_in_thousandths(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO)
+    clock = SimpleNamespace(perf_counter=iter([1.0, 1.0123456]).__next__)
+    monkeypatch.setattr("workshop.web.observing.time", clock)
+    with observe_request({"method": "GET", "path": "/search"}, "an-id"):
+        pass
+    (record,) = caplog.records
+    assert vars(record)["fields"]["duration_ms"] == 12.346
 
 
 def test_a_request_that_fails_without_an_answer_is_logged_too(

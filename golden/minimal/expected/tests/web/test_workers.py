@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -46,27 +47,36 @@ def test_a_worker_that_dies_is_replaced_until_the_server_is_stopped(
 ) -> None:
     monkeypatch.setattr("workshop.web.workers.load", lambda **_: None)
 
+    pauses: list[float] = []
+    sleep = time.sleep
+    briefly = SimpleNamespace(sleep=lambda seconds: sleep(0.05) or pauses.append(seconds))
+    monkeypatch.setattr("workshop.web.workers.time", briefly)
+
     def run() -> None:
-        """Let the first worker fail; the second one stops its parent."""
+        """Let one worker fail; once there is a third, it stops its parent."""
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-        (tmp_path / str(os.getpid())).touch()
-        if len(list(tmp_path.iterdir())) == 1:
+        # Nobody else can make this file.
+        with suppress(FileExistsError), (tmp_path / "failed").open("x"):
             raise RuntimeError
+        (tmp_path / str(os.getpid())).touch()
         while True:
-            # A thread that does not wait for it, as tests may have, takes it in vain.
-            os.kill(os.getppid(), signal.SIGTERM)
-            time.sleep(0.1)
+            if len(list(tmp_path.iterdir())) > 2:
+                # A thread that does not wait for it, as tests may have, takes it in vain.
+                os.kill(os.getppid(), signal.SIGTERM)
+            sleep(0.02)
 
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     handler = signal.getsignal(signal.SIGCHLD)
     stop_handler = signal.signal(signal.SIGTERM, lambda *_: None)
     try:
         with socket.socket() as listener:
-            run_workers(1, run, listener)
+            run_workers(2, run, listener)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         signal.signal(signal.SIGCHLD, handler)
         signal.signal(signal.SIGTERM, stop_handler)
-    assert len(list(tmp_path.iterdir())) == 2
-    assert "a worker died" in caplog.messages
+    assert len(list(tmp_path.iterdir())) == 3
+    assert caplog.messages.count("a worker died") == 1
+    # One that cannot start must not take a core.
+    assert pauses == [1.0]

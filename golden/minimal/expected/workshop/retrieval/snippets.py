@@ -157,10 +157,9 @@ def _show(hit: Hit, find: FindWords, find_above: FindWords) -> ShownHit:
     for piece, is_code in pieces:
         code += [(len(snippet), len(snippet) + len(piece))] if is_code else []
         snippet += f"{piece}\n"
-    is_cut = end < len(hit.text)
+    snippet, is_cut = snippet.rstrip(), end < len(hit.text)
     if len(snippet) > MAX_UNCUT_CHARACTERS:
-        snippet, is_cut = snippet[: _end_of_word(snippet, 0, MAX_CHARACTERS)], True
-    snippet = snippet.rstrip()
+        snippet, is_cut = snippet[: _end_of_word(snippet, 0, MAX_CHARACTERS)].rstrip(), True
     shown_code = tuple((a, min(b, len(snippet))) for a, b in code if a < len(snippet))
     highlights = Highlights(find(snippet), find_above(hit.title), [*map(find_above, hit.section)])
     snippet += f" {GOES_ON}" if is_cut else ""
