@@ -169,8 +169,9 @@ class RunningServer:
             else:
                 said += line
         self._process = None
-        process.stderr.close()
-        raise explain_exit(config.project.name, process.wait(), said)
+        # Leaving it closes what is open to it.
+        with process:
+            raise explain_exit(config.project.name, process.wait(), said)
 
     def _relay(self, process: "subprocess.Popen[str]", config: Config) -> None:
         """Hand on what a server logs; where it ends by itself, interrupt what goes on here."""
@@ -209,7 +210,7 @@ def _describe_log(line: str) -> str:
     try:
         values = json.loads(line)
         message = values.pop("message")
-    except (ValueError, LookupError, AttributeError):
+    except (ValueError, LookupError, AttributeError, TypeError):
         return line.rstrip()
     fields = [f"{name}={value}" for name, value in values.items() if name not in _COMMON]
     return " ".join([str(message), *fields])
