@@ -164,7 +164,7 @@ class PostingRuns:
 
     def remove(self) -> None:
         """Remove the file."""
-        self._path.unlink(missing_ok=True)
+        self._path.unlink()
 
     def _range(self, file: BinaryIO, rank: NDArray[np.uint32], first: int, last: int) -> TermRange:
         none = np.zeros(0, dtype=np.uint32)

@@ -36,6 +36,7 @@ def test_what_is_known_of_an_index_before_changes_nothing(
     vectors = chooser.standard_normal((before + added, DIMENSIONS)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     queries = chooser.standard_normal((20, DIMENSIONS)).astype(np.float32)
+    queries[0] = vectors[0]
     written(tmp_path / "before", vectors[:before]).nearest(queries[:15]).leave(
         tmp_path, queries[:15]
     )
@@ -52,8 +53,17 @@ def test_what_is_known_of_an_index_before_changes_nothing(
     found = known.find(queries, RECALL_DEPTH).chunks[:, 0] != UNKNOWN
     assert not found[15:].any()
     assert found[:15].any() == (before >= RECALL_DEPTH)
+    # None of them is looked for again unless one has gone.
+    assert found[:15].all() == (before >= RECALL_DEPTH and not gone)
     (chunks, cosines), (expected_chunks, expected_cosines) = (
         by_number(now.nearest(queries, each)) for each in (known, None)
     )
     assert np.array_equal(chunks, expected_chunks)
     np.testing.assert_allclose(cosines, expected_cosines, rtol=1e-5)
+
+
+def test_the_opposite_of_a_query_is_nearer_than_nothing(tmp_path: Path) -> None:
+    vectors = np.eye(DIMENSIONS, dtype=np.float32)[:5]
+    found, cosines = written(tmp_path / "index", vectors).nearest(-vectors[:1])
+    assert sorted(found[0].tolist()) == [0, 1, 2, 3, 4]
+    assert cosines[0].min() == pytest.approx(-1)

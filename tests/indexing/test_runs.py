@@ -1,7 +1,10 @@
 """What is too large for memory comes out as if it had been in memory."""
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -9,11 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundry.indexing import postings, runs, vectors
-from foundry.indexing.files import ArrayFile, write_array
-from foundry.indexing.terms import make_chunk_terms
+from foundry.indexing.carried import Previous
+from foundry.indexing.files import ArrayFile, offsets_of, write_array
+from foundry.indexing.terms import NAMED, make_chunk_terms
+from foundry.records.prepared import ChunkTerms
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.dense_lane import pack_signs
 from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.retrieval.tokens import HEADING_MARK
 
 words = st.text(st.sampled_from("abé\U0001f600"), min_size=1, max_size=2)
 documents = st.lists(
@@ -77,6 +83,95 @@ def _posting_files(layout: IndexLayout) -> list[Path]:
         layout.posting_chunks,
         layout.posting_impacts,
     ]
+
+
+headings = st.dictionaries(
+    st.lists(words, min_size=1, max_size=2).map(lambda parts: HEADING_MARK + " ".join(parts)),
+    st.sampled_from([1, NAMED]),
+    max_size=2,
+)
+described = st.lists(
+    st.tuples(st.dictionaries(words, st.integers(1, 9), max_size=4), headings),
+    min_size=1,
+    max_size=3,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rounds=st.lists(
+        st.lists(st.tuples(st.integers(0, 3), st.none() | described), max_size=6),
+        min_size=2,
+        max_size=4,
+    ),
+    size=st.integers(1, 12),
+)
+def test_postings_of_an_index_before_are_those_of_one_written_anew(
+    tmp_path_factory: pytest.TempPathFactory, rounds: list[list[tuple[int, Any]]], size: int
+) -> None:
+    """In each round, some documents are left out, and others are put in between."""
+    folder = tmp_path_factory.mktemp("carried")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "RUN_POSTINGS", size)
+        patch.setattr(postings, "RUN_POSTINGS", size)
+        before: list[ChunkTerms] = []
+        previous = None
+        for number, edits in enumerate(rounds):
+            places: list[int | ChunkTerms] = []
+            left = iter(range(len(before)))
+            for kept, chunks in edits:
+                places += islice(left, kept)
+                if chunks is None:
+                    next(left, None)
+                else:
+                    places.append(_terms_of(chunks))
+            places += left
+            now = [before[each] if isinstance(each, int) else each for each in places]
+            carried, anew = folder / f"carried{number}", folder / f"anew{number}"
+            _write(anew, None, now, now)
+            _write(carried, previous, places, before)
+            assert _contents(carried) == _contents(anew)
+            before = now
+            layout = IndexLayout(carried)
+            previous = Previous(layout, carried / "left", cast("Any", None), offsets_of([]))
+
+
+def _terms_of(chunks: list[tuple[dict[str, int], dict[str, int]]]) -> ChunkTerms:
+    return make_chunk_terms(
+        [[*Counter(counts).elements()] for counts, _ in chunks], [names for _, names in chunks]
+    )
+
+
+def _write(
+    folder: Path,
+    previous: Previous | None,
+    documents: Sequence[int | ChunkTerms],
+    before: Sequence[ChunkTerms],
+) -> None:
+    """Write the postings of documents; numbers are those of documents `before`."""
+    left = folder / "left"
+    left.mkdir(parents=True)
+    builder = postings.PostingsBuilder(folder, previous)
+    ends = np.cumsum([0, *(len(terms.lengths) // 4 for terms in before)])
+    renumbered, count = np.full(ends[-1], -1), 0
+    for each in documents:
+        if isinstance(each, int):
+            first, last = ends[each], ends[each + 1]
+            builder.carry(first, last)
+            renumbered[first:last] = np.arange(count, count + last - first)
+            count += last - first
+        else:
+            builder.add(each)
+            count += len(each.lengths) // 4
+    if previous is not None:
+        builder.carry_postings(renumbered)
+    builder.write(IndexLayout(folder), left)
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    """Return all files; the pairs of headings and their parts are left in any order."""
+    found = {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {name: content for name, content in found.items() if not name.startswith("parts")}
 
 
 @settings(max_examples=40, deadline=None)

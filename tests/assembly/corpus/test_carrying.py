@@ -41,8 +41,8 @@ def text_of(number: int, variant: int) -> str:
     front = f"---\ntags: [t{number % 3}, v{variant}]\naliases: [Name {variant}]\n---\n"
     links = f"[a]({'../' * (number % 2)}{name_of(other)}) [[Name {other % 4}]] [[page-{other}]]"
     more = NOTICE if variant % 2 else words
-    secret = 'password = "hunter2horse"\n\n' if variant == 4 else ""
-    sections = f"## Part {variant}\n\n{secret}{links}\n\n## Shared heading\n\n{more}"
+    finding = "Spoken\u200b aloud.\n\n" if variant == 4 else ""
+    sections = f"## Part {variant}\n\n{finding}{links}\n\n## Shared heading\n\n{more}"
     return f"{front}# Page {number}, {chooser.choice('xyz')}\n\n{words}\n\n{sections}\n"
 
 
