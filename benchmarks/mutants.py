@@ -39,6 +39,9 @@ TIMES_AS_LONG = 4.0
 
 PYTEST = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow"]
 PYTEST += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+UNSHRUNK = ["--hypothesis-profile", "unshrunk"]
+"""Properties that fail are not explained by a smaller example, which takes long."""
+
 PASSED, TIMED_OUT = 0, -1
 
 
@@ -134,7 +137,8 @@ def try_all(tree: Path, module: Module, mutants: Sequence[Mutant]) -> Iterator[M
     intact = file.read_bytes()
     loaded = tree.parent / "loaded"
     begun = time.monotonic()
-    code = run_tests(tree, module.tests, None, loaded)
+    tests = [*UNSHRUNK, *module.tests]
+    code = run_tests(tree, tests, None, loaded)
     if code != PASSED:
         sys.exit(f"{module.name}: its tests fail as it is: {' '.join(module.tests)}")
     limit = MIN_SECONDS + TIMES_AS_LONG * (time.monotonic() - begun)
@@ -144,7 +148,7 @@ def try_all(tree: Path, module: Module, mutants: Sequence[Mutant]) -> Iterator[M
         for mutant in mutants:
             file.write_text(mutant.source, encoding="utf-8")
             _date(file, written)
-            if run_tests(tree, module.tests, limit) == PASSED:
+            if run_tests(tree, tests, limit) == PASSED:
                 yield mutant
     finally:
         file.write_bytes(intact)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import warm_python
 from click.testing import CliRunner, Result
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from sharing import in_haste, start_for_all
 
 from foundry.cli.main import main
@@ -24,6 +24,9 @@ from foundry.state.folder import PROOF, STATE, sign
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("steady", unhurried, derandomize=True)
 settings.register_profile("explore", unhurried)
+# For `benchmarks/mutants.py`: that something fails is enough, the smallest example takes long.
+FOUND_ONLY = [Phase.explicit, Phase.generate]
+settings.register_profile("unshrunk", unhurried, derandomize=True, phases=FOUND_ONLY)
 settings.load_profile("steady")
 
 GARBAGE = 50_000
