@@ -18,6 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from servers import chat_sources, get, in_checkout, in_python, post, serving
 
 from foundry.cli.main import main
+from foundry.runtime.retrieval.results import TOO_MUCH
 
 HANDBOOK = Path(__file__).parent.parent / "examples" / "handbook"
 QUESTIONS = (
@@ -37,6 +38,8 @@ Ranking = list[tuple[str, float]]
 def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("doors") / "handbook"
     shutil.copytree(HANDBOOK, root, ignore=shutil.ignore_patterns(".foundry", "dist"))
+    with (root / "foundry.toml").open("a") as file:
+        file.write("\n[search.operators]\n")
     for command in ("build", "export"):
         result = CliRunner().invoke(main, [command, str(root)])
         assert result.exit_code == 0, result.output
@@ -139,6 +142,25 @@ def test_unknown_identifiers_are_named_through_every_door(export: Path, address:
     for more in ([], ["--explain"]):
         done = subprocess.run([*command, *more], capture_output=True, check=True)
         assert f"{query} is nowhere in these documents." in done.stdout.decode()
+
+
+def test_a_query_of_too_much_work_says_so_through_every_door(export: Path, address: str) -> None:
+    query = "safety" + " path:nowhere" * 30
+    quoted = urllib.parse.quote(query)
+    command = [*in_checkout(export), "search", query]
+    done = subprocess.run([*command, "--json"], capture_output=True, check=True)
+
+    async def call() -> Any:
+        async with Client(streamable_http_client(f"{address}/mcp")) as client:
+            return (await client.call_tool("search", {"query": query})).structured_content
+
+    found = [json.loads(done.stdout), get(f"{address}/search?q={quoted}"), asyncio.run(call())]
+    found.append(post(f"{address}/search", {"query": query}))
+    for answer in found:
+        assert answer["stages"]["budget"] == {"stopped": ["operators"], "notice": TOO_MUCH}
+        assert ranking(answer) == ranking(found[0])
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert TOO_MUCH in done.stdout.decode()
 
 
 MANY = [f"p{number}/" for number in range(257)]

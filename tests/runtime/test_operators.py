@@ -70,7 +70,7 @@ def word(text: str, *, is_excluded: bool = False) -> Item:
     ],
 )
 def test_what_is_an_operator(index: Index, query: str, expected: Operators) -> None:
-    assert parse_operators(index, query) == expected
+    assert parse_operators(index, query, Journal()) == expected
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_what_is_an_operator(index: Index, query: str, expected: Operators) -> N
     ],
 )
 def test_what_is_plain_text(index: Index, query: str) -> None:
-    assert parse_operators(index, query) == Operators(query)
+    assert parse_operators(index, query, Journal()) == Operators(query)
 
 
 pieces = st.sampled_from(
@@ -98,7 +98,7 @@ pieces = st.sampled_from(
 
 @given(st.lists(pieces, max_size=12).map("".join) | st.text(max_size=60))
 def test_no_query_is_refused_and_none_is_lost(index: Index, query: str) -> None:
-    found = parse_operators(index, query)
+    found = parse_operators(index, query, Journal())
     terms = index.tokenizer.terms
     if not found.items and not found.filters:
         assert found.text == query
@@ -113,7 +113,7 @@ def test_no_query_is_refused_and_none_is_lost(index: Index, query: str) -> None:
 
 def found_by(index: Index, query: str, phrase_chunks: int = 10) -> list[int]:
     """The numbers of the notes that a query's operators let through."""
-    operators = parse_operators(index, query)
+    operators = parse_operators(index, query, Journal())
     allowed = apply_operators(operators, index, None, Journal(), phrase_chunks=phrase_chunks)
     assert allowed is not None
     return [number for number, passes in enumerate(allowed) if passes]
@@ -160,7 +160,7 @@ def test_only_so_many_chunks_are_read_for_a_phrase(index: Index) -> None:
 def test_a_view_of_some_documents_leaves_out_what_is_excluded(index: Index) -> None:
     view = view_of(index, {"team": "core"})
     for query, expected in (("pump -oily", [0]), ("pump +oily", [4]), ("pump -valves", [0, 4])):
-        operators = parse_operators(view, query)
+        operators = parse_operators(view, query, Journal())
         own = view.part(FilterColumns).select(None)
         allowed = apply_operators(operators, view, own, Journal(), phrase_chunks=10)
         assert allowed is not None
@@ -168,14 +168,14 @@ def test_a_view_of_some_documents_leaves_out_what_is_excluded(index: Index) -> N
 
 
 def test_operators_of_a_query_are_bounded(index: Index) -> None:
-    found = parse_operators(index, "pump " + "+seal " * (MAX_ITEMS + 3))
+    found = parse_operators(index, "pump " + "+seal " * (MAX_ITEMS + 3), Journal())
     assert len(found.items) == MAX_ITEMS
     assert found.text.count("+seal") == 3
 
 
 def test_callers_keep_their_own_filters(index: Index) -> None:
     own = index.part(FilterColumns).select({"team": "deep"})
-    operators = parse_operators(index, "pump team:core")
+    operators = parse_operators(index, "pump team:core", Journal())
     allowed = apply_operators(operators, index, own, Journal(), phrase_chunks=10)
     assert allowed is not None
     assert not allowed.any()

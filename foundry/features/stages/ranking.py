@@ -81,7 +81,7 @@ class Anchors(Stage):
         Place.BOOST,
         {"retrieval.stages.anchors": ("boost_anchors",)},
         "candidates = boost_anchors(candidates, index.keyword_lane, tokens,"
-        " patterns, factor={factor})",
+        " patterns, journal, factor={factor})",
         readme="Scores of passages that contain an identifier of the query are multiplied by"
         " {factor}.",
     )
@@ -250,7 +250,8 @@ class WordParts(Stage):
         yield Step(
             Place.RERANK,
             {"retrieval.stages.word_parts": ("boost_word_parts",)},
-            "candidates = boost_word_parts(candidates, index, tokens," " hits={hits}, gain={gain})",
+            "candidates = boost_word_parts(candidates, index, tokens, journal,"
+            " hits={hits}, gain={gain})",
             {"most": 1 + self.gain},
             readme="Among the best {hits}, scores of passages that contain parts of the query's"
             " words are multiplied by up to {most}.",

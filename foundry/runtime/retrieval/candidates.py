@@ -82,6 +82,9 @@ class TermLane(Protocol):
     def frequency(self, term: str) -> int:
         """Return the number of chunks that have a term."""
 
+    def having(self, term: str) -> NDArray[np.integer]:
+        """Return the chunks (m,), ascending numbers, that have a term."""
+
 
 class VectorLane(Protocol):
     """The dense lane of an index. Queries are unit vectors (d,)."""

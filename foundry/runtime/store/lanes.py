@@ -80,6 +80,10 @@ class StoredKeywordLane:
         number = self._find(term)
         return 0 if number is None else self._count(number)
 
+    def having(self, term: str) -> NDArray[np.integer]:
+        """Return the chunks (m,), ascending numbers, that have a term."""
+        return np.sort(self.search([term], max(1, self.frequency(term))).chunks)
+
     def numbers(self, terms: Iterable[str]) -> list[tuple[int, int]]:
         """Return the numbers of the terms that the index has, and how often each is asked for."""
         found = ((self._find(term), times) for term, times in sorted(Counter(terms).items()))

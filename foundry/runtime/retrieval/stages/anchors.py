@@ -7,7 +7,10 @@ import numpy as np
 
 from ..candidates import Candidates, TermLane
 from ..identifiers import find_identifiers, whole_terms
+from ..results import Journal
 from ..tokens import Token
+
+LOOKUP_UNITS = 5  # To look for a candidate among the postings of a term.
 
 
 def boost_anchors(
@@ -15,6 +18,7 @@ def boost_anchors(
     keyword_lane: TermLane,
     tokens: Sequence[Token],
     patterns: Sequence[re.Pattern[str]],
+    journal: Journal,
     *,
     factor: float,
 ) -> Candidates:
@@ -23,11 +27,13 @@ def boost_anchors(
     A chunk contains an anchor if its text, headings or tags do. Without anchors in the query
     nothing changes.
     """
-    anchors = {whole_terms(token) for token in find_identifiers(tokens, patterns)}
+    anchors = dict.fromkeys(whole_terms(token) for token in find_identifiers(tokens, patterns))
     if not anchors:
         return candidates
     found = np.zeros(len(candidates.chunks), dtype=np.bool_)
     for anchor in anchors:
+        if not journal.spend("anchors", len(anchor) * len(found) * LOOKUP_UNITS):
+            break
         scores = [keyword_lane.scores([term], candidates.chunks) for term in anchor]
         found |= np.all(scores, axis=0)
     return candidates.boosted("anchors", np.where(found, factor, 1.0), factor)

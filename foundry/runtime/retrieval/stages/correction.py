@@ -12,13 +12,15 @@ from ...index.reader import Index
 from ..candidates import stage
 from ..identifiers import Patterns, is_written_identifier, whole_terms
 from ..results import Journal
+from ..tokens import MAX_QUERY_CHARACTERS
 from .nearest_words import MAX_LENGTH, Words
 
 MIN_CORRECTED = 4  # Letters: shorter words are left as they are.
 MAX_ACRONYM = 6
-MAX_LOOKED_UP = 8  # Words of a query: the others are left as they are.
+MAX_JUDGED, MAX_LOOKED_UP = 64, 8  # Words of a query: the others are left as they are.
+LOOKUP_UNITS, WORDS_OF_UNIT = 5_000, 8  # Of a word; for each so many words of the index, a unit.
 
-FOLDER = "correction"  # Of an index.
+STAGE = FOLDER = "correction"  # The folder is one of an index.
 
 _PART = re.compile(r"[\"\u201c\u201e][^\"\u201c-\u201e]*[\"\u201c\u201d]|[\w.:/@'\u2019-]+")
 _WORD = re.compile(r"[^\W\d]+")
@@ -37,22 +39,29 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
     """
     words = index.part(open_words)
     demanded = journal.stages.get("operators", {})
-    kept = " ".join([*demanded.get("phrases", ()), *demanded.get("required", ())]).casefold()
+    kept = (
+        " ".join([*demanded.get("phrases", ()), *demanded.get("required", ())]).casefold().split()
+    )
     normal = query if query.isascii() else unicodedata.normalize("NFKC", query)
+    normal = normal[:MAX_QUERY_CHARACTERS]
     names = _find_names(normal)
     looked_up = 0
-    corrected: dict[str, str] = {}
+    judged: dict[str, str] = {}
+    units = LOOKUP_UNITS + len(words.forms) // WORDS_OF_UNIT
 
     def correct(match: re.Match[str]) -> str:
         nonlocal looked_up
         word = match[0]
-        if word in corrected or word.casefold() in kept.split() or not _may_err(index, word):
-            return corrected.get(word, word)
-        looked_up += 1
-        if looked_up > MAX_LOOKED_UP:
-            return word
-        found = _correct(index, words, word, is_name=word in names)
-        return corrected.setdefault(word, found) if found else word
+        if word in judged or len(judged) == MAX_JUDGED or looked_up == MAX_LOOKED_UP:
+            return judged.get(word, word)
+        judged[word] = word
+        if word.casefold() not in kept and _may_err(index, word):
+            looked_up += 1
+            if not journal.spend(STAGE, units):
+                looked_up = MAX_LOOKED_UP
+                return word
+            judged[word] = _correct(index, words, word, is_name=word in names) or word
+        return judged[word]
 
     def correct_part(match: re.Match[str]) -> str:
         part = match[0]
@@ -61,12 +70,13 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
         return _WORD.sub(correct, part)
 
     said = _PART.sub(correct_part, normal)
+    corrected = {word: found for word, found in judged.items() if found != word}
     if not corrected:
         return query
     misspelt = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in corrected))
     original = misspelt.sub(lambda match: f'"{match[0]}"', normal)
     notice = f"Showing results for: {said}"
-    journal.note("correction", query=said, corrected=corrected, original=original, notice=notice)
+    journal.note(STAGE, query=said, corrected=corrected, original=original, notice=notice)
     return said
 
 

@@ -18,6 +18,8 @@ from itertools import islice, pairwise
 from ..results import Hit, Journal
 from ..tokens import Token
 
+MOST_COMPARED = 4  # Times as many hits as each query compares.
+
 _DIGIT = re.compile(r"\d")
 
 Tokenize = Callable[[str], Sequence[Token]]
@@ -67,11 +69,15 @@ def merge_near_duplicates(
     kept: list[Hit] = []
     shingles: list[Shingles] = []
     duplicates: list[list[Hit]] = []
-    removed = 0
+    removed = compared = 0
 
     def find_original(hit: Hit) -> int | None:
         """Return the number of the hit that this one resembles, if there is one."""
-        nonlocal removed
+        nonlocal compared, removed
+        if compared == MOST_COMPARED * depth:
+            journal.stop("near_duplicates")
+            return None
+        compared += 1
         found = Shingles.of(hit.text, tokenize)
         for number, other in enumerate(shingles):
             if found.resembles(other, similarity):

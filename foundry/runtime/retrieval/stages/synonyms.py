@@ -18,6 +18,7 @@ from ..tokens import HEADING_MARK, Token, heading_term, query_terms
 FOLDER = "synonyms"  # Of an index.
 MAX_FORM_TERMS = 8
 MAX_ADDED = 8  # Forms to a query.
+MAX_NAMED = 128  # Words of a query in which forms are found; more repeat each other.
 
 Forms = Mapping[str, list[str]]
 """The terms of a form, with spaces between them, to the forms that stand for it."""
@@ -63,7 +64,7 @@ def add_synonyms(
     forms = index.part(open_forms)
     heading = heading_term(tokens)
     is_heading = heading is not None and index.keyword_lane.frequency(heading) > 0
-    named = [token for token in tokens if token.terms]
+    named = [token for token in tokens if token.terms][:MAX_NAMED]
     left_out: list[Token] = []
     added: dict[str, list[str]] = {}
     texts, more = [searched], list[str]()
@@ -106,15 +107,17 @@ def _frequency(index: Index, form: Iterable[Token]) -> int:
 
 
 def _find_forms(forms: Forms, tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return the places of the longest forms among tokens with terms, from the left."""
-    found, start = [], 0
+    """Return the places of the longest forms among tokens with terms, each once, from the left."""
+    keys = [form_key([token]) for token in tokens]
+    found, start = dict[str, tuple[int, int]](), 0
     while start < len(tokens):
         stop = min(len(tokens), start + MAX_FORM_TERMS)
         for end in range(stop, start, -1):
-            if form_key(tokens[start:end]) in forms:
-                found.append((start, end))
+            key = " ".join(keys[start:end])
+            if key in forms:
+                found.setdefault(key, (start, end))
                 start = end
                 break
         else:
             start += 1
-    return found
+    return [*found.values()]

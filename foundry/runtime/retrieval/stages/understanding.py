@@ -16,7 +16,7 @@ from ...index.reader import Index
 from ...language_model import LanguageModel, ModelError
 from ..candidates import stage
 from ..filters import Filters
-from ..identifiers import is_identifier_query
+from ..identifiers import MAX_PATTERN_INPUT, is_identifier_query
 from ..query_model import QueryModel, Request
 from ..results import Journal
 from ..settings import settings
@@ -74,7 +74,8 @@ def understand_query(
     A query that is nothing but an identifier is left alone, and the model is not asked.
     """
     asked = Understood(query, filters)
-    _, tokens = index.tokenizer.tokenize_query(query)
+    # A longer query is none, which its words need not be told apart for.
+    _, tokens = index.tokenizer.tokenize_query(query[: MAX_PATTERN_INPUT + 1])
     if is_identifier_query(query, tokens, settings().identifier_patterns):
         return asked
     members: dict[str, tuple[str, dict[str, Any]]] = {}

@@ -13,16 +13,24 @@ import numpy as np
 
 from ...index.reader import Index
 from ..candidates import Candidates, stage
+from ..results import Journal
 from ..tokens import WORD, Token
 
 PART_LETTERS = 5
 MIN_LETTERS = 4  # A shorter word has no parts.
+LOOKUP_UNITS = 40  # To look for a part in a text.
 MAX_PARTS = 128  # The first ones of a query.
 
 
 @stage("word_parts")
 def boost_word_parts(
-    candidates: Candidates, index: Index, tokens: Sequence[Token], *, hits: int, gain: float
+    candidates: Candidates,
+    index: Index,
+    tokens: Sequence[Token],
+    journal: Journal,
+    *,
+    hits: int,
+    gain: float,
 ) -> Candidates:
     """Multiply the scores of the best `hits` by up to 1 + `gain`; `tokens` are the query's.
 
@@ -32,6 +40,8 @@ def boost_word_parts(
     texts = [_read_text(index, int(number)) for number in candidates.chunks[places]]
     evidence = np.zeros(len(texts))
     for part in parts:
+        if not journal.spend("word_parts", len(texts) * LOOKUP_UNITS):
+            break
         found = [part in text for text in texts]
         evidence += np.array(found) * _rarity(sum(found), len(texts))
     factors = np.ones(len(candidates.chunks))

@@ -1,6 +1,7 @@
 """How this server searches: every step of it, in order."""
 
 from .index.reader import Index, current_index, served
+from .retrieval.budget import Budget
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.dense_lane import DenseLane
 from .retrieval.encoder import open_encoder
@@ -12,6 +13,7 @@ from .retrieval.results import (
     Journal,
     Mode,
     SearchResponse,
+    afford_terms,
     compare_with_terms,
     merge_equal_texts,
     rank_hits,
@@ -39,6 +41,7 @@ def search_hybrid(
     """
     journal = Journal.begin(query, top_k, mode)
     index = current_index()
+    journal.budget = Budget.of(index)
     patterns = settings().identifier_patterns
     understood = understand_query(
         index,
@@ -55,10 +58,11 @@ def search_hybrid(
     if searched != rewritten:
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
+    terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns).select(filters)
     _, own_tokens = index.tokenizer.tokenize_query(query)
     unknown = journal.unknown_identifiers = find_unknown_identifiers(
-        index, query, own_tokens, patterns
+        index, query, own_tokens, patterns, journal
     )
 
     # Ten times as many, because some are left out further down.

@@ -1,6 +1,7 @@
 """How this server searches: every step of it, in order."""
 
 from .index.reader import Index, current_index, served
+from .retrieval.budget import Budget
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.dense_lane import DenseLane
 from .retrieval.encoder import open_encoder
@@ -13,6 +14,7 @@ from .retrieval.results import (
     Journal,
     Mode,
     SearchResponse,
+    afford_terms,
     compare_with_terms,
     merge_equal_texts,
     rank_hits,
@@ -36,14 +38,18 @@ def search_hybrid(
     """
     journal = Journal.begin(query, top_k, mode)
     index = current_index()
+    journal.budget = Budget.of(index)
     patterns = settings().identifier_patterns
 
     searched, tokens = index.tokenizer.tokenize_query(query)
     if searched != query:
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
+    terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns).select(filters)
-    unknown = journal.unknown_identifiers = find_unknown_identifiers(index, query, tokens, patterns)
+    unknown = journal.unknown_identifiers = find_unknown_identifiers(
+        index, query, tokens, patterns, journal
+    )
 
     depth = candidate_count(top_k)
     keyword = index.keyword_lane.search(terms, depth, allowed)

@@ -1,6 +1,7 @@
 """How this server searches: every step of it, in order."""
 
 from .index.reader import Index, current_index, served
+from .retrieval.budget import Budget
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.dense_lane import DenseLane
 from .retrieval.encoder import open_encoder
@@ -8,7 +9,15 @@ from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
 from .retrieval.keyword_lane import KeywordLane
-from .retrieval.results import Journal, Mode, SearchResponse, compare_with_terms, rank_hits, respond
+from .retrieval.results import (
+    Journal,
+    Mode,
+    SearchResponse,
+    afford_terms,
+    compare_with_terms,
+    rank_hits,
+    respond,
+)
 from .retrieval.settings import settings
 from .retrieval.stages.adaptive_weights import adapt_weights
 from .retrieval.stages.anchors import boost_anchors
@@ -39,6 +48,7 @@ def search_hybrid(
     """
     journal = Journal.begin(query, top_k, mode)
     index = current_index()
+    journal.budget = Budget.of(index)
     patterns = settings().identifier_patterns
     operators = read_operators(index, query, journal)
     plain = operators.text
@@ -49,9 +59,12 @@ def search_hybrid(
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
     searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)
+    terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns).select(filters)
     allowed = apply_operators(operators, index, allowed, journal, phrase_chunks=300)
-    unknown = journal.unknown_identifiers = find_unknown_identifiers(index, plain, tokens, patterns)
+    unknown = journal.unknown_identifiers = find_unknown_identifiers(
+        index, plain, tokens, patterns, journal
+    )
 
     # Ten times as many, because some are left out further down.
     depth = 10 * candidate_count(top_k)
@@ -83,7 +96,9 @@ def search_hybrid(
             candidates = fuse_linear(candidates, semantic_weight, keyword_weight)
             candidates = boost_feedback(candidates, index, gain=0.3)
 
-    candidates = boost_anchors(candidates, index.keyword_lane, tokens, patterns, factor=1.1)
+    candidates = boost_anchors(
+        candidates, index.keyword_lane, tokens, patterns, journal, factor=1.1
+    )
     candidates = boost_by_tiers(
         candidates, index.part(FilterColumns).modified, today(), tiers=[(14, 1.2), (60, 1.05)]
     )

@@ -3,12 +3,21 @@
 from functools import partial
 
 from .index.reader import current_index, served
+from .retrieval.budget import Budget
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, fuse_linear, judge, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier, is_identifier_query
-from .retrieval.results import Journal, Mode, SearchResponse, merge_equal_texts, rank_hits, respond
+from .retrieval.results import (
+    Journal,
+    Mode,
+    SearchResponse,
+    afford_terms,
+    merge_equal_texts,
+    rank_hits,
+    respond,
+)
 from .retrieval.settings import settings
 from .retrieval.tokens import query_terms
 from .store.lanes import StoredSearch, open_stored
@@ -26,14 +35,18 @@ def search_hybrid(
     """
     journal = Journal.begin(query, top_k, mode)
     index = current_index()
+    journal.budget = Budget.of(index)
     patterns = settings().identifier_patterns
 
     searched, tokens = index.tokenizer.tokenize_query(query)
     if searched != query:
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
+    terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns).select(filters)
-    unknown = journal.unknown_identifiers = find_unknown_identifiers(index, query, tokens, patterns)
+    unknown = journal.unknown_identifiers = find_unknown_identifiers(
+        index, query, tokens, patterns, journal
+    )
 
     depth = candidate_count(top_k)
     lanes = StoredSearch(index, terms, depth, allowed, unknown)

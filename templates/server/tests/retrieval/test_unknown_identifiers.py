@@ -16,7 +16,7 @@ from foundry.runtime.retrieval.identifiers import (
     finds_identifier,
 )
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
-from foundry.runtime.retrieval.results import compare_with_terms
+from foundry.runtime.retrieval.results import Journal, compare_with_terms
 from foundry.runtime.retrieval.tokens import Tokenizer, query_terms
 
 TOKENIZER = Tokenizer("english")
@@ -58,7 +58,7 @@ INDEX = make_index(CHUNKS)
 
 def unknown(query: str, *patterns: str, index: Any = INDEX) -> tuple[str, ...]:
     _, tokens = TOKENIZER.tokenize_query(query)
-    return find_unknown_identifiers(index, query, tokens, [*map(re.compile, patterns)])
+    return find_unknown_identifiers(index, query, tokens, [*map(re.compile, patterns)], Journal())
 
 
 @pytest.mark.parametrize(

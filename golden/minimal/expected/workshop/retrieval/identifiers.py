@@ -15,7 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..index.reader import Index
+from .budget import TEXT_UNITS
 from .candidates import LaneHits
+from .results import Journal
 from .tokens import Token
 
 Patterns = Sequence[re.Pattern[str]]
@@ -70,12 +72,16 @@ def whole_terms(token: Token) -> tuple[str, ...]:
 
 
 def find_unknown_identifiers(
-    index: Index, query: str, tokens: Sequence[Token], patterns: Patterns
+    index: Index, query: str, tokens: Sequence[Token], patterns: Patterns, journal: Journal
 ) -> tuple[str, ...]:
-    """Return the identifiers of a query that the index does not have. Raises StoreError."""
+    """Return the identifiers of a query that the index does not have. Raises StoreError.
+
+    Those that the budget of the query does not cover are not looked for.
+    """
     found = [*_identifiers(query, [token for token in tokens if token.terms], patterns)]
     each = max(1, READ_CHUNKS // max(1, len(found))) if len(query) <= MAX_PATTERN_INPUT else 0
-    return tuple(dict.fromkeys(one.text for one in found if not _is_known(index, one, each)))
+    unknown = (one.text for one in found if not _is_known(index, one, each, journal))
+    return tuple(dict.fromkeys(unknown))
 
 
 def finds_identifier(
@@ -131,7 +137,7 @@ def _companions(tokens: Sequence[Token]) -> list[Token]:
     return found if any(token.text.isalpha() for token in found) else []
 
 
-def _is_known(index: Index, identifier: _Identifier, most_read: int) -> bool:
+def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Journal) -> bool:
     frequency, terms_of = index.keyword_lane.frequency, index.tokenizer.terms
     text, terms = identifier.text, identifier.terms
     if identifier.is_told_by_terms:
@@ -142,6 +148,9 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int) -> bool:
     fewest = min(map(frequency, terms), default=0)
     if not fewest or not most_read:
         return fewest > 0
+    units = sum(map(frequency, terms)) + min(fewest, most_read) * TEXT_UNITS
+    if not journal.spend("unknown_identifiers", units):
+        return True
     written = _as_written(text)
     for number in index.keyword_lane.search(terms, most_read).chunks:
         chunk = index.chunk(int(number))

@@ -8,6 +8,7 @@ import pytest
 
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
+from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.stages.anchors import boost_anchors
 from foundry.runtime.retrieval.tokens import Tokenizer
 
@@ -43,7 +44,12 @@ def keyword_lane(**postings: list[int]) -> KeywordLane:
 def test_anchors() -> None:
     lane = keyword_lane(d40=[1, 3], hall=[0, 1, 2])
     boosted = boost_anchors(
-        candidates(0.9, 0.6, 0.3, 0.2), lane, tokenizer.tokenize("the hall in D40"), (), factor=1.5
+        candidates(0.9, 0.6, 0.3, 0.2),
+        lane,
+        tokenizer.tokenize("the hall in D40"),
+        (),
+        Journal(),
+        factor=1.5,
     )
     # x 1.5 for chunks 1 and 3, all divided by 1.5: 0.6 * 1.5 is not above 0.9 and stays a tie.
     assert boosted.scores == pytest.approx([0.6, 0.6, 0.2, 0.2])
@@ -53,14 +59,14 @@ def test_anchors() -> None:
 def test_an_anchor_is_an_identifier_as_a_whole() -> None:
     lane = keyword_lane(maxconnections=[1], connect=[0, 1], max=[0, 1])
     tokens = tokenizer.tokenize("what max_connections does")
-    boosted = boost_anchors(candidates(0.9, 0.6), lane, tokens, (), factor=1.5)
+    boosted = boost_anchors(candidates(0.9, 0.6), lane, tokens, (), Journal(), factor=1.5)
     assert list(boosted.boosts["anchors"]) == [1, 1.5]
 
 
 def test_a_query_without_anchors_changes_nothing() -> None:
     found = candidates(0.9, 0.6)
     tokens = tokenizer.tokenize("the hall")
-    assert boost_anchors(found, keyword_lane(hall=[0]), tokens, (), factor=1.5) is found
+    assert boost_anchors(found, keyword_lane(hall=[0]), tokens, (), Journal(), factor=1.5) is found
 
 
 def test_patterns_make_anchors() -> None:
@@ -69,6 +75,7 @@ def test_patterns_make_anchors() -> None:
         keyword_lane(hall=[1]),
         tokenizer.tokenize("the hall"),
         (re.compile("hall"),),
+        Journal(),
         factor=2,
     )
     assert boosted.scores == pytest.approx([0.45, 0.6])
@@ -80,6 +87,7 @@ def test_what_only_patterns_know_is_an_anchor_as_a_whole() -> None:
         keyword_lane(blue=[1], hall=[0, 1]),
         tokenizer.tokenize("the hall-blue"),
         (re.compile("hall-blue"),),
+        Journal(),
         factor=2,
     )
     assert boosted.scores == pytest.approx([0.45, 0.6])

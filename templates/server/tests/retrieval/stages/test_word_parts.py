@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.stages.word_parts import boost_word_parts, find_parts
 from foundry.runtime.retrieval.tokens import Tokenizer
 
@@ -47,13 +48,13 @@ def test_a_compound_is_found_by_its_parts() -> None:
     texts = ["Das Dach ist neu.", "Alte\nWASSERROHRE tropfen.", "Ein Rohr.", "Rohr, nicht gelesen."]
     tokens = TOKENIZER.tokenize("Rohr")
     found = boost_word_parts(
-        candidates([0.9, 0.8, 0.7, 0.6]), index_of(texts), tokens, hits=3, gain=0.5
+        candidates([0.9, 0.8, 0.7, 0.6]), index_of(texts), tokens, Journal(), hits=3, gain=0.5
     )
     # The third has ` rohr`, and none has `rohr `; the fourth is not read.
     assert found.boosts["word_parts"].tolist() == pytest.approx([1, 1, 1.5, 1])
     longer = TOKENIZER.tokenize("Rohre")
     found = boost_word_parts(
-        candidates([0.9, 0.8, 0.7, 0.6]), index_of(texts), longer, hits=3, gain=0.5
+        candidates([0.9, 0.8, 0.7, 0.6]), index_of(texts), longer, Journal(), hits=3, gain=0.5
     )
     # The third has ` rohr`, the second `rohre` and `ohre `: each is in one of three.
     assert found.boosts["word_parts"].tolist() == pytest.approx([1, 1.5, 1.25, 1])
@@ -63,7 +64,9 @@ def test_a_compound_is_found_by_its_parts() -> None:
 def test_what_fewer_results_have_counts_for_more() -> None:
     tokens = TOKENIZER.tokenize("Rohre")
     texts = ["Fernrohre", "Wasserrohre", "ein Rohr"]
-    found = boost_word_parts(candidates([0.9, 0.9, 0.9]), index_of(texts), tokens, hits=3, gain=1.0)
+    found = boost_word_parts(
+        candidates([0.9, 0.9, 0.9]), index_of(texts), tokens, Journal(), hits=3, gain=1.0
+    )
     # `rohre` and `ohre ` are in two of three, ` rohr` in one.
     common, rare = 2 * math.log(1 + 1.5 / 2.5), math.log(1 + 2.5 / 1.5)
     largest = max(common, rare)
@@ -74,5 +77,7 @@ def test_what_fewer_results_have_counts_for_more() -> None:
 @pytest.mark.parametrize(("scores", "query"), [([], "Rohr"), ([0.8], "D40"), ([0.8], "Fenster")])
 def test_nothing_shared_keeps_the_order(scores: list[float], query: str) -> None:
     index = index_of(["Ein Rohr."] * len(scores))
-    found = boost_word_parts(candidates(scores), index, TOKENIZER.tokenize(query), hits=9, gain=0.5)
+    found = boost_word_parts(
+        candidates(scores), index, TOKENIZER.tokenize(query), Journal(), hits=9, gain=0.5
+    )
     assert found.best_places().tolist() == list(range(len(scores)))
