@@ -1,7 +1,6 @@
 """How this server searches: every step of it, in order."""
 
 from .index.reader import Index, current_index, served
-from .retrieval.budget import Budget
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.dense_lane import DenseLane
 from .retrieval.encoder import open_encoder
@@ -15,6 +14,7 @@ from .retrieval.results import (
     SearchResponse,
     afford_terms,
     compare_with_terms,
+    half_budget,
     merge_equal_texts,
     rank_hits,
     respond,
@@ -41,7 +41,7 @@ def search_hybrid(
     """
     journal = Journal.begin(query, top_k, mode)
     index = current_index()
-    journal.budget = Budget.of(index)
+    journal.units = half_budget(index)
     patterns = settings().identifier_patterns
     understood = understand_query(
         index,

@@ -3,7 +3,6 @@
 from functools import partial
 
 from .index.reader import current_index, served
-from .retrieval.budget import Budget
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
@@ -14,6 +13,7 @@ from .retrieval.results import (
     Mode,
     SearchResponse,
     afford_terms,
+    half_budget,
     merge_equal_texts,
     rank_hits,
     respond,
@@ -35,7 +35,7 @@ def search_hybrid(
     """
     journal = Journal.begin(query, top_k, mode)
     index = current_index()
-    journal.budget = Budget.of(index)
+    journal.units = half_budget(index)
     patterns = settings().identifier_patterns
 
     searched, tokens = index.tokenizer.tokenize_query(query)

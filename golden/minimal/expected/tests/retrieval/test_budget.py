@@ -6,45 +6,48 @@ from typing import Any
 
 import pytest
 
-from workshop.retrieval.budget import (
+from workshop.retrieval.results import (
     MAX_SECONDS,
     MIN_UNITS,
     TERM_UNITS,
+    TOO_MUCH,
     UNITS_OF_CHUNK,
-    Budget,
+    Journal,
+    afford_terms,
+    half_budget,
 )
-from workshop.retrieval.results import TOO_MUCH, Journal, afford_terms
 
 
 def index_with(**frequencies: int) -> Any:
-    return SimpleNamespace(
-        keyword_lane=SimpleNamespace(frequency=lambda term: frequencies.get(term, 0))
-    )
+    lane = SimpleNamespace(frequency=lambda term: frequencies.get(term, 0))
+    return SimpleNamespace(keyword_lane=lane, chunk_count=0)
 
 
 @pytest.mark.parametrize(("units", "is_left"), [(99, True), (100, True), (101, False)])
 def test_a_budget_covers_what_is_left_of_it(units: int, is_left: bool) -> None:
-    budget = Budget(100)
-    assert budget.take(units) is is_left
-    assert budget.left == (100 - units if is_left else 100)
+    journal = Journal(units=100)
+    assert journal.spend("anchors", units) is is_left
+    assert journal.units == (100 - units if is_left else 100)
 
 
 @pytest.mark.parametrize("chunks", [0, 1_001, 1_000_000])
 def test_it_grows_with_the_index_and_half_is_kept_for_the_terms(chunks: int) -> None:
-    budget = Budget.of(SimpleNamespace(chunk_count=chunks))  # type: ignore[arg-type]
-    units = MIN_UNITS + int(UNITS_OF_CHUNK * chunks)
-    assert (budget.left, budget.kept) == (units // 2, units - units // 2)
-    budget.release()
-    assert (budget.left, budget.kept) == (units, 0)
+    index = index_with()
+    index.chunk_count = chunks
+    half = int(MIN_UNITS + UNITS_OF_CHUNK * chunks) // 2
+    assert half_budget(index) == half
+    journal = Journal(units=half)
+    afford_terms(index, ["a"], journal)
+    assert journal.units == 2 * half - TERM_UNITS
 
 
 def test_the_clock_decides_only_after_very_long() -> None:
-    assert Budget(100, begun=time.thread_time()).take(100)
-    assert not Budget(100, begun=time.thread_time() - MAX_SECONDS).take(1)
+    assert Journal(begun=time.thread_time()).spend("anchors", 1)
+    assert not Journal(begun=time.thread_time() - MAX_SECONDS).spend("anchors", 1)
 
 
 def test_a_response_names_each_stage_that_left_something_out_once() -> None:
-    journal = Journal(budget=Budget(10))
+    journal = Journal(units=10)
     assert journal.spend("operators", 10)
     assert journal.stages == {}
     assert not journal.spend("operators", 1)
@@ -63,7 +66,8 @@ def test_a_response_names_each_stage_that_left_something_out_once() -> None:
     ],
 )
 def test_the_most_frequent_terms_are_left_out_first(left: int, affordable: list[str]) -> None:
-    journal = Journal(budget=Budget(0, kept=left))
+    # The index has half of the least budget, which terms bring.
+    journal = Journal(units=left - MIN_UNITS // 2)
     index = index_with(often=100, a=10, rare=1)
     assert afford_terms(index, ["often", "a", "rare", "a"], journal) == affordable
     assert ("budget" in journal.stages) == ("often" not in affordable)
@@ -72,6 +76,6 @@ def test_the_most_frequent_terms_are_left_out_first(left: int, affordable: list[
 def test_of_terms_equally_frequent_the_same_are_left_out_in_every_process() -> None:
     terms = ["e", "b", "d", "a", "c"]
     for order in (terms, terms[::-1]):
-        journal = Journal(budget=Budget(3 * TERM_UNITS + 15))
+        journal = Journal(units=3 * TERM_UNITS + 15 - MIN_UNITS // 2)
         found = afford_terms(index_with(**dict.fromkeys(terms, 5)), order, journal)
         assert sorted(found) == ["a", "b", "c"]

@@ -43,6 +43,7 @@ const STAGES = {
   synonyms: ({ added }) => Object.entries(added).map(
     ([form, others]) => `${quote(form)} was searched for as ${listed(others)}, too.`,
   ),
+  budget: ({ stopped }) => [`Too much work for one query, left out in part: ${stopped.map(readable).join(", ")}.`],
   query_length: () => ["The query is long, and only its beginning was searched for."],
   expansion: ({ words }) => [words.length ? `The meaning was widened by ${listed(words)}.` : null],
   adaptive_weights: ({ semantic, keyword }) => [

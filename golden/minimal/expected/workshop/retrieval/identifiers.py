@@ -15,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..index.reader import Index
-from .budget import TEXT_UNITS
 from .candidates import LaneHits
-from .results import Journal
+from .results import TEXT_UNITS, Journal
 from .tokens import Token
 
 Patterns = Sequence[re.Pattern[str]]

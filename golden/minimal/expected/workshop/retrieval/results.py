@@ -21,6 +21,12 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 MAX_TOP_K = 100
 MAX_QUERY_LENGTH = 2_000  # Characters.
 HITS_AT_ONCE = 16  # More than most responses show, and few enough to cost little.
+# All stages of a query share one budget of work, counted and not timed, so that the same is left
+# out in every process. A unit is a posting in a search, some 20 ns; all else counts as so many.
+MIN_UNITS, UNITS_OF_CHUNK = 80_000, 1.5
+TERM_UNITS, TEXT_UNITS = 500, 1_000  # To look a term up, and to read the text of a chunk.
+MAX_SECONDS = 5.0  # Of the processor, where counting has failed to bound a query.
+TOO_MUCH = "This query takes too much work, so some of it was left out."
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # For a search by keywords alone.
 HEDGES: Mapping[Match, str] = {
     "weak": "The documents may not answer this",
@@ -115,6 +121,8 @@ class Journal:
     started: float = field(default_factory=time.perf_counter)
     unknown_identifiers: tuple[str, ...] = ()
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
+    units: int = MIN_UNITS  # Left to spend.
+    begun: float = field(default_factory=time.thread_time)
 
     @classmethod
     def begin(cls, query: str, top_k: int, mode: Mode) -> "Journal":
@@ -133,6 +141,19 @@ class Journal:
     def note(self, stage: str, **details: Any) -> None:
         """Note what a stage changed, or why it failed; details are values of JSON."""
         self.stages[stage] = details
+
+    def spend(self, stage: str, units: int) -> bool:
+        """Return whether a stage may do work of so many units; the response says if it may not."""
+        if units <= self.units and time.thread_time() - self.begun < MAX_SECONDS:
+            self.units -= units
+            return True
+        self.stop(stage)
+        return False
+
+    def stop(self, stage: str) -> None:
+        """Note that a stage has left something out, as the query would cost too much."""
+        stopped = self.stages.get("budget", {}).get("stopped", [])
+        self.note("budget", stopped=[*dict.fromkeys([*stopped, stage])], notice=TOO_MUCH)
 
 
 def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
@@ -166,6 +187,22 @@ def _shown(scores: Scores | None, places: Numbers) -> list[float | None]:
         return [None] * len(places)
     rounded = scores[places].round(SCORE_DIGITS).tolist()
     return [None if math.isnan(score) else score for score in rounded]
+
+
+def half_budget(index: Index) -> int:
+    """Return half of the units of a query: what stages may spend before its terms are known."""
+    return int(MIN_UNITS + UNITS_OF_CHUNK * index.chunk_count) // 2
+
+
+def afford_terms(index: Index, terms: Sequence[str], journal: Journal) -> list[str]:
+    """Return the terms without the most frequent ones that the budget of a query does not cover."""
+    cost = {term: TERM_UNITS + index.keyword_lane.frequency(term) for term in terms}
+    journal.units += half_budget(index)
+    for term in sorted(cost, key=lambda term: (cost[term], term)):
+        if not journal.spend("terms", cost[term]):
+            break
+        del cost[term]
+    return [term for term in terms if term not in cost]
 
 
 def term_weights(index: Index, terms: Iterable[str]) -> dict[str, float]:
