@@ -181,3 +181,8 @@ def compound(streams: Mapping[str, bytes]) -> bytes:
     header += struct.pack("<IIIIIIIII", 0, 1, directory, 0, 4_096, _END, 0, _END, 0)
     header += struct.pack("<I", 0) + struct.pack("<I", _FREE) * 108
     return header + b"".join(sectors)
+
+
+def slow_rst(lines: int) -> bytes:
+    """A text that takes its reader about a millisecond a line, and at most a minute."""
+    return "\n".join(f"word *emphasis* ``code`` `link <x{n}>`_" for n in range(lines)).encode()

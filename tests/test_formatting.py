@@ -13,6 +13,7 @@ from conftest import MakeProject, Project
 from processes import leftovers, snapshot, start
 from pytest_subprocess import FakeProcess
 from sharing import formatting_anew
+from systems import needs_proc
 from waiting import wait_until
 
 from foundry.rendering.formatting import TIME_LIMIT_SECONDS
@@ -138,7 +139,7 @@ time.sleep(3600)
 """Stands for black, which has workers."""
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+@needs_proc
 def test_interrupted_export_leaves_no_formatter_behind(
     built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

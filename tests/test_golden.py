@@ -21,6 +21,7 @@ import pytest
 from click.testing import CliRunner
 from embedding_services import fake_service
 from packaging.markers import Marker
+from systems import needs_repository
 
 import foundry.runtime
 from foundry.cli.main import main
@@ -103,7 +104,7 @@ def test_export_is_the_golden_one(case: str, export: Path, request: pytest.Fixtu
     assert not differences, f"regenerate with: make golden\n{differences}"
 
 
-@pytest.mark.skipif(not (GOLDEN.parent / ".git").exists(), reason="not in a repository")
+@needs_repository
 def test_reviews_show_what_is_rendered_and_hide_what_is_copied() -> None:
     folder = GOLDEN.parent / "templates" / "server"
     templates = {path.relative_to(folder).with_suffix("") for path in folder.rglob("*.jinja")}

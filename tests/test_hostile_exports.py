@@ -66,7 +66,6 @@ def test_importing_an_export_starts_writes_and_connects_to_nothing(attacked: Pro
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("sh") is None, reason="needs a shell")
 def test_every_shell_line_parses_and_holds_no_text_of_the_project(attacked: Project) -> None:
     exported = attacked.export()
     readme = (exported / "README.md").read_text(encoding="utf-8")

@@ -6,7 +6,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ import web_sites
 from conftest import CONFIG, MakeProject
 from processes import FOUNDRY, foundry, snapshot
 from sharing import begin_foundry
+from systems import needs_proc
 from waiting import wait_until
 from web_sites import Route, page
 
@@ -282,7 +282,7 @@ def test_no_server_is_left_when_the_command_is_killed(make_project: MakeProject)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+@needs_proc
 @pytest.mark.parametrize("options", [[], ["--no-watch"]])
 def test_a_server_that_dies_is_said(options: list[str], make_project: MakeProject) -> None:
     project = make_project({"a.md": SEALS})

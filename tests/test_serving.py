@@ -20,9 +20,9 @@ import pytest
 from conftest import CONFIG, Project
 from faults import EVERY_FAULT
 from ports import free_port
-from processes import is_possible
 from raw_http import read_all
 from servers import alone, get, in_checkout, in_python, post
+from systems import need_namespaces
 from waiting import wait_until
 
 from foundry.indexing.versions import open_index
@@ -723,9 +723,7 @@ def test_a_log_that_cannot_be_written_stops_nothing(export: Path, log: str) -> N
 def test_neither_home_nor_network_nor_a_writable_disk_is_needed(
     export: Path, tmp_path: Path
 ) -> None:
-    trial = ["unshare", "--mount", "--net", "sh", "-c", 'mount --bind "$0" "$0"', str(tmp_path)]
-    if os.geteuid() != 0 or not is_possible(*trial):
-        pytest.skip("needs root and file trees and networks of its own")
+    need_namespaces("--mount", "--net", "sh", "-c", 'mount --bind "$0" "$0"', tmp_path)
     # Alone in a network of its own, as a user without rights, on a file system that is read-only.
     script = (
         'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && ip link set lo up 2>/dev/null;'

@@ -1,9 +1,7 @@
 """Deploy targets: what is rendered for each, checked by the validators of their own formats."""
 
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -18,7 +16,7 @@ import pytest
 import yaml
 from conftest import MakeProject
 from ports import free_port
-from processes import is_possible
+from systems import need_namespaces, needs_systemd
 
 from foundry.config.file import Target
 from foundry.config.project import load_config
@@ -105,10 +103,7 @@ def check(*command: str | Path) -> str:
 
 def installed(name: str) -> Path:
     """A validator from the extra `dev`."""
-    path = Path(sys.executable).parent / name
-    if not path.exists():
-        pytest.skip(f"{name} is not installed: pip install '.[dev]'")
-    return path
+    return Path(sys.executable).parent / name
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -239,9 +234,8 @@ def test_cloud_run_container_fits_the_schema_of_a_pod(folder: Path, tmp_path: Pa
     check(installed("kubernetes-validate"), "--strict", tmp_path / "pod.yaml")
 
 
+@needs_systemd
 def test_systemd_unit_verifies(folder: Path, tmp_path: Path) -> None:
-    if not shutil.which("systemd-analyze"):
-        pytest.skip("systemd-analyze is not installed: apt-get install systemd")
     text = (folder / "my_docs-2.service").read_text(encoding="utf-8")
     assert "ExecStart=/opt/my_docs-2/bin/my_docs-2 serve" in text
     unit = tmp_path / "my_docs-2.service"
@@ -339,9 +333,7 @@ def ask(url: str, token: str | None = None) -> tuple[int, Any]:
 def test_image_serves_read_only_without_rights(make_project: MakeProject, tmp_path: Path) -> None:
     from servers import wheelhouse
 
-    trial = ["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
-    if os.geteuid() or not is_possible(*trial):
-        pytest.skip("file trees of their own need root and mounts")
+    need_namespaces("--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt")
     project = make_project(NOTE, config=config("docker"))
     project.succeed("build", "--quiet")
     export = project.export()

@@ -1,13 +1,13 @@
 """Three-way merges: against hand-made cases, properties, and git where there is git."""
 
 import random
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from systems import needs_git
 
 from foundry.export.merge import merge
 from foundry.export.package_files import has_conflicts
@@ -88,7 +88,7 @@ def test_no_line_of_either_side_is_lost(base: str, yours: str, generated: str) -
     assert swapped.conflicts == merged.conflicts
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="needs git, as an oracle")
+@needs_git
 @pytest.mark.parametrize("seed", range(8))
 def test_edits_far_apart_are_merged_as_git_does(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)

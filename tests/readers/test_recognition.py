@@ -4,11 +4,11 @@ import io
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from document_files import assemble_pdf, docx, paragraph, pdf, stream
+from PIL import Image, ImageDraw, ImageFont
 
 from foundry.assembly.report import UNSEEN, UNSURE, BuildReport, Remarks, format_report
 from foundry.config.sources import FolderSource, find_problems
@@ -19,7 +19,6 @@ from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Document, RawDocument, Skipped
 
-needs_ocr = pytest.mark.skipif(not find_spec("rapidocr"), reason="needs the extra ocr")
 WORDS = "The quick brown fox jumps over the lazy dog while seven wizards mix potions".split()
 
 
@@ -38,12 +37,10 @@ def read_file(
 
 def picture(*lines: str, kind: str = "PNG") -> bytes:
     """A picture of lines of text, 40 pixels high each."""
-    image = pytest.importorskip("PIL.Image")
-    draw, font = pytest.importorskip("PIL.ImageDraw"), pytest.importorskip("PIL.ImageFont")
-    made = image.new("RGB", (1000, 60 + 50 * len(lines)), "white")
+    made = Image.new("RGB", (1000, 60 + 50 * len(lines)), "white")
     for number, line in enumerate(lines):
-        large = font.load_default(size=30)
-        draw.Draw(made).text((40, 30 + 50 * number), line, fill="black", font=large)
+        large = ImageFont.load_default(size=30)
+        ImageDraw.Draw(made).text((40, 30 + 50 * number), line, fill="black", font=large)
     stored = io.BytesIO()
     made.save(stored, format=kind)
     return stored.getvalue()
@@ -127,7 +124,6 @@ def test_lines_are_put_in_order_and_columns_into_a_table() -> None:
     assert page.unsure == 1
 
 
-@needs_ocr
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF"])
 def test_a_picture_is_read(kind: str, sandbox: Sandbox) -> None:
     document = read_file(picture(*LINES, kind=kind), "scan.bin", sandbox)
@@ -138,7 +134,6 @@ def test_a_picture_is_read(kind: str, sandbox: Sandbox) -> None:
     assert set(document.reading.text.split()) >= set(WORDS)
 
 
-@needs_ocr
 def test_pages_of_a_pdf_are_read_as_what_they_are(sandbox: Sandbox) -> None:
     jpeg = picture(*LINES, kind="JPEG")
     document = read_file(scan("Words of a page with text.", jpeg, jpeg), "a.pdf", sandbox)
@@ -150,14 +145,12 @@ def test_pages_of_a_pdf_are_read_as_what_they_are(sandbox: Sandbox) -> None:
     assert (document.reader, document.reading.unseen) == ("pdf/3+ocr/2", 0)
 
 
-@needs_ocr
 def test_a_picture_without_text_leaves_the_page_its_own(sandbox: Sandbox) -> None:
     document = read_file(scan(picture("", kind="JPEG"), stamp="Stamp 7"), "a.pdf", sandbox)
     assert isinstance(document, Document)
     assert (document.reading.text.strip(), document.reading.seen) == ("Stamp 7", ())
 
 
-@needs_ocr
 def test_pictures_of_word_files_and_slides_are_read_where_there_is_no_text(
     sandbox: Sandbox,
 ) -> None:
@@ -242,7 +235,6 @@ HOSTILE: dict[str, bytes | Callable[[], bytes]] = {
 }
 
 
-@needs_ocr
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_pictures_have_a_clear_outcome(name: str, sandbox: Sandbox) -> None:
     hostile = HOSTILE[name]
@@ -253,7 +245,6 @@ def test_hostile_pictures_have_a_clear_outcome(name: str, sandbox: Sandbox) -> N
     assert skipped.reason in {*reasons, "not a text format", "too much for its reader"}
 
 
-@needs_ocr
 @pytest.mark.parametrize("size", [(100_000, 100_000), (1, 14_400), (0.01, 0.01)])
 def test_pages_of_any_size_are_rendered_within_limits(
     size: tuple[float, float], sandbox: Sandbox
@@ -276,12 +267,10 @@ def test_pages_of_any_size_are_rendered_within_limits(
     assert skipped.reason in {"no text", "damaged"}
 
 
-@needs_ocr
 @pytest.mark.parametrize("degrees", [90, 180, 270])
 def test_pages_that_are_not_upright_are_turned(degrees: int, sandbox: Sandbox) -> None:
-    image = pytest.importorskip("PIL.Image")
     stored = io.BytesIO()
-    upright = image.open(io.BytesIO(picture(*LINES, "Third line, below.")))
+    upright = Image.open(io.BytesIO(picture(*LINES, "Third line, below.")))
     upright.rotate(degrees, expand=True).save(stored, format="PNG")
     document = read_file(stored.getvalue(), "a.png", sandbox)
     assert isinstance(document, Document)

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 import warm_python
 from conftest import MakeProject
-from document_files import Text, pdf
+from document_files import Text, pdf, slow_rst
 from sharing import READERS, interpreting_anew
+from systems import needs_proc
 from waiting import wait_until
 
 from foundry.readers import read
@@ -24,7 +25,7 @@ from foundry.readers.sandbox.reading import parse_answer, read_apart
 from foundry.records import Document, RawDocument, Skipped
 
 PDF = pdf([[Text(10, 600, "some words")]])
-SLOW = "\n".join(f"word *emphasis* ``code`` `link <x{n}>`_" for n in range(60_000)).encode()
+SLOW = slow_rst(60_000)
 
 
 def read_raw(content: bytes, path: str, sandbox: Sandbox) -> Document | Skipped:
@@ -155,7 +156,7 @@ def test_a_worker_leaves_the_network_where_it_may() -> None:
     assert done.stdout.strip() in {"['lo']", str(sorted(n for _, n in socket.if_nameindex()))}
 
 
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
+@needs_proc
 def test_a_worker_does_not_get_the_users_environment() -> None:
     with Sandbox() as sandbox:
         assert isinstance(read_raw(PDF, "a.pdf", sandbox), Document)

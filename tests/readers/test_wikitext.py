@@ -9,8 +9,6 @@ from foundry.readers.sandbox.processes import Limits, Sandbox
 from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Document, RawDocument, Skipped
 
-pytest.importorskip("mwparserfromhell", reason="needs the extra wiki")
-
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:

@@ -1,7 +1,6 @@
 """The lanes against independent implementations, and against numbers worked out by hand."""
 
 import math
-import platform
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from systems import needs_glibc
 
 from foundry.indexing import vectors as builder_of_vectors
 from foundry.indexing.postings import K1, B, PostingsBuilder
@@ -138,7 +138,7 @@ print((faults() - before) / 20)
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="about glibc's memory")
+@needs_glibc
 def test_searches_have_few_pages_mapped_anew(tmp_path: Path) -> None:
     chunks = 20_000
     build_keyword_lane(tmp_path, [["a"]] * chunks)

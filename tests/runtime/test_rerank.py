@@ -1,7 +1,6 @@
 """Reranking: the model's order, and the first order where the model does not answer in time."""
 
 import logging
-import os
 import subprocess
 import sys
 import threading
@@ -289,7 +288,6 @@ for _ in range(10):
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 def test_forked_worker_has_a_model_of_its_own(tmp_path: Path) -> None:
     model = write_cross_encoder(tmp_path / "model", ["fans", "air"])
     script = subprocess.run(

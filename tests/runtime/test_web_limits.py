@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from raw_http import HEALTH, SEARCH, Server, get, read_all, statuses
+from systems import open_many_files
 from waiting import wait_until
 
 from foundry.runtime.web.middleware import Slots
@@ -116,11 +117,8 @@ def test_a_stream_that_nobody_reads_is_cut_and_frees_its_slot(server: Server) ->
 @pytest.fixture
 def many_files() -> Iterator[None]:
     """Let this process open 2,000 files, twice as many as systems give one that does not ask."""
-    limits = soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2000), hard))
-    except ValueError:
-        pytest.skip("needs 2,000 open files")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    open_many_files(2000)
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 

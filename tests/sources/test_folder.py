@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import MakeProject
+from processes import foundry
+from systems import without_rights
 
 from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
@@ -275,14 +278,20 @@ def test_one_document_is_in_memory_at_a_time(tmp_path: Path) -> None:
     assert second.content == b"written later"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_unreadable_files_and_folders_are_listed(tmp_path: Path) -> None:
-    write_tree(tmp_path, {"a.md": "x", "locked/b.md": "y"})
-    (tmp_path / "a.md").chmod(0)
-    (tmp_path / "locked").chmod(0)
-    _, skipped = read_tree(tmp_path)
-    (tmp_path / "locked").chmod(0o700)
-    assert skipped == {"a.md": "cannot be read", "locked": "cannot be read"}
+def test_unreadable_files_and_folders_are_listed(make_project: MakeProject) -> None:
+    project = make_project({"a.md": "x", "locked/b.md": "y", "c.md": "Some words."})
+    locked = [project.root / "sources" / "a.md", project.root / "locked"]
+    config = project.root / "foundry.toml"
+    config.write_text(config.read_text().replace('"sources"', '"."'), encoding="utf-8")
+    for path in locked:
+        path.chmod(0)
+    done = foundry("build", project.root, "--json", prefix=without_rights())
+    for path in locked:
+        path.chmod(0o700)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((project.index / "report.json").read_bytes())
+    skipped = {each["path"]: each["reason"] for each in report["skipped"]}
+    assert skipped == {"sources/a.md": "cannot be read", "locked": "cannot be read"}
 
 
 def test_a_missing_folder_is_an_error_with_its_path(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import MakeProject, Project
 from processes import snapshot
+from systems import needs_root
 
 from foundry.cli.main import main
 from foundry.config.project import load_config
@@ -304,7 +305,7 @@ def test_a_state_of_another_installation_is_not_ours(
     assert REFUSED in built.run("inspect").output
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@needs_root
 def test_a_state_of_another_user_is_not_ours(built: Project) -> None:
     os.chown(state_of(built), 65534, 65534)
     assert "belongs to another user" in built.run("inspect").output

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from conftest import MakeProject, Project
 from processes import start
+from systems import needs_root
 
 from foundry.state.user_cache import SECRET_BYTES, SECRET_NAME
 
@@ -56,7 +57,7 @@ def test_a_secret_of_another_size_is_replaced(size: int, built: Project, cache: 
     assert len(secret.read_bytes()) == SECRET_BYTES
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@needs_root
 def test_a_secret_of_another_user_is_replaced(built: Project, cache: Path) -> None:
     os.chown(cache / SECRET_NAME, 65534, 65534)
     assert REFUSED in built.run("inspect").output

@@ -1,0 +1,70 @@
+"""What a system may lack or forbid: the only reasons for which tests are skipped.
+
+What the project itself asks for (its extras, PostgreSQL, Node, a browser) is installed with it, and
+tests fail without it.
+"""
+
+import os
+import platform
+import resource
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from processes import is_possible
+
+ROOT = Path(__file__).parent.parent
+
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/environ").exists(), reason="this system has no /proc"
+)
+needs_glibc = pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="this system's C library is not glibc"
+)
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="this system has no git")
+needs_repository = pytest.mark.skipif(
+    shutil.which("git") is None or not (ROOT / ".git").exists(),
+    reason="this system has no git, or this is no clone",
+)
+needs_systemd = pytest.mark.skipif(
+    shutil.which("systemd-analyze") is None, reason="this system has no systemd-analyze"
+)
+
+
+def without_rights() -> tuple[str, ...]:
+    """What begins a process that may do what its user may, and not what root may beyond that.
+
+    It stays the same user, so it may run the interpreter wherever that is.
+    """
+    if os.geteuid() != 0:
+        return ()
+    lost = "-dac_override,-dac_read_search"
+    prefix = ("setpriv", f"--bounding-set={lost}", f"--inh-caps={lost}")
+    if not is_possible(*prefix, "true"):
+        pytest.skip("root's rights cannot be given up here")
+    return prefix
+
+
+def as_another_user() -> tuple[str, ...]:
+    """What begins a process whose user has another number, in a namespace where it is so called."""
+    prefix = ("unshare", "--user", "--map-user=65534", "--map-group=65534")
+    if not is_possible(*prefix, sys.executable, "-c", ""):
+        pytest.skip("this system permits no namespaces of users")
+    return prefix
+
+
+def need_namespaces(*trial: str | Path) -> None:
+    """Skip a test for which root has to be in namespaces of its own, as a trial shows."""
+    if os.geteuid() != 0 or not is_possible("unshare", *trial):
+        pytest.skip("file trees and networks of their own need root, and a system that permits it")
+
+
+def open_many_files(count: int) -> None:
+    """Let this process open so many files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, count), hard))
+    except ValueError:
+        pytest.skip(f"this system does not let a process open {count:,} files")
