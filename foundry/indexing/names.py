@@ -1,4 +1,4 @@
-"""The names that a chunk may be asked for by: its headings, its document's title and path.
+"""The names that a chunk may be asked for by: its headings, its document's title, aliases and path.
 
 Each gives heading terms, of which a query that names it has one.
 """
@@ -123,14 +123,15 @@ def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
     """Return the names of a document's chunks.
 
     A chunk has those of the headings that it is the first below; the first chunk also has the
-    document's title and the names of its path.
+    document's title, its aliases and the names of its path.
     """
+    titles = document.title, *document.reading.aliases
     of_path = document_names(document)
     found: list[tuple[str, ...]] = []
     previous_path: tuple[str, ...] | None = None
     defined: set[tuple[str, ...]] = set()
     for place, chunk in enumerate(chunks):
-        own = [document.title, *of_path] if place == 0 else []
+        own = [*titles, *of_path] if place == 0 else []
         path = chunk.heading_path
         if path and path != previous_path and path not in defined:
             own.append(path[-1])
@@ -139,7 +140,7 @@ def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
                 defined.add(path)
         previous_path = path
         found.append(tuple(dict.fromkeys(own)))
-    return ChunkNames(found, frozenset(of_path) - {document.title})
+    return ChunkNames(found, frozenset(of_path) - {*titles})
 
 
 def heading_terms(tokens: Sequence[Token]) -> set[str]:

@@ -17,7 +17,7 @@ from foundry.indexing.correction import (
     write_correction,
 )
 from foundry.indexing.files import write_array, write_stretches
-from foundry.indexing.synonyms import write_synonyms
+from foundry.indexing.synonyms import explained_by_title, write_synonyms
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.quantising import quantise
@@ -54,7 +54,11 @@ def write_query_files(
         root = layout.root / SUGGESTIONS
         _write_completions(root, read_chunks(), tokenizer, options.suggested_words)
     if options.synonyms is not None:
-        texts = (chunk.text for chunk in read_chunks() if options.acronyms)
+        texts = (
+            text
+            for chunk in (read_chunks() if options.acronyms else ())
+            for text in (chunk.text, *explained_by_title(chunk.title, chunk.text))
+        )
         write_synonyms(layout.root / SYNONYMS, options.synonyms, texts, tokenizer)
 
 

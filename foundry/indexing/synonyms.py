@@ -1,9 +1,11 @@
 """Writes the synonyms of an index: those of the project's file, and acronyms from the documents.
 
-Documents explain acronyms as `forward kinematics (FK)` or `FK (forward kinematics)`. The letters of
+Documents explain acronyms as `forward kinematics (FK)` or `FK (forward kinematics)`, or are titled
+`Simultaneous localisation and mapping` and go on about SLAM. The letters of
 the short form must follow each other in the long one, the first of them at the beginning of a word
 (Schwartz and Hearst 2003, A simple algorithm for identifying abbreviation definitions in biomedical
 text), more than half of them must begin words, and every word but stop words must begin with one.
+A long form has two terms or more: `N/A (not applicable)` would widen every query with `applicant`.
 """
 
 import re
@@ -16,6 +18,8 @@ from foundry.runtime.retrieval.stages.synonyms import MAX_FORM_TERMS, SynonymsLa
 from foundry.runtime.retrieval.tokens import ENGLISH_STOP_WORDS, Tokenizer
 
 MAX_ACRONYMS = 20_000
+MIN_LONG_TERMS = 2
+MIN_INITIALS = 3
 MAX_LONG_FORMS = 3
 """Long forms kept for one acronym, the most frequent."""
 
@@ -70,7 +74,8 @@ def find_acronyms(texts: Iterable[str], tokenizer: Tokenizer) -> list[tuple[str,
     for text in texts:
         for short, long in _explained(text):
             key = form_key(tokenizer.tokenize(short)), form_key(tokenizer.tokenize(long))
-            if all(key) and key[0] != key[1] and len(key[1].split()) <= MAX_FORM_TERMS:
+            is_long = MIN_LONG_TERMS <= len(key[1].split()) <= MAX_FORM_TERMS
+            if key[0] and key[0] != key[1] and is_long:
                 times[key] += 1
                 written[key][short, long] += 1
     found: list[tuple[str, str, int]] = []
@@ -81,6 +86,17 @@ def find_acronyms(texts: Iterable[str], tokenizer: Tokenizer) -> list[tuple[str,
             short, long = min(written[key], key=lambda forms: (-written[key][forms], forms))
             found.append((short, long, count))
     return sorted(found[:MAX_ACRONYMS])
+
+
+def explained_by_title(title: str, text: str) -> Iterator[str]:
+    """Yield a title with its initials in brackets, if a text below it has them as a word."""
+    words = _WORD.findall(title)
+    telling = [word for word in words if word.lower() not in ENGLISH_STOP_WORDS]
+    for named in (words, telling) if len(telling) < len(words) else (words,):
+        initials = "".join(word[0] for word in named).upper()
+        is_short = MIN_INITIALS <= len(initials) <= MAX_FORM_TERMS
+        if is_short and initials in text and re.search(rf"(?<!\w){initials}(?!\w)", text):
+            yield f"{title} ({initials})"
 
 
 def _explained(text: str) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,7 @@ PAIRS = """
     analyse analyze  analyser analyzer  catalogue catalog  cataloguing cataloging  dialogues dialogs
     fuelled fueled  modelling modeling  travellers travelers  counsellor counselor  grey gray
     programme program  sulphate sulfate  judgement judgment  paediatric pediatric  tyres tires
+    cheque check  cheques checks  chequered checkered
     skilful skillful  enrolment enrollment  catalysed catalyzed  jewellery jewelry
 """.split()
 

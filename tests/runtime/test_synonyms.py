@@ -8,7 +8,7 @@ import pytest
 from small_indexes import Note, rendered_server, write_notes
 
 from foundry.config.search import IndexOptions
-from foundry.indexing.synonyms import find_acronyms, write_synonyms
+from foundry.indexing.synonyms import explained_by_title, find_acronyms, write_synonyms
 from foundry.indexing.versions import open_index
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.results import Journal
@@ -128,10 +128,36 @@ def test_a_query_without_known_forms_stays_as_it_is(index: Index) -> None:
         ("a class to use (FU)", []),
         ("f(AB) for (i)", []),
         ("point (ZMP)", []),
+        # Of one term, the other of which is a stop word.
+        ("marked not applicable (N/A)", []),
     ],
 )
 def test_acronyms_that_texts_explain(text: str, expected: list[tuple[str, str]]) -> None:
     found = find_acronyms([text], TOKENIZER)
+    assert [(short, long) for short, long, _ in found] == expected
+
+
+SLAM = "Simultaneous localisation and mapping"
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "expected"),
+    [
+        (SLAM, "With SLAM, a robot draws a map.", [("SLAM", SLAM)]),
+        (
+            "Bureau of Land Management",
+            "The BLM leases land.",
+            [("BLM", "Bureau of Land Management")],
+        ),
+        (SLAM, "SLAMs are drawn, and slam is a word.", []),
+        ("Lamp shop", "An LS is a lamp shop.", []),
+        ("A of the and", "An AOTA is nothing.", []),
+    ],
+)
+def test_acronyms_that_titles_explain(
+    title: str, text: str, expected: list[tuple[str, str]]
+) -> None:
+    found = find_acronyms(explained_by_title(title, text), TOKENIZER)
     assert [(short, long) for short, long, _ in found] == expected
 
 

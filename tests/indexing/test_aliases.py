@@ -1,0 +1,40 @@
+"""Aliases in a document's front matter are names of it."""
+
+import pytest
+from conftest import MakeProject, Project
+
+HERON = """---
+title: Nycticorax
+aliases: [Night heron, ZX-81]
+---
+It feeds at dusk, and stands still for hours.
+
+## Nest
+
+It builds in reeds.
+"""
+OTHERS = {
+    "crane.md": "# Crane\n\nA crane dances at night; it is no heron.\n",
+    "herons.md": "# Herons\n\nA grey heron is seen by day; at night it sleeps in trees.\n",
+}
+
+
+@pytest.fixture
+def project(make_project: MakeProject) -> Project:
+    project = make_project({"bird.md": HERON, **OTHERS})
+    project.succeed("build", "--quiet")
+    return project
+
+
+@pytest.mark.parametrize("alias", ["Night heron", "ZX-81", "night heron?"])
+def test_a_document_is_found_by_its_alias(project: Project, alias: str) -> None:
+    found = project.ask(alias)
+    assert "bird.md" in [hit["path"] for hit in found["results"]]
+    assert found["unknown_identifiers"] == []
+    by_words = project.ask(alias, "--mode", "keyword")["results"]
+    assert (by_words[0]["path"], by_words[0]["section"]) == ("bird.md", [])
+
+
+def test_words_of_an_alias_count_as_those_of_a_title(project: Project) -> None:
+    found = project.ask("heron nest", "--mode", "keyword")["results"]
+    assert (found[0]["path"], found[0]["section"][-1]) == ("bird.md", "Nest")
