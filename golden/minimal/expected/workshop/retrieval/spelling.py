@@ -36,6 +36,7 @@ _STARTS, _WORDS = (
     for pairs in (
         "acknowledgement:acknowledgment aeroplane:airplane aluminium:aluminum anaem:anem"
         " anaesth:anesth archaeo:archeo artefact:artifact caesium:cesium cosy:cozy"
+        " chequer:checker cheque:check"
         " diarrhoea:diarrhea encyclopaed:encycloped foet:fet grey:gray gynaeco:gyneco haema:hema"
         " haemo:hemo ischaem:ischem jewellery:jewelry judgement:judgment leukaem:leukem mould:mold"
         " moult:molt moustache:mustache oedema:edema oesophag:esophag oestr:estr"

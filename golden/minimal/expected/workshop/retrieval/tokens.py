@@ -25,7 +25,7 @@ import snowballstemmer  # type: ignore[import-untyped]
 
 from .spelling import american
 
-VERSION = 3  # Changes whenever the terms of any text change.
+VERSION = 4  # Changes whenever the terms of any text change.
 
 ENGLISH_STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in into"
