@@ -75,7 +75,7 @@ class SentenceTransformers(_Model):
     """A model of Sentence Transformers."""
 
     name = "sentence-transformers"
-    dependencies = ("sentence-transformers>=5.1,<7",)
+    dependencies = ("sentence-transformers>=6.0,<7",)
     modules = ("sentence_transformers",)
     cache = "HF_HOME"
     environment = ("sentence_transformers",)

@@ -5,10 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.models import hash_model_folder, open_model
 from foundry.errors import BuildError
+from foundry.features.providers import PROVIDERS
 from foundry.runtime.retrieval.embedding.local import find_folder
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
@@ -19,6 +21,12 @@ def test_missing_package_names_the_extra(provider: str, monkeypatch: pytest.Monk
     with pytest.raises(BuildError, match=provider) as caught:
         open_model(EmbeddingSection(provider=provider, model="some/model"))  # type: ignore[arg-type]
     assert caught.value.hint == f"pip install 'rag-foundry[{provider}]'"
+
+
+def test_versions_that_run_the_python_in_a_models_folder_are_not_taken() -> None:
+    (needed,) = map(Requirement, PROVIDERS["sentence-transformers"].dependencies)
+    assert "5.99" not in needed.specifier
+    assert "6.0.0" in needed.specifier
 
 
 @pytest.mark.parametrize(
