@@ -12,7 +12,8 @@ from functools import lru_cache
 from urllib.parse import quote, urljoin
 
 MAX_CHARS = 4_096
-DEFAULT_PORTS = {"http": 80, "https": 443}
+DEFAULT_PORTS = {"http": 80, "https": 443, "ssh": 22}
+WEB_SCHEMES = ("http", "https")
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _ABSOLUTE = re.compile(r"https?://([^/?#]*)([^?#]*)(?:\?([^#]*))?(?:#.*)?", re.I | re.DOTALL)
@@ -83,7 +84,7 @@ def parse_url(written: str) -> Url:
     if _FORBIDDEN.search(text):
         raise UrlError("malformed url", "a space or a control character")
     scheme = _SCHEME.match(text)
-    if scheme is None or scheme[1].lower() not in DEFAULT_PORTS:
+    if scheme is None or scheme[1].lower() not in WEB_SCHEMES:
         raise UrlError("not an http or https url", text[:200])
     match = _ABSOLUTE.fullmatch(text)
     if match is None:
@@ -106,7 +107,7 @@ def join_url(base: Url, reference: str) -> Url:
     if len(text) > MAX_CHARS:
         raise UrlError("url is too long", f"{len(text)} characters")
     if scheme := _SCHEME.match(text):
-        if scheme[1].lower() not in DEFAULT_PORTS:
+        if scheme[1].lower() not in WEB_SCHEMES:
             raise UrlError("not an http or https url", text[:200])
         return parse_url(text)
     try:

@@ -157,6 +157,7 @@ CHANGES: dict[str, Change] = {
     "git.history": (GIT, False, True),
     "git.ocr": (GIT, True, True),
     "git.max_bytes": (GIT, 200, True),
+    "git.allow_private": (GIT, ["git.internal"], False),
     **of(URL, "url", WEB),
     "url.urls": (URL, ["https://example.com/b"], True),
     **of(SITEMAP, "sitemap", LISTED),

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field
 
-from foundry.config.web_sources import BaseUrl
+from foundry.config.web_sources import BaseUrl, Hosts, is_local
 from foundry.features.feature import Slug, Strings, Table
 
 VERSION = "version"
@@ -14,7 +14,7 @@ VERSION = "version"
 
 _REF = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock$))[A-Za-z0-9_][A-Za-z0-9_./+#@-]*")
 _URL = re.compile(
-    r"(?:https?://[^\s/@]+|git://[^\s/@]+|ssh://(?:[\w.-]+@)?[\w.\[\]:-]+)/[^\s]+"
+    r"(?:https?://[^\s/@]+|ssh://(?:[\w.-]+@)?[\w.\[\]:-]+)/[^\s]+"
     r"|[\w.-]+@[A-Za-z0-9][\w.-]*:[^\s]+"
 )
 
@@ -49,6 +49,7 @@ class GitSource(Table):
         max_bytes: Larger files are skipped.
         ocr: Whether to read pictures and scanned pages; needs the extra `ocr`, and takes seconds
             a page.
+        allow_private: Hosts that may have a private address, such as `git.internal`.
     """
 
     type: Literal["git"] = "git"
@@ -64,6 +65,7 @@ class GitSource(Table):
     history: bool = True
     max_bytes: int = Field(default=200_000_000, ge=1)
     ocr: bool = False
+    allow_private: Hosts = ()
 
     @property
     def refs(self) -> tuple[str, ...]:
@@ -99,6 +101,15 @@ class GitSource(Table):
             return self.model_copy(update={"name": name})
         path = str((root / self.repository).resolve())
         return self.model_copy(update={"name": name, "repository": path})
+
+
+def suggest_repository(url: str) -> dict[str, object]:
+    """Return what a new foundry.toml says about the url of a repository."""
+    place = url.partition("://")[2].partition("/")[0] if "://" in url else url.partition(":")[0]
+    authority = place.rpartition("@")[2]
+    host = authority if authority.endswith("]") else authority.partition(":")[0]
+    allowed = authority if is_local(host.strip("[]")) else None
+    return {"type": "git", "repository": url, "allow_private": allowed}
 
 
 def is_repository_url(written: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from foundry.config.git_sources import GitSource, is_repository_url
+from foundry.config.git_sources import GitSource, is_repository_url, suggest_repository
 from foundry.config.web_sources import (
     BaseUrl,
     SitemapSource,
@@ -193,7 +193,7 @@ def suggest(written: str, project: Path) -> dict[str, object]:
     Raises FoundryError if there is no such thing.
     """
     if names_repository(written):
-        return {"type": "git", "repository": written}
+        return suggest_repository(written)
     if "://" in written:
         return suggest_site(written)
     source = Path(written)

@@ -152,12 +152,13 @@ def suggest_site(written: str) -> dict[str, object]:
         "type": "sitemap" if is_sitemap else "site",
         "url": str(url),
         "include": f"{folder}/*" if folder and not is_sitemap else None,
-        "allow_private": url.authority if _is_local(url.host) else None,
+        "allow_private": url.authority if is_local(url.host) else None,
         "user_agent": DEFAULT_USER_AGENT,
     }
 
 
-def _is_local(host: str) -> bool:
+def is_local(host: str) -> bool:
+    """Return whether a host is named, or numbered, as those of private networks are."""
     try:
         return not ipaddress.ip_address(host).is_global
     except ValueError:

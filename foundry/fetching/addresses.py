@@ -9,6 +9,9 @@ from foundry.urls import Url, format_address, is_named, parse_host_and_port
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
+PRIVATE = "private address"
+"""The reason for which a host is refused that has one."""
+
 # What Python 3.11's tables call global, and is not the public internet: NAT64 for local use, the
 # discard prefix, IPv4-compatible addresses, Teredo and its neighbours, 6to4 relays, site-local,
 # documentation and segment routing.
@@ -79,7 +82,7 @@ class Policy:
         if is_named(url, self.allowed) and (is_usual or is_literal):
             return
         shown = url.host if is_literal else f"{url.host} is {address}"
-        raise refused("private address", shown)
+        raise refused(PRIVATE, shown)
 
     def check_literal(self, url: Url) -> None:
         """Raise FetchError for a host that is an address which may not be connected to."""

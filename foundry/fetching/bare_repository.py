@@ -3,26 +3,35 @@
 Nothing is ever checked out, so hooks, filters, submodules and symbolic links of a repository are
 neither followed nor run. Contents are fetched when they are wanted, if the server of the repository
 supports partial clones; of earlier commits, only names and dates.
+
+Git obeys the user's configuration, the options given here, and none that lies in the copy: that is
+written anew before it is used.
 """
 
 import os
+import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 from foundry.errors import FoundryError
+from foundry.files import replace_file
 
 SLOWEST_BYTES_PER_SECOND = 1_000
 LONGEST_SLOW_SECONDS = 60
 
-_INHERITED = ("GIT_SSH", "GIT_SSL", "GIT_PROXY", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
+_INHERITED = ("GIT_SSL", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
+_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy"})
 # A prompt would wait for somebody who is not there.
 _ENVIRONMENT = {
-    "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
     "GIT_ASKPASS": "",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
     "SSH_ASKPASS_REQUIRE": "never",
@@ -36,8 +45,16 @@ _OPTIONS = {
     "http.lowSpeedTime": str(LONGEST_SLOW_SECONDS),
     "log.showSignature": "false",
     "maintenance.auto": "false",
+    "promisor.acceptFromServer": "none",
     "protocol.version": "2",
+    "transfer.bundleURI": "false",
 }
+_CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+_NOT_OURS = (
+    *("commondir", "config.worktree", "hooks", "info", "modules", "worktrees"),
+    *("objects/info/alternates", "objects/info/http-alternates"),
+)
+"""What would bring a copy further configuration, programs, or the objects of other places."""
 
 
 class GitError(FoundryError):
@@ -61,22 +78,51 @@ class Change:
     date: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """The repository that is copied: its url, with the port of the relay to it, or its path."""
+
+    url: str
+    relay_port: int | None
+
+    def options(self) -> dict[str, str]:
+        """Return git's options for it."""
+        options = {
+            "remote.origin.url": self.url,
+            "remote.origin.promisor": "true",
+            "remote.origin.partialclonefilter": "blob:none",
+        }
+        if self.relay_port is not None:
+            relay = f"socks5h://127.0.0.1:{self.relay_port}"
+            # The latter goes before what the user has configured for single hosts.
+            options |= {"http.proxy": relay, "remote.origin.proxy": relay}
+        return options
+
+    def variables(self, ssh: str) -> dict[str, str]:
+        """Return the variables for git; `ssh` is the user's command for that."""
+        if self.relay_port is None:
+            return {"GIT_ALLOW_PROTOCOL": "file"}
+        program = Path(__file__).with_name("through_relay.py")
+        begin = shlex.join([sys.executable, "-I", "-S", str(program), str(self.relay_port)])
+        through = f"ProxyCommand={begin.replace('%', '%%')} %h %p"
+        return {
+            "GIT_ALLOW_PROTOCOL": "http:https:ssh",
+            "GIT_SSH_COMMAND": f"{ssh} -o {shlex.quote(through)}",
+        }
+
+
 class BareRepository:
-    """The bare copy in `folder`. Every method raises GitError."""
+    """The bare copy in `folder`, of which `remote` is the origin. Every method raises GitError."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, remote: Remote | None = None) -> None:
         self.folder = folder
+        self._remote = remote
 
-    def fetch(self, url: str, refs: Sequence[str], *, history: bool) -> list[str]:
-        """Fetch branches, tags or commits of a repository; return the ids of their commits.
+    def fetch(self, refs: Sequence[str], *, history: bool) -> list[str]:
+        """Fetch branches, tags or commits of the origin; return the ids of their commits.
 
         With `history`, the commits before them come as well, but not their files.
         """
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
-        self._run("init", "--quiet", "--bare", "--template=")
-        remote = {"url": url, "promisor": "true", "partialclonefilter": "blob:none"}
-        for name, value in remote.items():
-            self._run("config", f"remote.origin.{name}", value)
         names = [f"refs/foundry/{number}" for number in range(len(refs))]
         wanted = [f"+{ref}:{name}" for ref, name in zip(refs, names, strict=True)]
         depth = () if history else ("--depth=1",)
@@ -135,7 +181,7 @@ class BareRepository:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_environment(),
+            env=self._environment,
             start_new_session=True,
         ) as process:
             assert process.stdin and process.stdout
@@ -150,11 +196,18 @@ class BareRepository:
                 process.stdin.close()
                 process.kill()
 
+    @cached_property
+    def _environment(self) -> dict[str, str]:
+        _make_ours(self.folder)
+        environment = _inherit() | _ENVIRONMENT
+        return environment | (self._remote.variables(_find_ssh()) if self._remote else {})
+
     def _command(self, *arguments: str) -> list[str]:
         program = shutil.which("git")
         if program is None:
             raise GitError("git is not installed", hint="install git, or remove the source")
-        options = [part for name, value in _OPTIONS.items() for part in ("-c", f"{name}={value}")]
+        chosen = _OPTIONS | (self._remote.options() if self._remote else {})
+        options = [part for name, value in chosen.items() for part in ("-c", f"{name}={value}")]
         return [program, f"--git-dir={self.folder}", *options, *arguments]
 
     def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
@@ -162,7 +215,7 @@ class BareRepository:
             self._command(*arguments),
             input=stdin,
             capture_output=True,
-            env=_environment(),
+            env=self._environment,
             # Without a terminal, ssh has nobody to ask for a password.
             start_new_session=True,
             check=False,
@@ -173,14 +226,37 @@ class BareRepository:
         return done.stdout
 
 
-def _environment() -> dict[str, str]:
+def _inherit() -> dict[str, str]:
     # A build that a hook of git starts is told of the hook's repository by further variables.
-    inherited = {
+    return {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("GIT_") or name.startswith(_INHERITED)
+        if (not name.startswith("GIT_") or name.startswith(_INHERITED))
+        and name.lower() not in _PROXIES
     }
-    return inherited | _ENVIRONMENT
+
+
+def _make_ours(folder: Path) -> None:
+    """Make an empty copy where there is none, and one that configures nothing of any."""
+    for name in ("objects", "refs"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for name in _NOT_OURS:
+        path = folder / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    replace_file(folder / "config", _CONFIG)
+    (folder / "HEAD").write_bytes(b"ref: refs/heads/main\n")
+
+
+def _find_ssh() -> str:
+    """Return the shell command by which the user has git start ssh."""
+    if command := os.environ.get("GIT_SSH_COMMAND"):
+        return command
+    asked = ["git", "config", "--global", "--includes", "--get", "core.sshCommand"]
+    done = subprocess.run(asked, capture_output=True, env=_inherit(), text=True, check=False)
+    return done.stdout.strip() or shlex.quote(os.environ.get("GIT_SSH") or "ssh")
 
 
 def _lines(names: Iterable[str]) -> bytes:

@@ -7,9 +7,11 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import quote_from_bytes
 
-from foundry.config.git_sources import VERSION, GitSource
+from foundry.config.git_sources import VERSION, GitSource, is_repository_url
 from foundry.errors import SourceError
-from foundry.fetching.bare_repository import BareRepository, Change, GitError
+from foundry.fetching.addresses import PRIVATE, Policy
+from foundry.fetching.bare_repository import BareRepository, Change, GitError, Remote
+from foundry.fetching.relay import Relay
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped
 from foundry.sources.fetched import FetchedRepository, GitFile
@@ -21,6 +23,7 @@ MAX_POINTER_BYTES = 1_024
 """The largest pointer that Git LFS may leave in place of a file, by its specification."""
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
+_ALLOWING = 'if it may be asked, name it: allow_private = ["HOST"] in [[sources]]'
 _NO_FILES = {"120000": "symbolic link", "160000": "submodule"}
 """Entries of a tree that are not files, by mode."""
 
@@ -33,9 +36,8 @@ def fetch(
     The second value counts by name the files that were fetched, and those that were there. Raises
     SourceError when git is missing, or cannot fetch a branch, tag or commit.
     """
-    copies = {source.name: _copy_of(source, state / CACHE_FOLDER) for source in sources}
-    used = {copy.folder for copy in copies.values()}
-    for unused in {*(state / CACHE_FOLDER).glob("*")} - used:
+    copies = {source.name: _place_copy(source, state / CACHE_FOLDER) for source in sources}
+    for unused in {*(state / CACHE_FOLDER).glob("*")} - {*copies.values()}:
         shutil.rmtree(unused, ignore_errors=True)
     ready, traffic = {}, {}
     for source in sources:
@@ -82,14 +84,27 @@ def iterate(repository: FetchedRepository) -> Iterator[RawDocument | Skipped]:
     yield from repository.skipped
 
 
-def _copy_of(source: GitSource, folder: Path) -> BareRepository:
+def _place_copy(source: GitSource, folder: Path) -> Path:
     # A copy without earlier commits does not get them by fetching what is new.
     name = f"{source.repository}\0{source.history}".encode()
-    return BareRepository(folder / f"{hashlib.sha256(name).hexdigest()[:16]}.git")
+    return folder / f"{hashlib.sha256(name).hexdigest()[:16]}.git"
 
 
-def _fetch(source: GitSource, copy: BareRepository) -> tuple[FetchedRepository, int]:
-    commits = copy.fetch(source.repository, source.refs, history=source.history)
+def _fetch(source: GitSource, folder: Path) -> tuple[FetchedRepository, int]:
+    if not is_repository_url(source.repository):
+        return _copy(source, BareRepository(folder, Remote(source.repository, None)))
+    with Relay(Policy.parse(source.allow_private)) as relay:
+        try:
+            return _copy(source, BareRepository(folder, Remote(source.repository, relay.port)))
+        except GitError:
+            for failure in relay.failures:
+                hint = _ALLOWING if failure.reason == PRIVATE else None
+                raise GitError(str(failure), hint=hint) from None
+            raise
+
+
+def _copy(source: GitSource, copy: BareRepository) -> tuple[FetchedRepository, int]:
+    commits = copy.fetch(source.refs, history=source.history)
     versions = zip(commits, source.versions or (None,), strict=True)
     found = [each for commit, name in versions for each in _select(source, copy, commit, name)]
     files = tuple(each for each in found if isinstance(each, GitFile))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -422,3 +423,112 @@ def test_init_takes_the_url_of_a_repository(tmp_path: Path) -> None:
     (source,) = load_config(tmp_path / "p").sources
     assert isinstance(source, GitSource)
     assert source.name == "handbook"
+
+
+COMMAND_KEYS = {
+    "core.sshCommand": "ssh://git@127.0.0.1:1/x",
+    "remote.origin.uploadpack": None,
+}
+"""Keys of git that name programs, with the url for which git would run them, or a folder's."""
+
+
+@pytest.mark.parametrize("key", COMMAND_KEYS)
+@pytest.mark.parametrize("place", ["config", "include", "config.worktree", "commondir"])
+def test_no_program_is_run_that_a_copy_names(
+    key: str, place: str, repository: Repository, make_project: MakeProject, tmp_path: Path
+) -> None:
+    repository.commit({"a.md": "# Seals"})
+    url = COMMAND_KEYS[key] or str(repository.folder)
+    config = f'[project]\nname = "notes"\n\n[[sources]]\ntype = "git"\nrepository = "{url}"\n'
+    project = make_project({}, config=config)
+    project.run("build", "--quiet")
+    (copy,) = (project.root / ".foundry" / "git").iterdir()
+    ran, planted = tmp_path / "ran", copy / "config"
+    program = tmp_path / "program"
+    program.write_text(f'#!/bin/sh\ntouch "{ran}"\nexec git upload-pack "$2"\n')
+    program.chmod(0o755)
+    (copy / "config").write_text(f'[remote "origin"]\n\turl = {url}\n')
+    if place == "include":
+        planted = copy / "included"
+        (copy / "config").write_text(f"[include]\n\tpath = {planted}\n")
+    elif place == "config.worktree":
+        planted = copy / "config.worktree"
+        (copy / "config").write_text("[extensions]\n\tworktreeConfig = true\n")
+    elif place == "commondir":
+        shutil.copytree(copy, tmp_path / "common")
+        (copy / "commondir").write_text(str(tmp_path / "common"))
+        planted = tmp_path / "common" / "config"
+    section, _, name = key.rpartition(".")
+    section = section.replace(".origin", ' "origin"')
+    with planted.open("a") as file:
+        file.write(f"[{section}]\n\t{name} = {program}\n")
+    project.run("build", "--quiet")
+    assert not ran.exists()
+
+
+def test_objects_of_another_repository_are_not_read(repository: Repository, tmp_path: Path) -> None:
+    repository.commit({"a.md": "# Seals"})
+    read(repository, tmp_path)
+    (copy,) = (tmp_path / "state/git").iterdir()
+    (copy / "objects/info").mkdir(exist_ok=True)
+    for name in ("alternates", "http-alternates"):
+        (copy / "objects/info" / name).write_text(str(repository.folder / ".git/objects"))
+    (copy / "hooks").mkdir()
+    found = read(repository, tmp_path)
+    assert found.texts == {"a.md": b"# Seals"}
+    assert not (copy / "hooks").exists()
+    assert not list((copy / "objects/info").glob("*alternates"))
+
+
+def test_a_repository_that_names_a_program_for_what_it_lacks_does_not_run_it(
+    repository: Repository, tmp_path: Path
+) -> None:
+    repository.commit({"a.md": "# Seals"})
+    ran = tmp_path / "ran"
+    blob = repository.git("rev-parse", "HEAD:a.md")
+    (repository.folder / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    for key, value in {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "evil",
+        "remote.evil.url": str(repository.folder),
+        "remote.evil.promisor": "true",
+        "remote.evil.uploadpack": f"touch {ran}; false",
+    }.items():
+        repository.git("config", key, value)
+    with pytest.raises(SourceError, match="source docs: cannot read HEAD"):
+        read(repository, tmp_path)
+    assert not ran.exists()
+
+
+def test_the_users_own_configuration_is_obeyed(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit({"a.md": "# Seals"})
+    config = tmp_path / "gitconfig"
+    config.write_text(f'[url "{repository.folder}"]\n\tinsteadOf = /elsewhere\n')
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    assert Reading(tmp_path / "state", {"repository": "/elsewhere"}).texts == {"a.md": b"# Seals"}
+
+
+@pytest.mark.parametrize("place", ["GIT_SSH_COMMAND", "GIT_SSH", "core.sshCommand"])
+def test_the_users_own_program_for_ssh_is_started(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, told = tmp_path / "my ssh", tmp_path / "told"
+    program.write_text(f'#!/bin/sh\necho "$@" >> "{told}"\nexit 1\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    if place == "core.sshCommand":
+        config = tmp_path / "gitconfig"
+        config.write_text(f"[core]\n\tsshCommand = \"'{program}' -i mine\"\n")
+        monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    elif place == "GIT_SSH":
+        monkeypatch.setenv(place, str(program))
+    else:
+        monkeypatch.setenv(place, f"'{program}' -i mine")
+    with pytest.raises(SourceError):
+        Reading(tmp_path / "state", {"repository": "git@example.org:a/b.git"})
+    said = told.read_text()
+    assert ("-i mine" in said) is (place != "GIT_SSH")
+    assert "ProxyCommand=" in said
+    assert "git@example.org" in said

@@ -1,0 +1,299 @@
+"""Where git may connect to: only public addresses, wherever an address came from."""
+
+import functools
+import json
+import os
+import shutil
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conftest import MakeProject, Project
+
+from foundry.cli.main import main
+from foundry.config.git_sources import GitSource
+from foundry.config.project import load_config
+
+GIT = '[project]\nname = "notes"\n\n[[sources]]\ntype = "git"\nrepository = "{}"\n'
+needs_ssh = pytest.mark.skipif(shutil.which("ssh") is None, reason="ssh is not installed")
+
+
+class Canary:
+    """Listens on this machine, and notes what anybody sends."""
+
+    def __init__(self) -> None:
+        self.heard: list[bytes] = []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                with connection:
+                    connection.settimeout(5)
+                    with suppress(OSError):
+                        self.heard.append(connection.recv(1_000))
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+
+@pytest.fixture
+def canary() -> Iterator[Canary]:
+    canary = Canary()
+    yield canary
+    canary.close()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[Path, int]]:
+    """A repository that a server of plain files offers: its folder, and the port."""
+    folder = tmp_path / "served"
+    author = {f"GIT_{who}_{what}": "a" for who in ("AUTHOR", "COMMITTER") for what in ("NAME",)}
+    author |= {"GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_EMAIL": "a@b"}
+
+    def git(*arguments: str) -> None:
+        environment = {**os.environ, **author}
+        subprocess.run(
+            ["git", *arguments], cwd=folder, env=environment, capture_output=True, check=True
+        )
+
+    folder.mkdir()
+    git("init", "--quiet", "--initial-branch=main")
+    (folder / "seals.md").write_text("# Seals\n\nReplace the seal yearly.")
+    git("add", "seals.md")
+    git("commit", "--quiet", "--message=seals")
+    git("update-server-info")
+    with serving(functools.partial(SimpleHTTPRequestHandler, directory=str(folder))) as port:
+        yield folder / ".git", port
+
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler] | functools.partial[object]) -> Iterator[int]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:  # type: ignore[arg-type]
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+def begin(make_project: MakeProject, url: str, *allowed: str) -> Project:
+    config = GIT.format(url)
+    if allowed:
+        config += f"allow_private = {json.dumps(allowed)}\n"
+    return make_project({}, config=config)
+
+
+def refuse(project: Project, canary: Canary, said: str = "private address") -> None:
+    result = project.run("build", "--quiet")
+    assert result.exit_code == 1
+    assert said in result.output
+    assert 'name it: allow_private = ["HOST"] in [[sources]]' in result.output
+    assert canary.heard == []
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"])
+def test_a_url_leads_to_no_private_address(
+    scheme: str, host: str, make_project: MakeProject, canary: Canary
+) -> None:
+    refuse(begin(make_project, f"{scheme}://{host}:{canary.port}/x.git"), canary)
+
+
+@pytest.mark.parametrize("host", ["2130706433", "0x7f000001", "0177.0.0.1", "127.1"])
+def test_other_spellings_of_a_private_address_are_none(
+    host: str, make_project: MakeProject, canary: Canary
+) -> None:
+    project = begin(make_project, f"http://{host}:{canary.port}/x.git")
+    result = project.run("build", "--quiet")
+    assert result.exit_code == 1
+    assert "private address" in result.output or "unusual spelling" in result.output
+    assert canary.heard == []
+
+
+@needs_ssh
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_ssh_leads_to_no_private_address(
+    host: str, make_project: MakeProject, canary: Canary
+) -> None:
+    refuse(begin(make_project, f"ssh://git@{host}:{canary.port}/x.git"), canary)
+
+
+@needs_ssh
+def test_a_name_in_the_users_configuration_of_ssh_leads_to_no_private_address(
+    make_project: MakeProject, canary: Canary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "ssh config"
+    file.write_text(f"Host inside\n  HostName 127.0.0.1\n  Port {canary.port}\n")
+    monkeypatch.setenv("GIT_SSH_COMMAND", f"ssh -F '{file}'")
+    refuse(begin(make_project, "git@inside:x.git"), canary)
+
+
+@needs_ssh
+def test_ssh_reaches_a_private_address_that_is_allowed(
+    make_project: MakeProject, canary: Canary
+) -> None:
+    url = f"ssh://git@127.0.0.1:{canary.port}/x.git"
+    begin(make_project, url, f"127.0.0.1:{canary.port}").run("build", "--quiet")
+    assert canary.heard and canary.heard[0].startswith(b"SSH-2.0-")
+
+
+def test_the_git_protocol_is_refused(make_project: MakeProject, canary: Canary) -> None:
+    result = begin(make_project, f"git://127.0.0.1:{canary.port}/x.git").run("build", "--quiet")
+    assert result.exit_code == 2
+    assert "write a path, an https or ssh url" in result.output
+    assert canary.heard == []
+
+
+def test_a_private_address_that_is_allowed_is_read(
+    served: tuple[Path, int], make_project: MakeProject
+) -> None:
+    host = f"127.0.0.1:{served[1]}"
+    project = begin(make_project, f"http://{host}/.git", host)
+    project.succeed("build", "--quiet")
+    assert project.ask("seal")["results"][0]["path"] == "seals.md"
+
+
+def test_another_port_of_a_host_that_is_allowed_is_refused(
+    make_project: MakeProject, canary: Canary
+) -> None:
+    url = f"http://127.0.0.1:{canary.port}/x.git"
+    refuse(begin(make_project, url, "127.0.0.1", "127.0.0.1:1"), canary)
+
+
+@pytest.mark.parametrize("follow", ["initial", "true"])
+def test_a_redirect_leads_to_no_private_address(
+    follow: str,
+    make_project: MakeProject,
+    canary: Canary,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = tmp_path / "gitconfig"
+    config.write_text(f"[http]\n\tfollowRedirects = {follow}\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+
+    class Redirect(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(302)
+            self.send_header("Location", f"http://127.0.0.1:{canary.port}{self.path}")
+            self.end_headers()
+
+    with serving(Redirect) as port:
+        host = f"127.0.0.1:{port}"
+        refuse(begin(make_project, f"http://{host}/x.git", host), canary)
+
+
+def test_alternates_of_a_server_lead_to_no_private_address(
+    served: tuple[Path, int], make_project: MakeProject, canary: Canary
+) -> None:
+    folder, port = served
+    elsewhere = f"http://127.0.0.1:{canary.port}/objects/\n"
+    (folder / "objects/info/http-alternates").write_text(elsewhere)
+    (folder / "objects/info/alternates").write_text(elsewhere)
+    for objects in folder.glob("objects/??"):
+        shutil.rmtree(objects)
+    host = f"127.0.0.1:{port}"
+    result = begin(make_project, f"http://{host}/.git", host).run("build", "--quiet")
+    assert result.exit_code == 1
+    assert canary.heard == []
+
+
+def test_urls_that_the_user_has_git_replace_lead_to_no_private_address(
+    make_project: MakeProject, canary: Canary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "gitconfig"
+    inside = f"http://127.0.0.1:{canary.port}/"
+    config.write_text(f'[url "{inside}"]\n\tinsteadOf = https://example.org/\n')
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    refuse(begin(make_project, "https://example.org/x.git"), canary)
+
+
+@pytest.mark.parametrize("name", ["no_proxy", "NO_PROXY"])
+def test_hosts_without_a_proxy_lead_to_no_private_address(
+    name: str, make_project: MakeProject, canary: Canary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "*")
+    refuse(begin(make_project, f"http://127.0.0.1:{canary.port}/x.git"), canary)
+
+
+@pytest.mark.parametrize("place", ["variable", "configuration", "configuration of the host"])
+def test_a_proxy_of_the_user_is_not_asked(
+    place: str,
+    make_project: MakeProject,
+    canary: Canary,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    proxy = f"http://127.0.0.1:{canary.port}"
+    url = "http://127.0.0.1:9/x.git"
+    config = tmp_path / "gitconfig"
+    config.write_text(
+        {
+            "variable": "",
+            "configuration": f"[http]\n\tproxy = {proxy}\n",
+            "configuration of the host": f'[http "http://127.0.0.1:9/"]\n\tproxy = {proxy}\n',
+        }[place]
+    )
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    if place == "variable":
+        monkeypatch.setenv("http_proxy", proxy)
+        monkeypatch.setenv("ALL_PROXY", proxy)
+    refuse(begin(make_project, url), canary)
+
+
+def test_a_host_that_is_not_there_is_named(make_project: MakeProject) -> None:
+    result = begin(make_project, "https://no-such-host.invalid/x.git").run("build", "--quiet")
+    assert result.exit_code == 1
+    assert "host not found: no-such-host.invalid" in result.output
+
+
+def test_a_port_that_nobody_listens_on_is_named(make_project: MakeProject, canary: Canary) -> None:
+    canary.close()
+    host = f"127.0.0.1:{canary.port}"
+    result = begin(make_project, f"http://{host}/x.git", host).run("build", "--quiet")
+    assert result.exit_code == 1
+    assert "cannot be reached: 127.0.0.1" in result.output
+
+
+def test_a_url_does_not_become_a_path(
+    make_project: MakeProject,
+    served: tuple[Path, int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = tmp_path / "gitconfig"
+    config.write_text(f'[url "file://{served[0]}"]\n\tinsteadOf = https://example.org/x.git\n')
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    result = begin(make_project, "https://example.org/x.git").run("build", "--quiet")
+    assert result.exit_code == 1
+    assert "transport 'file' not allowed" in result.output
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("git@git.internal:a/b", ("git.internal",)),
+        ("ssh://git@10.0.0.1:2222/b.git", ("10.0.0.1:2222",)),
+        ("https://[fd00::1]/b.git", ("[fd00::1]",)),
+        ("https://example.org/b.git", ()),
+        ("git@example.org:b", ()),
+    ],
+)
+def test_init_allows_the_private_host_that_its_user_names(
+    url: str, allowed: tuple[str, ...], tmp_path: Path
+) -> None:
+    result = CliRunner().invoke(main, ["init", str(tmp_path / "p"), "--source", url])
+    assert result.exit_code == 0, result.output
+    (source,) = load_config(tmp_path / "p").sources
+    assert isinstance(source, GitSource)
+    assert source.allow_private == allowed
