@@ -3,6 +3,8 @@
 import importlib
 import json
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -385,88 +387,6 @@ def test_a_file_of_hashes_and_impossible_tokens(
         rights.Rights.read()
 
 
-ACCESS = '[server]\naccess = true\n[[server.access_rules]]\nname = "a"\nfilters = {{ {} }}\n'
-KEEP = '[build]\nduplicates = "keep"\n'
-OWN = ACCESS.format("").replace("true", 'true\naccess_statistics = "visible"')
-
-
-REFUSED = {
-    "copies": (ACCESS.format('tags = "a"'), "build.duplicates"),
-    "near_copies": (
-        '[build]\nduplicates = "near"\n' + ACCESS.format('tags = "a"'),
-        'build.duplicates: must be "keep"',
-    ),
-    "unknown_filter": (
-        KEEP + ACCESS.format('colour = "a"'),
-        "server.access_rules[0].filters: 'colour' is no filter of this index; known: source,",
-    ),
-    "time": (
-        KEEP + ACCESS.format('modified_after = "soon"'),
-        "server.access_rules[0].filters.modified_after: must be an ISO 8601 date",
-    ),
-    "two_times": (
-        KEEP + ACCESS.format('modified_after = ["2024-01-01", "2024-01-02"]'),
-        "server.access_rules[0].filters.modified_after: must be an ISO 8601 date",
-    ),
-    "no_values": (
-        KEEP + ACCESS.format("tags = []"),
-        "server.access_rules[0].filters.tags: has no value, and would let everything through",
-    ),
-    "correction": (KEEP + ACCESS.format("") + "[search.correction]\n", "search.correction: "),
-    "synonyms": (KEEP + ACCESS.format("") + "[search.synonyms]\n", "search.synonyms: "),
-    "suggestions": (
-        KEEP + ACCESS.format("") + "[search.suggestions]\n",
-        "search.suggestions: would show words of documents that a token may not see",
-    ),
-    "expansion": (KEEP + ACCESS.format("") + "[search.expansion]\n", "search.expansion: "),
-    "pgvector": (
-        KEEP + ACCESS.format("") + '[store]\nengine = "pgvector"\n',
-        "store.engine: server.access needs the embedded index",
-    ),
-    "qdrant": (KEEP + ACCESS.format("") + '[store]\nengine = "qdrant"\n', "store.engine"),
-    "no_rules": (
-        KEEP + "[server]\naccess = true\n",
-        "server.access_rules: nobody can see anything without rules",
-    ),
-    "same_name": (
-        KEEP + ACCESS.format("") + '[[server.access_rules]]\nname = "a"\nfilters = {}\n',
-        "server.access_rules[1].name: 'a' is there twice",
-    ),
-    "default_alone": (KEEP + '[server]\naccess_default = "all"\n', "server.access_default"),
-    "statistics_alone": (
-        KEEP + '[server]\naccess_statistics = "visible"\n',
-        "server.access_statistics",
-    ),
-    "boilerplate": (KEEP + OWN, 'build.boilerplate: must be "keep" with server.access_stat'),
-    "model": (
-        KEEP + OWN + '[embedding]\nprovider = "fastembed"\nmodel = "m"\n',
-        "embedding.provider: 'fastembed' embeds texts together, and trains on all of them",
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    REFUSED.values(),
-    ids=REFUSED,
-)
-def test_what_would_tell_of_other_documents_is_refused(
-    make_project: MakeProject, lines: str, said: str
-) -> None:
-    project = make_project({"a.md": "a"}, config=f"{CONFIG}\n{lines}")
-    result = project.run("build")
-    assert result.exit_code == 2
-    assert said in result.stderr
-
-
-@pytest.mark.parametrize("lines", ["", '[embedding]\nprovider = "none"\n'], ids=["static", "none"])
-def test_statistics_of_what_is_visible_are_built(make_project: MakeProject, lines: str) -> None:
-    keep = '[build]\nduplicates = "keep"\nboilerplate = "keep"\n'
-    project = make_project({"a.md": "a"}, config=f"{CONFIG}\n{keep}{OWN}{lines}")
-    project.succeed("build", "--quiet")
-    assert [*project.root.glob(".foundry/index/v*/statistics/postings.counts.npy")]
-
-
 def test_an_export_serves_by_rights(make_project: MakeProject) -> None:
     rules = (
         '[server]\naccess = true\n[[server.access_rules]]\nname = "a"\nfilters = { path = "a" }\n'
@@ -482,3 +402,31 @@ def test_an_export_serves_by_rights(make_project: MakeProject) -> None:
     assert (export / "notes/web/rights.py").exists()
     # The owner's own commands see everything.
     assert project.ask("bananas")["results"][0]["path"] == "b.md"
+
+
+@pytest.mark.parametrize(("default", "statistics"), [("nothing", "visible"), ("all", "all")])
+def test_an_export_with_rights_passes_its_own_tests(
+    make_project: MakeProject, default: str, statistics: str
+) -> None:
+    """Those of rights, and some that ask as the owner."""
+    rules = (
+        f'[server]\naccess = true\naccess_default = "{default}"\n'
+        f'access_statistics = "{statistics}"\n'
+        'access_rules = [{ name = "a", filters = { path = "a" } }]\n'
+    )
+    files = {"a.md": "# Apples\n\nRed.\n", "b.md": "# Bananas\n\nYellow.\n"}
+    keep = '[build]\nduplicates = "keep"\nboilerplate = "keep"\n'
+    project = make_project(files, config=f"{CONFIG}\n{keep}{rules}")
+    project.succeed("build", "--quiet")
+    export = project.export()
+    chosen = [
+        "test_rights.py",
+        "test_contents.py",
+        "test_page.py",
+        "test_app.py",
+        "web/test_rules.py",
+    ]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command += [f"tests/{name}" for name in chosen]
+    result = subprocess.run(command, cwd=export, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout

@@ -18,10 +18,15 @@ OF_MODEL = {f"tests/chat/test_{name}.py" for name in ("model_answers", "model_te
 OF_STAGES = {name for name in TESTS if name.startswith("tests/retrieval/stages/")}
 RECENT = {f"tests/retrieval/stages/test_{name}.py" for name in ("anchors", "recency")}
 PROBE = "tests/retrieval/embedding/test_probe.py"
+RIGHTS = "tests/web/test_rules.py"
 OF_VECTORS = {
     f"tests/retrieval/test_{name}.py"
     for name in ("dense_lane", "encoder", "hybrid", "joined_lanes")
 }
+ACCESS = (
+    '[build]\nduplicates = "keep"\n[server]\naccess = true\n'
+    'access_rules = [{ name = "a", filters = { tags = "a" } }]'
+)
 
 
 def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str]:
@@ -40,14 +45,21 @@ def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str
 @pytest.mark.parametrize(
     ("options", "missing"),
     [
-        ("", {RRF, PROBE, *OF_STAGES, *OF_MODEL}),
-        ("[server]\nlanguage_model = true", {RRF, PROBE, *OF_STAGES}),
-        ('[search]\nfusion = "rrf"\n[server]\nchat = false', {PROBE, *OF_CHAT, *OF_STAGES}),
-        ("[search.recency]\n[search.anchors]", {RRF, PROBE, *OF_STAGES, *OF_MODEL} - RECENT),
-        ('[embedding]\nprovider = "none"', {RRF, PROBE, *OF_STAGES, *OF_MODEL, *OF_VECTORS}),
+        ("", {RRF, RIGHTS, PROBE, *OF_STAGES, *OF_MODEL}),
+        ("[server]\nlanguage_model = true", {RRF, RIGHTS, PROBE, *OF_STAGES}),
+        ('[search]\nfusion = "rrf"\n[server]\nchat = false', {RIGHTS, PROBE, *OF_CHAT, *OF_STAGES}),
+        (
+            "[search.recency]\n[search.anchors]",
+            {RRF, RIGHTS, PROBE, *OF_STAGES, *OF_MODEL} - RECENT,
+        ),
+        (ACCESS, {RRF, PROBE, *OF_STAGES, *OF_MODEL}),
+        (
+            '[embedding]\nprovider = "none"',
+            {RRF, RIGHTS, PROBE, *OF_STAGES, *OF_MODEL, *OF_VECTORS},
+        ),
         (
             '[embedding]\nprovider = "openai"\nmodel = "m"\nquery = "same"',
-            {RRF, "tests/retrieval/test_encoder.py", *OF_STAGES, *OF_MODEL},
+            {RRF, RIGHTS, "tests/retrieval/test_encoder.py", *OF_STAGES, *OF_MODEL},
         ),
     ],
 )

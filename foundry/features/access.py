@@ -52,6 +52,7 @@ class Access(Interface):
     name = "access"
     keys = AccessKeys
     needs = (Callers.name, Filters.name)
+    files = ("tests/test_rights.py",)
     settings = ("access_default", "access_rules", "access_statistics")
     environment = ("access",)
     section = "access"

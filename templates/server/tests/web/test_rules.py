@@ -1,0 +1,305 @@
+"""Which rule a request is served by, and what becomes of what is written of rules."""
+
+import asyncio
+import json
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.exceptions import HTTPException
+from starlette.types import Message, Receive, Scope, Send
+
+from foundry.runtime.index.reader import Index, Served, served
+from foundry.runtime.retrieval.settings import ConfigurationError
+from foundry.runtime.web.rights import NOTHING, ByRights, Rights
+
+filtered = import_module("foundry.runtime.web.filtered")
+TOKEN, OTHER = "t" * 32, "o" * 32
+SALES, LAB = {"tags": ["sales"]}, {"tags": ["lab"]}
+BY_RULE = Rights.rule_of  # Other tests see everything.
+WHOLE: Any = object()
+"""The index of all documents."""
+
+
+def digest(token: str) -> str:
+    return sha256(token.encode()).hexdigest()
+
+
+@pytest.fixture(autouse=True)
+def views(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a view tell of what it is; nothing is in the environment, and nothing stays installed."""
+    monkeypatch.setattr(Rights, "rule_of", BY_RULE)
+    name = "foundry.runtime.web.rights"
+    monkeypatch.setattr(f"{name}.view_of", lambda index, filters: (index, filters))
+    own = lambda index, filters: (index, filters, "own")  # noqa: E731
+    monkeypatch.setattr(f"{name}.view_by_own_statistics", own)
+    for variable in ("ACCESS_TOKENS", "ACCESS_FILE"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(served, "view", None)
+    monkeypatch.setattr(filtered, "schema_index", filtered.schema_index)
+    monkeypatch.setattr(Index, "kinds", [*Index.kinds])
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return written(tmp_path)
+
+
+def written(folder: Path, default: str = "nothing", statistics: str = "all") -> Path:
+    """The settings of a server with two rules."""
+    rules = [{"name": "sales", "filters": SALES}, {"name": "lab", "filters": LAB}]
+    values = {"access_rules": rules, "access_default": default, "access_statistics": statistics}
+    (folder / "settings.json").write_text(json.dumps(values))
+    return folder / "settings.json"
+
+
+def request(*authorization: str, path: str = "/search", kind: str = "http") -> Scope:
+    headers = [(b"authorization", value.encode()) for value in authorization]
+    return {"type": kind, "path": path, "headers": headers}
+
+
+def seen(rights: Rights, scope: Scope, index: Any = WHOLE) -> Any:
+    """What the application sees of the index while it serves a request."""
+    found = []
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        found.append(rights.view(index))
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        raise AssertionError
+
+    asyncio.run(ByRights(application, rights=rights)(scope, receive, send))
+    (one,) = found
+    return one
+
+
+RIGHTS = {bytes.fromhex(digest(TOKEN)): "sales", bytes.fromhex(digest(OTHER)): "lab"}
+
+
+def rights(default: str | None = NOTHING) -> Rights:
+    return Rights({"sales": SALES, "lab": LAB}, RIGHTS, default)
+
+
+def test_a_token_sees_what_its_rule_lets_through() -> None:
+    assert seen(rights(), request(f"Bearer {TOKEN}")) == (WHOLE, SALES)
+    assert seen(rights(), request(f"Bearer {OTHER}")) == (WHOLE, LAB)
+
+
+def test_a_token_without_a_rule_sees_nothing() -> None:
+    assert seen(rights(), request(f"Bearer {'u' * 32}")) == (WHOLE, None)
+
+
+def test_a_request_without_a_token_sees_nothing() -> None:
+    assert seen(rights(), request()) == (WHOLE, None)
+
+
+def test_a_token_that_is_sent_twice_sees_nothing() -> None:
+    assert seen(rights(), request(f"Bearer {TOKEN}", f"Bearer {TOKEN}")) == (WHOLE, None)
+
+
+@pytest.mark.parametrize("sent", [f"Basic {TOKEN}", TOKEN, "Bearer", f"Bearer {TOKEN}, {OTHER}"])
+def test_what_is_no_bearer_token_sees_nothing(sent: str) -> None:
+    assert seen(rights(), request(sent)) == (WHOLE, None)
+
+
+def test_those_without_a_rule_see_everything_if_their_owner_says_so() -> None:
+    everything = rights(None)
+    assert seen(everything, request()) is WHOLE
+    assert seen(everything, request(f"Bearer {'u' * 32}")) is WHOLE
+
+
+def test_a_rule_holds_also_where_all_others_see_everything() -> None:
+    assert seen(rights(None), request(f"Bearer {TOKEN}")) == (WHOLE, SALES)
+
+
+def test_outside_of_requests_everything_is_seen() -> None:
+    assert rights().view(WHOLE) is WHOLE
+
+
+def test_what_is_no_request_sees_everything() -> None:
+    """As the start of the server, which loads the index."""
+    assert seen(rights(), request(kind="lifespan")) is WHOLE
+
+
+def test_after_a_request_its_rule_is_forgotten() -> None:
+    several = rights()
+    seen(several, request(f"Bearer {TOKEN}"))
+    assert several.view(WHOLE) is WHOLE
+
+
+def test_after_a_request_that_failed_its_rule_is_forgotten() -> None:
+    several = rights()
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        raise ZeroDivisionError
+
+    async def serve() -> None:
+        with pytest.raises(ZeroDivisionError):
+            await ByRights(application, rights=several)(request(), None, None)  # type: ignore[arg-type]
+        assert several.view(WHOLE) is WHOLE
+
+    asyncio.run(serve())
+
+
+@pytest.mark.parametrize("sent", [f"Bearer {TOKEN}", f"Bearer {'u' * 32}"])
+def test_metrics_are_refused_to_those_who_do_not_see_everything(sent: str) -> None:
+    with pytest.raises(HTTPException, match="403: This token may not see") as caught:
+        seen(rights(), request(sent, path="/metrics"))
+    assert caught.value.status_code == 403
+
+
+def test_metrics_are_refused_to_those_without_a_token() -> None:
+    with pytest.raises(HTTPException, match="403"):
+        seen(rights(), request(path="/metrics"))
+
+
+def test_metrics_are_refused_to_a_rule_also_where_all_others_see_everything() -> None:
+    with pytest.raises(HTTPException, match="403"):
+        seen(rights(None), request(f"Bearer {TOKEN}", path="/metrics"))
+
+
+def test_metrics_are_shown_to_those_who_see_everything() -> None:
+    assert seen(rights(None), request(path="/metrics")) is WHOLE
+
+
+def test_a_view_is_made_once_for_each_index() -> None:
+    one = rights()
+    first = seen(one, request(f"Bearer {TOKEN}"))
+    assert seen(one, request(f"Bearer {TOKEN}")) is first
+    other: Any = object()
+    assert seen(one, request(f"Bearer {TOKEN}"), other) == (other, SALES)
+    assert seen(one, request(f"Bearer {OTHER}"), other) == (other, LAB)
+
+
+def test_the_settings_say_what_rules_let_through(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACCESS_TOKENS", f"sales={digest(TOKEN)}")
+    read = Rights.read(file)
+    assert read.rules == {"sales": SALES, "lab": LAB}
+    assert seen(read, request(f"Bearer {TOKEN}")) == (WHOLE, SALES)
+    assert seen(read, request(f"Bearer {OTHER}")) == (WHOLE, None)
+    assert seen(read, request()) == (WHOLE, None)
+
+
+def test_the_settings_may_let_others_see_everything(tmp_path: Path) -> None:
+    assert seen(Rights.read(written(tmp_path, default="all")), request()) is WHOLE
+
+
+def test_the_settings_may_have_scores_depend_on_what_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACCESS_TOKENS", f"sales={digest(TOKEN)}")
+    own = Rights.read(written(tmp_path, statistics="visible"))
+    assert seen(own, request(f"Bearer {TOKEN}")) == (WHOLE, SALES, "own")
+    count = len(Index.kinds)
+    own.install()
+    assert len(Index.kinds) == count + 1
+
+
+def test_no_rules_are_known_without_the_environment(file: Path) -> None:
+    assert Rights.read(file).tokens == {}
+
+
+@pytest.mark.parametrize("written", ["sales={}", " sales = {} ", "lab={},sales={}", ",sales={},,"])
+def test_entries_of_the_environment(
+    written: str, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = digest(TOKEN)
+    monkeypatch.setenv(
+        "ACCESS_TOKENS", written.replace("lab={}", f"lab={digest(OTHER)}").format(one)
+    )
+    assert Rights.read(file).tokens[bytes.fromhex(one)] == "sales"
+
+
+def test_digests_may_be_in_capitals(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCESS_TOKENS", f"sales={digest(TOKEN).upper()}")
+    assert Rights.read(file).tokens == {bytes.fromhex(digest(TOKEN)): "sales"}
+
+
+def test_entries_of_a_file(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["# Of 2026", f"sales={digest(TOKEN)}", "", f"  lab={digest(OTHER)}  ", "  # none"]
+    (tmp_path / "access").write_text("\n".join(lines))
+    monkeypatch.setenv("ACCESS_FILE", str(tmp_path / "access"))
+    assert Rights.read(file).tokens == RIGHTS
+
+
+def test_the_environment_and_a_file_add_up(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "access").write_text(f"lab={digest(OTHER)}")
+    monkeypatch.setenv("ACCESS_FILE", str(tmp_path / "access"))
+    monkeypatch.setenv("ACCESS_TOKENS", f"sales={digest(TOKEN)}")
+    assert Rights.read(file).tokens == RIGHTS
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        (f"buyers={digest(TOKEN)}", "there is no rule 'buyers'"),
+        (f"sales={digest(TOKEN)[:-1]}", "an entry is no rule=sha256"),
+        (f"sales={digest(TOKEN)}0", "an entry is no rule=sha256"),
+        (f"sales={TOKEN}", "an entry is no rule=sha256"),
+        (digest(TOKEN), "an entry is no rule=sha256"),
+        (f"={digest(TOKEN)}", "an entry is no rule=sha256"),
+    ],
+    ids=["unknown_rule", "short_digest", "long_digest", "token", "no_rule", "empty_rule"],
+)
+def test_a_wrong_entry_is_refused_where_it_is(
+    entry: str, said: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACCESS_TOKENS", entry)
+    with pytest.raises(ConfigurationError, match=f"^ACCESS_TOKENS: {said}") as caught:
+        Rights.read(file)
+    assert caught.value.hint is not None and "write rule=sha256" in caught.value.hint
+    assert TOKEN not in f"{caught.value.message} {caught.value.hint}"
+    monkeypatch.delenv("ACCESS_TOKENS")
+    path = tmp_path / "access"
+    path.write_text(f"# One\n{entry}\n")
+    monkeypatch.setenv("ACCESS_FILE", str(path))
+    with pytest.raises(ConfigurationError, match=f"access, line 2: {said}") as caught:
+        Rights.read(file)
+    assert caught.value.message.startswith("ACCESS_FILE: ")
+
+
+def test_a_file_that_cannot_be_read_is_refused(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACCESS_FILE", str(tmp_path / "absent"))
+    with pytest.raises(
+        ConfigurationError, match=r"^ACCESS_FILE: .*absent: .*No such file"
+    ) as caught:
+        Rights.read(file)
+    assert caught.value.hint is not None and "write rule=sha256" in caught.value.hint
+    (tmp_path / "absent").write_bytes(b"\xff")
+    with pytest.raises(ConfigurationError, match=r"^ACCESS_FILE: "):
+        Rights.read(file)
+
+
+def test_settings_without_rules_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text("{}")
+    with pytest.raises(ConfigurationError):
+        Rights.read(tmp_path / "settings.json")
+
+
+def test_installed_rights_decide_what_the_process_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Served()
+    monkeypatch.setattr("foundry.runtime.web.rights.served", own)
+    installed, kinds = rights(), len(Index.kinds)
+    installed.install()
+    assert own.view == installed.view
+    assert len(Index.kinds) == kinds
+
+
+def test_schemas_name_no_values_whoever_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = rights(None)
+    installed.install()
+    name = "foundry.runtime.web.rights.current_index"
+    monkeypatch.setattr(name, lambda: installed.view(WHOLE))
+    assert filtered.schema_index() == (WHOLE, None)
+    assert installed.view(WHOLE) is WHOLE
