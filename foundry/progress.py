@@ -20,6 +20,9 @@ LINE_SECONDS = 5.0
 QUIET_SECONDS = 1.0
 """Work that ends sooner prints no plain line."""
 
+SLOW_SECONDS = 10.0
+"""One item that takes longer is named."""
+
 BAR_WIDTH = 30
 """Characters."""
 
@@ -73,6 +76,9 @@ class Progress:
     def advance(self, count: int = 1) -> None:
         """Report that `count` more items are done."""
 
+    def wait_for(self, name: str, seconds: float) -> None:
+        """Report that nothing is done meanwhile, for one item has taken so many seconds by now."""
+
 
 StartStep = Callable[..., Progress]
 """Begins a step of work, as `Reporter.step` does."""
@@ -82,11 +88,14 @@ class Lines(Progress):
     """A line every few seconds, for logs."""
 
     interval_seconds = LINE_SECONDS
+    times_as_long = 2.0
 
     def __init__(self, label: str, unit: str, total: int | None, stream: TextIO) -> None:
         self._label, self._unit, self._total, self._stream = label, unit, total, stream
         self._done = self._shown = 0
         self._started = self._printed = time.monotonic()
+        self._waiting = ""
+        self._named: tuple[str, float] = ("", 0.0)
 
     def __exit__(self, kind: object, error: object, traceback: object, /) -> None:
         is_long = time.monotonic() - self._started >= QUIET_SECONDS
@@ -96,10 +105,20 @@ class Lines(Progress):
     def advance(self, count: int = 1) -> None:
         """Count, and print unless that was done just now."""
         self._done += count
+        self._waiting = ""
         if self._total is not None:
             # A total is an estimate where rows or pages are found on the way.
             self._total = max(self._total, self._done)
         if time.monotonic() - self._printed >= self.interval_seconds:
+            self._print()
+
+    def wait_for(self, name: str, seconds: float) -> None:
+        """Name what takes long, and again when it has taken so many times as long."""
+        before, named = self._named
+        is_news = name != before or seconds >= self.times_as_long * named
+        if seconds >= SLOW_SECONDS and is_news:
+            self._waiting = f"{seconds:.0f} s so far on {name}"
+            self._named = (name, seconds)
             self._print()
 
     def _print(self) -> None:
@@ -112,6 +131,8 @@ class Lines(Progress):
         rate = self._done / max(1e-9, self._printed - self._started)
         line = f"{self._label}: {self._done:,}"
         line += f" {self._unit}" if self._total is None else f" of {self._total:,} {self._unit}"
+        if self._waiting:
+            return f"{line}, {self._waiting}"
         # Of a few long ones a rate says nothing.
         line += f", {rate:,.0f}/s" if rate >= 1 else ""
         if self._total is not None and 0 < self._done < self._total:
@@ -123,6 +144,7 @@ class Bar(Lines):
     """A bar with the same line behind it, written over as work goes on and wiped at its end."""
 
     interval_seconds = 0.1
+    times_as_long = 1.0
     _width = 0
 
     def __enter__(self) -> Self:
@@ -135,8 +157,10 @@ class Bar(Lines):
     def _print(self) -> None:
         self._shown = self._done
         self._printed = time.monotonic()
-        filled = round(BAR_WIDTH * self._done / self._total) if self._total else 0
-        bar = "=" * filled + "-" * (BAR_WIDTH - filled if self._total else 0)
+        # A name takes the room of the bar, which does not move meanwhile.
+        width = BAR_WIDTH if self._total and not self._waiting else 0
+        filled = round(width * self._done / self._total) if self._total else 0
+        bar = "=" * filled + "-" * (width - filled)
         # A line that is wrapped could not be written over.
         room = shutil.get_terminal_size().columns - len(bar) - 2
         text = f" {self._describe()}"[: max(room, 0)]

@@ -246,7 +246,6 @@ def test_thanks_are_not_searched_for(extractive: str) -> None:
         "query": None,
         "query_from": "none",
         "query_notice": None,
-        "also_searched": None,
         "mode": None,
         "reason": None,
         "degraded": False,

@@ -5,21 +5,26 @@ import io
 import json
 import logging
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from conftest import CONFIG, MakeProject
 
+from foundry.assembly.documents import workers
 from foundry.cli.main import main
 from foundry.errors import ExportError
 from foundry.export.write import replace_folder
 from foundry.indexing import versions as published
-from foundry.progress import Lines, Progress, Reporter
+from foundry.progress import Bar, Lines, Progress, Reporter
+from foundry.readers.sandbox.processes import Sandbox
+from foundry.records import RawDocument
 
 NOTE = {"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"}
 
@@ -226,6 +231,64 @@ def test_lines_of_progress(
         now += seconds
         step.advance(done)
     assert stream.getvalue() == line + "\n"
+
+
+def test_lines_name_what_takes_long_and_again_after_twice_the_time() -> None:
+    stream = io.StringIO()
+    with Lines("Reading", "documents", 4, stream) as step:
+        for seconds in (9.9, 10, 19.9, 20, 39.9, 40):
+            step.wait_for("big.pdf", seconds)
+        step.wait_for("scan.tif", 12)
+        step.advance()
+    assert stream.getvalue().splitlines() == [
+        "Reading: 0 of 4 documents, 10 s so far on big.pdf",
+        "Reading: 0 of 4 documents, 20 s so far on big.pdf",
+        "Reading: 0 of 4 documents, 40 s so far on big.pdf",
+        "Reading: 0 of 4 documents, 12 s so far on scan.tif",
+    ]
+
+
+def test_a_bar_names_what_takes_long_until_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("foundry.progress.time.monotonic", lambda: now)
+    stream = io.StringIO()
+    with Bar("Reading", "documents", 4, stream) as step:
+        for seconds in (9.9, 10, 11):
+            step.wait_for("big.pdf", seconds)
+        now += 1
+        step.advance()
+        shown = [line.strip(" -=") for line in stream.getvalue().split("\r")[1:]]
+    assert shown == [
+        "Reading: 0 of 4 documents",
+        "Reading: 0 of 4 documents, 10 s so far on big.pdf",
+        "Reading: 0 of 4 documents, 11 s so far on big.pdf",
+        "Reading: 1 of 4 documents, 1/s, 3 s left",
+    ]
+
+
+def test_a_build_names_the_document_that_it_waits_for(
+    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foundry.progress.SLOW_SECONDS", 0)
+    monkeypatch.setattr(workers, "LOOK_SECONDS", 0.01)
+    named, ask, say = threading.Event(), workers.ask_worker, Lines.wait_for
+
+    def ask_slowly(sandbox: Sandbox, raw: RawDocument) -> bytes:
+        assert named.wait(60)
+        return ask(sandbox, raw)
+
+    def wait_for(step: Lines, name: str, seconds: float) -> None:
+        say(step, name, seconds)
+        named.set()
+
+    monkeypatch.setattr(workers, "ask_worker", ask_slowly)
+    monkeypatch.setattr(Lines, "wait_for", wait_for)
+    project = make_project(
+        {"sources/deep/slow.md": "# Pumps\n" + "word " * 20_000, "a.md": "# Seals"}
+    )
+    result = project.succeed("build", "--jobs", "1")
+    assert re.search(r"Reading: 1 of 2 documents, \d+ s so far on deep/slow.md\n", result.stderr)
+    assert "2 documents, " in result.stdout
 
 
 def test_full_disk_is_said_once_however_many_files_do_not_fit(tmp_path: Path) -> None:

@@ -14,17 +14,19 @@ from foundry.assembly.request import BuildOptions
 from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel
 from foundry.errors import RequestError
+from foundry.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
     """Runs what takes long.
 
-    `open_pool` returns what prepares documents by a recipe, and `place` a model where it is to run,
+    `open_pool` returns what prepares documents by a recipe and may tell progress which of them
+    takes long, and `place` a model where it is to run,
     given the options that it was opened by.
     """
 
-    open_pool: Callable[[Recipe], AbstractContextManager[Preparing]]
+    open_pool: Callable[[Recipe, Progress], AbstractContextManager[Preparing]]
     place: Callable[[EmbeddingModel, EmbeddingSection], EmbeddingModel]
 
 
@@ -38,7 +40,7 @@ def closing_engine(options: BuildOptions) -> Iterator[Engine]:
         if options.ray_address is not None:
             raise RequestError("--ray-address: is for Ray only", hint="add --engine ray")
         jobs = options.jobs or available_cores()
-        yield Engine(lambda recipe: Pool(recipe, jobs), lambda model, _: model)
+        yield Engine(lambda recipe, progress: Pool(recipe, jobs, progress), lambda model, _: model)
         return
     # Imported when needed: few builds are for many machines.
     from foundry.assembly.ray.cluster import Cluster
@@ -47,7 +49,7 @@ def closing_engine(options: BuildOptions) -> Iterator[Engine]:
 
     with Cluster(options.ray_address, options.jobs) as cluster:
         yield Engine(
-            lambda recipe: nullcontext(RayPool(cluster, recipe)),
+            lambda recipe, _: nullcontext(RayPool(cluster, recipe)),
             # A service is asked from here.
             lambda model, chosen: (
                 model if model.service else place_on_nodes(model, chosen, cluster)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Self
 
 from foundry.errors import StrictBuildError, install_command
-from foundry.records import Document, Finding, Skipped
+from foundry.records import Document, Finding, Reading, Skipped
 from foundry.secrets import find_secrets
 from foundry.sources.names import INCLUDING_SECRETS, LOOKS_SECRET
 from foundry.terminal import format_table, list_briefly
@@ -71,7 +71,7 @@ class Remarks(NamedTuple):
             decoding.append(Finding(REPLACED, None, document.replaced))
         scan = [
             Finding(kind, None, count)
-            for kind, count in ((UNSURE, reading.unsure), (UNSEEN, reading.unseen))
+            for kind, count in ((UNSURE, reading.unsure), _unseen(reading))
             if count
         ]
         groups = (
@@ -84,6 +84,16 @@ class Remarks(NamedTuple):
             for finding in found
         )
         return cls(document.replaced, reading.lacking, findings)
+
+
+def _unseen(reading: Reading) -> tuple[str, int]:
+    """Return how to say that pages were not read, and how often."""
+    if not (reading.unseen and reading.looked_at):
+        return UNSEEN, reading.unseen
+    pages = f"read {reading.looked_at:,} of {reading.looked_at + reading.unseen:,} pages: "
+    if reading.is_hurried:
+        return pages + "they took too long, and the next build tries again", 1
+    return pages + "ocr_pages in [[sources]] sets how many", 1
 
 
 class BuildReport:

@@ -121,7 +121,7 @@ class _Build:
         sources, coverage, traffic = fetch_all(config.sources, config.state, step)
         total = surveyed.documents + count_fetched(sources)
         with step("Reading", "documents", total) as progress:
-            pool = self.engine.open_pool(recipe)
+            pool = self.engine.open_pool(recipe, progress)
             inputs = collect_inputs(
                 sources, surveyed.found, coverage, recipe, self.cache, pool, progress
             )

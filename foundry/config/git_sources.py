@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from foundry.config.web_sources import BaseUrl, Hosts, is_local
 from foundry.features.feature import Slug, Strings, Table
+from foundry.records import OCR_PAGES
 
 VERSION = "version"
 """The metadata that tells versions apart."""
@@ -49,6 +50,7 @@ class GitSource(Table):
         max_bytes: Larger files are skipped.
         ocr: Whether to read pictures and scanned pages; needs the extra `ocr`, and takes seconds
             a page.
+        ocr_pages: How many pages of a document are read from pictures at most.
         allow_private: Hosts that may have a private address, such as `git.internal`.
     """
 
@@ -65,6 +67,7 @@ class GitSource(Table):
     history: bool = True
     max_bytes: int = Field(default=200_000_000, ge=1)
     ocr: bool = False
+    ocr_pages: int = Field(default=OCR_PAGES, ge=1, le=2_000)
     allow_private: Hosts = ()
 
     @property

@@ -20,6 +20,7 @@ from foundry.config.web_sources import (
 )
 from foundry.errors import FoundryError
 from foundry.features.feature import Slug, Strings, Table
+from foundry.records import OCR_PAGES
 
 CONFIG_NAME = "foundry.toml"
 QUESTIONS_NAME = "questions.jsonl"
@@ -53,6 +54,7 @@ class FolderSource(Table):
         max_bytes: Larger files are skipped.
         ocr: Whether to read pictures and scanned pages; needs the extra `ocr`, and takes seconds
             a page.
+        ocr_pages: How many pages of a document are read from pictures at most.
     """
 
     type: Literal["folder"] = "folder"
@@ -66,6 +68,7 @@ class FolderSource(Table):
     modified: Literal["content", "file"] = "content"
     max_bytes: int = Field(default=200_000_000, ge=1)
     ocr: bool = False
+    ocr_pages: int = Field(default=OCR_PAGES, ge=1, le=2_000)
 
 
 class RecordsSource(Table):
@@ -130,6 +133,8 @@ def find_problems(sources: Sequence[Source], project: Path, language: str = "non
         key = f"sources[{number}]"
         if getattr(source, "ocr", False) and language in UNSEEN_LANGUAGES:
             problems.append(f"{key}.ocr: cannot read the script of {language} in pictures")
+        if "ocr_pages" in source.model_fields_set and not getattr(source, "ocr", False):
+            problems.append(f"{key}.ocr_pages: is for sources with ocr = true")
         if isinstance(source, WebSource):
             continue
         if isinstance(source, GitSource):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import PurePosixPath
 
+from foundry.readers.allowance import allowing_pictures
 from foundry.readers.contract import TOO_MUCH, FileReader, Reader, UnreadableError, asking_for
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise, normalise_line
@@ -52,7 +53,8 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
             return _skip(raw, asking_for(reader.extra))
     replaced = 0
     try:
-        with taking_notes() as notes:
+        pages = raw.ocr_pages if raw.ocr else 0
+        with taking_notes() as notes, allowing_pictures(pages) as allowance:
             if isinstance(reader, Reader):
                 charset = raw.charset
                 if charset is None and media_type == "text/html":
@@ -62,15 +64,22 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
             else:
                 reading = _parse(reader, raw.content, is_worker=is_worker)
         hidden, guessed = tuple(notes.hidden.values()), tuple(sorted(notes.guessed))
-        reading = replace(reading, hidden=hidden, guessed=guessed)
+        reading = replace(
+            reading,
+            hidden=hidden,
+            guessed=guessed,
+            looked_at=allowance.read,
+            unseen=allowance.unread,
+            is_hurried=allowance.is_late,
+        )
         if isinstance(reader, Reader) and reader.outline is not None:
             reading = _outline(reader.outline, reading, is_worker=is_worker)
     except UnreadableError as error:
-        return _skip(raw, error.reason, error.detail)
+        return _too_late(raw) if allowance.is_late else _skip(raw, error.reason, error.detail)
     except (RecursionError, MemoryError) as error:
         return _skip(raw, TOO_MUCH, type(error).__name__)
     if not _WORD.search(reading.text, reading.body_start):
-        return _skip(raw, "no text")
+        return _too_late(raw) if allowance.is_late else _skip(raw, "no text")
     return _assemble(raw, reader, media_type, reading, replaced)
 
 
@@ -186,6 +195,10 @@ def _title_from(path: str, reader: Reader | FileReader) -> str:
     if reader in NAMED_BY_FILE:
         return name or path
     return " ".join(re.sub(r"[-_]+", " ", PurePosixPath(name).stem).split()) or name or path
+
+
+def _too_late(raw: RawDocument) -> Skipped:
+    return _skip(raw, TOO_MUCH, "processor time")
 
 
 def _skip(raw: RawDocument, reason: str, detail: str = "") -> Skipped:

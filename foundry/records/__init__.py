@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
+OCR_PAGES = 50
+"""Pages of a document that are read from pictures, unless its source says otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:
@@ -17,7 +20,8 @@ class RawDocument:
     or a record's id) and feeds the ids; `path` is the same, made printable. `metadata_keys` name
     what the content may add to `metadata`. `stamp` is given where it will tell whether the content
     has changed since. `charset` is what a server stated; `modified_elsewhere` a date that counts
-    where neither `modified` nor the content states one. With `ocr`, pictures are read as well.
+    where neither `modified` nor the content states one. With `ocr`, pictures are read as well, of
+    at most `ocr_pages` pages.
     """
 
     source: str
@@ -36,6 +40,7 @@ class RawDocument:
     charset: str | None = None
     modified_elsewhere: str | None = None
     ocr: bool = False
+    ocr_pages: int = OCR_PAGES
 
     def describe(self) -> dict[str, Any]:
         """Return all that the source knows, except the content and its stamp, for JSON."""
@@ -123,7 +128,9 @@ class Reading:
     is not in `text`; `guessed` names the character sets that the bytes did not declare,
     and `lacking` the extra of Foundry without which headings and blocks were not found. `seen` are
     the pages or pictures whose text was read from a picture, from 1, `unsure` counts the lines of
-    them that may be misread, `unseen` the pages that only show pictures and were not read.
+    them that may be misread, `looked_at` the pages and pictures in which text was looked for, and
+    `unseen` those that only show pictures and were not read; `is_hurried` where it was the time
+    that kept more from being read.
     """
 
     text: str
@@ -143,7 +150,9 @@ class Reading:
     lacking: str = ""
     seen: tuple[int, ...] = ()
     unsure: int = 0
+    looked_at: int = 0
     unseen: int = 0
+    is_hurried: bool = False
 
 
 @dataclass(frozen=True, slots=True)

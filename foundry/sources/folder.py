@@ -183,6 +183,7 @@ def _deliver(
         modified=modified if source.modified == "file" else None,
         stamp=lasting_stamp(status),
         ocr=source.ocr,
+        ocr_pages=source.ocr_pages,
     )
 
 

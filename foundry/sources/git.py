@@ -159,4 +159,5 @@ def _deliver(source: GitSource, file: GitFile, content: bytes) -> RawDocument | 
         metadata_keys=source.metadata,
         modified_elsewhere=file.modified,
         ocr=source.ocr,
+        ocr_pages=source.ocr_pages,
     )

@@ -2,17 +2,20 @@
 
 import io
 import struct
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from conftest import MakeProject
 from document_files import assemble_pdf, docx, paragraph, pdf, stream
 from PIL import Image, ImageDraw, ImageFont
 
+from foundry.assembly.documents import preparer, workers
 from foundry.assembly.report import UNSEEN, UNSURE, BuildReport, Remarks, format_report
 from foundry.config.sources import FolderSource, find_problems
-from foundry.readers import contract, read
+from foundry.readers import allowance, contract, read
 from foundry.readers.formats import pictures
 from foundry.readers.formats.pictures import SeenLine, lay_out
 from foundry.readers.sandbox.processes import Sandbox
@@ -288,6 +291,205 @@ def test_text_in_an_unknown_script_is_not_guessed(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(contract.UnreadableError, match="pictures of no legible text"):
         pictures.read(content)
     assert pictures.read_pictures([content]).unsure == 2
+
+
+def tiff_of(*pages: str) -> bytes:
+    """A TIFF with a page for each line of text."""
+    image = pytest.importorskip("PIL.Image")
+    frames = [image.open(io.BytesIO(picture(page))) for page in pages]
+    stored = io.BytesIO()
+    frames[0].save(stored, format="TIFF", save_all=True, append_images=frames[1:])
+    return stored.getvalue()
+
+
+@pytest.fixture
+def read_at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Let pictures be read in no time, in this process: page 1 shows `Page 1`, and so on.
+
+    Returns the numbers of the pages that were read.
+    """
+    pytest.importorskip("PIL")
+    monkeypatch.setattr(contract, "_is_importable", lambda _: True)
+    looked: list[int] = []
+
+    def see(_: object) -> pictures.SeenPage:
+        looked.append(len(looked) + 1)
+        return lay_out([seen(f"Page {len(looked)}", 0.1, 0.1)])
+
+    monkeypatch.setattr(pictures, "see", see)
+    return looked
+
+
+def read_pages(content: bytes, name: str, pages: int) -> Document:
+    raw = RawDocument("s", name, name, content, ocr=True, ocr_pages=pages)
+    document = read(raw, is_worker=True)
+    assert isinstance(document, Document)
+    return document
+
+
+def said_of(document: Document) -> list[str]:
+    """What a report says of the pages of a document that are pictures."""
+    return [kind for group, kind, *_ in Remarks.of(document).findings if group == "scan"]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "said"),
+    [
+        (2, ["read 2 of 4 pages: ocr_pages in [[sources]] sets how many"]),
+        (3, ["read 3 of 4 pages: ocr_pages in [[sources]] sets how many"]),
+        (4, []),
+    ],
+)
+def test_so_many_pages_of_a_picture_are_read_and_the_others_counted(
+    allowed: int, said: list[str], read_at_once: list[int]
+) -> None:
+    document = read_pages(tiff_of("a", "b", "c", "d"), "a.tif", allowed)
+    assert len(read_at_once) == allowed
+    assert document.reading.seen == tuple(range(1, allowed + 1))
+    assert said_of(document) == said
+
+
+def test_an_hour_of_pages_is_read_up_to_the_fiftieth(read_at_once: list[int]) -> None:
+    document = read_file_here(tiff_of(*["a"] * 60), "a.tif")
+    assert read_at_once[-1] == 50
+    assert said_of(document) == ["read 50 of 60 pages: ocr_pages in [[sources]] sets how many"]
+
+
+def read_file_here(content: bytes, name: str) -> Document:
+    document = read(RawDocument("s", name, name, content, ocr=True), is_worker=True)
+    assert isinstance(document, Document)
+    return document
+
+
+def test_pages_of_a_pdf_with_text_of_their_own_do_not_count(read_at_once: list[int]) -> None:
+    jpeg = picture("x", kind="JPEG")
+    document = read_pages(scan(jpeg, "Words of its own.", jpeg, jpeg), "a.pdf", 2)
+    assert (len(read_at_once), document.reading.seen) == (2, (1, 3))
+    assert "Words of its own." in document.reading.text
+    assert said_of(document) == ["read 2 of 3 pages: ocr_pages in [[sources]] sets how many"]
+
+
+def test_all_pictures_of_a_word_file_or_of_slides_count_together(read_at_once: list[int]) -> None:
+    pair = tiff_of("a", "b")
+    media = {f"word/media/image{number}.tif": pair for number in range(3)}
+    document = read_pages(docx("", **media), "a.docx", 3)
+    assert len(read_at_once) == 3
+    assert said_of(document) == ["read 3 of 6 pages: ocr_pages in [[sources]] sets how many"]
+
+    from pptx import Presentation
+
+    slides, stored = Presentation(), io.BytesIO()
+    for _ in range(3):
+        shapes = slides.slides.add_slide(slides.slide_layouts[6]).shapes
+        shapes.add_picture(io.BytesIO(pair), 0, 0)
+    slides.save(stored)
+    document = read_pages(stored.getvalue(), "a.pptx", 4)
+    assert len(read_at_once) == 7
+    assert said_of(document) == ["read 4 of 6 pages: ocr_pages in [[sources]] sets how many"]
+
+
+@pytest.mark.parametrize(("pixels", "count"), [(110_000 * 3 // 4, 3), (110_000 * 3 // 4 - 1, 2)])
+def test_pixels_of_all_pages_are_bounded(
+    pixels: int, count: int, read_at_once: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(allowance, "PIXELS_A_PAGE", pixels)
+    document = read_pages(tiff_of("a", "b", "c", "d"), "a.tif", 4)
+    assert len(read_at_once) == count
+    said = f"read {count} of 4 pages: ocr_pages in [[sources]] sets how many"
+    assert said_of(document) == [said]
+
+
+@pytest.mark.parametrize(("seconds", "count"), [(20.0, 4), (20.1, 3)])
+def test_pages_that_take_too_long_are_left_to_the_next_build(
+    seconds: float, count: int, read_at_once: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "process_time", lambda: seconds * 4 / 3 * len(read_at_once))
+    document = read_pages(tiff_of("a", "b", "c", "d"), "a.tif", 4)
+    assert len(read_at_once) == count
+    late = "read 3 of 4 pages: they took too long, and the next build tries again"
+    assert said_of(document) == ([late] if count == 3 else [])
+    assert document.reading.is_hurried == (count == 3)
+
+
+def test_pages_without_text_that_take_too_long_are_no_document_for_now(
+    read_at_once: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pictures, "see", lambda _: read_at_once.append(0) or lay_out([]))
+    monkeypatch.setattr(time, "process_time", lambda: 100.0 * len(read_at_once))
+    for name, content in {
+        "a.tif": tiff_of("a", "b"),
+        "a.pdf": scan(*[picture("", kind="JPEG")] * 2),
+    }.items():
+        raw = RawDocument("s", name, name, content, ocr=True, ocr_pages=2)
+        skipped = Skipped("s", name, "too much for its reader", "processor time")
+        assert read(raw, is_worker=True) == skipped
+
+
+OCR_CONFIG = """
+[project]
+name = "scans"
+
+[[sources]]
+type = "folder"
+path = "sources"
+ocr = true
+ocr_pages = 2
+"""
+
+
+def test_a_build_says_how_many_pages_of_a_scan_it_has_read(make_project: MakeProject) -> None:
+    scans = tiff_of("The first zebra", "The second giraffe", "The third antelope")
+    project = make_project({"many.tif": scans}, config=OCR_CONFIG)
+    printed = project.succeed("build").stdout
+    assert "many.tif: read 2 of 3 pages: ocr_pages in [[sources]] sets how many\n" in printed
+    assert project.ask("giraffe", "--mode", "keyword")["results"]
+    assert not project.ask("antelope", "--mode", "keyword")["results"]
+    config = project.root / "foundry.toml"
+    config.write_text(OCR_CONFIG.replace("ocr_pages = 2", "ocr_pages = 3"))
+    assert "ocr_pages" not in project.succeed("build").stdout
+    assert project.ask("antelope", "--mode", "keyword")["results"]
+
+
+def test_a_scan_that_took_too_long_is_read_again_by_the_next_build(
+    make_project: MakeProject, read_at_once: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        workers,
+        "ask_worker",
+        lambda sandbox, raw: preparer.open_task(sandbox._task["options"])(
+            raw.describe(), raw.content
+        )[0],
+    )
+    project = make_project({"slow.tif": tiff_of("a", "b", "c"), "a.md": "# A"}, config=OCR_CONFIG)
+    with monkeypatch.context() as slow:
+        slow.setattr(time, "process_time", lambda: 50.0 * len(read_at_once))
+        printed = project.succeed("build").stdout
+        assert "slow.tif: read 1 of 3 pages: they took too long, and the next build" in printed
+        read_at_once.clear()
+        printed = project.succeed("build").stdout
+        assert "1 read, 1 unchanged" in printed
+    read_at_once.clear()
+    printed = project.succeed("build").stdout
+    assert "1 read, 1 unchanged" in printed
+    assert "slow.tif: read 2 of 3 pages: ocr_pages in [[sources]] sets how many" in printed
+    assert "0 read, 2 unchanged" in project.succeed("build").stdout
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("ocr_pages = 9", "sources[0].ocr_pages: is for sources with ocr = true"),
+        ("ocr = true\nocr_pages = 0", "sources[0].ocr_pages"),
+        ("ocr = true\nocr_pages = 2001", "sources[0].ocr_pages"),
+    ],
+)
+def test_a_bound_on_pages_must_have_pages(
+    written: str, said: str, make_project: MakeProject
+) -> None:
+    config = OCR_CONFIG.replace("ocr = true\nocr_pages = 2", written)
+    refused = make_project({"a.md": "# A"}, config=config).run("build")
+    assert refused.exit_code == 2
+    assert said in refused.stderr
 
 
 def test_languages_in_unknown_scripts_are_refused_before_a_build(tmp_path: Path) -> None:

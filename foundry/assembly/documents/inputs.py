@@ -235,12 +235,12 @@ class _Collector:
     def store(self, place: int, raw: RawDocument, made: Made) -> None:
         """Keep a document that has been prepared."""
         entry, result = self._entries.pop(place), made.result
-        is_for_now = isinstance(result, Skipped) and result.reason in FOR_NOW
-        if isinstance(result, Skipped) and is_for_now:
+        problem = _problem_for_now(result)
+        if problem is not None:
             entry = entry._replace(recipe="")
-            self._failures.append((place, result.reason, result.detail))
+            self._failures.append((place, *problem))
         number = self._cache.store(raw.source, raw.key, entry, made.content)
-        self.inputs.settle(place, number, is_for_now=is_for_now)
+        self.inputs.settle(place, number, is_for_now=problem is not None)
         if isinstance(result, PreparedDocument) and result.document.reading.seen:
             # A page takes seconds, and the next commit may be as far away.
             self._cache.commit()
@@ -248,6 +248,14 @@ class _Collector:
         if isinstance(result, PreparedDocument) and result.vectors is not None:
             self.inputs.embedded += len(result.chunks)
         self._progress.advance()
+
+
+def _problem_for_now(result: Result) -> tuple[str, str] | None:
+    """Return what kept a document from being read in whole that another build may not have."""
+    if isinstance(result, Skipped):
+        return (result.reason, result.detail) if result.reason in FOR_NOW else None
+    reading = result.document.reading
+    return (TOO_MUCH, str(reading.looked_at)) if reading.is_hurried else None
 
 
 def _read_unknown(

@@ -4,15 +4,17 @@ A few small texts are prepared in this process: workers take longer to start tha
 """
 
 import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Protocol, Self
 
 from foundry.assembly.documents.encoding import check_answer, decode, encode, encode_result
 from foundry.assembly.documents.preparer import Preparer
 from foundry.assembly.documents.recipe import Recipe
+from foundry.progress import Progress
 from foundry.readers import reads_apart
 from foundry.readers.contract import UnreadableError
 from foundry.readers.sandbox.processes import Limits, Sandbox
@@ -33,6 +35,9 @@ DOCUMENTS_AHEAD = 4
 
 BYTES_AHEAD = 64_000_000
 """Size of the documents under way; a single one may be larger."""
+
+LOOK_SECONDS = 1.0
+"""Time after which a build that waits for its workers looks what they are at."""
 
 LIMITS = Limits(seconds_per_megabyte=5)
 
@@ -87,11 +92,15 @@ def available_cores() -> int:
 
 
 class Pool:
-    """Prepares documents by one recipe in at most `jobs` worker processes."""
+    """Prepares documents by one recipe in at most `jobs` worker processes.
 
-    def __init__(self, recipe: Recipe, jobs: int) -> None:
+    `progress` is told which document keeps it waiting.
+    """
+
+    def __init__(self, recipe: Recipe, jobs: int, progress: Progress | None = None) -> None:
         self._recipe = recipe
         self._jobs = jobs
+        self._progress = progress or Progress()
         self._here: Preparer | None = None
         self._left_here = FEW_DOCUMENTS
         self._sandbox = open_sandbox(recipe)
@@ -100,6 +109,8 @@ class Pool:
         self._running: dict[Future[bytes], Task] = {}
         self._done: SimpleQueue[Future[bytes]] = SimpleQueue()
         self._bytes = 0
+        # By place, which documents workers are at, and since when.
+        self._begun: dict[int, tuple[str, float]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -136,11 +147,11 @@ class Pool:
         if self._threads is None:
             self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="preparing")
         for task in self._waiting:
-            _, raw = task
+            place, raw = task
             while self._running and not self._has_room(len(raw.content)):
                 yield self._next_finished()
             self._bytes += len(raw.content)
-            future = self._threads.submit(ask_worker, self._sandbox, raw)
+            future = self._threads.submit(self._ask, place, raw)
             self._running[future] = task
             future.add_done_callback(self._done.put)
         self._waiting.clear()
@@ -151,12 +162,29 @@ class Pool:
 
     def _next_finished(self) -> tuple[Task, Made]:
         """Wait for the next document that is ready."""
-        future = self._done.get()
+        future = None
+        while future is None:
+            try:
+                future = self._done.get(timeout=LOOK_SECONDS)
+            except Empty:
+                self._name_slowest()
         task = self._running.pop(future)
         _, raw = task
         self._bytes -= len(raw.content)
         # Checked here, so that the worker has its next document meanwhile.
         return task, Made.of(future.result(), raw, self._recipe)
+
+    def _ask(self, place: int, raw: RawDocument) -> bytes:
+        self._begun[place] = (raw.path, time.monotonic())
+        try:
+            return ask_worker(self._sandbox, raw)
+        finally:
+            del self._begun[place]
+
+    def _name_slowest(self) -> None:
+        if at_work := list(self._begun.values()):
+            name, begun = min(at_work, key=lambda each: each[1])
+            self._progress.wait_for(name, time.monotonic() - begun)
 
     def _prepare_here(self, raw: RawDocument) -> Made:
         if self._here is None:

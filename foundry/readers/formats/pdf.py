@@ -13,6 +13,7 @@ from functools import partial
 from itertools import islice, pairwise
 from typing import Any
 
+from foundry.readers.allowance import current_allowance
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
@@ -60,7 +61,6 @@ class _Page:
     lines: Sequence[Line] = ()
     links: Sequence[str] = ()
     is_seen: bool = False
-    is_unseen: bool = False
     unsure: int = 0
 
 
@@ -100,7 +100,6 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
         links=tuple(dict.fromkeys((*reading.links, *links))),
         seen=tuple(number for number, page in enumerate(pages, 1) if page.is_seen),
         unsure=sum(page.unsure for page in pages),
-        unseen=sum(page.is_unseen for page in pages),
     )
 
 
@@ -129,8 +128,8 @@ def _read_page(document: Any, number: int, *, ocr: bool) -> _Page:
         lines, links = reader.lines(), list(reader.links(document))
         if not reader.is_picture(lines):
             return _Page(lines, links)
-        if not ocr:
-            return _Page(lines, links, is_unseen=True)
+        if not current_allowance().take() or not ocr:
+            return _Page(lines, links)
         seen = pictures.see(reader.render())
         return _Page(seen.lines or lines, links, is_seen=bool(seen.lines), unsure=seen.unsure)
     finally:

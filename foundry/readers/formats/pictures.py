@@ -1,7 +1,8 @@
 """Text in pictures, by RapidOCR: of files (.png, .jpg, .tif), and of pages without other text.
 
 The models come with its wheel, and nothing is fetched. Pictures are bounded in pixels before they
-are unpacked, and each may take so much processor time; for workers of a sandbox only.
+are unpacked, and each may take so much processor time; those of a document are bounded as
+`allowance` says. For workers of a sandbox only.
 """
 
 import io
@@ -15,6 +16,7 @@ from typing import Any
 # Imported before a sandbox is closed, in which it may not set its environment.
 import numpy as np
 
+from foundry.readers.allowance import current_allowance
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.decoding import normalise_line
 from foundry.readers.formats.pdf_layout import Line, compose, put_in_tables
@@ -28,8 +30,6 @@ MAX_SIDE = 2_000
 """Pixels to which larger pictures are reduced; with more, memory comes to a gigabyte."""
 FOUND_SIDE = 1_280
 """Pixels to which a picture is reduced to find its lines, which are read from the larger one."""
-MAX_PICTURES = 2_000
-"""Pictures read in one document."""
 SECONDS = 120
 """Processor time for one picture."""
 UNSURE = 0.8
@@ -163,18 +163,24 @@ def lay_out(seen: Sequence[SeenLine]) -> SeenPage:
 
 
 def open_pictures(content: bytes) -> Iterator[Any]:
-    """Yield the pictures of a file, as arrays for `see`. Raises UnreadableError for a bomb."""
+    """Yield the pictures of a file that may be read, as arrays for `see`.
+
+    Raises UnreadableError for a bomb.
+    """
     from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
     Image.MAX_IMAGE_PIXELS = None
+    allowance = current_allowance()
     try:
         with Image.open(io.BytesIO(content), formats=["PNG", "JPEG", "TIFF"]) as stored:
-            for number, frame in enumerate(ImageSequence.Iterator(stored)):
-                if number >= MAX_PICTURES:
+            for number, frame in enumerate(ImageSequence.Iterator(stored), 1):
+                pixels = frame.width * frame.height
+                if pixels > MAX_PIXELS:
+                    size = f"{frame.width} by {frame.height} pixels"
+                    raise UnreadableError("picture is too large", size)
+                if not allowance.take(pixels):
+                    allowance.unread += _count_frames(stored, number) - number
                     return
-                if frame.width * frame.height > MAX_PIXELS:
-                    pixels = f"{frame.width} by {frame.height} pixels"
-                    raise UnreadableError("picture is too large", pixels)
                 upright = ImageOps.exif_transpose(frame) or frame
                 if "A" in upright.getbands() or "transparency" in upright.info:
                     paper = Image.new("RGBA", upright.size, "white")
@@ -184,6 +190,15 @@ def open_pictures(content: bytes) -> Iterator[Any]:
                 yield np.asarray(page)[:, :, ::-1]
     except UnidentifiedImageError:
         raise UnreadableError("damaged", "not a picture that can be opened") from None
+
+
+def _count_frames(stored: Any, least: int) -> int:
+    """Return how many pictures a file has, as far as that can be told."""
+    try:
+        return max(getattr(stored, "n_frames", 1), least)
+    except Exception:
+        # Whatever the library raises for one that is damaged, of which no more is read anyway.
+        return least
 
 
 def _compose(pages: Sequence[SeenPage]) -> Reading:

@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from foundry.readers.allowance import SECONDS_A_PAGE
 from foundry.readers.contract import TOO_MUCH, UnreadableError
 from foundry.records import RawDocument
 
-OCR_SECONDS = 3_600
-"""More time for a document whose pictures are read; each has its own limit of processor time."""
+OCR_SECONDS_A_PAGE = 2 * SECONDS_A_PAGE
+"""More time for each page that may be read from a picture, on a machine that has other work."""
 FILES_PER_WORKER = 200
 """A new worker takes over after so many parsed files, for libraries that keep memory."""
 TICK_SECONDS = 0.1
@@ -154,7 +155,7 @@ class _Worker:
         assert self._process.stdin and self._process.stdout
         content = raw.content
         more = len(content) / 1e6 * self._limits.seconds_per_megabyte
-        patience = OCR_SECONDS if raw.ocr else 0
+        patience = raw.ocr_pages * OCR_SECONDS_A_PAGE if raw.ocr else 0
         self._deadline = time.monotonic() + self._limits.wall + more + patience
         try:
             cpu = self._limits.cpu + int(more)

@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, islice, zip_longest
+from typing import Any
 
 from ..index.reader import Index, current_index
 from ..language_model import BudgetSpentError, LanguageModel, ModelChunk, ModelError
-from ..retrieval.results import HEDGES
+from ..retrieval.results import HEDGES, Hit, Match, SearchResponse
 from ..web.requests import AsyncSearch
 from .answer import (
     AnswerReason,
@@ -50,8 +53,9 @@ class ModelChat:
                     yield event
             return
         usage: Counter[str] = Counter()
-        query = await self._query(model, asked, usage)
-        sources, passages = await find_passages(self.search, asked, *query)
+        query, origin, notice, own = await self._query(model, asked, usage)
+        search = self.search if own is None else partial(search_both, self.search, own)
+        sources, passages = await find_passages(search, asked, query, origin, notice, own)
         yield sources
         failure = None
         if passages:
@@ -98,6 +102,27 @@ class ModelChat:
                 _logger.warning("the language model did not condense a question: it %s", error)
                 notice = f"The language model {error}."
         return own, "conversation" if is_follow_up else "question", notice, None
+
+
+async def search_both(
+    search: AsyncSearch, own: str, query: str, top_k: int, **options: Any
+) -> SearchResponse:
+    """Return by turns what a model's query and a user's `own` words find, the better match first.
+
+    Identifiers are unknown if the user named them: a model may invent some.
+    """
+    worded, found = [await search(text, top_k, **options) for text in (query, own)]
+    order: list[Match] = ["strong", "weak", "none"]
+    first, second = sorted((worded, found), key=lambda response: order.index(response.match))
+    hits: dict[str, Hit] = {}
+    for hit in filter(None, chain.from_iterable(zip_longest(first.hits, second.hits))):
+        hits.setdefault(hit.id, hit)
+    return replace(
+        worded,
+        match=first.match,
+        unknown_identifiers=found.unknown_identifiers,
+        hits=tuple(islice(hits.values(), top_k)),
+    )
 
 
 def is_readable(text: str, index: Index, language: LanguageWords) -> bool:

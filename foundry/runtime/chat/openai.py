@@ -238,7 +238,7 @@ def _event(data: dict[str, Any]) -> bytes:
 
 def _searched(sources: Sources) -> dict[str, Any]:
     values = sources.to_json()
-    return {name: values[name] for name in _SEARCHED}
+    return {name: values[name] for name in _SEARCHED if name in values}
 
 
 def _how(done: Done) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from foundry.runtime.chat.answer import find_passages
 from foundry.runtime.chat.conversation import ENGLISH, Conversation, Turn
-from foundry.runtime.chat.model_answer import ModelChat, is_readable
+from foundry.runtime.chat.model_answer import ModelChat, is_readable, search_both
 from foundry.runtime.language_model import BudgetSpentError, ModelChunk, ModelError
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Match, SearchResponse
 from foundry.runtime.retrieval.tokens import Tokenizer
@@ -126,7 +125,6 @@ def test_a_models_answer_is_passed_on_and_counted() -> None:
             "query": ASKED[0].content,
             "query_from": "question",
             "query_notice": None,
-            "also_searched": None,
             "mode": "hybrid",
             "reason": "default",
             "degraded": False,
@@ -267,7 +265,7 @@ def test_a_model_words_the_query_of_a_follow_up(
         origin,
         notice,
     ]
-    assert sources["also_searched"] == (joined if origin == "model" else None)
+    assert sources.get("also_searched") == (joined if origin == "model" else None)
     # What it took is counted, also where it was not usable.
     assert end["usage"] == {"total_tokens": 7 if isinstance(condensed, ModelChunk) else 2}
 
@@ -298,13 +296,10 @@ def test_a_models_query_does_not_decide_alone(
         unknown = ("D99",) if query == "x" else ("D45",)
         return replace(worded if query == "x" else own, query=query, unknown_identifiers=unknown)
 
-    conversation = Conversation([Turn("user", "Who?")], 3)
-    found = find_passages(search, conversation, "x", "model", None, "Who replaces it?")
-    sources, passages = asyncio.run(found)
+    found = asyncio.run(search_both(search, "Who replaces it?", "x", 3, filters=None))
     assert asked == ["x", "Who replaces it?"]
-    assert [passage.hit.id for passage in passages] == list(ids)
-    assert (sources.query, sources.also_searched) == ("x", "Who replaces it?")
-    assert (sources.match, sources.unknown_identifiers) == (match, ["D45"])
+    assert [hit.id for hit in found.hits] == list(ids)
+    assert (found.query, found.match, found.unknown_identifiers) == ("x", match, ("D45",))
 
 
 def test_a_model_words_what_is_in_another_language_too() -> None:

@@ -1,0 +1,64 @@
+"""How many pictures of a document are read: so many pages and pixels, in so much time.
+
+Pages and pixels are the bounds that are to be met: they are the same on every machine. Time is for
+what takes long in spite of them, and what it cuts short is marked, to be read again.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from foundry.records import OCR_PAGES
+
+PIXELS_A_PAGE = 20_000_000
+"""Pixels of stored pictures for each page that may be read; A4 at 300 dpi has 9 million."""
+SECONDS_A_PAGE = 20
+"""Processor time for each page that may be read; one takes 4 to 10 s, and 30 in small print."""
+
+
+@dataclass(slots=True)
+class Allowance:
+    """The pages of a document that may be read from pictures, and how many were and were not.
+
+    `is_late` where it was time that kept some from being read.
+    """
+
+    pages: int = OCR_PAGES
+    read: int = 0
+    unread: int = 0
+    is_late: bool = False
+    _pixels: int = 0
+    _begun: float = field(default_factory=lambda: time.process_time())
+
+    def take(self, pixels: int = 0) -> bool:
+        """Return whether another page may be read, and count it; after one that may not, none."""
+        self._pixels += pixels
+        is_late = time.process_time() - self._begun > SECONDS_A_PAGE * self.pages
+        is_over = self.read >= self.pages or self._pixels > PIXELS_A_PAGE * self.pages
+        if self.unread or is_late or is_over:
+            self.is_late |= is_late and not is_over
+            self.unread += 1
+            return False
+        self.read += 1
+        return True
+
+
+_CURRENT: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
+
+
+@contextmanager
+def allowing_pictures(pages: int) -> Iterator[Allowance]:
+    """Let so many pages be read from pictures meanwhile."""
+    allowance = Allowance(pages)
+    token = _CURRENT.set(allowance)
+    try:
+        yield allowance
+    finally:
+        _CURRENT.reset(token)
+
+
+def current_allowance() -> Allowance:
+    """Return the allowance of the document that is being read, or one of its own."""
+    return _CURRENT.get() or Allowance()
