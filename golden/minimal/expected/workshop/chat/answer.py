@@ -1,12 +1,11 @@
 """An answer: the passages that it may cite, and the events that it is made of."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, islice, zip_longest
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ..index.records import Place, Record
-from ..retrieval.results import Hit, Match, Mode, Reason, SearchResponse
+from ..retrieval.results import Hit, Match, Mode, Reason
 from ..web.citations import document_url
 from ..web.requests import AsyncSearch
 from .conversation import Conversation
@@ -92,7 +91,6 @@ class Sources(Record):
     query: str | None  # None of a message that asks nothing.
     query_from: QueryOrigin
     query_notice: str | None  # Why the model did not word the query.
-    also_searched: str | None  # What the user's own words ask for, beside the model's query.
     mode: Mode | None
     reason: Reason | None
     degraded: bool
@@ -100,6 +98,7 @@ class Sources(Record):
     unknown_identifiers: list[str]
     stages: dict[str, dict[str, Any]]
     sources: list[SourceOfAnswer]
+    also_searched: str | None = None  # The user's own words, beside the query of a model.
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,20 +144,13 @@ async def find_passages(
     query_notice: str | None = None,
     also_searched: str | None = None,
 ) -> tuple[Sources, list[NumberedPassage]]:
-    """Search; return the event that says what was found, and the passages that may be cited.
-
-    What a model has worded does not decide alone: `also_searched` is searched for too.
-    """
+    """Search; return the event that says what was found, and the passages that may be cited."""
     found = await search(query, asked.top_k, filters=asked.filters)
-    if also_searched is not None:
-        own = await search(also_searched, asked.top_k, filters=asked.filters)
-        found = _by_turns(found, own, asked.top_k)
     passages = number_passages(found.hits)
     sources = Sources(
         query=found.query,
         query_from=query_from,
         query_notice=query_notice,
-        also_searched=also_searched,
         mode=found.mode,
         reason=found.reason,
         degraded=found.degraded,
@@ -166,23 +158,6 @@ async def find_passages(
         unknown_identifiers=list(found.unknown_identifiers),
         stages=dict(found.stages),
         sources=[passage.source for passage in passages],
+        also_searched=also_searched,
     )
     return sources, passages
-
-
-def _by_turns(worded: SearchResponse, own: SearchResponse, top_k: int) -> SearchResponse:
-    """Return what a model's query and the user's own words find, the better match first.
-
-    Identifiers are unknown if the user named them: a model may invent some.
-    """
-    order: list[Match] = ["strong", "weak", "none"]
-    first, second = sorted((worded, own), key=lambda found: order.index(found.match))
-    hits: dict[str, Hit] = {}
-    for hit in filter(None, chain.from_iterable(zip_longest(first.hits, second.hits))):
-        hits.setdefault(hit.id, hit)
-    return replace(
-        worded,
-        match=first.match,
-        unknown_identifiers=own.unknown_identifiers,
-        hits=tuple(islice(hits.values(), top_k)),
-    )

@@ -43,7 +43,6 @@ class Chat:
                 query=None,
                 query_from="none",
                 query_notice=None,
-                also_searched=None,
                 mode=None,
                 reason=None,
                 degraded=False,
