@@ -211,10 +211,10 @@ def _open_folder(source: FolderSource, names: list[bytes]) -> int:
 
 def _read_ignore_file(folder: int, prefix: bytes) -> tuple[IgnoreFile, ...]:
     try:
-        content, status = _read_regular(folder, b".gitignore", MAX_IGNORE_FILE_BYTES)
+        content, _ = _read_regular(folder, b".gitignore", MAX_IGNORE_FILE_BYTES)
     except OSError:
         return ()
-    if content is None or status.st_size > MAX_IGNORE_FILE_BYTES:
+    if content is None:
         return ()
     lines = content.decode("utf-8-sig", "surrogateescape").splitlines()
     return (IgnoreFile.parse(_to_text(prefix), lines),)

@@ -47,7 +47,7 @@ class Selection:
             part
             for pattern in source.include
             for part in pattern.split("/")
-            if part.startswith(".") and part not in {".", ".."}
+            if part.startswith(".")
         )
         self._names = [
             (_ESCAPED.sub(r"\1", pattern.rpartition("/")[2]), _compile(source, (pattern,)))

@@ -167,6 +167,9 @@ def test_a_pattern_that_spells_a_secret_out_includes_that_file_alone(tmp_path: P
         written = found[name].removeprefix("read with ").removesuffix(" in include")
         pattern = json.loads(written)
         assert keys(tmp_path, include=("**/*", pattern)) == [name]
+    write_tree(tmp_path, {"é/credentials.json": "x"})
+    assert details(tmp_path)["é/credentials.json"] == 'read with "/é/credentials.json" in include'
+    (tmp_path / "é/credentials.json").unlink()
     assert keys(tmp_path, include=("credentials.json",)) == [
         "a/credentials.json",
         "b/credentials.json",
@@ -215,9 +218,93 @@ def test_empty_and_oversized_files_are_listed_without_reading_them(tmp_path: Pat
     write_tree(tmp_path, {"empty.md": ""})
     with (tmp_path / "sparse.txt").open("wb") as file:
         file.truncate(10_000_000_000)
-    documents, skipped = read_tree(tmp_path)
-    assert documents == []
-    assert skipped == {"empty.md": "empty file", "sparse.txt": "over the size limit"}
+    skipped = [
+        Skipped("docs", "empty.md", "empty file"),
+        Skipped(
+            *("docs", "sparse.txt", "over the size limit"),
+            "10000000000 bytes, the limit is 1000000",
+        ),
+    ]
+    assert list(folder.look(make_source(tmp_path))) == skipped
+
+
+def test_a_file_of_just_so_many_bytes_is_read(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.md": "12345", "b.md": "123456"})
+    documents, skipped = read_tree(tmp_path, max_bytes=5)
+    assert [document.content for document in documents] == [b"12345"]
+    assert skipped == {"b.md": "over the size limit"}
+
+
+def test_dates_of_files_count_only_if_they_are_to(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.md": "x"})
+    assert [document.modified for document in read_tree(tmp_path)[0]] == [None]
+
+
+@pytest.mark.parametrize("becomes", ["link", "pipe", "folder", "empty", "large", "gone"])
+def test_a_file_that_becomes_another_thing_before_it_is_read_is_listed(
+    becomes: str, tmp_path: Path
+) -> None:
+    write_tree(tmp_path, {"docs/a.md": "x", "secret.md": "y"})
+    source, file = make_source(tmp_path / "docs", max_bytes=5), tmp_path / "docs/a.md"
+    (found,) = folder.look(source)
+    assert isinstance(found, folder.Found)
+    file.unlink()
+    if becomes == "link":
+        file.symlink_to(tmp_path / "secret.md")
+    elif becomes == "pipe":
+        os.mkfifo(file)
+    elif becomes == "folder":
+        file.mkdir()
+    elif becomes != "gone":
+        file.write_text("" if becomes == "empty" else "123456")
+    expected = {
+        "link": ("cannot be read", "Too many levels of symbolic links"),
+        "pipe": ("changed while it was read", ""),
+        "folder": ("cannot be read", "Is a directory"),
+        "empty": ("empty file", ""),
+        "large": ("over the size limit", "6 bytes, the limit is 5"),
+        "gone": ("cannot be read", "No such file or directory"),
+    }
+    assert folder.read_file(source, found.key) == Skipped("docs", "a.md", *expected[becomes])
+
+
+def test_a_folder_that_becomes_a_link_before_it_is_read_is_not_followed(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"docs/sub/a.md": "x", "elsewhere/a.md": "y"})
+    source = make_source(tmp_path / "docs")
+    (found,) = folder.look(source)
+    assert isinstance(found, folder.Found)
+    (tmp_path / "docs/sub").rename(tmp_path / "moved")
+    (tmp_path / "docs/sub").symlink_to(tmp_path / "elsewhere")
+    skipped = folder.read_file(source, found.key)
+    assert isinstance(skipped, Skipped)
+    assert (skipped.path, skipped.reason) == ("sub/a.md", "cannot be read")
+
+
+@pytest.mark.parametrize(("call", "path"), [("stat", "a.md"), ("scandir", "."), ("open", "sub")])
+def test_what_the_system_refuses_is_listed_with_its_reason(
+    call: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, {"a.md": "x", "sub/b.md": "y"})
+    real = getattr(os, call)
+
+    def refuse(name: Any, *arguments: Any, **options: Any) -> Any:
+        if call == "scandir" or name in (b"a.md", b"sub"):
+            raise PermissionError(13, "Permission denied")
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(os, call, refuse)
+    found = list(folder.look(make_source(tmp_path)))
+    assert [each for each in found if isinstance(each, Skipped)] == [
+        Skipped("docs", path, "cannot be read", "Permission denied")
+    ]
+
+
+@pytest.mark.parametrize(("size", "is_read"), [(1_000_000, False), (1_000_001, True)])
+def test_a_gitignore_file_of_more_than_a_megabyte_is_none(
+    size: int, is_read: bool, tmp_path: Path
+) -> None:
+    write_tree(tmp_path, {"a.md": "x", ".gitignore": "a.md\n".ljust(size, "#")})
+    assert keys(tmp_path) == (["a.md"] if is_read else [])
 
 
 def test_names_stay_distinct_and_are_shown_printable(tmp_path: Path) -> None:
@@ -300,14 +387,11 @@ def test_a_missing_folder_is_an_error_with_its_path(tmp_path: Path) -> None:
 
 
 def test_very_deep_folders_end(tmp_path: Path) -> None:
-    path = tmp_path
-    for _ in range(120):
-        path = path / "d"
-    path.mkdir(parents=True)
-    (path / "a.md").write_text("x")
+    deep = "/".join(["d"] * 100)
+    write_tree(tmp_path, {f"{deep}/a.md": "x", f"{deep}/d/b.md": "x", f"{deep}/d/d/c.md": "x"})
     documents, skipped = read_tree(tmp_path)
-    assert documents == []
-    assert list(skipped.values()) == ["folders are nested too deeply"]
+    assert [document.key for document in documents] == [f"{deep}/a.md"]
+    assert skipped == {f"{deep}/d": "folders are nested too deeply"}
 
 
 def open_paths_below(folder: Path) -> list[Path]:

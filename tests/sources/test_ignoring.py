@@ -1,0 +1,83 @@
+"""Which changes below a folder concern it: what is excluded, hidden or elsewhere does not."""
+
+from pathlib import Path
+
+import pytest
+
+from foundry.config.sources import FolderSource
+from foundry.sources.ignoring import concerns_any, enters_folders
+
+FILES = (
+    *("docs/a.md", "docs/a.txt", "docs/deep/b.md", "docs/old/c.md", "docs/deep/old/d.md"),
+    *("docs/.hidden/e.md", "docs/.github/f.md", "docs/.note.md", "docs/.gitignore"),
+    *("docs/deep/.gitignore", "docs/old/.gitignore", "docs/figures/g.png", "other/h.md"),
+    *("docs/deep/shut/i.md", "docs/shut/j.md"),
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name in FILES:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    return tmp_path
+
+
+def source_of(path: Path) -> FolderSource:
+    patterns = {"include": ("**/*.md", ".github/**"), "exclude": ("old/", "/deep/shut/")}
+    return FolderSource(name="docs", path=path, **patterns)
+
+
+@pytest.mark.parametrize(
+    ("name", "does_concern"),
+    [
+        ("docs", True),
+        ("docs/a.md", True),
+        ("docs/deep/b.md", True),
+        ("docs/.github/f.md", True),
+        ("docs/shut/j.md", True),
+        ("docs/.gitignore", True),
+        ("docs/deep/.gitignore", True),
+        # Folders, and what is gone and may have been one.
+        ("docs/figures", True),
+        ("docs/gone", True),
+        ("docs/a.txt", False),
+        ("docs/figures/g.png", False),
+        ("docs/old", False),
+        ("docs/old/c.md", False),
+        ("docs/old/.gitignore", False),
+        ("docs/deep/old/d.md", False),
+        ("docs/deep/shut/i.md", False),
+        ("docs/.hidden/e.md", False),
+        ("docs/.note.md", False),
+        ("docs/.git/gone", False),
+        ("other/h.md", False),
+        ("other", False),
+        (".", False),
+    ],
+)
+def test_a_change_concerns_a_source_that_may_deliver_it(
+    name: str, does_concern: bool, root: Path
+) -> None:
+    assert concerns_any([source_of(root / "docs")])(str(root / name)) is does_concern
+
+
+def test_a_change_concerns_a_source_that_is_reached_by_a_link(root: Path) -> None:
+    (root / "linked").symlink_to("docs")
+    concerns = concerns_any([source_of(root / "linked")])
+    assert concerns(str(root / "docs/a.md"))
+    assert not concerns(str(root / "docs/old/c.md"))
+
+
+def test_one_of_several_sources_is_enough(root: Path) -> None:
+    sources = [source_of(root / "docs"), source_of(root / "other")]
+    assert concerns_any(sources)(str(root / "other/h.md"))
+    assert not concerns_any([])(str(root / "other/h.md"))
+
+
+@pytest.mark.parametrize(("exclude", "enters"), [((), True), (("old/",), True), (("/*/",), False)])
+def test_folders_below_are_entered_unless_all_are_excluded(
+    exclude: tuple[str, ...], enters: bool, tmp_path: Path
+) -> None:
+    assert enters_folders(FolderSource(name="a", path=tmp_path, exclude=exclude)) is enters
