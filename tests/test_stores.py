@@ -5,12 +5,13 @@ import os
 import re
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -275,6 +276,50 @@ def test_versions_stand_side_by_side_and_the_old_one_goes(
     assert place.current() == first
     assert place.publish(other_index, grace=0).dropped == (first,)
     assert (place.versions(), place.current()) == ({second}, second)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A clock that publications to Qdrant go by, which a test sets."""
+    from foundry.stores import qdrant
+
+    own = SimpleNamespace(now=1_000.0, monotonic=time.monotonic, sleep=time.sleep)
+    own.time = lambda: own.now
+    monkeypatch.setattr(qdrant, "time", own)
+    return own
+
+
+def publish_at(moment: float, index: Path, place: Place, clock: SimpleNamespace) -> tuple[str, ...]:
+    clock.now = moment
+    return place.publish(index, grace=100).dropped
+
+
+def test_a_version_stays_for_its_grace_after_the_switch_in_qdrant(
+    tmp_path: Path, index: Path, other_index: Path, clock: SimpleNamespace
+) -> None:
+    place = Place("qdrant", own_name(), qdrant_address(tmp_path))
+    first, second = Content.open(index).version, Content.open(other_index).version
+    assert publish_at(1_000, index, place, clock) == ()
+    assert publish_at(2_000, other_index, place, clock) == ()
+    assert publish_at(2_099, other_index, place, clock) == ()
+    assert place.versions() == {first, second}
+    assert publish_at(2_100, other_index, place, clock) == (first,)
+    assert place.versions() == {second}
+
+
+def test_a_version_that_serves_again_is_no_longer_superseded_in_qdrant(
+    tmp_path: Path, index: Path, other_index: Path, clock: SimpleNamespace
+) -> None:
+    place = Place("qdrant", own_name(), qdrant_address(tmp_path))
+    first, second = Content.open(index).version, Content.open(other_index).version
+    publish_at(1_000, index, place, clock)
+    publish_at(2_000, other_index, place, clock)
+    assert publish_at(2_050, index, place, clock) == ()
+    assert publish_at(2_100, other_index, place, clock) == ()
+    # The first was superseded again, and has its whole grace before it.
+    assert publish_at(2_199, other_index, place, clock) == ()
+    assert place.versions() == {first, second}
+    assert publish_at(2_200, other_index, place, clock) == (first,)
 
 
 class Interrupted(BaseException):

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -378,6 +379,31 @@ def test_waits_that_are_asked_for_are_kept_by_all_calls(
     waited = [moment - times[1] for number, moment in times.items() if number > 2]
     assert min(waited) >= 0.95
     assert len(waited) >= 2
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "waits"),
+    [("7", [7, 7]), ("30", [30, 30]), ("60", [30, 30]), ("0", [0.02]), (None, [0.02])],
+)
+def test_a_call_waits_as_long_as_it_is_asked_to_within_the_time_for_retries(
+    retry_after: str | None,
+    waits: list[float],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    paused: list[float] = []
+    monkeypatch.setattr(asking._Patience, "pause", lambda _, seconds: paused.append(seconds))
+    monkeypatch.setattr(asking, "time", SimpleNamespace(monotonic=lambda: 1_000.0))
+    monkeypatch.setattr(asking, "random", SimpleNamespace(uniform=lambda _, most: most))
+    with fake_service("openai") as service:
+        service.decide = lambda number, _: (
+            Refusal(429, retry_after=retry_after) if number == 1 else None
+        )
+        with batched(service, tmp_path, retry_seconds=30, concurrency=1) as model:
+            assert_honest(model.embed(TEXTS[:3], "document"), TEXTS[:3])
+        assert len(service.calls) == 3
+    # Before the call is repeated, and before any other call.
+    assert [seconds for seconds in paused if seconds > 0] == waits
 
 
 def test_no_retry_where_none_is_wanted(tmp_path: Path) -> None:
