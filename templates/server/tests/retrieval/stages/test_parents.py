@@ -1,11 +1,11 @@
 """Parents put together from chunks made by hand."""
 
-from dataclasses import astuple
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, Journal, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.parents import expand_parents, find_passage
@@ -111,15 +111,9 @@ def test_what_has_no_parent_or_is_of_another_index_has_no_passage() -> None:
 
 
 def test_each_parent_is_given_with_its_best_chunk() -> None:
-    journal = Journal()
+    journal, nowhere = Journal(), (LaneScores(None, None), LaneRanks(None, None))
     hits = [
-        Hit(
-            *astuple(CHUNKS[number]),
-            0.9 - place / 10,
-            LaneScores(None, None),
-            LaneRanks(None, None),
-            {},
-        )
+        make_record(Hit, CHUNKS[number].to_json(), 0.9 - place / 10, *nowhere, {})
         for place, number in enumerate((4, 1, 0, 4, 5, 3, 2))
     ]
     shown = list(expand_parents(hits, index_of(CHUNKS), journal))

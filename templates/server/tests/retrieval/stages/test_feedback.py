@@ -7,7 +7,6 @@ import pytest
 
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.dense_lane import DenseLane, pack_signs
-from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.retrieval.stages.feedback import boost_feedback
 
 
@@ -21,7 +20,8 @@ class SmallIndex:
 
     def __init__(self) -> None:
         vectors = np.array([[1, 0], [1, 0], [0, 1], [1, 1], [0, 0], [-1, 0]], dtype=np.float32)
-        rows, scales = quantise(vectors)
+        rows = (127 * vectors).astype(np.int8)
+        scales = np.array([1 / 127, 1 / 127, 1 / 127, 0.5**0.5 / 127, 0, 1 / 127], dtype=np.float32)
         centre = np.zeros(2, dtype=np.float32)
         self.dense_lane = DenseLane(rows, scales, centre, pack_signs(vectors, centre), 10)
 

@@ -1,0 +1,132 @@
+"""Misspelt words of queries: which are looked up, what becomes of them, and what is said of it."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.stages.correction import MAX_LOOKED_UP, correct_query
+from foundry.runtime.retrieval.stages.nearest_words import Nearest
+from foundry.runtime.retrieval.tokens import Tokenizer
+
+NEAREST = {
+    "abolet": Nearest("Aboleth", 1, 9),
+    "abloeth": Nearest("Aboleth", 1, 9),
+    "aboletz": Nearest("Aboleth", 1, 9),
+    "lidr": Nearest("lidar", 1, 5),
+    "cistrn": Nearest("cistern", 1, 5),
+    "wirre": Nearest("wire", 1, 5),
+    "strase": Nearest("stra\u00dfe", 1, 3),
+    "_acess_s": Nearest("_access_s", 1, 3),
+    "acess": Nearest("access", 1, 3),
+    "getusernmae": Nearest("getUserName", 1, 3),
+    "fortnite": Nearest("fortnight", 1, 0),
+    "boil": Nearest("coil", 1, 7),
+    "boiling": Nearest("coiling", 1, 7),
+    "slan": Nearest("slam", 1, 7),
+}
+LANGUAGE = {"boil", "fortnight"}
+FREQUENT = {"cistern", "lidar", "aboleth", "coil", "user"}
+
+
+class Words:
+    """The words that are nearest to some others, and those of the language."""
+
+    def __init__(self) -> None:
+        self.looked_up: list[str] = []
+
+    def nearest(self, word: str) -> Nearest | None:
+        self.looked_up.append(word)
+        return NEAREST.get(word)
+
+    def __contains__(self, word: str) -> bool:
+        return word in LANGUAGE
+
+
+@pytest.fixture
+def index() -> Any:
+    words = Words()
+    return SimpleNamespace(
+        words=words,
+        part=lambda _: words,
+        tokenizer=Tokenizer("english"),
+        keyword_lane=SimpleNamespace(frequency=lambda term: int(term in FREQUENT)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("abolet", "aboleth"),
+        ("Where does the abloeth live?", "Where does the aboleth live?"),
+        ("Abolet", "Aboleth"),
+        ("ABOLETZ", "aboleth"),
+        ("abolet cistrn", "aboleth cistern"),
+        ("strase", "stra\u00dfe"),
+        ("getUserNmae", "getUserName"),
+        ("Wirre in a coil", "Wire in a coil"),
+        ("lidar, cistrn; lidr", "lidar, cistern; lidar"),
+        ("\uff4c\uff49\uff44\uff52", "lidar"),
+    ],
+)
+def test_what_is_corrected(index: Any, query: str, expected: str) -> None:
+    journal = Journal()
+    assert correct_query(index, query, (), journal) == expected
+    assert journal.stages["correction"]["query"] == expected
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("aboleth", "the cistern of an aboleth", "lid", "zebra", ""),
+        *("abolet2", "lidr-2", "a@lidr", "https://cistrn.example/lidr", "--abolet"),
+        *('"abolet"', "\u201cabolet\u201d", "\u201eabolet\u201c"),
+        # Acronyms, names that no chunk has, words of the language, and words in no chunk.
+        *("SLAN", "what did Wirre say of a coil", "wiRre", "boil", "boiling", "fortnite"),
+        "x" * 25,
+    ],
+)
+def test_what_is_left_alone(index: Any, query: str) -> None:
+    journal = Journal()
+    assert correct_query(index, query, (), journal) == query
+    assert journal.stages == {}
+
+
+def test_what_matches_a_pattern_of_the_owner_is_left_alone(index: Any) -> None:
+    import re
+
+    patterns = (re.compile("lid[a-z]"),)
+    assert correct_query(index, "lidr abolet", patterns, Journal()) == "lidr aboleth"
+
+
+def test_the_original_can_be_asked_for(index: Any) -> None:
+    journal = Journal()
+    correct_query(index, "abolet, abolet in a cistern", (), journal)
+    assert journal.stages["correction"] == {
+        "query": "aboleth, aboleth in a cistern",
+        "corrected": {"abolet": "aboleth"},
+        "original": '"abolet", "abolet" in a cistern',
+        "notice": "Showing results for: aboleth, aboleth in a cistern",
+    }
+    journal = Journal()
+    correct_query(index, '"abolet", "abolet" in a cistern', (), journal)
+    assert journal.stages == {}
+
+
+@pytest.mark.parametrize("kind", ["phrases", "required"])
+def test_what_operators_demand_stays_as_typed(index: Any, kind: str) -> None:
+    journal = Journal()
+    journal.note("operators", **{kind: ["the Abolet"]})
+    assert correct_query(index, "the abolet cistrn", (), journal) == "the abolet cistern"
+
+
+def test_only_so_many_words_are_looked_up(index: Any) -> None:
+    several = " ".join(f"{letter * 4}" for letter in "bdefghj")
+    assert len(several.split()) + 1 == MAX_LOOKED_UP
+    assert correct_query(index, f"{several} lidr", (), Journal()).endswith("lidar")
+    assert correct_query(index, f"{several} kkkk lidr", (), Journal()).endswith("lidr")
+    index.words.looked_up.clear()
+    # Words that are known, or were corrected already, do not count.
+    correct_query(index, "lidar user lidr lidr abolet", (), Journal())
+    assert index.words.looked_up == ["lidr", "abolet"]

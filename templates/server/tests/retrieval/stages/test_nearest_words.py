@@ -1,0 +1,143 @@
+"""The nearest word to a misspelt one, compared with distances worked out by their definition."""
+
+from collections import Counter
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from foundry.runtime.retrieval.settings import IndexUnusableError
+from foundry.runtime.retrieval.stages.nearest_words import (
+    MAX_LENGTH,
+    CorrectionLayout,
+    Nearest,
+    Words,
+    mask_of,
+)
+
+
+def write(root: Path, weights: dict[str, int], forms: dict[str, str] | None = None) -> Words:
+    """Write words with their weights, each in the form that is given for it, and open them."""
+    layout = CorrectionLayout(root)
+    words = sorted(weights, key=lambda word: (len(word), word))
+    alphabet = sorted({*"".join(words)})
+    layout.alphabet.write_text("".join(alphabet), "utf-8")
+    codes = [[alphabet.index(letter) + 1 for letter in word] for word in words]
+    counts = Counter(map(len, words))
+    starts = [0, *accumulate(counts[length] for length in range(MAX_LENGTH + 1))]
+    shown = [(forms or {}).get(word, word).encode() for word in words]
+    for path, values, kind in (
+        (layout.starts, starts, np.uint32),
+        (layout.letters, [code for word in codes for code in word], np.uint8),
+        (layout.masks, [mask_of(word) for word in codes], np.uint64),
+        (layout.weights, [weights[word] for word in words], np.uint8),
+        (layout.form_offsets, [0, *accumulate(map(len, shown))], np.uint64),
+    ):
+        np.save(path, np.array(values, dtype=kind))
+    layout.forms.write_bytes(b"".join(shown))
+    return Words.open(root)
+
+
+def distance(one: str, other: str) -> int:
+    """Return the optimal string alignment of two words, by its recurrence."""
+
+    @cache
+    def table(i: int, j: int) -> int:
+        if not (i and j):
+            return i or j
+        cost = one[i - 1] != other[j - 1]
+        steps = [table(i - 1, j) + 1, table(i, j - 1) + 1, table(i - 1, j - 1) + cost]
+        if i > 1 and j > 1 and one[i - 2 : i] == other[j - 1] + other[j - 2]:
+            steps.append(table(i - 2, j - 2) + 1)
+        return min(steps)
+
+    return table(len(one), len(other))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_nearest_is_as_near_as_by_definition(tmp_path: Path, seed: int) -> None:
+    chooser = np.random.default_rng(seed)
+
+    def random_word() -> str:
+        return "".join(chooser.choice([*"abcd\u00e9"], chooser.integers(3, 9)))
+
+    known = {random_word() for _ in range(25)}
+    opened = write(tmp_path, dict.fromkeys(known, 12))
+    assert all(word in opened for word in known)
+    for word in {*(random_word() for _ in range(15)), *list(known)[:2]}:
+        fewest = min(distance(word, other) for other in known)
+        found = opened.nearest(word)
+        assert (word in opened) == (word in known)
+        if found is None:
+            assert fewest > (2 if len(word) >= 6 else 1)
+        else:
+            assert found.form in known
+            assert found.edits == fewest == distance(word, found.form)
+
+
+def test_frequency_and_the_edit_decide_between_words_equally_near(tmp_path: Path) -> None:
+    opened = write(tmp_path, {"mine": 19, "mint": 12, "pint": 12, "pints": 12, "pine": 0})
+    assert opened.nearest("mink") == Nearest("mine", 1, 19)
+    # A letter left out or two that were swapped are more likely than one replaced.
+    assert opened.nearest("pnt") == Nearest("pint", 1, 12)
+    assert opened.nearest("imnt") == Nearest("mint", 1, 12)
+    # A word that is in no chunk is the nearest only where no other is as near.
+    assert opened.nearest("sine") == Nearest("mine", 1, 19)
+    assert opened.nearest("pine") == Nearest("pine", 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("more", "is_preferred"), [(55, True), (56, False), (57, False), (100, False)]
+)
+def test_how_much_more_frequent_a_word_must_be(
+    tmp_path: Path, more: int, is_preferred: bool
+) -> None:
+    # Of equals, the first: the shorter one.
+    opened = write(tmp_path, {"cast": 1 + more, "coast": 1})
+    found = opened.nearest("cost")
+    assert found is not None and (found.form == "coast") == is_preferred
+
+
+@pytest.mark.parametrize(
+    ("word", "form"),
+    [
+        ("lidr", "Lidar"),
+        # Two edits are for words of six letters.
+        ("cistxx", None),
+        ("cisxxrn", "cistern"),
+        ("istrn", None),
+        ("x" * 25, None),
+        ("a" * 23, "a" * 24),
+        ("a" * 24, "a" * 24),
+        ("\u4e95\u6238", None),
+        ("", None),
+    ],
+)
+def test_how_far_the_nearest_may_be(tmp_path: Path, word: str, form: str | None) -> None:
+    words = {"lidar": 5, "cistern": 5, "a" * 24: 5}
+    found = write(tmp_path, words, {"lidar": "Lidar"}).nearest(word)
+    assert (found and found.form) == form
+    assert "x" * 25 not in write(tmp_path, words)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("alphabet.txt", None),
+        ("alphabet.txt", b"\xff"),
+        ("starts.npy", b""),
+        ("letters.npy", None),
+        ("masks.npy", b"!"),
+        ("weights.npy", None),
+        ("forms.bin", None),
+    ],
+)
+def test_damaged_files_are_named(tmp_path: Path, name: str, content: bytes | None) -> None:
+    write(tmp_path, {"lidar": 5})
+    (tmp_path / name).unlink()
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(IndexUnusableError, match=name):
+        Words.open(tmp_path)

@@ -1,0 +1,236 @@
+"""Operators in queries over a few chunks: what is one, and what each leaves to be found."""
+
+from collections import defaultdict
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.filters import FilterColumns
+from foundry.runtime.retrieval.keyword_lane import KeywordLane
+from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.settings import InvalidRequestError
+from foundry.runtime.retrieval.stages.operators import (
+    MAX_ITEMS,
+    Item,
+    Operators,
+    apply_operators,
+    parse_operators,
+    read_operators,
+)
+from foundry.runtime.retrieval.tokens import Tokenizer
+
+TEXTS = [
+    "Oil the seal of the pump.",
+    "The pump has a **seal**, and oil\ngets on it.",
+    "Set max_size of the C++ valve, std::vector and D40.",
+    "\u65e5\u672c\u8a9e\u306e\u4e95\u6238\u30dd\u30f3\u30d7",
+    "Seals of pumps are oily.",
+]
+VALUES = {
+    ("team", "core"): [0, 4],
+    ("team", "deep"): [1],
+    ("tags", "two words"): [0],
+    ("path", "notes/1"): [1],
+    ("modified_after", "2026-01-01"): [2, 3, 4],
+    ("modified_after", "2026-02-01"): [3, 4],
+}
+
+
+class Filters:
+    """Filters by a table: the chunks that have a value."""
+
+    columns = ("team",)
+
+    def select(self, filters: dict[str, Any]) -> Any:
+        passing = np.ones(len(TEXTS), dtype=np.bool_)
+        for name, values in filters.items():
+            if values == "soon":
+                raise InvalidRequestError("no time", field=name)
+            several = [values] if isinstance(values, str) else values
+            numbers = [number for value in several for number in VALUES.get((name, value), [])]
+            passing &= np.isin(np.arange(len(TEXTS)), numbers)
+        return passing
+
+
+class SmallIndex:
+    """An index of the texts, each a chunk of its own, under a heading."""
+
+    tokenizer = Tokenizer("english")
+    chunk_count = len(TEXTS)
+
+    def __init__(self) -> None:
+        self.read: list[int] = []
+        self.manifest = self
+        self.chunks = len(TEXTS)
+        having: defaultdict[str, list[int]] = defaultdict(list)
+        for number, text in enumerate(TEXTS):
+            for term in sorted({*self.tokenizer.terms(f"{text} Note {number}")}):
+                having[term].append(number)
+        ends = np.cumsum([0, *map(len, having.values())]).tolist()
+        places = dict(zip(having, pairwise(ends), strict=True))
+        postings = np.array([n for numbers in having.values() for n in numbers], dtype=np.uint32)
+        # The first chunks are the best.
+        impacts = (1 - postings / 8).astype(np.float32)
+        self.keyword_lane = KeywordLane(
+            lambda term: places.get(term, (0, 0)), postings, impacts, len(TEXTS)
+        )
+
+    def part(self, kind: object) -> Filters:
+        assert kind is FilterColumns
+        return Filters()
+
+    def chunk(self, number: int) -> ChunkRecord:
+        self.read.append(number)
+        return ChunkRecord(
+            id=f"c{number}",
+            document_id="d",
+            title="d",
+            text=TEXTS[number],
+            section=[f"Note {number}"],
+            position={},
+            source="docs",
+            path="p",
+            url=None,
+            tags=[],
+            modified=None,
+            also_at=[],
+        )
+
+
+@pytest.fixture
+def index() -> Any:
+    return SmallIndex()
+
+
+def phrase(text: str, *, is_excluded: bool = False) -> Item:
+    return Item(text, is_phrase=True, is_excluded=is_excluded)
+
+
+def word(text: str, *, is_excluded: bool = False) -> Item:
+    return Item(text, is_phrase=False, is_excluded=is_excluded)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ('"oil the" pump', Operators("oil the pump", (phrase("oil the"),))),
+        ("\u201coil  the\u201d pump", Operators("oil the pump", (phrase("oil the"),))),
+        ('pump -"oil the"?', Operators("pump ?", (phrase("oil the", is_excluded=True),))),
+        ("pump -seal", Operators("pump", (word("seal", is_excluded=True),))),
+        ("-seal, pump", Operators(", pump", (word("seal", is_excluded=True),))),
+        ("pump +seal.", Operators("pump seal.", (word("seal"),))),
+        ("pump -C++", Operators("pump", (word("C++", is_excluded=True),))),
+        ("pump team:core", Operators("pump", filters=(("team", "core"),))),
+        ("TEAM:core pump", Operators("pump", filters=(("team", "core"),))),
+        ('tag:"two words" pump', Operators("pump", filters=(("tags", "two words"),))),
+        ("pump path:notes/1", Operators("pump", filters=(("path", "notes/1"),))),
+        (
+            "pump modified_after:2026-01-01",
+            Operators("pump", filters=(("modified_after", "2026-01-01"),)),
+        ),
+    ],
+)
+def test_what_is_an_operator(index: Any, query: str, expected: Operators) -> None:
+    assert parse_operators(index, query) == expected
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("C++", "-5 degrees", "a - b", "10:30", "std::vector", "--verbose pump", "-x pump"),
+        *("https://docs.example/a?b=c", "http://notes.example:80/x", '5" pipe and 6" pipe'),
+        *('say "pump', 'pump "', '"" pump', '"the of" pump', "+the pump", "well-known + pump"),
+        *("-seal", '-"oil the"', "team:core", "team:core -seal", "source:nowhere pump"),
+        *("team: core", "team:nobody pump", "modified_after:soon pump", "colour:red pump"),
+        *("cmake -std=c++17", "x=-seal", "f(-seal)", "seal-pump", "+49 30 1234"),
+    ],
+)
+def test_what_is_plain_text(index: Any, query: str) -> None:
+    assert parse_operators(index, query) == Operators(query)
+
+
+def found_by(index: Any, query: str, allowed: Any = None) -> list[int]:
+    """Return the numbers of the chunks that a query's operators let through."""
+    operators = parse_operators(index, query)
+    passing = apply_operators(operators, index, allowed, Journal(), phrase_chunks=10)
+    assert passing is not None
+    found: list[int] = np.flatnonzero(passing).tolist()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ('"oil the seal"', [0]),
+        ('"SEAL, AND"', [1]),
+        ('"seal and oil gets"', [1]),
+        ('"pump"', [0, 1]),
+        ('"note 4" seals', [4]),
+        ('"\u4e95\u6238\u30dd"', [3]),
+        ('"std::vector and"', [2]),
+        ('"max size"', [2]),
+        ('"the c++ valve"', [2]),
+        ('"oil th"', []),
+        ("pump +seals", [0, 1, 4]),
+        ("pump +seal -oily", [0, 1]),
+        ("pump -seal", [2, 3]),
+        ('pump -"the seal"', [1, 2, 3, 4]),
+        ("pump team:core", [0, 4]),
+        ("pump team:core team:deep", [0, 1, 4]),
+        ("pump modified_after:2026-01-01 modified_after:2026-02-01", [3, 4]),
+        ("pump team:core tag:'two words'", [0, 4]),
+        ('pump team:core tag:"two words"', [0]),
+        ("pump team:core -oily", [0]),
+        ("pump +D40", [2]),
+        ("pump +D41", []),
+    ],
+)
+def test_what_may_be_found(index: Any, query: str, expected: list[int]) -> None:
+    assert found_by(index, query) == expected
+
+
+def test_without_operators_nothing_changes(index: Any) -> None:
+    journal, own = Journal(), np.array([True, False, True, False, False])
+    operators = read_operators(index, "oil the pump", journal)
+    assert apply_operators(operators, index, own, journal, phrase_chunks=1) is own
+    assert apply_operators(operators, index, None, journal, phrase_chunks=1) is None
+    assert journal.stages == {}
+
+
+def test_callers_keep_their_own_filters(index: Any) -> None:
+    own = np.array([False, True, True, False, False])
+    assert found_by(index, "pump -oily", own) == [1, 2]
+    assert found_by(index, 'pump "seal"', own) == [1]
+    assert found_by(index, "pump team:core", own) == []
+    # What may not be found is not even read.
+    assert set(index.read) <= {1, 2}
+
+
+def test_only_so_many_chunks_are_read_for_a_phrase(index: Any) -> None:
+    journal = Journal()
+    operators = read_operators(index, '"seal of" pump', journal)
+    assert journal.stages["operators"] == {"phrases": ["seal of"]}
+    allowed = apply_operators(operators, index, None, journal, phrase_chunks=1)
+    assert allowed is not None and allowed.tolist() == [True, False, False, False, False]
+    assert index.read == [0]
+    assert journal.stages["operators"] == {"phrases": ["seal of"], "unread": 2}
+
+
+def test_the_journal_says_what_was_asked_for(index: Any) -> None:
+    journal = Journal()
+    read_operators(index, 'pump +seal -oily -"the end" team:core team:deep', journal)
+    assert journal.stages["operators"] == {
+        "required": ["seal"],
+        "excluded": ["oily", "the end"],
+        "filters": {"team": ["core", "deep"]},
+    }
+
+
+@pytest.mark.parametrize("more", [0, 1, 3])
+def test_operators_of_a_query_are_bounded(index: Any, more: int) -> None:
+    found = parse_operators(index, "pump " + "+seal " * (MAX_ITEMS + more))
+    assert len(found.items) == MAX_ITEMS == 16
+    assert found.text.count("+seal") == more

@@ -1,0 +1,117 @@
+"""Synonyms: which forms of a query are known, and what is added for them."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.settings import IndexUnusableError
+from foundry.runtime.retrieval.stages.synonyms import (
+    FOLDER,
+    MAX_ADDED,
+    SynonymsLayout,
+    add_synonyms,
+    open_forms,
+)
+from foundry.runtime.retrieval.tokens import Tokenizer, query_terms
+
+FORMS = {
+    "fk": ["Forward kinematics"],
+    "forward kinemat": ["FK"],
+    "k8s": ["kubernetes"],
+    "lamp": ["lantern", "light source"],
+    "lantern": ["lamp", "light source"],
+    "light sourc": ["lamp", "lantern"],
+    "mcp": ["Model Context Protocol"],
+}
+FREQUENCIES = {
+    **{"fk": 1, "forward": 2, "kinemat": 2, "kubernet": 1, "lamp": 3, "mcp": 3},
+    **{"model": 1, "context": 1, "protocol": 1, "server": 1},
+    **{"=forward kinemat": 1, "=mcp server": 1},
+}
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Any:
+    """An index with these forms, whose terms are in so many chunks."""
+    (tmp_path / FOLDER).mkdir()
+    SynonymsLayout(tmp_path / FOLDER).forms.write_text(json.dumps(FORMS))
+    index: Any = SimpleNamespace(
+        layout=SimpleNamespace(root=tmp_path),
+        tokenizer=Tokenizer("english"),
+        keyword_lane=SimpleNamespace(frequency=lambda term: FREQUENCIES.get(term, 0)),
+    )
+    index.part = lambda kind: kind(index)
+    return index
+
+
+def widen(index: Any, query: str) -> tuple[str, list[str], list[str], Any]:
+    """Return the text, the tokens, the new terms, and what is said of them."""
+    searched, tokens = index.tokenizer.tokenize_query(query)
+    journal, own = Journal(), query_terms(tokens)
+    text, kept, terms = add_synonyms(index, searched, tokens, own, journal)
+    assert terms[: len(own)] == own
+    said = journal.stages.get("synonyms", {}).get("added", {})
+    return text, [token.text for token in kept], terms[len(own) :], said
+
+
+def test_both_forms_of_an_acronym_stand_for_each_other(index: Any) -> None:
+    text, tokens, terms, said = widen(index, "FK of an arm")
+    # More chunks have the long form, so that it may lead the vector.
+    assert text == "FK of an arm Forward kinematics"
+    assert tokens == ["FK", "of", "an", "arm"]
+    assert terms == ["forward", "kinemat", "=forward kinemat arm"]
+    assert said == {"FK": ["Forward kinematics"]}
+
+
+def test_a_heading_stays_as_it_is_named(index: Any) -> None:
+    text, tokens, terms, said = widen(index, "forward kinematics")
+    assert (text, tokens) == ("forward kinematics", ["forward", "kinematics"])
+    assert (terms, said) == (["fk"], {"forward kinematics": ["FK"]})
+    # A longer and rarer form would outweigh it.
+    assert widen(index, "MCP server") == ("MCP server", ["MCP", "server"], [], {})
+    assert widen(index, "MCP tools")[3] == {"MCP": ["Model Context Protocol"]}
+
+
+def test_a_form_that_no_chunk_has_is_not_searched_for(index: Any) -> None:
+    text, tokens, _, said = widen(index, "K8S restarts")
+    assert (text, tokens) == ("K8S restarts kubernetes", ["restarts"])
+    assert said == {"K8S": ["kubernetes"]}
+    # One way is one way.
+    assert widen(index, "kubernetes restarts")[3] == {}
+
+
+def test_a_rarer_form_is_no_part_of_the_text(index: Any) -> None:
+    text, _, terms, _ = widen(index, "smoking lamps")
+    assert text == "smoking lamps"
+    assert terms == ["lantern", "=smoke lantern", "light", "sourc", "=smoke light sourc"]
+
+
+def test_the_longest_form_counts(index: Any) -> None:
+    assert widen(index, "a light source")[3] == {"light source": ["lamp", "lantern"]}
+    assert widen(index, "light of a lamp")[3] == {"lamp": ["lantern", "light source"]}
+
+
+def test_what_is_added_is_bounded(index: Any) -> None:
+    said = widen(index, "lamp FK lantern K8S light source MCP")[3]
+    assert sum(map(len, said.values())) == MAX_ADDED == 8
+    assert said["light source"] == ["lamp", "lantern"] and "MCP" not in said
+    said = widen(index, "FK lamp lantern light source lamps")[3]
+    assert said["lamps"] == ["lantern"]
+
+
+def test_a_query_without_known_forms_stays_as_it_is(index: Any) -> None:
+    tokens = ["a", "hand", "of", "the", "robot"]
+    assert widen(index, "a hand of the robot") == ("a hand of the robot", tokens, [], {})
+    assert widen(index, "?!") == ("?!", [], [], {})
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"fk": 3}', b"\xff", None])
+def test_damaged_forms_are_refused(index: Any, tmp_path: Path, content: bytes | None) -> None:
+    forms = SynonymsLayout(tmp_path / FOLDER).forms
+    forms.unlink() if content is None else forms.write_bytes(content)
+    with pytest.raises(IndexUnusableError, match=r"forms\.json: unreadable: .*; this server sear"):
+        open_forms(index)

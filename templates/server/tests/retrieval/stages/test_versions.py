@@ -1,0 +1,94 @@
+"""One version of each page among the results."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from foundry.runtime.retrieval.results import Hit, Journal, LaneRanks, LaneScores
+from foundry.runtime.retrieval.stages.versions import prefer_version
+
+FOLDERS = ("", "v3", "old/v2")
+
+
+def hits(*found: tuple[str, float]) -> list[Hit]:
+    none, nowhere = LaneScores(None, None), LaneRanks(None, None)
+    return [
+        Hit(
+            *(f"c{number}", f"d-{path}", path, "text", [], {}, "docs", path, None, [], None, []),
+            *(score, none, nowhere, {}),
+        )
+        for number, (path, score) in enumerate(found)
+    ]
+
+
+def shown(
+    found: Sequence[Hit], query: str = "q", folders: Sequence[str] = FOLDERS, **options: Any
+) -> list[str]:
+    journal = Journal()
+    chosen = {"depth": 50, "share": 0.8, **options}
+    kept = list(prefer_version(found, query, journal, folders, **chosen))
+    left_out = len(found) - len(kept)
+    assert journal.stages == ({"versions": {"left_out": left_out}} if left_out else {})
+    return [hit.path for hit in kept]
+
+
+def test_the_newest_version_of_a_page_takes_the_place_of_the_best() -> None:
+    found = hits(("v3/a.md", 0.9), ("b.md", 0.85), ("a.md", 0.8), ("old/v2/a.md", 0.7))
+    assert shown(found) == ["a.md", "b.md"]
+    first, second = prefer_version(found, "q", Journal(), FOLDERS, depth=50, share=0.8)
+    assert (first.id, first.score, first.boosts) == ("c2", 0.9, {"versions": 1.125})
+    assert second is found[1]
+
+
+def test_an_older_version_is_shown_where_the_newer_says_much_less_of_it() -> None:
+    assert shown(hits(("v3/a.md", 1.0), ("a.md", 0.8))) == ["a.md"]
+    assert shown(hits(("v3/a.md", 1.0), ("a.md", 0.79))) == ["v3/a.md"]
+    assert shown(hits(("v3/a.md", 1.0), ("a.md", 0.79)), share=0.5) == ["a.md"]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("seals in V3", "v3/a.md"),
+        ("(v2) seals?", "old/v2/a.md"),
+        ("seals in v33", "a.md"),
+        ("old seals", "a.md"),
+    ],
+)
+def test_a_version_that_the_query_names_is_shown(query: str, expected: str) -> None:
+    found = hits(("a.md", 0.9), ("v3/a.md", 0.9), ("old/v2/a.md", 0.85))
+    assert shown(found, query) == [expected]
+
+
+def test_pages_and_sources_of_their_own_are_left_alone() -> None:
+    found = hits(("v3/only.md", 0.9), ("v30/a.md", 0.8), ("a.md", 0.7), ("v3", 0.6))
+    assert shown(found) == [hit.path for hit in found]
+    assert shown(found, folders=("v3", "old/v2")) == [hit.path for hit in found]
+    other = hits(("v3/a.md", 0.9))[0]
+    both = [replace(other, source="blog", id="b0"), *hits(("a.md", 0.8))]
+    assert shown(both) == ["v3/a.md", "a.md"]
+
+
+def test_beyond_the_depth_pages_keep_what_was_decided() -> None:
+    found = hits(
+        ("v3/a.md", 0.9), ("a.md", 0.85), ("v3/a.md", 0.5), ("a.md", 0.4), ("v3/c.md", 0.3)
+    )
+    assert shown(found, depth=2) == ["a.md", "a.md", "v3/c.md"]
+    assert shown(found, depth=1) == ["v3/a.md", "v3/a.md", "v3/c.md"]
+
+
+@pytest.mark.parametrize("query", ["q", "v3", "v2"])
+def test_every_page_is_shown_in_exactly_one_version(query: str) -> None:
+    pages = [f"{folder}/{page}".lstrip("/") for folder in FOLDERS for page in ("a.md", "b/c.md")]
+    for count in range(1, len(pages) + 1):
+        for written in permutations(pages, count):
+            found = hits(*((path, 1 - place / 100) for place, path in enumerate(written)))
+            kept = shown(found, query, share=0.0)
+            for page in ("a.md", "b/c.md"):
+                there = [path for path in pages if path in written and path.endswith(page)]
+                named = [path for path in there if query in path]
+                wanted = named or there
+                assert [path for path in kept if path.endswith(page)] == wanted[:1]
