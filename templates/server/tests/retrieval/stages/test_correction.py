@@ -33,6 +33,8 @@ FREQUENT = {"cistern", "lidar", "aboleth", "coil", "user"}
 class Words:
     """The words that are nearest to some others, and those of the language."""
 
+    forms = (*NEAREST,)
+
     def __init__(self) -> None:
         self.looked_up: list[str] = []
 

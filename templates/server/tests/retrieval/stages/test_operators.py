@@ -134,7 +134,7 @@ def word(text: str, *, is_excluded: bool = False) -> Item:
     ],
 )
 def test_what_is_an_operator(index: Any, query: str, expected: Operators) -> None:
-    assert parse_operators(index, query) == expected
+    assert parse_operators(index, query, Journal()) == expected
 
 
 @pytest.mark.parametrize(
@@ -149,12 +149,12 @@ def test_what_is_an_operator(index: Any, query: str, expected: Operators) -> Non
     ],
 )
 def test_what_is_plain_text(index: Any, query: str) -> None:
-    assert parse_operators(index, query) == Operators(query)
+    assert parse_operators(index, query, Journal()) == Operators(query)
 
 
 def found_by(index: Any, query: str, allowed: Any = None) -> list[int]:
     """Return the numbers of the chunks that a query's operators let through."""
-    operators = parse_operators(index, query)
+    operators = parse_operators(index, query, Journal())
     passing = apply_operators(operators, index, allowed, Journal(), phrase_chunks=10)
     assert passing is not None
     found: list[int] = np.flatnonzero(passing).tolist()
@@ -231,6 +231,6 @@ def test_the_journal_says_what_was_asked_for(index: Any) -> None:
 
 @pytest.mark.parametrize("more", [0, 1, 3])
 def test_operators_of_a_query_are_bounded(index: Any, more: int) -> None:
-    found = parse_operators(index, "pump " + "+seal " * (MAX_ITEMS + more))
+    found = parse_operators(index, "pump " + "+seal " * (MAX_ITEMS + more), Journal())
     assert len(found.items) == MAX_ITEMS == 16
     assert found.text.count("+seal") == more
