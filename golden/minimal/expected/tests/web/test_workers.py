@@ -49,8 +49,12 @@ def test_a_worker_that_dies_is_replaced_until_the_server_is_stopped(
 
     pauses: list[float] = []
     sleep = time.sleep
-    briefly = SimpleNamespace(sleep=lambda seconds: sleep(0.05) or pauses.append(seconds))
-    monkeypatch.setattr("workshop.web.workers.time", briefly)
+
+    def pause(seconds: float) -> None:
+        sleep(0.05)
+        pauses.append(seconds)
+
+    monkeypatch.setattr("workshop.web.workers.time", SimpleNamespace(sleep=pause))
 
     def run() -> None:
         """Let one worker fail; once there is a third, it stops its parent."""
