@@ -22,10 +22,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 from common import machine, row
+from hostile_queries import Words, hostile_queries
 from processes import Memory, MemoryWatch, memory_of
 from serve import running, touch_mcp
 from synthetic import CHUNKS_OF_DOCUMENT, built_project, queries_of
@@ -58,6 +60,8 @@ TIMEOUT_SECONDS = 60
 TIMED_QUERIES = 40
 UNREADING = 400
 PIPELINED = 4
+
+HOSTILE = ("excluded phrases", "frequent words", "snake_case, 200 characters", "everything")
 
 JSON = {"Content-Type": "application/json"}
 MCP = {**JSON, "Accept": "application/json, text/event-stream"}
@@ -233,6 +237,24 @@ def unread_answers() -> Attack:
     return Attack(f"{UNREADING * PIPELINED:,} answers of {MAX_TOP_K} passages, none read", run)
 
 
+def hostile_attacks(queries: Sequence[str]) -> Iterator[Attack]:
+    """Nothing as the control, and the most expensive kinds of queries from several clients."""
+    yield Attack("nothing (the control)", _wait, may_refuse=False)
+    kinds = hostile_queries(Words.of(queries))
+    for name in HOSTILE:
+        requests = [search_request(kinds[name](random.Random(seed))) for seed in range(200)]
+        yield Attack(f"hostile queries: {name}", _repeating_all(requests))
+
+
+def _wait(server: Server) -> Answers:
+    time.sleep(server.seconds)
+    return Answers()
+
+
+def _repeating_all(requests: Sequence[Request]) -> Callable[[Server], Answers]:
+    return lambda server: flood(server, cycle(requests), server.seconds)
+
+
 def _stingy(server: Server) -> socket.socket:
     """A connection whose client takes little at a time."""
     connection = socket.socket()
@@ -391,6 +413,18 @@ def _times(seconds: Sequence[float]) -> str:
     return f"{statistics.median(seconds) * 1000:.0f}, {max(seconds) * 1000:.0f} ms"
 
 
+@contextmanager
+def configured(project: Path, tables: str) -> Iterator[None]:
+    """Add tables to a project's configuration for as long as this lasts."""
+    file = project / "foundry.toml"
+    written = file.read_text(encoding="utf-8")
+    file.write_text(f"{written}\n{tables}", encoding="utf-8")
+    try:
+        yield
+    finally:
+        file.write_text(written, encoding="utf-8")
+
+
 def main() -> int:
     """Print tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -398,24 +432,30 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="keep the corpus here, and use it again")
     parser.add_argument("--seconds", type=float, default=4.0, help="of an attack (%(default)s)")
     parser.add_argument("--queries", type=int, default=3_000, help="unique ones (%(default)s)")
+    parser.add_argument("--only", default="", help="attacks whose name has this")
     chosen = parser.parse_args()
     print(machine(), end="\n\n")
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         project = built_project(chosen.folder or work, chosen.documents * CHUNKS_OF_DOCUMENT)
-        export = pipeline.export(project, work / "export", print, force=False, trust=False)
+        with configured(project, "[search.operators]\n"):
+            export = pipeline.export(project, work / "export", print, force=False, trust=False)
         queries = queries_of(project)
         columns = "attack|answers|/healthz median, worst|/search median, worst|/search refused"
         row(*f"{columns}|MB grown at most, kept|verdict".split("|"))
         row(*["---"] * 7)
         attacks = [
+            *hostile_attacks(queries),
             *filter_attacks(),
             slow_readers(8),
             slow_readers(40),
             unique_queries(chosen.queries),
             unread_answers(),
         ]
-        kept = [measure(attack, export, queries, chosen.seconds) for attack in attacks]
+        wanted = [attack for attack in attacks if chosen.only in attack.name]
+        kept = [measure(attack, export, queries, chosen.seconds) for attack in wanted]
+        if chosen.only:
+            return 0 if all(kept) else 1
         print()
         row(f"queries of {MAX_QUERY_LENGTH:,} characters", "median", "to ordinary words", "verdict")
         row(*["---"] * 4)

@@ -17,7 +17,8 @@ from .nearest_words import MAX_LENGTH, Words
 
 MIN_CORRECTED = 4  # Letters: shorter words are left as they are.
 MAX_ACRONYM = 6
-MAX_JUDGED, MAX_LOOKED_UP = 64, 8  # Words of a query: the others are left as they are.
+# Words of a query, with and without their identifiers: the others are left as they are.
+MAX_PARTS, MAX_JUDGED, MAX_LOOKED_UP = 128, 64, 8
 LOOKUP_UNITS, WORDS_OF_UNIT = 5_000, 8  # Of a word; for each so many words of the index, a unit.
 
 STAGE = FOLDER = "correction"  # The folder is one of an index.
@@ -69,7 +70,7 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
             return part
         return _WORD.sub(correct, part)
 
-    said = _PART.sub(correct_part, normal)
+    said = _PART.sub(correct_part, normal, count=MAX_PARTS)
     corrected = {word: found for word, found in judged.items() if found != word}
     if not corrected:
         return query
