@@ -59,10 +59,11 @@ def test_a_response_names_each_stage_that_left_something_out_once() -> None:
 @pytest.mark.parametrize(
     ("left", "affordable"),
     [
-        (2 * TERM_UNITS + 11, ["a", "rare", "a"]),
-        (2 * TERM_UNITS + 10, ["rare"]),
-        (3 * TERM_UNITS + 110, ["a", "rare", "a"]),
-        (3 * TERM_UNITS + 111, ["often", "a", "rare", "a"]),
+        # A term that is there twice counts twice.
+        (2 * TERM_UNITS + 21, ["a", "rare", "a"]),
+        (2 * TERM_UNITS + 20, ["rare"]),
+        (3 * TERM_UNITS + 120, ["a", "rare", "a"]),
+        (3 * TERM_UNITS + 121, ["often", "a", "rare", "a"]),
     ],
 )
 def test_the_most_frequent_terms_are_left_out_first(left: int, affordable: list[str]) -> None:
