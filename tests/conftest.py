@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sharing
 import warm_python
 from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, Phase, settings
-from sharing import in_haste, start_for_all
 
 from foundry.cli.main import main
 from foundry.state.folder import PROOF, STATE, sign
@@ -120,19 +120,40 @@ def make_project(tmp_path: Path) -> MakeProject:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def quickly(
+def sharing_a_folder(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """Share work in a folder of all processes of a run, and see that each closes what it opens."""
+    """Give all processes of a run a folder to share work in, and see that each closes its files."""
     own = tmp_path_factory.getbasetemp()
     shared = own.parent if hasattr(request.config, "workerinput") else own
-    with pytest.MonkeyPatch.context() as patch, in_haste(shared):
+    with pytest.MonkeyPatch.context() as patch, sharing.in_folder(shared):
         # The user's own cache holds the secret of this installation.
         patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
         yield
     gc.collect()
     left = find_open()
     assert len(left) <= MOST_OPEN, left
+
+
+@pytest.fixture(scope="module")
+def formatted_once() -> Iterator[None]:
+    """Format each server once a run, for tests that export more often than they look at that."""
+    with sharing.formatted_once():
+        yield
+
+
+@pytest.fixture(scope="module")
+def forked_servers() -> Iterator[None]:
+    """Have the servers that Foundry runs start at once."""
+    with sharing.forked_servers():
+        yield
+
+
+@pytest.fixture(scope="module")
+def forked_readers() -> Iterator[None]:
+    """Have the workers that read files start at once."""
+    with sharing.forked_readers():
+        yield
 
 
 def find_open() -> list[str]:
@@ -147,7 +168,7 @@ def find_open() -> list[str]:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell each of several processes what all of them fork others from."""
-    node.workerinput["started"] = start_for_all()
+    node.workerinput["started"] = sharing.start_for_all()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,36 +1,27 @@
-"""Work that tests would do again and again to the same end: done once a run, by all processes."""
+"""Work that tests would do again and again to the same end: done once, for who asks."""
 
 import hashlib
 import json
 import os
-import ssl
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from functools import cache, partial
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import black
-import httpcore2
 import pytest
 import warm_python
 from servers import LIBRARIES, in_python
 
-from foundry import key_value
-from foundry.embedding import static
-from foundry.export import compose
 from foundry.readers.sandbox import processes
 from foundry.rendering import formatting, plan
-from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.serving import running
 
 FORMAT_PYTHON, RUN_TOOL = formatting.format_python, formatting._run
-PARSE = formatting.parse_back
-TRUST = httpcore2.default_ssl_context
 INTERPRET, READ = running._interpret, processes._command
 READERS = ("foundry.readers.sandbox.reading", "pypdfium2", "lxml.etree", "mammoth")
 COMMANDS = (
@@ -46,37 +37,59 @@ EVERYTHING = (COMMANDS, LIBRARIES, READERS)
 BLACKENED = Path(sys.prefix) / "blackened-by-tests" / black.__version__
 """What black makes of modules, kept between runs."""
 
-FLUSHED = "PRAGMA synchronous = NORMAL;"
-UNFLUSHED = "PRAGMA synchronous = OFF;" + key_value._SETTINGS.replace(FLUSHED, "")
-"""Settings of the cache of builds, which waits for the disk eight times a build otherwise."""
-
 FOLDER = "FOLDER_SHARED_BY_TESTS"
 """The variable that names it, for processes of their own."""
 
 
 @contextmanager
-def in_haste(folder: Path) -> Iterator[None]:
-    """Leave out what no test can observe, and share the rest by means of a folder.
-
-    No machine loses power between two tests: flushing the 40 files of a build takes a third of its
-    time. Every export reads the same lock, every build opens the same table, and clients trust the
-    same authorities. Formatting takes most of the time of an export: servers of the same options
-    have the same Python files, and others have many in common.
-    """
+def in_folder(folder: Path) -> Iterator[None]:
+    """Share what is asked for by means of a folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER, str(folder))
-        patch.setattr(os, "fsync", lambda _: None)
-        patch.setattr(key_value, "_SETTINGS", UNFLUSHED)
-        patch.setattr(compose, "Resolution", cache(compose.Resolution))
-        patch.setattr(static, "PieceEncoder", SimpleNamespace(open=cache(PieceEncoder.open)))
-        patch.setattr(httpcore2, "default_ssl_context", _trust_as_before)
-        kept = _Kept(folder)
+        yield
+
+
+@contextmanager
+def formatted_once() -> Iterator[None]:
+    """Format each server once a run, which takes most of the time of an export.
+
+    Servers of the same options have the same Python files, and others have many in common.
+    """
+    with _asked_for("formatted_once") as patch:
+        kept = _Kept(Path(os.environ[FOLDER]))
         patch.setattr(plan, "format_python", kept.format_python)
-        patch.setattr(plan, "parse_back", _Parsed().parse_back)
         patch.setattr(formatting, "_run", kept.run_tool)
+        yield
+
+
+@contextmanager
+def forked_servers() -> Iterator[None]:
+    """Fork the servers that Foundry runs from a process that has imported their libraries."""
+    with _asked_for("forked_servers") as patch:
         patch.setattr(running, "_interpret", _interpret_warmly)
+        yield
+
+
+@contextmanager
+def forked_readers() -> Iterator[None]:
+    """Fork the readers of files from a process that has imported their libraries."""
+    with _asked_for("forked_readers") as patch:
         patch.setattr(processes, "_command", _read_warmly)
         yield
+
+
+HASTE = (formatted_once, forked_servers, forked_readers)
+"""What tests ask for by its name, `pytest.mark.usefixtures`; nothing else is done otherwise."""
+
+_asked: list[str] = []
+
+
+@contextmanager
+def _asked_for(name: str) -> Iterator[pytest.MonkeyPatch]:
+    _asked.append(name)
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+    _asked.remove(name)
 
 
 def start_for_all() -> list[tuple[tuple[str, ...], list[str]]]:
@@ -87,23 +100,26 @@ def start_for_all() -> list[tuple[tuple[str, ...], list[str]]]:
 
 
 def begin_foundry() -> list[str]:
-    """Return what begins the command line as a process of its own, in the same haste.
+    """Return what begins the command line as a process of its own, in the haste that is asked for.
 
     It is forked from one that has imported what commands need, so it starts within a few
     milliseconds. What is about the start itself has `processes.FOUNDRY`.
     """
     begin = warm_python.command(*COMMANDS)
     others = {libraries: warm_python.command(*libraries) for libraries in (LIBRARIES, READERS)}
-    return [*begin, f"import sharing; sharing.run_foundry({others!r})"]
+    return [*begin, f"import sharing; sharing.run_foundry({others!r}, {_asked!r})"]
 
 
-def run_foundry(started: Mapping[tuple[str, ...], list[str]]) -> None:
+def run_foundry(started: Mapping[tuple[str, ...], list[str]], asked: Sequence[str]) -> None:
     """Run a command, by means of processes that have been started."""
     from foundry.__main__ import main
 
     sys.argv[0] = "foundry"
     warm_python.STARTED.update(started)
-    with in_haste(Path(os.environ[FOLDER])):
+    with ExitStack() as stack:
+        for haste in HASTE:
+            if haste.__name__ in asked:
+                stack.enter_context(haste())
         main()
 
 
@@ -117,24 +133,6 @@ def unformatted() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def interpreting_anew() -> Iterator[None]:
-    """Start an interpreter for each server and for each reader that Foundry runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running, "_interpret", INTERPRET)
-        patch.setattr(processes, "_command", READ)
-        yield
-
-
-@contextmanager
-def formatting_anew() -> Iterator[None]:
-    """Format each server by the formatters' own programs, as users' exports are."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "format_python", FORMAT_PYTHON)
-        patch.setattr(formatting, "_run", RUN_TOOL)
-        yield
-
-
 def _interpret_warmly(folder: Path, code: str) -> list[str]:
     *_, code = INTERPRET(folder, code)
     return in_python(code)
@@ -144,32 +142,6 @@ def _read_warmly(options: str) -> list[str]:
     *_, worker, options = READ(options)
     code = f"import runpy; runpy.run_path({worker!r}, run_name='__main__')"
     return [*warm_python.command(*READERS), code, options]
-
-
-def _trust_as_before(*, _trust_env: bool = True) -> ssl.SSLContext:
-    named = map(os.environ.get, ("SSL_CERT_FILE", "SSL_CERT_DIR"))
-    return _authorities(*named, _trust_env=_trust_env)
-
-
-@cache
-def _authorities(*_named: str | None, _trust_env: bool) -> ssl.SSLContext:
-    return TRUST(_trust_env=_trust_env)
-
-
-class _Parsed:
-    """Reads each Python file back once; nobody looks at what it parses to."""
-
-    def __init__(self) -> None:
-        self._seen: set[bytes] = set()
-
-    def parse_back(self, name: str, content: bytes) -> object:
-        if not name.endswith(".py"):
-            return PARSE(name, content)
-        digest = hashlib.sha256(content).digest()
-        if digest not in self._seen:
-            PARSE(name, content)
-            self._seen.add(digest)
-        return None
 
 
 class _Kept:

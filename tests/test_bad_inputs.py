@@ -16,6 +16,8 @@ import pytest
 from tests.conftest import MakeProject, Project
 from tests.document_files import Text, docx, paragraph, pdf
 
+pytestmark = pytest.mark.usefixtures("forked_readers")
+
 GOOD = "# Lantern\n\nThe lantern hangs above the quay.\n"
 DEEP = 100_000
 SUFFIXES = (

@@ -6,11 +6,14 @@ import string
 from pathlib import Path
 from typing import Any
 
+import pytest
 from conftest import MakeProject, Project
 
 from foundry.evaluation.in_server import resolve
 from foundry.evaluation.questions import Question
 from foundry.indexing.versions import open_index
+
+pytestmark = pytest.mark.usefixtures("forked_servers")
 
 CONFIG = """
 [project]

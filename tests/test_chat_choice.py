@@ -15,6 +15,8 @@ from foundry.rendering.plan import plan_server
 from foundry.serving.adopt import adopt
 from foundry.serving.request import Adopted
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 NOTE = {"note.md": "# Pumps\n\nReplace the seal.\n"}
 SERVER = '[embedding]\nprovider = "none"\n[server]\nmcp = false\npage = false\n'
 MODEL = {"LLM_BASE_URL": "http://127.0.0.1:9/v1", "LLM_MODEL": "m"}

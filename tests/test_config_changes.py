@@ -23,6 +23,8 @@ from foundry.features.access import AccessRule
 from foundry.features.stages import STAGES
 from foundry.features.stages.ranking import Tier
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 Change = tuple[str, object, bool]
 """Of which configuration, the other value, and whether the index depends on it."""
 

@@ -29,6 +29,8 @@ from foundry.config.project import load_config
 from foundry.config.synonyms import read_synonyms
 from foundry.evaluation.questions import read_questions
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 SOURCES = ROOT / "examples" / "handbook" / "sources"

@@ -24,6 +24,8 @@ from foundry.cli.main import main
 from foundry.export.checksums import compare
 from foundry.rendering.plan import RUNTIME
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
 CANARY = "sk-canary-7d0c3f2e91"
 

@@ -8,6 +8,8 @@ import pytest
 from conftest import CONFIG, MakeProject, Project
 from processes import snapshot
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 SMALL = CONFIG + "[server]\nmcp = false\nchat = false\npage = false\n"
 NOTE = {"note.md": "# Pumps\n\nA pump has a seal.\n\n## Seals\n\nReplace the D40 seal yearly.\n"}
 

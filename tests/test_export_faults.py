@@ -15,6 +15,8 @@ from foundry.export.checksums import compare
 from foundry.features.providers import PROVIDERS
 from foundry.rendering.plan import plan_server
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
 
 

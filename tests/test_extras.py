@@ -18,6 +18,8 @@ from foundry.errors import MissingExtraError
 from foundry.readers import contract, read
 from foundry.records import Document, RawDocument, Skipped
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 NOTE = {"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"}
 QUESTIONS = {"./questions.jsonl": '{"query": "seal", "relevant": ["note.md"]}\n'}
 MODEL = '[embedding]\nprovider = "{}"\nmodel = "some/model"\n'

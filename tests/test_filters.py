@@ -22,6 +22,8 @@ from foundry.runtime.retrieval.filters import FilterColumns, parse_filters, read
 from foundry.runtime.retrieval.settings import InvalidRequestError
 from foundry.runtime.retrieval.tokens import Tokenizer
 
+pytestmark = pytest.mark.usefixtures("forked_servers")
+
 CONFIGURED = CONFIG + """metadata = ["team", "summary", "aliases"]
 
 [search]

@@ -5,14 +5,12 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import MakeProject, Project
 from processes import leftovers, snapshot, start
 from pytest_subprocess import FakeProcess
-from sharing import formatting_anew
 from systems import needs_proc
 from waiting import wait_until
 
@@ -58,12 +56,6 @@ def killed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture
-def formatted_each_time() -> Iterator[None]:
-    with formatting_anew():
-        yield
-
-
-@pytest.fixture
 def built(make_project: MakeProject) -> Project:
     project = make_project(NOTE)
     project.succeed("build", "--quiet")
@@ -91,7 +83,6 @@ def test_export_fails_clearly_and_writes_nothing(
     tool: str,
     fault: str,
     built: Project,
-    formatted_each_time: None,
     killed: list[int],
     fp: FakeProcess,
 ) -> None:
@@ -109,7 +100,7 @@ def test_export_fails_clearly_and_writes_nothing(
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("fault", ["slow", "unhappy"])
 def test_query_fails_clearly_and_works_afterwards(
-    tool: str, fault: str, built: Project, formatted_each_time: None, fp: FakeProcess
+    tool: str, fault: str, built: Project, fp: FakeProcess
 ) -> None:
     expected = break_tool(fp, tool, fault)
     result = built.run("query", "seal")
@@ -121,7 +112,7 @@ def test_query_fails_clearly_and_works_afterwards(
 def test_earlier_export_stays_as_it_was(built: Project) -> None:
     exported = built.export()
     before = snapshot(exported)
-    with formatting_anew(), FakeProcess() as fp:
+    with FakeProcess() as fp:
         break_tool(fp, "black", "killed")
         assert built.run("export").exit_code == 1
     assert snapshot(exported) == before
@@ -165,7 +156,7 @@ def is_running(process: str) -> bool:
 
 @pytest.mark.slow
 def test_package_cannot_stand_in_for_the_formatter(
-    make_project: MakeProject, formatted_each_time: None
+    make_project: MakeProject,
 ) -> None:
     config = '[project]\nname = "uvloop"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
     project = make_project({**NOTE, "tomli.py": "raise SystemExit('ran')\n"}, config=config)

@@ -32,6 +32,8 @@ from foundry.readers.sandbox.processes import Limits
 from foundry.records import RawDocument
 from foundry.sources.stamps import lasting_stamp
 
+pytestmark = pytest.mark.usefixtures("forked_readers")
+
 RECORDS = """
 [[sources]]
 type = "records"

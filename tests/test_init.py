@@ -14,6 +14,8 @@ from foundry.config.sources import FolderSource
 from foundry.inspection.languages import COMMON_WORDS, find_language
 from foundry.readers.contract import FileReader
 
+pytestmark = pytest.mark.usefixtures("forked_readers")
+
 TEXTS = {
     "english": "The pump is not to be started before the valve has been opened. Read this page to"
     " learn how it is done, and what to do if it does not work as you want it to.",

@@ -26,6 +26,8 @@ from foundry.export.checksums import compare
 from foundry.features.providers import PROVIDERS
 from foundry.rendering.plan import plan_server
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 NOTES = {
     f"{name}.md": f"# {name.title()}\n\n{text}\n"
     for name, text in {

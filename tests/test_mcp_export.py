@@ -24,6 +24,8 @@ from servers import alone, check_types, get, in_checkout, post, serving
 
 from foundry.cli.main import main
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 CONFIG = """
 [project]
 name = "notes"

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from conftest import CONFIG, MakeProject, Project
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 SMALL = CONFIG + "[server]\nmcp = false\nchat = false\npage = false\n"
 OWN = SMALL + '[export]\ntemplates = "mine"\n'
 NOTE = {"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"}

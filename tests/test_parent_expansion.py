@@ -7,11 +7,14 @@ import subprocess
 import urllib.request
 from typing import Any
 
+import pytest
 from conftest import MakeProject, Project
 from language_models import language_model
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from servers import get, in_checkout, post, serving
+
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
 CONFIG = """
 [project]

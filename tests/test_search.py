@@ -18,6 +18,8 @@ from foundry.records import Chunk, Document, Reading
 from foundry.rendering.plan import plan_server
 from foundry.runtime.retrieval.tokens import MAX_QUERY_TERMS
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 FUSIONS = ("linear", "rrf")
 
 

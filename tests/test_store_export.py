@@ -21,6 +21,8 @@ from foundry.features.providers import PROVIDERS
 from foundry.rendering.plan import plan_server
 from foundry.runtime.store.store import HELD_FILES
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 NOTES = {
     "seals.md": "# Seals\n\nReplace the D40 seal yearly.\n\n## Grease\n\nUse white grease.\n",
     "valves.md": "# Valves\n\nThe inlet valve is checked weekly.\n",

@@ -26,6 +26,8 @@ from foundry.rendering.formatting import parse_back
 from foundry.rendering.plan import plan_server
 from foundry.runtime.retrieval.settings import ConfigurationError, settings
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 ROOT = Path(__file__).parent.parent
 TARGETS: tuple[str, ...] = typing.get_args(Target)
 FILES = {

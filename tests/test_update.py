@@ -21,6 +21,8 @@ from foundry.export.write import Export, write_export
 from foundry.features.providers import PROVIDERS
 from foundry.rendering.plan import plan_server
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 OLDER = Path(__file__).parent / "fixtures" / "older-export.tar.gz"
 """The text files of an export as the first release wrote it, of a server that only searches."""
 

@@ -20,6 +20,8 @@ from foundry.export.moves import GONE, MOVED, Moves
 from foundry.export.update import update_export
 from foundry.export.write import Export, write_export
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 FIXTURES = Path(__file__).parent / "fixtures"
 FLAT = FIXTURES / "flat-export.tar.gz"
 """The text files of an export with every interface, as revision 2975bdc wrote it."""

@@ -25,6 +25,8 @@ from foundry.cli.main import main
 from foundry.export.checksums import hash_file
 from foundry.runtime.index.layout import manifest_bytes
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 SAMPLE = (
     "README.md",
     "SHA256SUMS",

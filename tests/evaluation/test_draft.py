@@ -5,6 +5,8 @@ import json
 import pytest
 from conftest import MakeProject
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 FILES = {
     "pumps.md": "# Pumps\n\nA pump has a seal.\n\n## Replacing the seal\n\nOnce a year.\n",
     "valves.md": "# Valves\n\nA valve has a stem.\n\n## Freeing a stem\n\nWith oil.\n",

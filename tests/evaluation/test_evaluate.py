@@ -14,6 +14,8 @@ from foundry.evaluation.known_items import make_known_items
 from foundry.evaluation.metrics import METRICS
 from foundry.indexing.versions import open_index
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 FILES = {
     "pump.md": "# Pump\n\nThe pump moves water. Replace its seal every year.\n",
     "valve.md": "# Valve\n\nA valve stops the flow. Close it before work on the pump.\n",

@@ -2,11 +2,9 @@
 
 import json
 import py_compile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sharing import interpreting_anew
 
 from foundry.errors import FoundryError
 from foundry.serving.running import (
@@ -15,12 +13,6 @@ from foundry.serving.running import (
     model_variables,
     run_server,
 )
-
-
-@pytest.fixture(autouse=True)
-def interpreters_of_their_own() -> Iterator[None]:
-    with interpreting_anew():
-        yield
 
 
 def make(folder: Path, files: dict[str, str]) -> Path:

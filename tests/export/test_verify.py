@@ -11,6 +11,8 @@ from foundry.export.verify import find_package, verify_export
 from foundry.export.write import Export, write_export
 from foundry.files import hash_file
 
+pytestmark = pytest.mark.usefixtures("forked_servers")
+
 ANSWERS = b"""import json, sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 

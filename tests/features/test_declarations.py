@@ -23,6 +23,8 @@ from foundry.rendering.copying import RUNTIME
 from foundry.rendering.explain import explain_files
 from foundry.rendering.plan import choose_features, choose_steps, plan_server, written_name
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 FOUNDRY = RUNTIME.parent
 TABLES = {
     "understanding": 'extract = ["tags"]',

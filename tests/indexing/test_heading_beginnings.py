@@ -8,6 +8,8 @@ from foundry.indexing.names import chunk_names
 from foundry.indexing.terms import TermCounter
 from foundry.runtime.retrieval.tokens import Tokenizer, heading_term
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 APPENDICES = {
     f"{letter}{part}.md": f"# Appendix {letter} to Part {part} -- Forms of {letter}\n\n"
     f"Creditors, forms. Appendix {other} to Part {part} has others, see appendix {other}.\n"

@@ -6,6 +6,8 @@ from conftest import CONFIG, MakeProject, Project
 from foundry.indexing.names import heading_names, path_names
 from foundry.indexing.versions import open_index
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers", "forked_readers")
+
 
 @pytest.mark.parametrize(
     ("heading", "names"),

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from foundry.indexing.links import LinksBuilder, clean_url, link_keys
 from foundry.records import Document, Link, Reading
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 
 def document(
     path: str,

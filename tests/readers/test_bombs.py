@@ -15,7 +15,6 @@ from document_files import WORD, Text, docx, pack, paragraph, pdf, stream
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ports import listen_on_any_address
-from sharing import interpreting_anew
 
 from foundry.readers.sandbox.processes import Limits, Sandbox
 from foundry.readers.sandbox.reading import read_apart
@@ -24,12 +23,6 @@ from foundry.records import Document, RawDocument, Skipped
 PAGE = [[Text(10, 600, "some words")]]
 LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
 DTD = f'<!DOCTYPE a [<!ENTITY l0 "lol">{LAUGHS}]>'
-
-
-@pytest.fixture(scope="module", autouse=True)
-def readers_of_their_own() -> Iterator[None]:
-    with interpreting_anew():
-        yield
 
 
 @pytest.fixture(scope="module")

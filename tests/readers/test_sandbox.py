@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 import warm_python
 from conftest import MakeProject
 from document_files import Text, pdf, slow_rst
-from sharing import READERS, interpreting_anew
+from sharing import READERS
 from systems import needs_proc
 from waiting import wait_until
 
@@ -30,12 +30,6 @@ SLOW = slow_rst(60_000)
 
 def read_raw(content: bytes, path: str, sandbox: Sandbox) -> Document | Skipped:
     return read_apart(RawDocument("s", path, path, content), sandbox)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def readers_of_their_own() -> Iterator[None]:
-    with interpreting_anew():
-        yield
 
 
 @pytest.fixture

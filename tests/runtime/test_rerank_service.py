@@ -19,6 +19,8 @@ from foundry.runtime.retrieval.stages.rerank_service import (
     ServiceSettings,
 )
 
+pytestmark = pytest.mark.usefixtures("forked_servers")
+
 QUERY = "fans move air"
 PASSAGES = ["Lamps.", "Fans move air.", "Air is measured."]
 KINDS: list[Kind] = ["cohere", "jina", "tei"]
