@@ -1,5 +1,6 @@
 """What is too large for memory comes out as if it had been in memory."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import islice
@@ -19,7 +20,7 @@ from foundry.records.prepared import ChunkTerms
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.dense_lane import pack_signs
 from foundry.runtime.retrieval.quantising import quantise
-from foundry.runtime.retrieval.tokens import HEADING_MARK
+from foundry.runtime.retrieval.tokens import HEADING_MARK, SURFACE_MARK
 
 words = st.text(st.sampled_from("abé\U0001f600"), min_size=1, max_size=2)
 documents = st.lists(
@@ -43,7 +44,7 @@ def test_runs_are_merged_by_term_and_chunk(
         for chunks in documents:
             terms = [[*Counter(chunk).elements()] for chunk in chunks]
             builder.add(make_chunk_terms(terms, [{}] * len(chunks)))
-        builder.write(layout)
+        counted = builder.write(layout).counts
 
     expected: dict[bytes, list[tuple[int, int]]] = defaultdict(list)
     every = [chunk for chunks in documents for chunk in chunks]
@@ -51,6 +52,7 @@ def test_runs_are_merged_by_term_and_chunk(
         for term, count in chunk.items():
             expected[term.encode()].append((number, count))
     vocabulary = sorted(expected)
+    assert counted == (len(vocabulary), sum(map(len, every)))
     assert layout.terms.read_bytes() == b"".join(vocabulary)
     offsets = np.load(layout.posting_offsets)
     found = np.load(layout.posting_chunks)
@@ -71,8 +73,11 @@ def test_runs_are_merged_by_term_and_chunk(
 
 
 def _impact(chunks: int, having: int, count: int, length: float) -> float:
-    idf = np.log(1 + (chunks - having + 0.5) / (having + 0.5))
-    return float(idf * count / (count + 1.5 * (1 - 0.75 + 0.75 * length)))
+    return _idf(chunks, having) * count / (count + 1.5 * (1 - 0.75 + 0.75 * length))
+
+
+def _idf(chunks: int, having: int) -> float:
+    return math.log(1 + (chunks - having + 0.5) / (having + 0.5))
 
 
 def _posting_files(layout: IndexLayout) -> list[Path]:
@@ -86,7 +91,8 @@ def _posting_files(layout: IndexLayout) -> list[Path]:
 
 
 headings = st.dictionaries(
-    st.lists(words, min_size=1, max_size=2).map(lambda parts: HEADING_MARK + " ".join(parts)),
+    st.lists(words, min_size=1, max_size=2).map(lambda parts: HEADING_MARK + " ".join(parts))
+    | words.map(lambda word: SURFACE_MARK + word),
     st.sampled_from([1, NAMED]),
     max_size=2,
 )
@@ -95,6 +101,30 @@ described = st.lists(
     min_size=1,
     max_size=3,
 )
+
+
+@settings(max_examples=40, deadline=None)
+@given(chunks=described)
+def test_a_heading_is_worth_the_terms_that_it_is_made_of(
+    tmp_path_factory: pytest.TempPathFactory, chunks: list[tuple[dict[str, int], dict[str, int]]]
+) -> None:
+    layout = IndexLayout(tmp_path_factory.mktemp("headings"))
+    builder = postings.PostingsBuilder(layout.root)
+    builder.add(_terms_of(chunks))
+    builder.write(layout)
+    having = Counter(term for counts, names in chunks for term in {**counts, **names})
+    idf = {term: _idf(len(chunks), count) for term, count in having.items()}
+    offsets = np.load(layout.posting_offsets).tolist()
+    impacts = np.load(layout.posting_impacts).tolist()
+    for place, term in enumerate(sorted(having, key=str.encode)):
+        if term.startswith(HEADING_MARK):
+            own = [names[term] for _, names in chunks if term in names]
+            is_spelling = term.startswith(SURFACE_MARK)
+            parts = [term] if is_spelling else term.removeprefix(HEADING_MARK).split(" ")
+            whole = sum(idf.get(part, idf[term]) for part in parts)
+            assert impacts[offsets[place] : offsets[place + 1]] == pytest.approx(
+                [whole if count == NAMED else 0.75 * whole for count in own]
+            )
 
 
 @settings(max_examples=40, deadline=None)
