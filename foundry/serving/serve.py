@@ -140,9 +140,9 @@ class RunningServer:
         yield Listening(address, again=before is not None and before.config != config)
 
     def wait(self) -> None:
-        """Wait until the server ends."""
-        if self._relaying is not None:
-            self._relaying.join()
+        """Wait until the server ends, which has been started."""
+        assert self._relaying is not None
+        self._relaying.join()
 
     def _start(self, rendered: _Rendered) -> str:
         """Start a server and return its address. Raises FoundryError with what it complains of."""

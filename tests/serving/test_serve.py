@@ -19,7 +19,8 @@ from waiting import wait_until
 
 from foundry import pipeline
 from foundry.assembly.request import BuildOptions, BuildResult
-from foundry.errors import FoundryError
+from foundry.config import extras
+from foundry.errors import FoundryError, MissingExtraError
 from foundry.progress import Reporter
 from foundry.runtime.retrieval.settings import ServerError
 from foundry.serving import serve
@@ -125,115 +126,6 @@ def answers(address: str) -> bool:
     return True
 
 
-def test_a_server_takes_up_what_is_built_by_itself(begin: Serve) -> None:
-    served = begin()
-    address = served.listen()
-    assert paths(address, "seal") == ["a.md"]
-    served.write("b.md", WEEVIL)
-    served.step(BuildResult)
-    wait_until(lambda: paths(address, "weevil") == ["b.md"])
-    # Nothing but the next build comes of it.
-    served.step(BuildResult)
-    served.close()
-    assert not answers(address)
-
-
-def test_a_server_that_does_not_reload_is_started_again_for_what_is_built(begin: Serve) -> None:
-    served = begin()
-    served.configure(NOT_RELOADING)
-    address = served.listen()
-    served.step(BuildResult)
-    served.write("b.md", WEEVIL)
-    served.step(BuildResult)
-    assert served.step(Listening) == Listening(address, again=False)
-    assert paths(address, "weevil") == ["b.md"]
-
-
-def test_another_configuration_starts_another_server_at_the_same_address(begin: Serve) -> None:
-    served = begin()
-    served.step(BuildResult)
-    first = served.step(Listening)
-    assert not first.again
-    for title in ("Wren", "Wren the second", "Wren the third"):
-        served.configure(TITLED.replace("Wren", title))
-        served.step(BuildResult)
-        assert served.step(Listening) == Listening(first.address, again=True)
-        assert title_of(first.address) == title
-
-
-def test_a_server_that_cannot_be_started_makes_way_for_the_one_before(begin: Serve) -> None:
-    served = begin()
-    address = served.listen()
-    served.configure(NO_ENGINE)
-    served.step(BuildResult)
-    assert "QDRANT_URL" in str(served.step(FoundryError))
-    assert paths(address, "seal") == ["a.md"]
-    # It is not tried again as long as nothing has changed.
-    served.step(BuildResult)
-    served.step(BuildResult)
-    served.configure(TITLED)
-    assert served.step(Listening) == Listening(address, again=True)
-    assert title_of(address) == "Wren"
-
-
-def test_a_first_server_that_cannot_be_started_ends_it_all(begin: Serve) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        served = begin(ServeOptions(port=taken.getsockname()[1]))
-        with pytest.raises(FoundryError, match=r"cannot listen on 127\.0\.0\.1 port"):
-            served.listen()
-
-
-def test_a_build_that_fails_leaves_the_server_alone(begin: Serve) -> None:
-    served = begin()
-    address = served.listen()
-    for config in (CONFIG + "[serch]\n", TITLED + "[chunking]\nmax_chars = 1\n"):
-        served.configure(config)
-        assert "foundry.toml" in str(served.step(FoundryError))
-        assert paths(address, "seal") == ["a.md"]
-    sources = served.project.root / "sources"
-    sources.rename(sources.with_name("elsewhere"))
-    served.configure(TITLED)
-    served.step(FoundryError)
-    served.step(FoundryError)
-    assert title_of(address) == "notes"
-
-
-def test_an_index_from_before_is_served_where_the_first_build_fails(
-    begin: Serve, project: Project
-) -> None:
-    project.succeed("build", "--quiet")
-    (project.root / "sources" / "a.md").unlink()
-    served = begin()
-    assert "no documents to index" in str(served.step(FoundryError))
-    assert paths(served.step(Listening).address, "seal") == ["a.md"]
-
-
-def test_nothing_is_served_where_nothing_was_ever_built(begin: Serve) -> None:
-    served = begin()
-    (served.project.root / "sources" / "a.md").unlink()
-    with pytest.raises(FoundryError, match="no documents to index"):
-        served.step(object)
-
-
-def test_the_port_is_the_one_that_is_asked_for(begin: Serve) -> None:
-    named, configured = free_port(), free_port()
-    config = f"{CONFIG}[server]\nport = {configured}\n"
-    for options, port in ((ServeOptions(port=named), named), (ServeOptions(), configured)):
-        served = begin(options)
-        served.configure(config)
-        assert served.listen() == f"http://127.0.0.1:{port}"
-        served.configure(config.replace('"notes"', f'"notes"\ntitle = "At {port}"'))
-        assert served.listen() == f"http://127.0.0.1:{port}"
-        served.close()
-
-
-def test_an_open_address_must_be_asked_for(begin: Serve) -> None:
-    with pytest.raises(FoundryError, match="this server asks for no token"):
-        begin(ServeOptions("0.0.0.0", 0)).listen()
-    port = begin(ServeOptions("0.0.0.0", 0, insecure_no_auth=True)).listen().rpartition(":")[2]
-    assert answers(f"http://127.0.0.1:{port}")
-
-
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list["subprocess.Popen[str]"]]:
     """Have a few lines of Python run in the place of servers; returns their processes."""
@@ -323,3 +215,125 @@ def test_where_interrupts_are_ignored_a_server_that_dies_is_said_after_a_build(
             wait_until(lambda: not served.step(BuildResult))
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_a_server_takes_up_what_is_built_by_itself(begin: Serve) -> None:
+    served = begin()
+    address = served.listen()
+    assert paths(address, "seal") == ["a.md"]
+    served.write("b.md", WEEVIL)
+    served.step(BuildResult)
+    wait_until(lambda: paths(address, "weevil") == ["b.md"])
+    # Nothing but the next build comes of it.
+    served.step(BuildResult)
+    served.close()
+    assert not answers(address)
+
+
+def test_a_server_that_does_not_reload_is_started_again_for_what_is_built(begin: Serve) -> None:
+    served = begin()
+    served.configure(NOT_RELOADING)
+    address = served.listen()
+    served.step(BuildResult)
+    served.write("b.md", WEEVIL)
+    served.step(BuildResult)
+    assert served.step(Listening) == Listening(address, again=False)
+    assert paths(address, "weevil") == ["b.md"]
+
+
+def test_another_configuration_starts_another_server_at_the_same_address(begin: Serve) -> None:
+    served = begin()
+    served.step(BuildResult)
+    first = served.step(Listening)
+    assert not first.again
+    for title in ("Wren", "Wren the second"):
+        served.configure(TITLED.replace("Wren", title))
+        served.step(BuildResult)
+        assert served.step(Listening) == Listening(first.address, again=True)
+        assert title_of(first.address) == title
+
+
+def test_a_server_that_cannot_be_started_makes_way_for_the_one_before(begin: Serve) -> None:
+    served = begin()
+    address = served.listen()
+    served.configure(NO_ENGINE)
+    served.step(BuildResult)
+    assert "QDRANT_URL" in str(served.step(FoundryError))
+    assert paths(address, "seal") == ["a.md"]
+    # It is not tried again as long as nothing has changed.
+    served.step(BuildResult)
+    served.step(BuildResult)
+    served.configure(TITLED)
+    assert served.step(Listening) == Listening(address, again=True)
+    assert title_of(address) == "Wren"
+
+
+def test_a_library_that_is_missing_is_said_before_the_server_is_stopped(
+    begin: Serve, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processes = stand_in(f"{LISTENS}sys.stdin.read()")
+    served = begin()
+    served.listen()
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
+    served.configure(NO_ENGINE)
+    served.step(BuildResult)
+    assert "qdrant_client, which is not installed" in str(served.step(MissingExtraError))
+    assert [process.poll() for process in processes] == [None]
+
+
+def test_a_first_server_that_cannot_be_started_ends_it_all(begin: Serve) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        served = begin(ServeOptions(port=taken.getsockname()[1]))
+        with pytest.raises(FoundryError, match=r"cannot listen on 127\.0\.0\.1 port"):
+            served.listen()
+
+
+def test_a_build_that_fails_leaves_the_server_alone(begin: Serve) -> None:
+    served = begin()
+    address = served.listen()
+    for config in (CONFIG + "[serch]\n", TITLED + "[chunking]\nmax_chars = 1\n"):
+        served.configure(config)
+        assert "foundry.toml" in str(served.step(FoundryError))
+        assert paths(address, "seal") == ["a.md"]
+    sources = served.project.root / "sources"
+    sources.rename(sources.with_name("elsewhere"))
+    served.configure(TITLED)
+    served.step(FoundryError)
+    served.step(FoundryError)
+    assert title_of(address) == "notes"
+
+
+def test_an_index_from_before_is_served_where_the_first_build_fails(
+    begin: Serve, project: Project
+) -> None:
+    project.succeed("build", "--quiet")
+    (project.root / "sources" / "a.md").unlink()
+    served = begin()
+    assert "no documents to index" in str(served.step(FoundryError))
+    assert paths(served.step(Listening).address, "seal") == ["a.md"]
+
+
+def test_nothing_is_served_where_nothing_was_ever_built(begin: Serve) -> None:
+    served = begin()
+    (served.project.root / "sources" / "a.md").unlink()
+    with pytest.raises(FoundryError, match="no documents to index"):
+        served.step(object)
+
+
+def test_the_port_is_the_one_that_is_asked_for(begin: Serve) -> None:
+    named, configured = free_port(), free_port()
+    config = f"{CONFIG}[server]\nport = {configured}\n"
+    for options, port in ((ServeOptions(port=named), named), (ServeOptions(), configured)):
+        served = begin(options)
+        served.configure(config)
+        assert served.listen() == f"http://127.0.0.1:{port}"
+        served.configure(config.replace('"notes"', f'"notes"\ntitle = "At {port}"'))
+        assert served.listen() == f"http://127.0.0.1:{port}"
+        served.close()
+
+
+def test_an_open_address_must_be_asked_for(begin: Serve) -> None:
+    with pytest.raises(FoundryError, match="this server asks for no token"):
+        begin(ServeOptions("0.0.0.0", 0)).listen()
+    port = begin(ServeOptions("0.0.0.0", 0, insecure_no_auth=True)).listen().rpartition(":")[2]
+    assert answers(f"http://127.0.0.1:{port}")
