@@ -44,10 +44,13 @@ def test_runs_are_merged_by_term_and_chunk(
         for chunks in documents:
             terms = [[*Counter(chunk).elements()] for chunk in chunks]
             builder.add(make_chunk_terms(terms, [{}] * len(chunks)))
+        is_written = (folder / "postings.runs").exists()
         counted = builder.write(layout).counts
 
     expected: dict[bytes, list[tuple[int, int]]] = defaultdict(list)
     every = [chunk for chunks in documents for chunk in chunks]
+    # No more than a run is held in memory between two documents.
+    assert is_written == (sum(map(len, every)) >= size)
     for number, chunk in enumerate(every):
         for term, count in chunk.items():
             expected[term.encode()].append((number, count))
