@@ -238,8 +238,9 @@ def unread_answers() -> Attack:
 
 
 def hostile_attacks(queries: Sequence[str]) -> Iterator[Attack]:
-    """Nothing as the control, and the most expensive kinds of queries from several clients."""
-    yield Attack("nothing (the control)", _wait, may_refuse=False)
+    """The most expensive kinds of queries from several clients, after two controls."""
+    yield Attack("control: nothing", _wait, may_refuse=False)
+    yield Attack("control: ordinary queries", _repeating_all([*map(search_request, queries)]))
     kinds = hostile_queries(Words.of(queries))
     for name in HOSTILE:
         requests = [search_request(kinds[name](random.Random(seed))) for seed in range(200)]

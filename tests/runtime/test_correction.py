@@ -18,7 +18,14 @@ from foundry.indexing.versions import open_index
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.settings import IndexUnusableError
-from foundry.runtime.retrieval.stages.correction import correct_query, open_words
+from foundry.runtime.retrieval.stages.correction import (
+    LOOKUP_UNITS,
+    MAX_JUDGED,
+    MAX_PARTS,
+    WORDS_OF_UNIT,
+    correct_query,
+    open_words,
+)
 from foundry.runtime.retrieval.stages.nearest_words import (
     MAX_LENGTH,
     MIN_LENGTH,
@@ -65,6 +72,26 @@ def test_what_is_corrected(index: Index, query: str, expected: str) -> None:
     journal = Journal()
     assert correct_query(index, query, (), journal) == expected
     assert journal.stages["correction"]["query"] == expected
+
+
+@pytest.mark.parametrize(("left", "corrected"), [(0, 2), (-1, 1)])
+def test_words_are_looked_up_as_far_as_the_budget_goes(
+    index: Index, left: int, corrected: int
+) -> None:
+    units = LOOKUP_UNITS + len(open_words(index).forms) // WORDS_OF_UNIT
+    journal = Journal(units=2 * units + left)
+    correct_query(index, "abolet odmetri abolet", (), journal)
+    assert len(journal.stages["correction"]["corrected"]) == corrected
+    assert ("budget" in journal.stages) == (corrected < 2)
+
+
+def test_words_far_behind_stay_as_they_were_typed(index: Index) -> None:
+    first, last = "aboleth " * (MAX_PARTS - 1), "aboleth " * MAX_PARTS
+    assert correct_query(index, f"{first}odmetri", (), Journal()) == f"{first}odometry"
+    assert correct_query(index, f"{last}odmetri", (), Journal()) == f"{last}odmetri"
+    known = " ".join(f"w{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(MAX_JUDGED - 1))
+    assert correct_query(index, f"{known} odmetri", (), Journal()).endswith("odometry")
+    assert correct_query(index, f"{known} wzz odmetri", (), Journal()).endswith("odmetri")
 
 
 @pytest.mark.parametrize(

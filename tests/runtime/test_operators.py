@@ -17,6 +17,7 @@ from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.stages.operators import (
     MAX_ITEMS,
+    PHRASE_UNITS,
     Item,
     Operators,
     apply_operators,
@@ -171,6 +172,33 @@ def test_operators_of_a_query_are_bounded(index: Index) -> None:
     found = parse_operators(index, "pump " + "+seal " * (MAX_ITEMS + 3), Journal())
     assert len(found.items) == MAX_ITEMS
     assert found.text.count("+seal") == 3
+
+
+@pytest.mark.parametrize(("left", "read"), [(0, 2), (-1, 1)])
+def test_phrases_are_operators_as_far_as_the_budget_goes(
+    index: Index, left: int, read: int
+) -> None:
+    once = Journal(units=1_000_000)
+    parse_operators(index, 'oil "井戸"', once)
+    spent = 1_000_000 - once.units
+    assert spent >= PHRASE_UNITS
+    journal = Journal(units=2 * spent + left)
+    found = parse_operators(index, 'oil "井戸" "井戸"', journal)
+    assert len(found.items) == read
+    assert ("budget" in journal.stages) == (read < 2)
+    assert found.text.count('"') == (0 if read == 2 else 2)
+
+
+def test_a_repeated_phrase_is_read_once(index: Index) -> None:
+    journal = Journal()
+    operators = read_operators(index, 'pump "the seal" "the seal"', journal)
+    before = journal.units
+    apply_operators(operators, index, None, journal, phrase_chunks=10)
+    once = before - journal.units
+    operators = read_operators(index, 'pump "the seal"', journal)
+    before = journal.units
+    apply_operators(operators, index, None, journal, phrase_chunks=10)
+    assert before - journal.units == once > 0
 
 
 def test_callers_keep_their_own_filters(index: Index) -> None:

@@ -102,6 +102,15 @@ def test_what_is_added_is_bounded(index: Index) -> None:
     assert sum(map(len, said.values())) == MAX_ADDED  # type: ignore[arg-type]
 
 
+def test_a_form_counts_once_however_often_and_in_whichever_case_a_query_has_it(
+    index: Index,
+) -> None:
+    text, _, terms, said = widen(index, "FK of an arm" + " fk FK" * 200)
+    assert text.count("kinematics") == 1
+    assert terms == ["forward", "kinemat"]
+    assert said == {"FK": ["Forward kinematics"]}
+
+
 def test_a_query_without_known_forms_stays_as_it_is(index: Index) -> None:
     assert widen(index, "a hand of the robot") == (
         "a hand of the robot",

@@ -27,7 +27,8 @@ from ..results import TEXT_UNITS, Journal
 from ..settings import InvalidRequestError
 
 STAGE = "operators"
-ITEM_UNITS, FILTER_UNITS = 500, 2_000  # Of one item or filter, in any index.
+# Of a word, a phrase (for which a pattern is compiled) and a filter, in any index.
+WORD_UNITS, PHRASE_UNITS, FILTER_UNITS = 500, 4_000, 2_000
 CHUNKS_OF_UNIT = 20  # For each so many chunks, to mark those that pass takes a unit.
 MAX_ITEMS = 16  # What follows them in a query is plain text.
 MAX_TERMS = 16  # The rarest terms of a phrase, by which chunks are found that may have it.
@@ -196,7 +197,8 @@ def _cost(index: Index, item: Item) -> int:
     # The best ones are chosen of those that have all words of a phrase.
     chosen = sum(map(frequency, index.tokenizer.terms(item.text))) if item.is_phrase else 0
     marked = index.chunk_count // CHUNKS_OF_UNIT
-    return ITEM_UNITS + marked + frequency(rarest) * (1 + len(others)) + chosen
+    least = PHRASE_UNITS if item.is_phrase else WORD_UNITS
+    return least + marked + frequency(rarest) * (1 + len(others)) + chosen
 
 
 def _having(index: Index, text: str, allowed: Mask) -> Chunks:
