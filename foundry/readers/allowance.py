@@ -37,8 +37,8 @@ class Allowance:
         self._pixels += pixels
         is_late = time.process_time() - self._begun > SECONDS_A_PAGE * self.pages
         is_over = self.read >= self.pages or self._pixels > PIXELS_A_PAGE * self.pages
-        if self.unread or is_late or is_over:
-            self.is_late |= is_late and not is_over
+        if is_late or is_over:
+            self.is_late |= not is_over
             self.unread += 1
             return False
         self.read += 1
