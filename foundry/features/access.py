@@ -43,7 +43,7 @@ class AccessKeys(Table):
     @property
     def has_own_statistics(self) -> bool:
         """Whether scores of a caller depend on visible documents alone."""
-        return self.access and self.access_statistics == "visible"
+        return self.access_statistics == "visible"
 
 
 class Access(Interface):

@@ -3,6 +3,9 @@
 import pytest
 from conftest import CONFIG, MakeProject
 
+from foundry.config.project import Config, load_config
+from foundry.errors import ConfigError
+
 ACCESS = '[server]\naccess = true\n[[server.access_rules]]\nname = "a"\nfilters = {{ {} }}\n'
 KEEP = '[build]\nduplicates = "keep"\n'
 OWN = ACCESS.format("").replace("true", 'true\naccess_statistics = "visible"')
@@ -83,3 +86,52 @@ def test_statistics_of_what_is_visible_are_built(make_project: MakeProject, line
     project = make_project({"a.md": "a"}, config=f"{CONFIG}\n{keep}{OWN}{lines}")
     project.succeed("build", "--quiet")
     assert [*project.root.glob(".foundry/index/v*/statistics/postings.counts.npy")]
+
+
+def load(make_project: MakeProject, lines: str) -> Config:
+    return load_config(make_project({"a.md": "a"}, config=f"{CONFIG}\n{lines}").root)
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        *('tags = "a"', 'tags = ["a", "b"]', 'path = ["docs/", "wiki"]', 'source = "s"', ""),
+        *('modified_after = "2024-05-31"', 'modified_before = ["2024-05-31T10:00:00Z"]'),
+        *('media_type = "text/html", tags = "a"',),
+    ],
+    ids=str,
+)
+def test_a_rule_has_the_filters_of_a_search(make_project: MakeProject, filters: str) -> None:
+    assert load(make_project, KEEP + ACCESS.format(filters)).server.interfaces["access"]
+
+
+def test_stages_that_show_no_words_of_other_documents_may_be_chosen(
+    make_project: MakeProject,
+) -> None:
+    names = (
+        *("operators", "links", "recency", "anchors", "heuristics", "feedback", "word_parts"),
+        *("adaptive_weights", "near_duplicates", "document_cap"),
+    )
+    tables = "".join(f"[search.{name}]\n" for name in names)
+    assert {*load(make_project, KEEP + ACCESS.format("") + tables).stages} == {*names}
+
+
+@pytest.mark.parametrize(("count", "fits"), [(1000, True), (1001, False)])
+def test_there_are_at_most_a_thousand_rules(
+    make_project: MakeProject, count: int, fits: bool
+) -> None:
+    rules = "".join(
+        f'[[server.access_rules]]\nname = "r{number}"\nfilters = {{}}\n' for number in range(count)
+    )
+    lines = f"{KEEP}[server]\naccess = true\n{rules}"
+    if fits:
+        assert load(make_project, lines)
+        return
+    with pytest.raises(ConfigError, match="at most 1000 items"):
+        load(make_project, lines)
+
+
+def test_scores_depend_on_all_documents_unless_their_owner_says_otherwise(
+    make_project: MakeProject,
+) -> None:
+    assert not load(make_project, KEEP + ACCESS.format("")).index.own_statistics

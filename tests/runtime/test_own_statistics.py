@@ -1,5 +1,6 @@
 """Scores over the documents of a view are those of an index that holds no others."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from foundry.config.search import IndexOptions
 from foundry.indexing.versions import open_index
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval import dense_lane
-from foundry.runtime.retrieval.own_statistics import view_by_own_statistics
+from foundry.runtime.retrieval.own_statistics import TermCounts, view_by_own_statistics
 from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.tokens import query_terms
 
@@ -123,6 +124,9 @@ def test_sketches_around_the_mean_of_all_vectors_choose_nothing(
         assert vector is not None
         scores = view.dense_lane.scores(vector, np.arange(150))
         assert view.dense_lane.search(vector, 5).scores.tolist() == sorted(scores)[:-6:-1]
+        # Measured over all documents of an index that has so many.
+        assert index.dense_lane.distance(vector) is not None
+        assert view.dense_lane.distance(vector) is None
 
 
 def test_nothing_measured_over_all_documents_is_in_a_view(index: Index, view: Index) -> None:
@@ -143,6 +147,60 @@ def test_a_view_of_nothing_finds_nothing(index: Index) -> None:
 def test_an_index_without_vectors_has_such_a_view(tmp_path: Path) -> None:
     index = open_index(write_notes(tmp_path / "v", NOTES, vectors=False, options=OPTIONS))
     assert open_view(index, CORE).keyword_lane.search(["pump"], 9).chunks.tolist() == [0]
+
+
+def test_an_index_opened_without_its_vectors_has_such_a_view(index: Index) -> None:
+    view = open_view(open_index(index.layout.root), CORE)
+    assert view.keyword_lane.search(["pump"], 9).chunks.tolist() == [0]
+    assert not hasattr(view, "dense_lane")
+
+
+def rarity(frequency: int) -> float:
+    """That of a term which so many of the four visible chunks have."""
+    return math.log(1 + (4 - frequency + 0.5) / (frequency + 0.5))
+
+
+def test_a_term_weighs_by_length_and_by_how_many_visible_chunks_have_it(
+    index: Index, view: Index
+) -> None:
+    # Once in the text, and three times as the heading, which the title repeats.
+    lengths = index.part(TermCounts.open).lengths[VISIBLE]
+    count, length, average = 4, int(lengths[0]), int(lengths.sum()) / 4
+    expected = rarity(1) * count / (count + 1.5 * (0.25 + 0.75 * length / average))
+    assert view.keyword_lane.scores(["pump"], VISIBLE[:1])[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_heading_weighs_as_much_as_its_terms(view: Index) -> None:
+    # Two visible chunks have "seal", and one of them is headed so.
+    assert view.keyword_lane.scores(["=seal"], VISIBLE).tolist() == [0, 0, 0, rarity(2)]
+
+
+def test_the_beginning_of_a_heading_weighs_three_quarters(tmp_path: Path) -> None:
+    notes = [Note("Appendix B to Part 1024 -- Model forms", ("Forms.",)), *NOTES]
+    index = open_index(write_notes(tmp_path / "v", notes, options=OPTIONS), vectors=True)
+    terms = [term for term in terms_of(index, "appendix b to part 1024") if term.startswith("=")]
+    scores = open_view(index, {}).keyword_lane.scores(terms, np.arange(1))
+    count = len(terms[0].split())
+    alone = math.log(1 + (8 - 1 + 0.5) / (1 + 0.5))
+    assert scores.tolist() == pytest.approx([0.75 * count * alone], rel=1e-12)
+
+
+def test_a_heading_of_terms_that_no_text_has_is_as_rare_as_itself(tmp_path: Path) -> None:
+    fields = {"title": 0, "headings": 0, "tags": 0}
+    notes = [Note("Lamp oil", ("of rubber",)), Note("Lamp oil", ("more",)), Note("Seal", ("oil",))]
+    folder = write_notes(tmp_path / "v", notes, options=replace(OPTIONS, fields=fields))
+    index = open_index(folder, vectors=True)
+    for heading in ("=lamp oil", "=seal"):
+        scores = open_view(index, {}).keyword_lane.scores([heading], np.arange(3))
+        assert scores == pytest.approx(index.keyword_lane.scores([heading], np.arange(3)), rel=1e-6)
+        assert scores.any()
+
+
+def test_a_view_of_one_chunk_has_its_length_for_the_average(tmp_path: Path) -> None:
+    folder = write_notes(tmp_path / "v", NOTES[:1], options=OPTIONS)
+    index = open_index(folder, vectors=True)
+    scores = open_view(index, CORE).keyword_lane.scores(["pump"], np.arange(1))
+    assert scores == pytest.approx(index.keyword_lane.scores(["pump"], np.arange(1)), rel=1e-6)
 
 
 def test_an_index_without_counts_is_refused(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def note(team: str, floor: str, *tags: str, modified: str | None = None, passage
 # Even numbers are of the source s0, odd ones of s1.
 NOTES = [
     note("core", "f3", "shop", "old", modified="2024-01-05", passages=2),
-    note("board", "f1", "secret", modified="2026-01-01", passages=3),
+    note("board", "f1", "a first", "secret", modified="2026-01-01", passages=3),
     note("core", "f2", "shop", passages=1),
     note("board", "f2", "shop", "old"),
     note("lab", "f9", "secret", "old", modified="2023-01-05", passages=2),
@@ -114,7 +114,10 @@ def test_a_source_without_visible_documents_is_not_known(core: Index, rest: Inde
 
 def test_tags_are_those_of_visible_documents(core: Index, rest: Index) -> None:
     assert core.part(FilterColumns).known_values("tags", 9) == ["old", "shop"]
-    assert (core.manifest.tags, rest.manifest.tags) == (["old", "shop"], ["old", "secret", "shop"])
+    assert (core.manifest.tags, rest.manifest.tags) == (
+        ["old", "shop"],
+        ["a first", "old", "secret", "shop"],
+    )
 
 
 def test_values_are_those_of_visible_documents(core: Index, rest: Index) -> None:

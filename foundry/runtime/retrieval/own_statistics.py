@@ -68,16 +68,16 @@ def view_by_own_statistics(index: Index, filters: Filters | None) -> Index:
         **{each.name: getattr(terms, each.name) for each in fields(terms)},
         counts=counts,
         size=len(lengths),
-        average=max(1.0, int(lengths.sum()) / max(1, len(lengths))),
+        average=int(lengths.sum()) / max(1, len(lengths)),
         k1=index.manifest.k1,
         b=index.manifest.b,
     )
-    if index.manifest.dense is not None and hasattr(index, "dense_lane"):
+    if hasattr(index, "dense_lane"):
         lane: Any = index.dense_lane
         # As deep as there are chunks: sketches are made around the mean of all vectors.
         whole = replace(lane, candidates=index.chunk_count, spread=None)
         view.dense_lane = VisibleVectors(whole, terms.visible)
-        dense = {**index.manifest.dense, "background": BACKGROUND}
+        dense = {**(index.manifest.dense or {}), "background": BACKGROUND}
         view.manifest = replace(view.manifest, dense=dense)
     view.version = ""  # It names the content of all files.
     return view
