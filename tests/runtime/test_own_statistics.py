@@ -135,6 +135,7 @@ def test_nothing_measured_over_all_documents_is_in_a_view(index: Index, view: In
     assert view.dense_lane.distance(vector) is None
     assert view.manifest.dense is not None and view.manifest.dense["background"] == 0.5
     assert index.manifest.dense is not None and index.manifest.dense["background"] != 0.5
+    assert view.manifest.dense == {**index.manifest.dense, "background": 0.5}
     assert (view.version, len(index.version)) == ("", 16)
 
 
@@ -146,7 +147,9 @@ def test_a_view_of_nothing_finds_nothing(index: Index) -> None:
 
 def test_an_index_without_vectors_has_such_a_view(tmp_path: Path) -> None:
     index = open_index(write_notes(tmp_path / "v", NOTES, vectors=False, options=OPTIONS))
-    assert open_view(index, CORE).keyword_lane.search(["pump"], 9).chunks.tolist() == [0]
+    view = open_view(index, CORE)
+    assert view.keyword_lane.search(["pump"], 9).chunks.tolist() == [0]
+    assert view.manifest.dense is None
 
 
 def test_an_index_opened_without_its_vectors_has_such_a_view(index: Index) -> None:
@@ -173,6 +176,16 @@ def test_a_term_weighs_by_length_and_by_how_many_visible_chunks_have_it(
 def test_a_heading_weighs_as_much_as_its_terms(view: Index) -> None:
     # Two visible chunks have "seal", and one of them is headed so.
     assert view.keyword_lane.scores(["=seal"], VISIBLE).tolist() == [0, 0, 0, rarity(2)]
+
+
+def test_a_name_as_it_is_written_weighs_by_itself(tmp_path: Path) -> None:
+    notes = [Note("lamp", ("of oil",)), Note("Lamp", ("of oil",)), Note("Seal", ("of oil",))]
+    index = open_index(write_notes(tmp_path / "v", notes, options=OPTIONS), vectors=True)
+    lane = open_view(index, {}).keyword_lane
+    assert (lane.frequency("==lamp"), lane.frequency("=lamp")) == (1, 2)
+    found = lane.scores(["==lamp"], np.arange(3))
+    assert found == pytest.approx(index.keyword_lane.scores(["==lamp"], np.arange(3)), rel=1e-6)
+    assert found[0] > 0
 
 
 def test_the_beginning_of_a_heading_weighs_three_quarters(tmp_path: Path) -> None:

@@ -213,3 +213,9 @@ def test_a_passage_ends_with_its_document_whether_the_next_one_is_hidden_or_not(
         assert passage is not None
         assert passage.text == NOTES[number].passages[0]
         assert passage == find_passage(index, index.chunk(number))
+
+
+def test_no_hidden_chunk_has_a_term(index: Index, view: Index) -> None:
+    assert index.keyword_lane.having("pump").tolist() == [0, 1, 2, 3]
+    assert view.keyword_lane.having("pump").tolist() == [0, 3]
+    assert view.keyword_lane.having("quuxcorp").tolist() == []
