@@ -193,7 +193,6 @@ class BareRepository:
                     yield process.stdout.read(sizes[blob])
                     process.stdout.read(1)
             finally:
-                process.stdin.close()
                 process.kill()
 
     @cached_property

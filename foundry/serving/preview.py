@@ -11,7 +11,7 @@ from foundry.config.project import Config
 from foundry.features.providers import Provider
 from foundry.files import hash_files, write_files
 from foundry.rendering.plan import plan_key, plan_server
-from foundry.state.folder import find_links, is_signed, sign
+from foundry.state.folder import is_signed, sign
 
 LOCK_SECONDS = 60.0
 """A query waits this long for another one that renders."""
@@ -43,8 +43,6 @@ def render_preview(config: Config, query_encoder: Provider, name: str = "server"
 def _is_rendered(state: Path, server: Path, subject: str) -> bool:
     """Return whether a folder holds what was rendered here for `subject`, and nothing else."""
     try:
-        if any(find_links(server)):
-            return False
         paths = {path.relative_to(server).as_posix(): path for path in server.rglob("*")}
         files = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
     except OSError:

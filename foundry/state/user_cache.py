@@ -72,8 +72,6 @@ def _make(file: Path) -> bytes:
     descriptor, written = tempfile.mkstemp(dir=file.parent)
     with os.fdopen(descriptor, "wb") as opened:
         opened.write(secrets.token_bytes(SECRET_BYTES))
-        opened.flush()
-        os.fsync(descriptor)
     try:
         if file.is_symlink() or (file.exists() and _read(file) is None):
             file.unlink()

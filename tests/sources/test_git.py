@@ -532,3 +532,51 @@ def test_the_users_own_program_for_ssh_is_started(
     assert ("-i mine" in said) is (place != "GIT_SSH")
     assert "ProxyCommand=" in said
     assert "git@example.org" in said
+
+
+def put_in_place_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Have `git` be a script, in which $GIT is git itself."""
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\nGIT='{shutil.which('git')}'\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+
+
+def test_nothing_more_is_fetched_where_nothing_is_missing(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit({"a.md": "# Seals"})
+    told = tmp_path / "told"
+    script = f'echo "$@" >> "{told}"\nexec "$GIT" "$@"'
+    put_in_place_of_git(tmp_path, monkeypatch, script)
+    fetches = []
+    for _ in range(2):
+        told.write_text("")
+        read(repository, tmp_path)
+        fetches.append([line for line in told.read_text().splitlines() if " fetch " in line])
+    first, second = fetches
+    assert (len(first), len(second)) == (2, 1)
+    assert "--stdin" in first[1] and "--stdin" not in second[0]
+
+
+def test_the_last_of_what_git_says_is_quoted_as_far_as_there_is_room(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit({"a.md": "# Seals"})
+    script = f'echo first >&2; echo {"x" * 301} >&2; exit 1'
+    put_in_place_of_git(tmp_path, monkeypatch, script)
+    with pytest.raises(SourceError) as caught:
+        read(repository, tmp_path)
+    assert caught.value.message == (
+        f"source docs: cannot read HEAD of {repository.folder}: {'x' * 300}"
+    )
+
+
+def test_what_git_does_not_explain_is_named_by_its_exit_code(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit({"a.md": "# Seals"})
+    put_in_place_of_git(tmp_path, monkeypatch, "exit 7")
+    with pytest.raises(SourceError, match="git ended with 7"):
+        read(repository, tmp_path)

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from systems import needs_root
 
 from foundry.cli.main import main
 from foundry.config.project import load_config
-from foundry.indexing.versions import built_index
 from foundry.rendering.plan import plan_key
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.index.layout import Manifest
@@ -153,45 +151,6 @@ def test_a_server_that_came_with_a_folder_is_not_run_after_a_build(
     assert not (tmp_path / "ran").exists()
 
 
-def replace(server: Path, witness: str) -> None:
-    (server / "notes" / "__main__.py").write_text(witness)
-
-
-def prepend(server: Path, witness: str) -> None:
-    module = server / "notes" / "search.py"
-    module.write_text(witness + module.read_text())
-
-
-def add(server: Path, witness: str) -> None:
-    (server / "numpy.py").write_text(witness)
-
-
-def add_below(server: Path, witness: str) -> None:
-    (server / "numpy").mkdir()
-    (server / "numpy" / "__init__.py").write_text(witness)
-
-
-@pytest.mark.parametrize("plant", [replace, prepend, add, add_below])
-def test_a_server_in_a_state_of_ours_is_run_only_as_it_was_rendered(
-    plant: Callable[[Path, str], None], built: Project, tmp_path: Path
-) -> None:
-    answer = built.ask("seal")["results"]
-    ran, server = tmp_path / "ran", state_of(built) / "server"
-    rendered = snapshot(server)
-    plant(server, f"open({str(ran)!r}, 'w').close()\n")
-    assert built.ask("seal")["results"] == answer
-    assert not ran.exists()
-    assert snapshot(server) == rendered
-
-
-def test_a_server_that_is_as_it_was_rendered_is_not_rendered_again(built: Project) -> None:
-    built.ask("seal")
-    module = state_of(built) / "server" / "notes" / "search.py"
-    before = module.stat().st_mtime_ns
-    built.ask("seal")
-    assert module.stat().st_mtime_ns == before
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -327,12 +286,6 @@ def test_a_build_that_was_stopped_before_the_state_was_marked_goes_on(
     assert "has no index yet" in project.run("inspect").output
     project.succeed("build", "--quiet")
     assert set_aside(project) == []
-
-
-def test_served_folders_set_aside_what_came_with_them(foreign: Project) -> None:
-    config = load_config(foreign.root)
-    foreign.succeed("build", "--quiet")
-    assert built_index(config) == foreign.index
 
 
 def test_what_was_restored_is_taken_over_if_the_user_says_so(

@@ -1,6 +1,7 @@
 """The secret by which an installation knows its own: private, made once, and no document."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def built(cache: Path, make_project: MakeProject) -> Project:
 def test_the_secret_is_the_users_alone_and_stays(built: Project, cache: Path) -> None:
     secret = cache / SECRET_NAME
     content = secret.read_bytes()
-    assert len(content) == SECRET_BYTES
+    assert len(content) == 32
     assert (cache.stat().st_mode & 0o777, secret.stat().st_mode & 0o777) == (0o700, 0o600)
     built.succeed("build", "--quiet")
     assert secret.read_bytes() == content
@@ -91,6 +92,42 @@ def test_a_relative_cache_folder_is_not_taken(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     make_project(FILES).succeed("build", "--quiet")
     assert list((tmp_path / "home").rglob(SECRET_NAME))
+
+
+def test_on_macos_the_cache_is_where_caches_are(
+    tmp_path: Path, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    project = make_project(FILES)
+    project.succeed("build", "--quiet")
+    assert (tmp_path / "home" / ".cache" / "foundry" / SECRET_NAME).is_file()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert REFUSED in project.run("inspect").output
+    assert (tmp_path / "home" / "Library" / "Caches" / "foundry" / SECRET_NAME).is_file()
+
+
+def test_a_new_installation_reads_a_state_without_a_cache(
+    built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "new" / "cache"))
+    assert REFUSED in built.run("inspect").output
+
+
+def test_a_file_system_without_modes_is_named(
+    cache: Path, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = os.link
+
+    def link_openly(source: str, target: Path) -> None:
+        link(source, target)
+        target.chmod(0o777)
+
+    monkeypatch.setattr(os, "link", link_openly)
+    result = make_project(FILES).run("build", "--quiet")
+    assert result.exit_code == 1
+    assert f"{cache / SECRET_NAME}: the secret" in result.output
+    assert "is not this user's alone" in result.output
 
 
 def test_a_source_that_holds_the_cache_does_not_deliver_the_secret(

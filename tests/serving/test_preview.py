@@ -1,0 +1,177 @@
+"""The server that `query` and others run: rendered here, and run only as it was rendered."""
+
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import MakeProject, Project
+from filelock import FileLock
+from processes import snapshot
+
+from foundry.serving import preview
+
+FILES = {"seals.md": "# Seals\n\nReplace the seal yearly."}
+
+
+@pytest.fixture
+def built(make_project: MakeProject) -> Project:
+    project = make_project(FILES)
+    project.succeed("build", "--quiet")
+    return project
+
+
+def replace(server: Path, witness: str) -> None:
+    (server / "notes" / "__main__.py").write_text(witness)
+
+
+def prepend(server: Path, witness: str) -> None:
+    module = server / "notes" / "search.py"
+    module.write_text(witness + module.read_text())
+
+
+def add(server: Path, witness: str) -> None:
+    (server / "numpy.py").write_text(witness)
+
+
+def add_below(server: Path, witness: str) -> None:
+    (server / "numpy").mkdir()
+    (server / "numpy" / "__init__.py").write_text(witness)
+
+
+@pytest.mark.parametrize("plant", [replace, prepend, add, add_below])
+def test_a_server_in_a_state_of_ours_is_run_only_as_it_was_rendered(
+    plant: Callable[[Path, str], None], built: Project, tmp_path: Path
+) -> None:
+    answer = built.ask("seal")["results"]
+    ran, server = tmp_path / "ran", built.root / ".foundry" / "server"
+    rendered = snapshot(server)
+    plant(server, f"open({str(ran)!r}, 'w').close()\n")
+    assert built.ask("seal")["results"] == answer
+    assert not ran.exists()
+    assert snapshot(server) == rendered
+
+
+def test_a_server_that_is_as_it_was_rendered_is_not_rendered_again(built: Project) -> None:
+    built.ask("seal")
+    module = built.root / ".foundry" / "server" / "notes" / "search.py"
+    before = module.stat().st_mtime_ns
+    built.ask("seal")
+    assert module.stat().st_mtime_ns == before
+
+
+def test_a_link_in_a_server_is_not_followed(built: Project, tmp_path: Path) -> None:
+    built.ask("seal")
+    server = built.root / ".foundry" / "server"
+    rendered = snapshot(server)
+    module = server / "notes" / "search.py"
+    shutil.move(module, tmp_path / "search.py")
+    module.symlink_to(tmp_path / "search.py")
+    assert built.run("query", "seal").exit_code == 1
+    built.succeed("build", "--quiet")
+    built.ask("seal")
+    assert snapshot(built.root / ".foundry" / "server") == {
+        **rendered,
+        ".key": snapshot(server)[".key"],
+    }
+
+
+def test_another_configuration_is_another_server(built: Project) -> None:
+    built.ask("seal")
+    module = built.root / ".foundry" / "server" / "notes" / "search.py"
+    before = module.read_bytes()
+    file = built.root / "foundry.toml"
+    file.write_text(file.read_text() + "\n[search.operators]\n")
+    built.ask("seal")
+    assert module.read_bytes() != before
+
+
+def test_a_server_in_the_folder_of_another_is_rendered_again(built: Project) -> None:
+    built.run("eval")
+    state = built.root / ".foundry"
+    servers = {path.name: snapshot(path) for path in state.glob("server*") if path.is_dir()}
+    assert set(servers) == {"server", "server-rrf"}
+    shutil.rmtree(state / "server")
+    shutil.copytree(state / "server-rrf", state / "server")
+    built.ask("seal")
+    assert snapshot(state / "server") == servers["server"]
+
+
+def test_no_tests_are_rendered(built: Project) -> None:
+    built.ask("seal")
+    assert not (built.root / ".foundry" / "server" / "tests").exists()
+
+
+@pytest.mark.parametrize("is_rendered", [False, True])
+def test_a_query_waits_for_another_that_renders(
+    is_rendered: bool, built: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that is there afterwards is not rendered once more."""
+    built.ask("seal")
+    server = built.root / ".foundry" / "server"
+    kept = server.rename(server.with_name("kept"))
+    planned: list[object] = []
+    plan = preview.plan_server
+
+    def note(*arguments: object, **options: object) -> object:
+        planned.append(arguments)
+        return plan(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(preview, "plan_server", note)
+    answers: list[object] = []
+    asking = threading.Thread(target=lambda: answers.append(built.ask("seal")["results"]))
+    with FileLock(built.root / ".foundry" / "server.lock"):
+        asking.start()
+        asking.join(0.5)
+        assert asking.is_alive() and not planned
+        if is_rendered:
+            kept.rename(server)
+    asking.join()
+    assert answers and answers[0]
+    assert len(planned) == (not is_rendered)
+
+
+def test_a_query_does_not_wait_for_ever(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+
+    def lock(file: Path, timeout: float) -> FileLock:
+        waited.append(timeout)
+        return FileLock(file, timeout=0)
+
+    monkeypatch.setattr(preview, "FileLock", lock)
+    with FileLock(built.root / ".foundry" / "server.lock"):
+        result = built.run("query", "seal")
+    assert result.exit_code == 1
+    assert "server.lock" in str(result.exception) + result.output
+    assert waited == [60.0]
+
+
+def test_a_query_of_a_server_that_is_there_waits_for_nobody(
+    built: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built.ask("seal")
+    monkeypatch.setattr(preview, "LOCK_SECONDS", 0.0)
+    with FileLock(built.root / ".foundry" / "server.lock"):
+        assert built.ask("seal")["results"]
+
+
+def test_a_file_that_goes_while_a_server_is_looked_at_has_it_rendered_again(
+    built: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built.ask("seal")
+    server = built.root / ".foundry" / "server"
+    (server / ".key").write_text("of another")
+    gone: list[Path] = []
+    read = Path.read_bytes
+
+    def read_until_it_goes(path: Path) -> bytes:
+        if path == server / "notes" / "search.py" and not gone:
+            gone.append(path)
+            raise FileNotFoundError(path)
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read_until_it_goes)
+    assert built.ask("seal")["results"]
+    assert gone
+    assert read(server / ".key") != b"of another"
