@@ -154,8 +154,10 @@ class Place:
         """Take the content of a version away, and leave what holds it."""
         if self.kind == "pgvector":
             with psycopg.connect(self.address) as connection:
-                connection.execute(f"TRUNCATE {self.name}.postings_{version}")
-                connection.execute(f"TRUNCATE {self.name}.chunks_{version}")
+                # In the order in which searches lock them, and publications that drop them.
+                connection.execute(
+                    f"TRUNCATE {self.name}.chunks_{version}, {self.name}.postings_{version}"
+                )
         else:
             with self._client() as client:
                 collection = f"{self.name}_{version}"

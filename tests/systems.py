@@ -24,6 +24,7 @@ needs_glibc = pytest.mark.skipif(
 )
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="this system has no git")
+needs_ssh = pytest.mark.skipif(shutil.which("ssh") is None, reason="this system has no ssh")
 needs_repository = pytest.mark.skipif(
     shutil.which("git") is None or not (ROOT / ".git").exists(),
     reason="this system has no git, or this is no clone",

@@ -67,7 +67,7 @@ def run(script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [NODE, str(modules / "@modelcontextprotocol" / script), *arguments]
     environment = {"PATH": os.environ["PATH"], "HOME": str(modules.parent)}
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=120, env=environment, check=False
+        command, capture_output=True, text=True, timeout=600, env=environment, check=False
     )
 
 
@@ -109,7 +109,10 @@ def test_inspector(export: Path, address: str, transport: str) -> None:
         target = (str(command), "mcp")
 
     def ask(*arguments: str) -> Any:
-        done = run("inspector/clients/launcher/build/index.js", "--cli", *target, *arguments)
+        # However busy the machine is: it gives up after 15 seconds otherwise.
+        waiting = ("--connect-timeout", "0")
+        inspector = "inspector/clients/launcher/build/index.js"
+        done = run(inspector, "--cli", *target, *waiting, *arguments)
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from foundry.readers import contract, read
 from foundry.readers.formats import pictures
 from foundry.records import Document, RawDocument, Skipped
-
-Image = pytest.importorskip("PIL.Image")
 
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom, in pixels."""

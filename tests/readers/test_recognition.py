@@ -295,8 +295,7 @@ def test_text_in_an_unknown_script_is_not_guessed(monkeypatch: pytest.MonkeyPatc
 
 def tiff_of(*pages: str) -> bytes:
     """A TIFF with a page for each line of text."""
-    image = pytest.importorskip("PIL.Image")
-    frames = [image.open(io.BytesIO(picture(page))) for page in pages]
+    frames = [Image.open(io.BytesIO(picture(page))) for page in pages]
     stored = io.BytesIO()
     frames[0].save(stored, format="TIFF", save_all=True, append_images=frames[1:])
     return stored.getvalue()
@@ -308,7 +307,6 @@ def read_at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     Returns the numbers of the pages that were read.
     """
-    pytest.importorskip("PIL")
     monkeypatch.setattr(contract, "_is_importable", lambda _: True)
     looked: list[int] = []
 

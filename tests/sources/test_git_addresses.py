@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import MakeProject, Project
+from systems import needs_ssh
 
 from foundry.cli.main import main
 from foundry.config.git_sources import GitSource
 from foundry.config.project import load_config
 
 GIT = '[project]\nname = "notes"\n\n[[sources]]\ntype = "git"\nrepository = "{}"\n'
-needs_ssh = pytest.mark.skipif(shutil.which("ssh") is None, reason="ssh is not installed")
 
 
 class Canary:
