@@ -9,7 +9,7 @@ import pytest
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.results import Journal
-from foundry.runtime.retrieval.stages.anchors import boost_anchors
+from foundry.runtime.retrieval.stages.anchors import LOOKUP_UNITS, boost_anchors
 from foundry.runtime.retrieval.tokens import Tokenizer
 
 tokenizer = Tokenizer("english")
@@ -91,3 +91,14 @@ def test_what_only_patterns_know_is_an_anchor_as_a_whole() -> None:
         factor=2,
     )
     assert boosted.scores == pytest.approx([0.45, 0.6])
+
+
+@pytest.mark.parametrize(("left", "factors"), [(0, [1.5, 1.5]), (-1, [1, 1.5])])
+def test_anchors_are_looked_for_as_far_as_the_budget_goes(left: int, factors: list[float]) -> None:
+    lane = keyword_lane(c41=[0], d40=[1])
+    # Each of two anchors is looked for among two candidates.
+    journal = Journal(units=4 * LOOKUP_UNITS + left)
+    tokens = tokenizer.tokenize("D40 or C41")
+    boosted = boost_anchors(candidates(0.9, 0.6), lane, tokens, (), journal, factor=1.5)
+    assert list(boosted.boosts["anchors"]) == factors
+    assert ("budget" in journal.stages) == (left < 0)

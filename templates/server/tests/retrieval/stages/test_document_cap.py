@@ -3,7 +3,7 @@
 from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, Journal, LaneRanks, LaneScores
-from foundry.runtime.retrieval.stages.document_cap import cap_documents
+from foundry.runtime.retrieval.stages.document_cap import HIT_UNITS, cap_documents
 
 
 def hit(number: int, text: str = "", document: str = "d") -> Hit:
@@ -32,3 +32,12 @@ def test_cap() -> None:
     shown = list(cap_documents(found, journal, most=2))
     assert [hit.id for hit in shown] == ["c0", "c1", "c2", "c4", "c5"]
     assert journal.stages == {"document_cap": {"left_out": 2}}
+
+
+def test_hits_are_left_out_as_far_as_the_budget_goes() -> None:
+    journal = Journal(units=2 * HIT_UNITS)
+    found = iter([hit(number) for number in range(5)])
+    assert [hit.id for hit in cap_documents(found, journal, most=1)] == ["c0"]
+    assert journal.stages["document_cap"] == {"left_out": 2}
+    assert journal.stages["budget"]["stopped"] == ["document_cap"]
+    assert [hit.id for hit in found] == ["c4"]
