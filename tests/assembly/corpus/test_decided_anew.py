@@ -129,6 +129,8 @@ def test_what_lies_between_documents_that_are_left_out(corpus: Corpus) -> None:
         report = corpus.build({name: f"# Page\n\n{name} once more.\n", f"{number}.bin": PICTURE})
         skipped = [entry["path"] for entry in report["skipped"]]
         assert skipped == [*(f"{n}.bin" for n in range(number + 1)), *pictures]
+    # Between two documents that follow each other now, as they did in the index before.
+    assert len(corpus.build({"c.bin": None})["skipped"]) == 5
 
 
 def test_what_is_said_of_documents_is_said_wherever_they_come(corpus: Corpus) -> None:
