@@ -56,6 +56,12 @@ def distance(one: str, other: str) -> int:
     return table(len(one), len(other))
 
 
+def test_sets_of_letters_are_bits() -> None:
+    assert [mask_of([]), mask_of([1]), mask_of([63, 0, 1, 1]), mask_of([64, 66])] == [
+        *(0, 2, 2**63 + 3, 5),
+    ]
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_the_nearest_is_as_near_as_by_definition(tmp_path: Path, seed: int) -> None:
     chooser = np.random.default_rng(seed)
