@@ -71,3 +71,19 @@ def test_conversation_to_condense_is_fenced() -> None:
     assert said["content"] == (
         f"{fence} user\na\n{fence} assistant\nb\n{fence} user\nc\n{fence} end of the conversation"
     )
+
+
+def test_a_model_is_told_what_is_unknown_and_what_may_not_answer() -> None:
+    asked = Conversation([Turn("user", "Why?")])
+
+    def said(*unknown: str, is_hedged: bool = False) -> list[str]:
+        message = answer_messages(asked, [], "", unknown, is_hedged=is_hedged)[1]["content"]
+        return message.split("\n\n")[1:]
+
+    assert said() == ["Question: Why?"]
+    named, _ = said("D40", "D41")
+    assert named.startswith("The documents do not mention: D40, D41\nSay so. ")
+    hedge, _ = said(is_hedged=True)
+    assert hedge.startswith("The search is not sure that these passages answer the question.")
+    assert said("D40", is_hedged=True) == [named.replace(", D41", ""), hedge, "Question: Why?"]
+    assert HISTORY_CHARACTERS == 8_000
