@@ -96,6 +96,15 @@ def test_thanks_ask_nothing(text: str) -> None:
     assert kind_of([*offered[:-1], Turn("user", f"no, {text}")], INDEX) == "acknowledgement"
 
 
+def test_thanks_with_a_matter_of_their_own_ask_something() -> None:
+    assert kind_of(after("thanks, now compare the lamp with a refund"), INDEX) == "question"
+
+
+def test_a_question_that_goes_on_has_at_most_two_words_of_its_own() -> None:
+    assert kind_of(after("And how does a lamp burn?"), INDEX) == "follow_up"
+    assert kind_of(after("And how does a lamp of the shrine burn?"), INDEX) == "question"
+
+
 def test_follow_up_is_searched_for_with_what_it_refers_to() -> None:
     turns = after("And where does she live?", cited=("Lamp Shrine > Keepers", "Refunds"))
     assert query_of(turns, INDEX) == f"{FIRST} And where does she live? Lamp Shrine > Keepers"

@@ -73,6 +73,18 @@ def extracts(question: str, *hits: Hit) -> list[tuple[int, str]]:
     return [(passage.source.number, text) for passage, text in found]
 
 
+@pytest.mark.parametrize(("score", "is_chosen"), [(0.68, True), (0.66, False)])
+@pytest.mark.parametrize("best", [1.0, 0.5])
+def test_a_passage_counts_by_the_square_of_its_score(
+    best: float, score: float, is_chosen: bool
+) -> None:
+    # The worst sentence that is chosen has 0.45 of what the best is worth: 0.671 squared.
+    near = hit("The valve is replaced yearly by us.", score=best)
+    other = hit("The valve is replaced daily by them.", score=score * best)
+    found = extracts("When is the valve replaced?", near, other)
+    assert [number for number, _ in found] == ([1, 2] if is_chosen else [1])
+
+
 def test_sentences_with_the_words_of_the_question_are_chosen() -> None:
     text = "The pump room is cold. The valve of the pump is replaced yearly. Nobody knows why."
     assert extracts("How often is the valve of the pump replaced?", hit(text, "Rooms")) == [
@@ -281,5 +293,6 @@ def test_a_follow_up_is_searched_for_with_what_it_follows() -> None:
 def test_thanks_are_answered_without_a_search() -> None:
     (_, sources), (_, delta), (_, done) = events((*FOLLOWED_UP[:-1], Turn("user", "thanks")))
     assert (sources["query"], sources["query_from"], sources["sources"]) == (None, "none", [])
+    assert (sources["degraded"], sources["mode"], sources["match"]) == (False, None, None)
     assert delta["text"].startswith("You are welcome.")
     assert (done["mode"], done["reason"], done["cited"]) == ("extractive", "acknowledgement", [])
