@@ -55,7 +55,8 @@ class ModelChat:
         usage: Counter[str] = Counter()
         query, origin, notice, own = await self._query(model, asked, usage)
         search = self.search if own is None else partial(search_both, self.search, own)
-        sources, passages = await find_passages(search, asked, query, origin, notice, own)
+        sources, passages = await find_passages(search, asked, query, origin, notice)
+        sources = replace(sources, also_searched=own)
         yield sources
         failure = None
         if passages:

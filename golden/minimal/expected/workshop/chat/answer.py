@@ -142,7 +142,6 @@ async def find_passages(
     query: str,
     query_from: QueryOrigin,
     query_notice: str | None = None,
-    also_searched: str | None = None,
 ) -> tuple[Sources, list[NumberedPassage]]:
     """Search; return the event that says what was found, and the passages that may be cited."""
     found = await search(query, asked.top_k, filters=asked.filters)
@@ -158,6 +157,5 @@ async def find_passages(
         unknown_identifiers=list(found.unknown_identifiers),
         stages=dict(found.stages),
         sources=[passage.source for passage in passages],
-        also_searched=also_searched,
     )
     return sources, passages

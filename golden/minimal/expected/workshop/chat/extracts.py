@@ -2,9 +2,8 @@
 
 A sentence is worth the share of the question's terms that it holds, weighted by their rarity in the
 index, times how well its passage ranked. It is quoted only if it and its neighbours, with the
-headings above them, hold half of the question by that weight: an answer without such a sentence
-names the nearest passages and claims nothing. Of questions whose documents were taken out of two
-collections, 0 and 23 % have such a sentence, of others 83 and 68 %.
+headings above them, hold half of the question by that weight (0 and 23 % of two collections'
+questions whose documents were taken out, 83 and 68 % of others); else passages are only named.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -19,8 +18,7 @@ from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind
 from .text import part_marks, sentences
 
 MAX_SENTENCES, MIN_SHARE_OF_BEST = 4, 0.45
-MAX_POINTERS = 3
-MIN_SHARE_TOGETHER = 0.5
+MAX_POINTERS, MIN_SHARE_TOGETHER = 3, 0.5
 # Terms in the headings count less; most passages begin by saying what they are about.
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
 

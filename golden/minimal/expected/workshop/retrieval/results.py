@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, Literal, get_args
 
 from ..index.reader import Index
@@ -72,14 +72,12 @@ class Hit(ChunkRecord):
         """Return this hit, which names others that are left out, best first, and their places."""
         if not others:
             return self
-        places = {place.document_id: place for place in self.also_at}
+        places = [*self.also_at]
         for hit in others:
             own = Place(hit.document_id, hit.source, hit.path, hit.url, hit.title)
-            for place in (own, *hit.also_at):
-                places.setdefault(place.document_id, place)
-        places.pop(self.document_id, None)
-        ids = tuple(hit.id for hit in others)
-        return replace(self, near_duplicates=ids, also_at=[*places.values()])
+            places += [one for one in (own, *hit.also_at) if one not in places]
+        places = [place for place in places if place.document_id != self.document_id]
+        return replace(self, near_duplicates=tuple(hit.id for hit in others), also_at=places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,11 +277,9 @@ def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
     """
     groups: dict[tuple[object, ...], list[Hit]] = {}
     for hit in hits:
-        read = _what_is_read(hit)
-        if len(groups) == count and read not in groups:
-            hits = chain([hit], hits)
+        groups.setdefault(_what_is_read(hit), []).append(hit)
+        if len(groups) > count:
             break
-        groups.setdefault(read, []).append(hit)
     for group in groups.values():
         best = [hit for hit in group if hit.score == group[0].score]
         shown = max(best, key=lambda hit: hit.modified or "")
