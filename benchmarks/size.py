@@ -56,7 +56,6 @@ page = false
 documents = false
 filters = false
 callers = false
-workers = false
 snippets = false
 command_line = false
 hooks = false

@@ -248,7 +248,7 @@ CHANGES: dict[str, Change] = {
         False,
         False,
     ),
-    "server.workers": (FOLDER, False, False),
+    "server.workers": (FOLDER, True, False),
     "server.callers": (FOLDER + "[server]\nmcp = false\nchat = false\n", False, False),
     "server.documents": (
         FOLDER + "[server]\nmcp = false\nchat = false\npage = false\n",

@@ -22,7 +22,6 @@ snippets = false
 command_line = false
 hooks = false
 callers = false
-workers = false
 monitoring = false
 reloading = false
 

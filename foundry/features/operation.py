@@ -129,6 +129,7 @@ class Workers(Interface):
 
     name = "workers"
     meaning = "Whether `serve --workers` runs several processes."
+    is_on = False
 
 
 class Hooks(Interface):
