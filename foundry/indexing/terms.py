@@ -103,8 +103,7 @@ def _pack(column: NDArray[np.int64]) -> bytes:
 
 def _field_texts(name: str, document: Document, chunk: Chunk) -> Sequence[str]:
     if name == "title":
-        title = informative_title(document.title, document.id, chunk.heading_path)
-        return *title, *document.reading.aliases
+        return informative_title(document.title, document.id, chunk.heading_path)
     if name == "headings":
         return chunk.heading_path
     if name == "tags":

@@ -33,8 +33,3 @@ def test_a_document_is_found_by_its_alias(project: Project, alias: str) -> None:
     assert found["unknown_identifiers"] == []
     by_words = project.ask(alias, "--mode", "keyword")["results"]
     assert (by_words[0]["path"], by_words[0]["section"]) == ("bird.md", [])
-
-
-def test_words_of_an_alias_count_as_those_of_a_title(project: Project) -> None:
-    found = project.ask("heron nest", "--mode", "keyword")["results"]
-    assert (found[0]["path"], found[0]["section"][-1]) == ("bird.md", "Nest")
