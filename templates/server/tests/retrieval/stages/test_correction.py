@@ -86,6 +86,7 @@ def test_what_is_corrected(index: Any, query: str, expected: str) -> None:
         *('"abolet"', "\u201cabolet\u201d", "\u201eabolet\u201c"),
         # Acronyms, names that no chunk has, words of the language, and words in no chunk.
         *("SLAN", "what did Wirre say of a coil", "wiRre", "boil", "boiling", "fortnite"),
+        "ABOLET",
         "x" * 25,
     ],
 )
@@ -121,6 +122,28 @@ def test_what_operators_demand_stays_as_typed(index: Any, kind: str) -> None:
     journal = Journal()
     journal.note("operators", **{kind: ["the Abolet"]})
     assert correct_query(index, "the abolet cistrn", (), journal) == "the abolet cistern"
+
+
+@pytest.mark.parametrize(("words", "units"), [(39, 5_004), (40, 5_005)])
+def test_what_it_costs_to_look_a_word_up(index: Any, words: int, units: int) -> None:
+    index.words.forms = range(words)
+    journal = Journal(units=units)
+    assert correct_query(index, "lidr", (), journal) == "lidar"
+    assert journal.units == 0
+    journal = Journal(units=units - 1)
+    assert correct_query(index, "lidr", (), journal) == "lidr"
+    assert journal.units == units - 1
+    assert journal.stages["budget"]["stopped"] == ["correction"]
+
+
+def test_words_far_behind_stay_as_they_were_typed(index: Any) -> None:
+    for before, last in ((127, "lidar"), (128, "lidr")):
+        assert correct_query(index, "user " * before + "lidr", (), Journal()).endswith(last)
+    # Of words that are different, fewer are looked at; those of three letters are not looked up.
+    different = [f"{one}{other}z" for one in "bcdfghjk" for other in "bcdfghjk"]
+    for before, last in ((63, "lidar"), (64, "lidr")):
+        query = " ".join([*different[:before], "lidr"])
+        assert correct_query(index, query, (), Journal()).endswith(last)
 
 
 def test_only_so_many_words_are_looked_up(index: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
-from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.results import TEXT_UNITS, Journal
 from foundry.runtime.retrieval.settings import InvalidRequestError
 from foundry.runtime.retrieval.stages.operators import (
     MAX_ITEMS,
@@ -123,6 +123,8 @@ def word(text: str, *, is_excluded: bool = False) -> Item:
         ("-seal, pump", Operators(", pump", (word("seal", is_excluded=True),))),
         ("pump +seal.", Operators("pump seal.", (word("seal"),))),
         ("pump -C++", Operators("pump", (word("C++", is_excluded=True),))),
+        # What has no terms stays as it was typed, next to what is an operator.
+        ('-"the of" pump +seal', Operators('-"the of" pump seal', (word("seal"),))),
         ("pump team:core", Operators("pump", filters=(("team", "core"),))),
         ("TEAM:core pump", Operators("pump", filters=(("team", "core"),))),
         ('tag:"two words" pump', Operators("pump", filters=(("tags", "two words"),))),
@@ -172,6 +174,7 @@ def found_by(index: Any, query: str, allowed: Any = None) -> list[int]:
         ('"\u4e95\u6238\u30dd"', [3]),
         ('"std::vector and"', [2]),
         ('"max size"', [2]),
+        ('"_size of"', [2]),
         ('"the c++ valve"', [2]),
         ('"oil th"', []),
         ("pump +seals", [0, 1, 4]),
@@ -219,6 +222,45 @@ def test_only_so_many_chunks_are_read_for_a_phrase(index: Any) -> None:
     assert journal.stages["operators"] == {"phrases": ["seal of"], "unread": 2}
 
 
+@pytest.mark.parametrize(("left", "read"), [(0, [0, 1]), (-1, [0])])
+def test_chunks_that_the_budget_does_not_cover_are_unread(
+    index: Any, left: int, read: list[int]
+) -> None:
+    journal = Journal()
+    operators = read_operators(index, '"seal of" pump', journal)
+    journal.units = 2 * TEXT_UNITS + left
+    apply_operators(operators, index, None, journal, phrase_chunks=2)
+    assert index.read == read
+    assert journal.stages["operators"] == {"phrases": ["seal of"], "unread": 3 - len(read)}
+
+
+@pytest.mark.parametrize(
+    ("query", "units"),
+    [
+        # "Oil" is in two chunks, "seal" in three.
+        ("pump +seal", 500 + 3),
+        ("pump -seal", 500 + 3),
+        # Of each term as many as the rarest has, and to choose the best of them all its postings.
+        ('"oil the seal"', 4_000 + 2 * 2 + (2 + 3)),
+        ("pump team:core", 2_000),
+        # Whether a field has a value costs the same if it has not.
+        ("pump team:nobody", 2_000),
+    ],
+)
+@pytest.mark.parametrize(("chunks", "marked"), [(19, 0), (20, 1), (39, 1), (40, 2)])
+def test_what_an_operator_costs(
+    index: Any, query: str, units: int, chunks: int, marked: int
+) -> None:
+    index.chunk_count = chunks
+    journal = Journal(units=units + marked)
+    parse_operators(index, query, journal)
+    assert journal.units == 0
+    journal = Journal(units=units + marked - 1)
+    assert parse_operators(index, query, journal) == Operators(query)
+    assert journal.units == units + marked - 1
+    assert journal.stages["budget"]["stopped"] == ["operators"]
+
+
 def test_the_journal_says_what_was_asked_for(index: Any) -> None:
     journal = Journal()
     read_operators(index, 'pump +seal -oily -"the end" team:core team:deep', journal)
@@ -234,3 +276,9 @@ def test_operators_of_a_query_are_bounded(index: Any, more: int) -> None:
     found = parse_operators(index, "pump " + "+seal " * (MAX_ITEMS + more), Journal())
     assert len(found.items) == MAX_ITEMS == 16
     assert found.text.count("+seal") == more
+
+
+def test_filters_are_bounded_together_with_words(index: Any) -> None:
+    found = parse_operators(index, "pump team:core team:deep " + "+seal " * 15, Journal())
+    assert (len(found.filters), len(found.items)) == (2, 14)
+    assert found.text.count("+seal") == 1
