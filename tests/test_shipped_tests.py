@@ -19,6 +19,7 @@ OF_STAGES = {name for name in TESTS if name.startswith("tests/retrieval/stages/"
 RECENT = {f"tests/retrieval/stages/test_{name}.py" for name in ("anchors", "recency")}
 PROBE = "tests/retrieval/embedding/test_probe.py"
 RIGHTS = "tests/web/test_rules.py"
+WORKERS = "tests/web/test_workers.py"
 OF_VECTORS = {
     f"tests/retrieval/test_{name}.py"
     for name in ("dense_lane", "encoder", "hybrid", "joined_lanes")
@@ -45,21 +46,24 @@ def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str
 @pytest.mark.parametrize(
     ("options", "missing"),
     [
-        ("", {RRF, RIGHTS, PROBE, *OF_STAGES, *OF_MODEL}),
-        ("[server]\nlanguage_model = true", {RRF, RIGHTS, PROBE, *OF_STAGES}),
-        ('[search]\nfusion = "rrf"\n[server]\nchat = false', {RIGHTS, PROBE, *OF_CHAT, *OF_STAGES}),
+        ("", {RRF, RIGHTS, WORKERS, PROBE, *OF_STAGES, *OF_MODEL}),
+        ("[server]\nlanguage_model = true\nworkers = true", {RRF, RIGHTS, PROBE, *OF_STAGES}),
+        (
+            '[search]\nfusion = "rrf"\n[server]\nchat = false',
+            {RIGHTS, WORKERS, PROBE, *OF_CHAT, *OF_STAGES},
+        ),
         (
             "[search.recency]\n[search.anchors]",
-            {RRF, RIGHTS, PROBE, *OF_STAGES, *OF_MODEL} - RECENT,
+            {RRF, RIGHTS, WORKERS, PROBE, *OF_STAGES, *OF_MODEL} - RECENT,
         ),
-        (ACCESS, {RRF, PROBE, *OF_STAGES, *OF_MODEL}),
+        (ACCESS, {RRF, WORKERS, PROBE, *OF_STAGES, *OF_MODEL}),
         (
             '[embedding]\nprovider = "none"',
-            {RRF, RIGHTS, PROBE, *OF_STAGES, *OF_MODEL, *OF_VECTORS},
+            {RRF, RIGHTS, WORKERS, PROBE, *OF_STAGES, *OF_MODEL, *OF_VECTORS},
         ),
         (
             '[embedding]\nprovider = "openai"\nmodel = "m"\nquery = "same"',
-            {RRF, RIGHTS, "tests/retrieval/test_encoder.py", *OF_STAGES, *OF_MODEL},
+            {RRF, RIGHTS, WORKERS, "tests/retrieval/test_encoder.py", *OF_STAGES, *OF_MODEL},
         ),
     ],
 )

@@ -37,7 +37,7 @@ def test_each_extract_says_something_new(tmp_path: Path) -> None:
         Hit(*astuple(index.chunk(number))[:-1], [], 0.5, *scores, {})
         for number in range(len(texts))
     ]
-    extracts = extract("How long do refunds of parcels take?", number_passages(hits), index)
+    extracts = extract("What do refunds of parcels take?", number_passages(hits), index)
     assert [(passage.source.number, text) for passage, text in extracts] == [
         (1, texts[0]),
         (2, "Refunds of parcels cost nothing."),
