@@ -253,4 +253,4 @@ def _as_written(phrase: str) -> re.Pattern[str]:
 
 
 def _is_bounded(character: str) -> bool:
-    return character.isalnum() and unicodedata.category(character) != "Lo"
+    return character.isalnum() and unicodedata.category(character) not in {"Lo", "Lm"}

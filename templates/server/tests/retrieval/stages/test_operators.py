@@ -26,7 +26,7 @@ TEXTS = [
     "Oil the seal of the pump.",
     "The pump has a **seal**, and oil\ngets on it.",
     "Set max_size of the C++ valve, std::vector and D40.",
-    "\u65e5\u672c\u8a9e\u306e\u4e95\u6238\u30dd\u30f3\u30d7",
+    "\u65e5\u672c\u8a9e\u306e\u4e95\u6238\u30dd\u30f3\u30d7\u3002\u30bb\u30f3\u30b5\u30fc\u306e\u6545\u969c",
     "Seals of pumps are oily.",
 ]
 VALUES = {
@@ -172,6 +172,8 @@ def found_by(index: Any, query: str, allowed: Any = None) -> list[int]:
         ('"pump"', [0, 1]),
         ('"note 4" seals', [4]),
         ('"\u4e95\u6238\u30dd"', [3]),
+        # It ends in a mark that makes a vowel long, which is no letter of its own.
+        ('"\u30bb\u30f3\u30b5\u30fc"', [3]),
         ('"std::vector and"', [2]),
         ('"max size"', [2]),
         ('"_size of"', [2]),
