@@ -34,7 +34,7 @@ from synthetic import CHUNKS_OF_DOCUMENT, built_project, queries_of
 
 from foundry import pipeline
 from foundry.runtime.retrieval.filters import MAX_FILTER_VALUES
-from foundry.runtime.retrieval.results import MAX_QUERY_LENGTH, MAX_TOP_K
+from foundry.runtime.retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K
 
 MAX_HEALTH_SECONDS = 0.5
 MAX_GROWN_MB = 50

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from foundry.runtime.retrieval.results import MAX_QUERY_LENGTH
+from foundry.runtime.retrieval.journal import MAX_QUERY_LENGTH
 from foundry.runtime.retrieval.tokens import ENGLISH_STOP_WORDS
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

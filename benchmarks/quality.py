@@ -39,7 +39,7 @@ from foundry.evaluation.run import EvaluationResult
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
 from foundry.runtime.retrieval.candidates import candidate_count
-from foundry.runtime.retrieval.results import MAX_TOP_K
+from foundry.runtime.retrieval.journal import MAX_TOP_K
 
 DEPTH = MAX_TOP_K
 HEADLINE = "nDCG@10"

@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from servers import chat_sources, get, in_checkout, in_python, post, serving
 
 from foundry.cli.main import main
-from foundry.runtime.retrieval.results import TOO_MUCH
+from foundry.runtime.retrieval.journal import TOO_MUCH
 
 HANDBOOK = Path(__file__).parent.parent / "examples" / "handbook"
 QUESTIONS = (

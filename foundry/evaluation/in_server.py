@@ -19,7 +19,8 @@ from foundry.runtime.evaluation import Grades
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import FilterColumns
-from foundry.runtime.retrieval.results import MAX_TOP_K, Hit, SearchResponse
+from foundry.runtime.retrieval.journal import MAX_TOP_K
+from foundry.runtime.retrieval.results import Hit, SearchResponse
 
 MODES = ("hybrid", "semantic", "keyword")
 

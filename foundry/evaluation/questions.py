@@ -15,7 +15,7 @@ from typing import Literal, TypeGuard
 
 from foundry.errors import FoundryError, RequestError
 from foundry.runtime.evaluation import Grades
-from foundry.runtime.retrieval.results import MAX_QUERY_LENGTH
+from foundry.runtime.retrieval.journal import MAX_QUERY_LENGTH
 
 Kind = Literal["questions", "known-item"]
 

@@ -15,7 +15,8 @@ from typing import Any
 from .cli import Answer, Search
 from .index.reader import Index, current_index
 from .retrieval.filters import FilterColumns
-from .retrieval.results import MAX_TOP_K, MODES, SearchResponse
+from .retrieval.journal import MAX_TOP_K, MODES
+from .retrieval.results import SearchResponse
 from .retrieval.settings import ConfigurationError, cause_of, reading
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"

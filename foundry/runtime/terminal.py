@@ -8,7 +8,8 @@ from typing import Any
 from .cli import Answer, Search
 from .index.reader import current_index
 from .retrieval.filters import read_pairs
-from .retrieval.results import HEDGES, MAX_TOP_K, MODES
+from .retrieval.journal import MAX_TOP_K, MODES
+from .retrieval.results import HEDGES
 from .retrieval.snippets import ShownHit, ShownResponse, with_snippets
 
 INDENT = " " * 5

@@ -5,7 +5,7 @@ import numpy as np
 from foundry.runtime.retrieval.candidates import (
     Candidates,
 )
-from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.minimum_score import require_score
 
 

@@ -12,7 +12,7 @@ from foundry.runtime.chat.words_french import WORDS as FRENCH
 from foundry.runtime.chat.words_german import WORDS as GERMAN
 from foundry.runtime.chat.words_spanish import WORDS as SPANISH
 from foundry.runtime.index.reader import Index
-from foundry.runtime.retrieval.results import MAX_QUERY_LENGTH
+from foundry.runtime.retrieval.journal import MAX_QUERY_LENGTH
 
 FIRST = "What is at the Lamp Shrine?"
 

@@ -16,7 +16,7 @@ from foundry.config.search import IndexOptions
 from foundry.indexing.correction import write_correction
 from foundry.indexing.versions import open_index
 from foundry.runtime.index.reader import Index
-from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.stages.correction import (
     LOOKUP_UNITS,

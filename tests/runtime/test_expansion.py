@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from foundry.indexing.query_files import frequent_words, write_expansion
 from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.quantising import quantise
-from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.stages.expansion import (
     ExpansionWords,

@@ -14,7 +14,7 @@ from foundry.config.search import IndexOptions
 from foundry.indexing.versions import open_index
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import FilterColumns
-from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.operators import (
     MAX_ITEMS,
     PHRASE_UNITS,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from small_indexes import Note, rendered_server, write_notes
 
 from foundry.config.search import IndexOptions
-from foundry.runtime.retrieval.results import MIN_UNITS, TEXT_UNITS
+from foundry.runtime.retrieval.journal import MIN_UNITS, TEXT_UNITS
 
 WORDS = [f"{first}{second}" for first in ("pump", "seal", "valve") for second in "abcdefghij"]
 NOTES = [
@@ -60,7 +60,7 @@ class Reading:
     def __init__(self, server: ModuleType, patch: pytest.MonkeyPatch, units: int) -> None:
         self.journals: list[Any] = []
         self.postings = self.texts = 0
-        results = sys.modules[f"{server.__name__}.retrieval.results"]
+        journal = sys.modules[f"{server.__name__}.retrieval.journal"]
         respond = server.search.respond
         lane = sys.modules[f"{server.__name__}.retrieval.keyword_lane"].KeywordLane
         operators = sys.modules[f"{server.__name__}.retrieval.stages.operators"]
@@ -82,8 +82,8 @@ class Reading:
             self.texts += len(chunks)
             return read(index, phrase, chunks)
 
-        patch.setattr(results, "MIN_UNITS", units)
-        patch.setattr(results, "UNITS_OF_CHUNK", 0)
+        patch.setattr(journal, "MIN_UNITS", units)
+        patch.setattr(journal, "UNITS_OF_CHUNK", 0)
         patch.setattr(server.search, "respond", answer)
         patch.setattr(lane, "search", count_search)
         patch.setattr(lane, "having", count_having)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates
-from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages import cross_encoder
 from foundry.runtime.retrieval.stages.cross_encoder import CrossEncoder, warm_if_wanted
 from foundry.runtime.retrieval.stages.rerank import (

@@ -13,7 +13,7 @@ from foundry.indexing.versions import open_index
 from foundry.records import Span
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import FilterColumns
-from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.correction import open_words as open_corrections
 from foundry.runtime.retrieval.stages.expansion import open_words as open_expansion
 from foundry.runtime.retrieval.stages.links import open_graph

@@ -17,7 +17,8 @@ from foundry.runtime.index.documents import DocumentRecord, SourceList, SourceSu
 from foundry.runtime.index.reader import ServedState
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS, Filters, parse_filters
-from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Mode, SearchResponse
+from foundry.runtime.retrieval.journal import Mode
+from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
 from foundry.runtime.retrieval.settings import IndexUnusableError, InvalidRequestError, Limits
 from foundry.runtime.retrieval.snippets import Highlights, ShownResponse, with_snippets
 from foundry.runtime.retrieval.tokens import Tokenizer

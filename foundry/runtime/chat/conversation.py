@@ -13,7 +13,7 @@ from typing import Literal
 from ..index.reader import Index
 from ..index.records import ChunkRecord
 from ..retrieval.filters import Filters
-from ..retrieval.results import MAX_QUERY_LENGTH
+from ..retrieval.journal import MAX_QUERY_LENGTH
 from ..retrieval.tokens import ENGLISH_STOP_WORDS
 
 Kind = Literal["question", "follow_up", "acknowledgement"]

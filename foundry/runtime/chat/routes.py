@@ -14,7 +14,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Send
 
 from ..index.reader import current_index
-from ..retrieval.results import MAX_QUERY_LENGTH
+from ..retrieval.journal import MAX_QUERY_LENGTH
 from ..web.filtered import FilterValues
 from ..web.requests import WHOLE, RequestModel
 from ..web.routes import JsonRoute

@@ -8,7 +8,8 @@ from functools import wraps
 from typing import TYPE_CHECKING
 
 from .filters import Filters, parse_filters
-from .results import Mode, SearchResponse
+from .journal import Mode
+from .results import SearchResponse
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..index.reader import Index
 from .candidates import LaneHits
-from .results import TEXT_UNITS, Journal
+from .journal import TEXT_UNITS, Journal
 from .tokens import Token
 
 Patterns = Sequence[re.Pattern[str]]

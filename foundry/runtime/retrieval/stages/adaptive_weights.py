@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from ..identifiers import is_identifier
-from ..results import Journal
+from ..journal import Journal
 from ..tokens import Token
 
 

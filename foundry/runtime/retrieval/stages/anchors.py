@@ -7,7 +7,7 @@ import numpy as np
 
 from ..candidates import Candidates, TermLane
 from ..identifiers import find_identifiers, whole_terms
-from ..results import Journal
+from ..journal import Journal
 from ..tokens import Token
 
 LOOKUP_UNITS = 5  # To look for a candidate among the postings of a term.

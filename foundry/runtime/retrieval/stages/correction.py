@@ -11,7 +11,7 @@ import unicodedata
 from ...index.reader import Index
 from ..candidates import stage
 from ..identifiers import Patterns, is_written_identifier, whole_terms
-from ..results import Journal
+from ..journal import Journal
 from ..tokens import MAX_QUERY_CHARACTERS
 from .nearest_words import MAX_LENGTH, Words
 

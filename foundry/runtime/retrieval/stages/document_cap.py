@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from ..results import Hit, Journal
+from ..journal import Journal
+from ..results import Hit
 
 # To read a hit that is left out: a quarter of its time, as documents of many chunks have many such.
 HIT_UNITS = 250

@@ -15,8 +15,8 @@ from ...index.layout import open_array
 from ...index.reader import Index
 from ..candidates import stage
 from ..dense_lane import exact_type
+from ..journal import Journal
 from ..quantising import quantise
-from ..results import Journal
 from ..settings import IndexUnusableError
 from ..tokens import Token
 

@@ -15,7 +15,7 @@ from ...index.documents import Documents
 from ...index.layout import open_array
 from ...index.reader import Index
 from ..candidates import SCORE_DIGITS, Candidates, Mask
-from ..results import Journal
+from ..journal import Journal
 
 _STEP = 10.0**-SCORE_DIGITS  # The smallest difference between two scores.
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..candidates import Candidates, Numbers
-from ..results import Journal
+from ..journal import Journal
 
 STAGE = "minimum_score"
 

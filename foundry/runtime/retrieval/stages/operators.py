@@ -23,7 +23,7 @@ from ...index.reader import Index
 from ..candidates import Mask, stage
 from ..filters import KNOWN_FIELDS, FilterColumns, parse_filters
 from ..identifiers import whole_terms
-from ..results import TEXT_UNITS, Journal
+from ..journal import TEXT_UNITS, Journal
 from ..settings import InvalidRequestError
 
 STAGE = "operators"

@@ -11,7 +11,8 @@ from itertools import takewhile
 from ...index.documents import Documents, join_chunks
 from ...index.reader import Index
 from ...index.records import ChunkRecord, Passage
-from ..results import Hit, Journal
+from ..journal import Journal
+from ..results import Hit
 
 
 def expand_parents(hits: Iterable[Hit], index: Index, journal: Journal) -> Iterator[Hit]:

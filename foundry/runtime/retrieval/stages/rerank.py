@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...index.reader import Index
 from ..calls import CircuitBreaker, call_within
 from ..candidates import SCORE_DIGITS, Candidates, stage
-from ..results import Journal
+from ..journal import Journal
 from ..settings import ConfigurationError
 
 STAGE = "rerank"

@@ -11,7 +11,7 @@ from pathlib import Path
 from ...index.reader import Index
 from ..candidates import stage
 from ..identifiers import whole_terms
-from ..results import Journal
+from ..journal import Journal
 from ..settings import IndexUnusableError, cause_of
 from ..tokens import HEADING_MARK, Token, heading_term, query_terms
 

@@ -17,8 +17,8 @@ from ...language_model import LanguageModel, ModelError
 from ..candidates import stage
 from ..filters import Filters
 from ..identifiers import MAX_PATTERN_INPUT, is_identifier_query
+from ..journal import Journal
 from ..query_model import QueryModel, Request
-from ..results import Journal
 from ..settings import settings
 
 _INSTRUCTIONS = """\

@@ -11,7 +11,8 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from ..candidates import SCORE_DIGITS
-from ..results import Hit, Journal
+from ..journal import Journal
+from ..results import Hit
 from ..settings import reading
 
 STAGE = "versions"

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...index.reader import Index
 from ..candidates import Candidates, stage
-from ..results import Journal
+from ..journal import Journal
 from ..tokens import WORD, Token
 
 PART_LETTERS = 5

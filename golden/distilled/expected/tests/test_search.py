@@ -15,12 +15,8 @@ from lighthouse.evaluation import QUESTIONS as FILE
 from lighthouse.index.documents import DocumentRecord, Documents
 from lighthouse.index.layout import KnownItem
 from lighthouse.retrieval.hybrid import weights
-from lighthouse.retrieval.results import (
-    MAX_QUERY_LENGTH,
-    MAX_TOP_K,
-    Mode,
-    SearchResponse,
-)
+from lighthouse.retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
+from lighthouse.retrieval.results import SearchResponse
 from lighthouse.retrieval.settings import InvalidRequestError
 from lighthouse.retrieval.snippets import with_snippets
 from lighthouse.search import search_hybrid as search_without_hooks

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .index.reader import current_index
-from .retrieval.results import MAX_TOP_K, SearchResponse
+from .retrieval.journal import MAX_TOP_K
+from .retrieval.results import SearchResponse
 from .retrieval.settings import ConfigurationError, InvalidRequestError, ServerError
 
 EXIT_CODES = """\

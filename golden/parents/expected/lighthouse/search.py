@@ -7,14 +7,11 @@ from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
+from .retrieval.journal import Journal, Mode, afford_terms, half_budget
 from .retrieval.keyword_lane import KeywordLane
 from .retrieval.results import (
-    Journal,
-    Mode,
     SearchResponse,
-    afford_terms,
     compare_with_terms,
-    half_budget,
     merge_equal_texts,
     rank_hits,
     respond,

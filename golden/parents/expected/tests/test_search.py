@@ -13,12 +13,8 @@ from lighthouse import load, search_hybrid
 from lighthouse.evaluation import QUESTIONS as FILE
 from lighthouse.index.documents import DocumentRecord, Documents
 from lighthouse.index.layout import KnownItem
-from lighthouse.retrieval.results import (
-    MAX_QUERY_LENGTH,
-    MAX_TOP_K,
-    Mode,
-    SearchResponse,
-)
+from lighthouse.retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
+from lighthouse.retrieval.results import SearchResponse
 from lighthouse.retrieval.settings import InvalidRequestError
 from lighthouse.retrieval.snippets import with_snippets
 

@@ -8,14 +8,11 @@ from .retrieval.filters import FilterColumns, Filters
 from .retrieval.fusion_rrf import fuse_rrf
 from .retrieval.hybrid import by_meaning, complete_lanes, judge, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
+from .retrieval.journal import Journal, Mode, afford_terms, half_budget
 from .retrieval.keyword_lane import KeywordLane
 from .retrieval.results import (
-    Journal,
-    Mode,
     SearchResponse,
-    afford_terms,
     compare_with_terms,
-    half_budget,
     merge_equal_texts,
     rank_hits,
     respond,

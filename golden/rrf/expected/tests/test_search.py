@@ -15,12 +15,8 @@ from plant_cards.evaluation import QUESTIONS as FILE
 from plant_cards.index.documents import DocumentRecord, Documents
 from plant_cards.index.layout import KnownItem
 from plant_cards.retrieval.hybrid import weights
-from plant_cards.retrieval.results import (
-    MAX_QUERY_LENGTH,
-    MAX_TOP_K,
-    Mode,
-    SearchResponse,
-)
+from plant_cards.retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
+from plant_cards.retrieval.results import SearchResponse
 from plant_cards.retrieval.settings import InvalidRequestError
 from plant_cards.retrieval.snippets import with_snippets
 from plant_cards.search import search_hybrid as search_without_hooks

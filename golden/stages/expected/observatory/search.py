@@ -7,17 +7,9 @@ from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
+from .retrieval.journal import Journal, Mode, afford_terms, half_budget
 from .retrieval.keyword_lane import KeywordLane
-from .retrieval.results import (
-    Journal,
-    Mode,
-    SearchResponse,
-    afford_terms,
-    compare_with_terms,
-    half_budget,
-    rank_hits,
-    respond,
-)
+from .retrieval.results import SearchResponse, compare_with_terms, rank_hits, respond
 from .retrieval.settings import settings
 from .retrieval.stages.adaptive_weights import adapt_weights
 from .retrieval.stages.anchors import boost_anchors

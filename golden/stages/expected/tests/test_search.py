@@ -13,12 +13,8 @@ from observatory import load, search_hybrid
 from observatory.evaluation import QUESTIONS as FILE
 from observatory.index.documents import DocumentRecord, Documents
 from observatory.index.layout import KnownItem
-from observatory.retrieval.results import (
-    MAX_QUERY_LENGTH,
-    MAX_TOP_K,
-    Mode,
-    SearchResponse,
-)
+from observatory.retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
+from observatory.retrieval.results import SearchResponse
 from observatory.retrieval.settings import InvalidRequestError
 from observatory.retrieval.snippets import with_snippets
 

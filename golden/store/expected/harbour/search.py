@@ -8,16 +8,8 @@ from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, fuse_linear, judge, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier, is_identifier_query
-from .retrieval.results import (
-    Journal,
-    Mode,
-    SearchResponse,
-    afford_terms,
-    half_budget,
-    merge_equal_texts,
-    rank_hits,
-    respond,
-)
+from .retrieval.journal import Journal, Mode, afford_terms, half_budget
+from .retrieval.results import SearchResponse, merge_equal_texts, rank_hits, respond
 from .retrieval.settings import settings
 from .retrieval.tokens import query_terms
 from .store.lanes import StoredSearch, open_stored

@@ -15,12 +15,8 @@ from harbour.evaluation import QUESTIONS as FILE
 from harbour.index.documents import DocumentRecord, Documents
 from harbour.index.layout import KnownItem
 from harbour.retrieval.hybrid import weights
-from harbour.retrieval.results import (
-    MAX_QUERY_LENGTH,
-    MAX_TOP_K,
-    Mode,
-    SearchResponse,
-)
+from harbour.retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
+from harbour.retrieval.results import SearchResponse
 from harbour.retrieval.settings import InvalidRequestError
 from harbour.retrieval.snippets import with_snippets
 from harbour.search import search_hybrid as search_without_hooks

@@ -11,19 +11,16 @@ import pytest
 from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord, Place
 from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.journal import Journal, Mode, Reason
 from foundry.runtime.retrieval.results import (
     Hit,
-    Journal,
     LaneRanks,
     LaneScores,
-    Mode,
-    Reason,
     SearchResponse,
     merge_equal_texts,
     rank_hits,
     respond,
 )
-from foundry.runtime.retrieval.settings import InvalidRequestError
 
 COPY = Place("d9", "wiki", "p", None, "Copy")
 
@@ -180,25 +177,3 @@ def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
         assert response(stage={note: 1}).covers(chunks[3]) is is_covered
     chunks[3].document_id = "d9"
     assert not response(stage={"left_out": 1}).covers(chunks[3])
-
-
-@pytest.mark.parametrize(
-    ("query", "top_k", "mode", "field"),
-    [
-        ("x" * 2000, 100, "hybrid", None),
-        ("x", 1, "semantic", None),
-        ("x", 1, "keyword", None),
-        (" \n", 1, "hybrid", "query"),
-        ("x" * 2001, 1, "hybrid", "query"),
-        ("x", 0, "hybrid", "top_k"),
-        ("x", 101, "hybrid", "top_k"),
-        ("x", 1, "psychic", "mode"),
-    ],
-)
-def test_bounds_of_a_request(query: str, top_k: int, mode: Any, field: str | None) -> None:
-    if field is None:
-        Journal.begin(query, top_k, mode)
-    else:
-        with pytest.raises(InvalidRequestError) as caught:
-            Journal.begin(query, top_k, mode)
-        assert caught.value.field == field

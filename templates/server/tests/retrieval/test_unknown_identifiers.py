@@ -15,8 +15,9 @@ from foundry.runtime.retrieval.identifiers import (
     find_unknown_identifiers,
     finds_identifier,
 )
+from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
-from foundry.runtime.retrieval.results import Journal, compare_with_terms
+from foundry.runtime.retrieval.results import compare_with_terms
 from foundry.runtime.retrieval.tokens import Tokenizer, query_terms
 
 TOKENIZER = Tokenizer("english")

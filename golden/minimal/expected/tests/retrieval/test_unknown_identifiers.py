@@ -15,8 +15,9 @@ from workshop.retrieval.identifiers import (
     find_unknown_identifiers,
     finds_identifier,
 )
+from workshop.retrieval.journal import Journal
 from workshop.retrieval.keyword_lane import KeywordLane
-from workshop.retrieval.results import Journal, compare_with_terms
+from workshop.retrieval.results import compare_with_terms
 from workshop.retrieval.tokens import Tokenizer, query_terms
 
 TOKENIZER = Tokenizer("english")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from ..index.records import Place, Record
-from ..retrieval.results import Hit, Match, Mode, Reason
+from ..retrieval.journal import Mode, Reason
+from ..retrieval.results import Hit, Match
 from ..web.citations import document_url
 from ..web.requests import AsyncSearch
 from .conversation import Conversation

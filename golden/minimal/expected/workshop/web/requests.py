@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from ..retrieval.results import MAX_QUERY_LENGTH, MAX_TOP_K, Mode, SearchResponse
+from ..retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
+from ..retrieval.results import SearchResponse
 
 AsyncSearch = Callable[..., Awaitable[SearchResponse]]
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.adaptive_weights import adapt_weights, identifier_share
 from foundry.runtime.retrieval.tokens import Tokenizer
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
-from foundry.runtime.retrieval.results import Journal
 from foundry.runtime.retrieval.stages.anchors import LOOKUP_UNITS, boost_anchors
 from foundry.runtime.retrieval.tokens import Tokenizer
 

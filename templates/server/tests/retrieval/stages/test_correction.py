@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.correction import MAX_LOOKED_UP, correct_query
 from foundry.runtime.retrieval.stages.nearest_words import Nearest
 from foundry.runtime.retrieval.tokens import Tokenizer

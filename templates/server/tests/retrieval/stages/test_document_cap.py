@@ -2,7 +2,8 @@
 
 from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.results import Hit, Journal, LaneRanks, LaneScores
+from foundry.runtime.retrieval.journal import Journal
+from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.document_cap import HIT_UNITS, cap_documents
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from foundry.runtime.retrieval.candidates import Candidates
-from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.minimum_score import require_lane_score, require_score
 
 

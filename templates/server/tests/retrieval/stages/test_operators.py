@@ -9,8 +9,8 @@ import pytest
 
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import FilterColumns
+from foundry.runtime.retrieval.journal import TEXT_UNITS, Journal
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
-from foundry.runtime.retrieval.results import TEXT_UNITS, Journal
 from foundry.runtime.retrieval.settings import InvalidRequestError
 from foundry.runtime.retrieval.stages.operators import (
     MAX_ITEMS,

@@ -7,7 +7,8 @@ import pytest
 
 from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.results import Hit, Journal, LaneRanks, LaneScores
+from foundry.runtime.retrieval.journal import Journal
+from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.parents import expand_parents, find_passage
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.stages.synonyms import (
     FOLDER,

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from foundry.runtime.retrieval.results import Hit, Journal, LaneRanks, LaneScores
+from foundry.runtime.retrieval.journal import Journal
+from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.versions import prefer_version
 
 FOLDERS = ("", "v3", "old/v2")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from foundry.runtime.retrieval.candidates import Candidates
-from foundry.runtime.retrieval.results import Journal
+from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.word_parts import boost_word_parts, find_parts
 from foundry.runtime.retrieval.tokens import Tokenizer
 

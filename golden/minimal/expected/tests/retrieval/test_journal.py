@@ -1,4 +1,4 @@
-"""The budget of a query: what it covers to the unit, and how a response says that it ran out."""
+"""The bounds of a query and its budget: what that covers, and how a response says it ran out."""
 
 import time
 from types import SimpleNamespace
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from foundry.runtime.retrieval.results import (
+from workshop.retrieval.journal import (
     MAX_SECONDS,
     MIN_UNITS,
     TERM_UNITS,
@@ -16,6 +16,7 @@ from foundry.runtime.retrieval.results import (
     afford_terms,
     half_budget,
 )
+from workshop.retrieval.settings import InvalidRequestError
 
 
 def index_with(**frequencies: int) -> Any:
@@ -80,3 +81,25 @@ def test_of_terms_equally_frequent_the_same_are_left_out_in_every_process() -> N
         journal = Journal(units=3 * TERM_UNITS + 15 - MIN_UNITS // 2)
         found = afford_terms(index_with(**dict.fromkeys(terms, 5)), order, journal)
         assert sorted(found) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("query", "top_k", "mode", "field"),
+    [
+        ("x" * 2000, 100, "hybrid", None),
+        ("x", 1, "semantic", None),
+        ("x", 1, "keyword", None),
+        (" \n", 1, "hybrid", "query"),
+        ("x" * 2001, 1, "hybrid", "query"),
+        ("x", 0, "hybrid", "top_k"),
+        ("x", 101, "hybrid", "top_k"),
+        ("x", 1, "psychic", "mode"),
+    ],
+)
+def test_bounds_of_a_request(query: str, top_k: int, mode: Any, field: str | None) -> None:
+    if field is None:
+        Journal.begin(query, top_k, mode)
+    else:
+        with pytest.raises(InvalidRequestError) as caught:
+            Journal.begin(query, top_k, mode)
+        assert caught.value.field == field

@@ -1,0 +1,89 @@
+"""A search in progress: what was asked, and the budget of work that its stages share."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from ..index.reader import Index
+from .settings import InvalidRequestError
+
+Mode = Literal["hybrid", "semantic", "keyword"]
+Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+MAX_TOP_K = 100
+MAX_QUERY_LENGTH = 2_000  # Characters.
+# All stages of a query share one budget of work, counted and not timed, so that the same is left
+# out in every process. A unit is a posting in a search, some 20 ns; all else counts as so many.
+MIN_UNITS, UNITS_OF_CHUNK = 80_000, 1.5
+TERM_UNITS, TEXT_UNITS = 500, 1_000  # To look a term up, and to read the text of a chunk.
+MAX_SECONDS = 5.0  # Of the processor, where counting has failed to bound a query.
+TOO_MUCH = "This query takes too much work, so some of it was left out."
+
+
+@dataclass(slots=True)
+class Journal:
+    """A search in progress: what was asked, the reason for its mode, and what stages did."""
+
+    query: str = ""
+    top_k: int = MAX_TOP_K
+    mode: Mode = "hybrid"
+    reason: Reason = "default"
+    started: float = field(default_factory=time.perf_counter)
+    unknown_identifiers: tuple[str, ...] = ()
+    stages: dict[str, dict[str, Any]] = field(default_factory=dict)
+    units: int = MIN_UNITS  # Left to spend.
+    begun: float = field(default_factory=time.thread_time)
+
+    @classmethod
+    def begin(cls, query: str, top_k: int, mode: Mode) -> "Journal":
+        """Return the journal of a search. Raises InvalidRequestError for what cannot be asked."""
+        if not query.strip():
+            raise InvalidRequestError("query must not be empty", field="query")
+        if len(query) > MAX_QUERY_LENGTH:
+            message = f"query must have at most {MAX_QUERY_LENGTH} characters"
+            raise InvalidRequestError(message, field="query")
+        if not 1 <= top_k <= MAX_TOP_K:
+            raise InvalidRequestError(f"top_k must be from 1 to {MAX_TOP_K}", field="top_k")
+        if mode not in MODES:
+            raise InvalidRequestError("mode must be hybrid, semantic or keyword", field="mode")
+        return cls(query, top_k, mode)
+
+    def note(self, stage: str, **details: Any) -> None:
+        """Note what a stage changed, or why it failed; details are values of JSON."""
+        self.stages[stage] = details
+
+    def spend(self, stage: str, units: int) -> bool:
+        """Return whether a stage may do work of so many units; the response says if it may not."""
+        if units <= self.units and time.thread_time() - self.begun < MAX_SECONDS:
+            self.units -= units
+            return True
+        self.stop(stage)
+        return False
+
+    def stop(self, stage: str) -> None:
+        """Note that a stage has left something out, as the query would cost too much."""
+        stopped = self.stages.get("budget", {}).get("stopped", [])
+        self.note("budget", stopped=[*dict.fromkeys([*stopped, stage])], notice=TOO_MUCH)
+
+
+def half_budget(index: Index) -> int:
+    """Return half of the units of a query: what stages may spend before its terms are known."""
+    return int(MIN_UNITS + UNITS_OF_CHUNK * index.chunk_count) // 2
+
+
+def afford_terms(index: Index, terms: Sequence[str], journal: Journal) -> list[str]:
+    """Return the terms without the most frequent ones that the budget of a query does not cover."""
+    frequency = index.keyword_lane.frequency
+    # The impacts of a term that is there several times are multiplied.
+    cost = {t: TERM_UNITS + min(times, 2) * frequency(t) for t, times in Counter(terms).items()}
+    journal.units += half_budget(index)
+    for term in sorted(cost, key=lambda term: (cost[term], term)):
+        # Every query comes here, and the clock of `spend` takes longer than all else.
+        if cost[term] > journal.units:
+            journal.stop("terms")
+            break
+        journal.units -= cost.pop(term)
+    return [term for term in terms if term not in cost]
