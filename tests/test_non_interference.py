@@ -62,7 +62,9 @@ def page(title: str, text: str, *, tag: str = "shop", date: str = "2024-02-01") 
 
 OPEN = {
     "pump.md": page(
-        "Pump", "Oil the pump and its seal every week. See [the seal](seal.md).\n\n## D40\n\nFits."
+        "Pump",
+        "Oil the pump and its seal every week. See [the seal](seal.md).\n\n## D40\n\nFits."
+        " Nobody sees [the deal](../closed/deal.md).",
     ),
     "seal.md": page("Seal", "The seal of a pump is of rubber. A worn seal leaks oil."),
     "valve.md": page("Valve", "Set max_size of the valve. See [the pump](pump.md) and its page."),

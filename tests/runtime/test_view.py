@@ -11,6 +11,7 @@ from small_indexes import Note, make_document, write_documents, write_notes
 from foundry.config.search import IndexOptions
 from foundry.indexing.versions import open_index
 from foundry.records import Span
+from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.journal import Journal
@@ -49,6 +50,16 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 @pytest.fixture(scope="module")
 def view(index: Index) -> Index:
     return view_of(index, {"team": "core"})
+
+
+def test_links_lead_to_no_hidden_document(index: Index, view: Index) -> None:
+    def linked_from_pump(within: Index) -> list[str]:
+        documents = within.part(Documents)
+        [pump] = [each for each in documents.page() if each.title == "Pump"]
+        return [each.title for each in documents.linked_from(pump)]
+
+    assert linked_from_pump(index) == ["Deal", "Plan", "Seal"]
+    assert linked_from_pump(view) == ["Seal"]
 
 
 def test_the_keyword_lane_finds_no_hidden_chunk(view: Index) -> None:

@@ -4,6 +4,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,10 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pydantic import TypeAdapter
+from small_indexes import Note, make_document, write_documents
 from starlette.testclient import TestClient
 
 from foundry.features.interfaces import pages_of
 from foundry.indexing.versions import open_index
+from foundry.records import Place
 from foundry.rendering.copying import copy_pages
 from foundry.runtime.index.documents import DocumentRecord, Documents, join_chunks
 from foundry.runtime.index.reader import Index
@@ -329,6 +332,28 @@ def test_passages_come_in_pages(client: TestClient, index: Index) -> None:
     assert around.offset == 10
     assert around.chunks[2].id == chunks[12].id
     assert passages(client, document=record.id, around=chunks[1].id).offset == 0
+
+
+def test_passages_tell_where_the_documents_are_that_theirs_links_to(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = [
+        Note("One", ("The first.",), links=(2, 1)),
+        Note("Two", ("The second.",)),
+        Note("Three", ("The third.",), links=(0,)),
+    ]
+    first, second, third = (make_document(*each) for each in enumerate(notes))
+    copy = Place("copied", "notes", "copy.md", None, "Copy")
+    second = (replace(second[0], also_at=(copy,)), second[1])
+    folder = write_documents(tmp_path / "v", [first, second, third])
+    linked = open_index(folder, vectors=True)
+    monkeypatch.setattr(web_page, "current_index", lambda: linked)
+    one, two, three = linked.part(Documents).page()
+    found = passages(client, document=one.id).links
+    assert [place.document_id for place in found] == [three.id, two.id, "copied"]
+    assert (found[1].title, found[1].path, found[2].path) == ("Two", two.path, "copy.md")
+    assert passages(client, document=two.id).links == []
+    assert [place.document_id for place in passages(client, document=three.id).links] == [one.id]
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,10 @@ class _VisibleDocuments(Documents):
         self._chunks, self._columns = chunks, columns
         self._lines = _VisibleRecords(whole._lines, visible)
         self._visible = np.flatnonzero(visible)
+        self._is_visible = visible
+
+    def linked_from(self, document: DocumentRecord) -> Iterator[DocumentRecord]:
+        return map(self.read, filter(self._is_visible.__getitem__, self._links_of(document)))
 
     def page(self, offset: int = 0, limit: int = 100) -> Iterator[DocumentRecord]:
         return map(self.read, self._visible[offset:][:limit].tolist())
