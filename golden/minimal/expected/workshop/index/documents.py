@@ -31,6 +31,10 @@ class DocumentAnswer(Record):
     also_at: list[Place]
     chunks: int
 
+    def places(self) -> list[Place]:
+        """Return where the document is, and where copies of it were found."""
+        return [Place(self.id, self.source, self.path, self.url, self.title), *self.also_at]
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord(DocumentAnswer):
@@ -65,6 +69,9 @@ class Documents:
         # Not the index itself, which must be freed once it has been replaced.
         self._chunks, self._report = index.chunk_lines, layout.report
         self.first_chunks = open_array(layout.document_chunks, np.uint64, (count + 1,))
+        self._link_ends = open_array(layout.link_offsets, np.uint64, (count + 1,))
+        links = int(self._link_ends[-1])
+        self._linked = open_array(layout.link_targets, np.uint32, (links,))
         paths = layout.documents, layout.document_offsets, layout.document_ids
         self._lines = RecordLines(*paths, count)
 
@@ -91,6 +98,15 @@ class Documents:
         numbers = range(document.chunks)[offset:][:limit]
         read, first = self._chunks.read, document.chunk_start
         return (read(first + number, ChunkRecord) for number in numbers)
+
+    def linked_from(self, document: DocumentRecord) -> Iterator[DocumentRecord]:
+        """Yield the documents that a document links to, each once, in the order of its text."""
+        return map(self.read, self._links_of(document))
+
+    def _links_of(self, document: DocumentRecord) -> list[int]:
+        number = int(self.first_chunks.searchsorted(document.chunk_start, "right")) - 1
+        targets: list[int] = self._linked[slice(*self._link_ends[number : number + 2])].tolist()
+        return targets
 
     def place_of(self, document: DocumentRecord, chunk_id: str) -> int | None:
         """Return the number of a document's chunks before this one; None if it is in another."""

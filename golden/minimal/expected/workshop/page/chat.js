@@ -119,18 +119,7 @@ function markdownOf(turn) {
 }
 
 async function copyAll() {
-  const text = `${turns.map(markdownOf).join("\n\n")}\n`;
-  let isCopied = true;
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    // Over plain HTTP, only this machine's own pages have the clipboard.
-    const field = element("textarea", {}, text);
-    document.body.append(field);
-    field.select();
-    isCopied = document.execCommand("copy");
-    field.remove();
-  }
+  const isCopied = await copyText(`${turns.map(markdownOf).join("\n\n")}\n`);
   byId("copied").textContent = isCopied ? "Copied." : "This browser does not allow copying.";
 }
 
@@ -170,7 +159,7 @@ function show(turn) {
     return citeNode(source);
   };
   if (turn.answer) {
-    view.answer.replaceChildren(...markdownNodes(answerOf(turn), cite));
+    view.answer.replaceChildren(...markdownNodes(answerOf(turn), { cite }));
   } else {
     const state = turn.sources.length
       ? `Reading ${plural(turn.sources.length, "passage")} …`
@@ -235,7 +224,7 @@ function sourcesNode(sources, label) {
 function showState() {
   byId("start").hidden = turns.length > 0;
   byId("anew").hidden = byId("copy").hidden = turns.length === 0;
-  if (turns.length) sessionStorage.setItem(CAME_FROM, "chat");
+  if (turns.length) comeFrom("chat");
   byId("send").hidden = running !== null;
   byId("stop").hidden = running === null;
 }

@@ -7,13 +7,6 @@ const CODE_READERS = new Set(["code", "json", "yaml", "toml"]);
 const TEXT_READERS = new Set(["text", "subtitles"]);
 
 const passages = byId("passages");
-const decode = (text) => {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-};
 
 let record = null;
 let last = null;
@@ -23,6 +16,7 @@ let first = 0;
 let end = 0;
 let cited = null;
 let loading = Promise.resolve();
+let link = null;
 
 const documentId = decode(location.pathname.slice(ROOT.length + "d/".length));
 const chunkInAddress = () => decode(location.hash.slice(1));
@@ -34,7 +28,7 @@ async function fetchPassages(parameters) {
   return askJson(`chunks?${wanted}`);
 }
 
-/** The passages around the cited one, or else from the beginning. */
+/** The passages around the one that the address names, or else from the beginning. */
 async function fetchFirst() {
   const around = chunkInAddress();
   try {
@@ -42,9 +36,21 @@ async function fetchFirst() {
   } catch (error) {
     if (error.status !== 404 || !around) throw error;
     const found = await fetchPassages({});
+    const under = await chunkUnder(found.document, around);
+    if (under) {
+      history.replaceState(null, "", `#${encodeURIComponent(under)}`);
+      return fetchPassages({ around: under });
+    }
     showNotice("The passage that this address names is not in the document any more.");
     return found;
   }
+}
+
+/** The first passage under the heading that links call so; null if there is none. */
+async function chunkUnder(found, anchor) {
+  const places = await fetchContents(found);
+  const isMeant = ({ section }) => section.some((heading) => anchorOf(heading) === anchorOf(anchor));
+  return places.find(isMeant)?.id ?? null;
 }
 
 /** The document under its id; an address may have `.md` behind it. */
@@ -63,6 +69,7 @@ async function begin() {
   try {
     const [found, about] = await Promise.all([fetchDocument(), loadAbout()]);
     record = found.document;
+    link = makeLinker(record, found.links);
     showHead(record, about);
     showContents(record).catch(() => {
       // The document can be read without them.
@@ -81,10 +88,11 @@ async function begin() {
   byId("loading").hidden = true;
 }
 
-/** Fetch more of the document, one piece after the other. */
+/** Fetch more of the document, one piece after the other; whether there was more. */
 function load(direction) {
+  const before = passages.children.length;
   loading = loading.then(() => loadPiece(direction));
-  return loading;
+  return loading.then(() => passages.children.length > before);
 }
 
 async function loadPiece(direction) {
@@ -155,6 +163,7 @@ function newText(chunk, before) {
 function makeNodes(found, before) {
   return found.map((chunk) => {
     const node = passageNode(chunk, before);
+    markWithin(node, wordsToMark);
     nodes.set(chunk.id, node);
     positions.set(chunk.id, chunk.position);
     before = chunk;
@@ -173,7 +182,7 @@ function passageNode(chunk, before) {
   const here = element("a", {
     class: "here", href: `#${encodeURIComponent(chunk.id)}`, "aria-label": "Address of this passage",
   }, "#");
-  const body = isMarkdown ? markdownNodes(text, null, 0) : [wholeNode(text)];
+  const body = isMarkdown ? markdownNodes(text, { link }, 0) : [wholeNode(text)];
   if (!before && body.length > 1 && /^H\d$/.test(body[0].tagName) && body[0].textContent === record.title) {
     body.shift();
   }
@@ -190,6 +199,7 @@ function passageNode(chunk, before) {
 }
 
 function showEnds() {
+  showMarks();
   byId("earlier").hidden = first === 0;
   byId("later").hidden = end >= record.chunks;
 }
@@ -200,7 +210,8 @@ function showEnds() {
 function cite(chunkId, behavior = "auto") {
   nodes.get(cited)?.removeAttribute("aria-current");
   cited = nodes.has(chunkId) ? chunkId : null;
-  byId("stepper").hidden = record.chunks < 2;
+  forgetMark();
+  byId("steps").hidden = record.chunks < 2;
   showOriginal(record, inRecord({ position: positions.get(cited) }));
   const place = shownPlace();
   byId("place").textContent =
@@ -255,6 +266,8 @@ byId("earlier").addEventListener("click", () => load(-1));
 byId("later").addEventListener("click", () => load(1));
 byId("previous").addEventListener("click", () => step(-1));
 byId("next").addEventListener("click", () => step(1));
+byId("mark-before").addEventListener("click", () => stepMark(-1));
+byId("mark-next").addEventListener("click", () => stepMark(1));
 byId("skip").addEventListener("click", (event) => {
   event.preventDefault();
   (nodes.get(cited) ?? passages.firstElementChild)?.focus();
@@ -274,6 +287,8 @@ document.addEventListener("keydown", (event) => {
   if (isTyping(event)) return;
   if (event.key === "j" && !byId("next").disabled) step(1);
   else if (event.key === "k" && !byId("previous").disabled) step(-1);
+  else if (event.key === "n") stepMark(1);
+  else if (event.key === "p") stepMark(-1);
   else if (event.key === "/") location.assign(ROOT);
   else return;
   event.preventDefault();

@@ -40,30 +40,37 @@ function showOriginal(record, chunk) {
 
 const MAX_CONTENTS = 2000;
 
+/** The places of the document's passages, in order, of the first ones at least. */
+async function fetchContents(record) {
+  const places = [];
+  while (places.length < Math.min(record.chunks, MAX_CONTENTS)) {
+    const asked = `documents/${encodeURIComponent(record.id)}?offset=${places.length}`;
+    const { contents } = await askJson(asked);
+    if (contents.length === 0) break;
+    places.push(...contents);
+  }
+  return places;
+}
+
 /** Show the headings of the document, if it has several; each leads to its first passage. */
 async function showContents(record) {
   const items = [];
   let path = [];
-  for (let offset = 0; offset < Math.min(record.chunks, MAX_CONTENTS); ) {
-    const place = `documents/${encodeURIComponent(record.id)}?offset=${offset}`;
-    const { contents } = await askJson(place);
-    if (contents.length === 0) break;
-    offset += contents.length;
-    for (const { id, section, position } of contents) {
-      const own = section[0] === record.title ? section.slice(1) : section;
-      const common = own.findIndex((heading, level) => heading !== path[level]);
-      path = own;
-      if (common < 0) continue;
-      for (let level = common; level < own.length; level += 1) {
-        const link = element("a", { href: `#${encodeURIComponent(id)}` }, isolated(own[level]));
-        const part = partOf({ path: record.path, position });
-        const item = element("li", {}, link, part ? element("span", { class: "muted" }, ` ${part}`) : null);
-        item.style.marginInlineStart = `${1.1 * level}rem`;
-        items.push(item);
-      }
+  for (const { id, section, position } of await fetchContents(record)) {
+    const own = section[0] === record.title ? section.slice(1) : section;
+    const common = own.findIndex((heading, level) => heading !== path[level]);
+    path = own;
+    if (common < 0) continue;
+    for (let level = common; level < own.length; level += 1) {
+      const link = element("a", { href: `#${encodeURIComponent(id)}` }, isolated(own[level]));
+      const part = partOf({ path: record.path, position });
+      const item = element("li", {}, link, part ? element("span", { class: "muted" }, ` ${part}`) : null);
+      item.style.marginInlineStart = `${1.1 * level}rem`;
+      items.push(item);
     }
   }
   byId("contents").hidden = items.length < 2;
+  byId("contents").open = matchMedia("(min-width: 88rem)").matches;
   byId("contents").querySelector("ul").replaceChildren(...items);
 }
 

@@ -24,18 +24,28 @@ function markedNodes(text, spans, code = []) {
   return [...nodes, ...marks(position, points.length)];
 }
 
-/** A function that marks, in any text, the words that are marked in a result. */
-function makeMarker({ snippet, highlights, title, section }) {
+/** The words that are marked in a result, in small letters. */
+function foundWords({ snippet, highlights, title, section }) {
   const words = (text, spans) => spans.map(([from, to]) => Array.from(text).slice(from, to).join(""));
   const found = [
     ...words(snippet, highlights.snippet),
     ...words(title, highlights.title),
     ...section.flatMap((heading, place) => words(heading, highlights.section[place])),
   ];
-  const isFound = new Set(found.map((word) => word.toLowerCase()));
-  return (text) =>
-    text.split(/([\p{L}\p{N}\p{M}]+)/u).map((part) =>
-      isFound.has(part.toLowerCase()) ? element("mark", {}, part) : part);
+  return found.map((word) => word.toLowerCase());
+}
+
+/** Mark some words wherever they are in an element. */
+function markWithin(node, words) {
+  const isFound = new Set(words);
+  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("button")) texts.push(walker.currentNode);
+  for (const text of texts) {
+    const parts = text.data.split(/([\p{L}\p{N}\p{M}]+)/u);
+    if (!parts.some((part) => isFound.has(part.toLowerCase()))) continue;
+    text.replaceWith(...parts.map((part) => (isFound.has(part.toLowerCase()) ? element("mark", {}, part) : part)));
+  }
 }
 
 /** A passage without the headings at its beginning that are said above it already. */

@@ -32,6 +32,15 @@ function webAddress(text) {
   }
 }
 
+/** Part of an address, read; as it is where it cannot be. */
+const decode = (text) => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
 /** The place of a passage in its document. */
 const placeOf = (documentId, chunkId) =>
   `${ROOT}d/${encodeURIComponent(documentId)}#${encodeURIComponent(chunkId)}`;
@@ -100,12 +109,35 @@ const placesNode = (places) =>
     return element("li", {}, ...joinedNodes([title, path, isolated(place.source), link]));
   }));
 
+/** Put a text on the clipboard; whether this browser allows it. */
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Over plain HTTP, only this machine's own pages have the clipboard.
+    const field = element("textarea", {}, text);
+    document.body.append(field);
+    field.select();
+    const isCopied = document.execCommand("copy");
+    field.remove();
+    return isCopied;
+  }
+}
+
 const number = (value) => value.toLocaleString("en");
 const plural = (count, one) => `${number(count)} ${one}${count === 1 ? "" : "s"}`;
 
 // Where a reader comes from, for the way back: the search, by its address, or the chat
 
 const CAME_FROM = "came-from";
+const FOUND_WORDS = "found-words";
+
+/** Remember what this tab shows, and the words that were found there. */
+function comeFrom(place, words = []) {
+  sessionStorage.setItem(CAME_FROM, place);
+  sessionStorage.setItem(FOUND_WORDS, JSON.stringify([...new Set(words)]));
+}
 
 /** A link to the search or the conversation that this tab showed last; null if there was none. */
 function wayBack() {

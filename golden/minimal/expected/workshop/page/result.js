@@ -54,12 +54,8 @@ function furtherNodes(hit) {
 
 /** The larger passage around a result, with the words of the query marked. */
 function passageNode(hit) {
-  const mark = makeMarker(hit);
   const text = withoutHeadings(hit.passage.text, [hit.title, ...hit.section]);
   const node = element("div", { class: "text passage", dir: "auto" }, ...markdownNodes(text));
-  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
-  const texts = [];
-  while (walker.nextNode()) texts.push(walker.currentNode);
-  for (const text of texts) text.replaceWith(...mark(text.data));
+  markWithin(node, foundWords(hit));
   return node;
 }

@@ -82,7 +82,7 @@ async function search() {
     const body = { query: text, top_k: wanted, mode: chosenMode(), filters: chosenFilters() };
     const answer = await (await postJson("search", body, request.signal)).json();
     if (running !== request) return;
-    sessionStorage.setItem(CAME_FROM, location.search);
+    comeFrom(location.search, answer.results.flatMap(foundWords));
     showAnswer(answer);
   } catch (error) {
     if (running !== request || error.name === "AbortError") return;

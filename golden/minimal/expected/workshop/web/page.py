@@ -22,7 +22,7 @@ from starlette.types import Scope
 
 from ..index.documents import DocumentAnswer, Documents, join_chunks
 from ..index.reader import Index, current_index
-from ..index.records import ChunkRecord, Record
+from ..index.records import ChunkRecord, Place, Record
 from ..retrieval.filters import FilterColumns
 from ..retrieval.settings import ConfigurationError, settings
 from .citations import public_url, record_path
@@ -36,6 +36,7 @@ MAX_TAGS = 1_000
 MAX_EXAMPLES = 4
 MAX_VALUES = 50  # To choose from; the value of a filter that has more is typed.
 MAX_LISTED = 1_000
+MAX_LINKED = 500  # Documents that a page leads to.
 PIECES_PER_BLOCK = 64  # A thread takes its turn for each block of a stream.
 
 MARKDOWN = "text/markdown"
@@ -95,9 +96,10 @@ class PassageParameters(PageParameters):
 
 @dataclass(frozen=True, slots=True)
 class DocumentPassages(Record):
-    """A document, with some of its passages, from `offset` on."""
+    """A document, with some of its passages, from `offset` on, and the places it links to."""
 
     document: DocumentAnswer
+    links: list[Place]
     offset: int
     chunks: list[ChunkRecord]
 
@@ -160,7 +162,9 @@ def page_routes(*, chat: bool = False) -> APIRouter:
                 raise HTTPException(404, "There is no chunk with this id in the document.")
             offset = max(0, place - parameters.limit // 2)
         chunks = documents.chunks_of(record, offset, parameters.limit)
-        return JsonResponse(DocumentPassages(record, offset, [*chunks]))
+        linked = islice(documents.linked_from(record), MAX_LINKED)
+        links = [place for one in linked for place in one.places()]
+        return JsonResponse(DocumentPassages(record, links, offset, [*chunks]))
 
     return routes
 

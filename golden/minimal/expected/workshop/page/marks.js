@@ -1,0 +1,44 @@
+"use strict";
+
+// The words of the last search, marked in a document, and the way from one to the next.
+
+const wordsToMark = JSON.parse(sessionStorage.getItem(FOUND_WORDS) ?? "[]");
+let marked = null;
+
+const allMarks = () => [...passages.querySelectorAll("mark")];
+
+function showMarks() {
+  const marks = allMarks();
+  const place = marks.indexOf(marked);
+  byId("marks").hidden = marks.length === 0;
+  byId("marked").textContent =
+    place < 0 ? `${plural(marks.length, "word")} found` : `${number(place + 1)} of ${plural(marks.length, "word")}`;
+}
+
+function forgetMark() {
+  marked?.removeAttribute("aria-current");
+  marked = null;
+  showMarks();
+}
+
+/** The place of the marked word to go to; from the cited passage, where none was gone to. */
+function placeOfMark(marks, direction) {
+  const cited = passages.querySelector("[aria-current]");
+  const [BEFORE, AFTER] = [Node.DOCUMENT_POSITION_PRECEDING, Node.DOCUMENT_POSITION_FOLLOWING];
+  const isAhead = (mark) => !cited || cited.compareDocumentPosition(mark) & (direction > 0 ? AFTER : BEFORE);
+  if (marked) return marks.indexOf(marked) + direction;
+  return direction > 0 ? marks.findIndex(isAhead) : marks.findLastIndex(isAhead);
+}
+
+/** Go to the next marked word, or to the one before; fetch more of the document for it. */
+async function stepMark(direction) {
+  let mark = allMarks()[placeOfMark(allMarks(), direction)];
+  while (!mark && await load(direction)) mark = allMarks()[placeOfMark(allMarks(), direction)];
+  if (!mark) return;
+  forgetMark();
+  marked = mark;
+  marked.setAttribute("aria-current", "true");
+  marked.scrollIntoView({ block: "center" });
+  showMarks();
+  byId("status").textContent = byId("marked").textContent;
+}
