@@ -6,7 +6,7 @@ from typing import Any
 from foundry.assembly.documents.encoding import encode_result
 from foundry.assembly.documents.recipe import Recipe
 from foundry.chunking import chunk
-from foundry.chunking.tables import repeat_headers
+from foundry.chunking.blocks import cut_blocks
 from foundry.embedding.providers.token_estimate import estimate_tokens
 from foundry.embedding.static import StaticEmbedder
 from foundry.errors import FoundryError
@@ -65,7 +65,7 @@ class Preparer:
         document = read(raw, is_worker=self._is_worker)
         if isinstance(document, Skipped):
             return document
-        document = repeat_headers(document, self._recipe.chunking)
+        document = cut_blocks(document, self._recipe.chunking)
         chunks = chunk(document, self._recipe.chunking, estimate_tokens)
         if not chunks:
             return Skipped(document.source, document.path, "no text")

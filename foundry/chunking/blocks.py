@@ -1,0 +1,130 @@
+"""Blocks that are larger than a chunk: cut between rows of a table or between lines of code.
+
+Each part begins as the whole does, with the header of its table or the fence of its code. Readers
+write every table as Markdown does: a header, a rule, and a line for each row.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import replace
+
+from foundry.config.file import ChunkingSection
+from foundry.records import Document, Reading, Span
+
+ROWS_CHARS = 1_000
+"""Parts of tables are no larger, whatever chunks may be: rows of one chunk are found together."""
+REPEATED_SHARE = 0.6
+"""What takes more of a part is not repeated: little room would be left for rows or lines."""
+
+_RULE = re.compile(r"[\s>]*(?=[^\n]*-)(?=[^\n]*\|)[|:\- \t]+$")
+_MARGIN = " \t>"
+_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+
+
+def cut_blocks(document: Document, options: ChunkingSection) -> Document:
+    """Return the document with large tables and code in parts that fit into chunks, as blocks."""
+    reading = document.reading
+    if options.strategy == "none":
+        return document
+    cut = {
+        block: parts
+        for block in reading.blocks
+        if len(parts := _parts(reading.text[block.start : block.end], options)) > 1
+    }
+    return replace(document, reading=_put_in(reading, cut)) if cut else document
+
+
+def _parts(block: str, options: ChunkingSection) -> list[str]:
+    room = max(options.max_chars - options.overlap, options.max_chars // 2)
+    lines = block.split("\n")
+    if len(block) > min(ROWS_CHARS, room) and len(lines) > 2 and _RULE.match(lines[1]):
+        return _cut(lines[:2], lines[2:], [], min(ROWS_CHARS, room), lambda fitting, _: fitting)
+    if len(block) > options.max_chars and (fence := _FENCE.match(lines[0])):
+        *code, last = lines[1:]
+        if _FENCE.fullmatch(last.rstrip()) and last.strip(_MARGIN).startswith(fence[1]):
+            return _cut(lines[:1], code, [last], room, _before_paragraph)
+    return [block]
+
+
+def _cut(
+    head: list[str],
+    lines: list[str],
+    foot: list[str],
+    room: int,
+    choose: Callable[[int, list[str]], int],
+) -> list[str]:
+    """Return parts of at most `room` characters, where lines allow it, with head and foot.
+
+    `choose` is given how many lines fit into a part, and these with the next one, and tells how
+    many are to be in it. Empty lines between parts are left out.
+    """
+    above = sum(len(line) + 1 for line in (*head, *foot))
+    if above > REPEATED_SHARE * room:
+        return ["\n".join([*head, *lines, *foot])]
+    parts = []
+    start = end = 0
+    while start < len(lines):
+        size = above
+        while end < len(lines) and (end == start or size + len(lines[end]) < room):
+            size += len(lines[end]) + 1
+            end += 1
+        if end < len(lines):
+            end = start + choose(end - start, lines[start : end + 1])
+        last = end
+        while last > start + 1 and not lines[last - 1].strip(_MARGIN):
+            last -= 1
+        parts.append("\n".join([*head, *lines[start:last], *foot]))
+        while end < len(lines) and not lines[end].strip(_MARGIN):
+            end += 1
+        start = end
+    return parts
+
+
+def _before_paragraph(fitting: int, lines: list[str]) -> int:
+    """Return how many lines of code go together: up to a line with little space before it.
+
+    A line that closes a bracket stays with what it closes, and no part is less than half full.
+    """
+
+    def fitness(count: int) -> tuple[bool, int, bool, int]:
+        line = lines[count]
+        code = line.lstrip(_MARGIN)
+        is_open = not code or code.startswith((")", "]", "}"))
+        return is_open, len(line) - len(code), bool(lines[count - 1].strip(_MARGIN)), -count
+
+    return min(range(max(1, fitting // 2), fitting + 1), key=fitness)
+
+
+def _put_in(reading: Reading, cut: dict[Span, list[str]]) -> Reading:
+    """Return the reading with the parts of tables in their places, and every offset moved."""
+    ends, moved, parts = [0], [0], list[str]()
+    blocks: list[Span] = []
+    position = 0
+    for block in reading.blocks:
+        distance = moved[-1]
+        if block not in cut:
+            blocks.append(Span(block.start + distance, block.end + distance))
+            continue
+        parts += [reading.text[position : block.start], "\n\n".join(cut[block])]
+        position = block.end
+        start = block.start + distance
+        for part in cut[block]:
+            blocks.append(Span(start, start + len(part)))
+            start += len(part) + 2
+        ends.append(block.end)
+        moved.append(start - 2 - block.end)
+
+    def move(offset: int) -> int:
+        return offset + moved[bisect_right(ends, offset) - 1]
+
+    return replace(
+        reading,
+        text="".join([*parts, reading.text[position:]]),
+        headings=tuple(
+            replace(heading, start=move(heading.start), end=move(heading.end))
+            for heading in reading.headings
+        ),
+        blocks=tuple(blocks),
+        pages=tuple(map(move, reading.pages)),
+    )
