@@ -78,7 +78,7 @@ class ModelChat:
             except ModelError as error:
                 _logger.warning("the language model %s", error)
                 failure = error
-        text, done = _without_model(sources, passages, failure)
+        text, done = _without_model(sources, passages, failure, self.language)
         yield Delta(text)
         yield replace(done, usage=dict(usage) or None)
 
@@ -169,12 +169,15 @@ async def _checked(
 
 
 def _without_model(
-    sources: Sources, passages: Sequence[NumberedPassage], failure: ModelError | None
+    sources: Sources,
+    passages: Sequence[NumberedPassage],
+    failure: ModelError | None,
+    language: LanguageWords,
 ) -> tuple[str, Done]:
     """Return an answer by extracts, which says how the model failed."""
     if failure is None or sources.unknown_identifiers:
-        return extract_answer(sources, passages)
-    text, done = extract_answer(sources, passages, f"the language model {failure}")
+        return extract_answer(sources, passages, language=language)
+    text, done = extract_answer(sources, passages, f"the language model {failure}", language)
     if not done.cited:
         text = f"Nothing was found in the documents about this; the language model {failure}."
         done = replace(done, notice=text)
