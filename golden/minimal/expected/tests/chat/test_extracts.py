@@ -159,6 +159,13 @@ def test_sentences_are_quoted_that_hold_half_of_the_question_together(
     assert bool(extracts(question, hit(SPREAD))) == is_quoted
 
 
+@pytest.mark.parametrize(
+    "question", ["What does a pump gasket mean?", "define pump gasket", "Define."]
+)
+def test_words_of_grammar_and_of_asking_do_not_count(question: str) -> None:
+    assert extracts(question, hit("To define is to say what a pump can mean.", "Lamps"))
+
+
 def test_rare_words_count_for_more_of_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(INDEX, "chunk_count", 1_000)
     frequency = {"pump": 900, "room": 900, "d40": 1}.get

@@ -76,11 +76,18 @@ def test_sentences_of_markdown() -> None:
             "Call `add_tool` for each `tool` here.",
         ),
         ("See [the page](https://a.example/B_(c)) for it.", "See the page for it."),
+        ("The name of\\\nthe file\\ is long.", "The name of the file\\ is long."),
         ("A ***very*** heavy suit, __much too__ heavy.", "A *very* heavy suit, much too heavy."),
     ],
 )
 def test_marks_are_taken_out_but_of_code(text: str, plain: str) -> None:
     assert [*sentences(text)] == [plain]
+
+
+def test_code_that_began_in_an_earlier_chunk_has_no_sentences() -> None:
+    assert not [*sentences("print('The end of a block of code.')\n```")]
+    code = "print('The whole of a block of code.')\n"
+    assert [*sentences(f"It is said above it.\n```\n{code}```")] == ["It is said above it."]
 
 
 @pytest.mark.parametrize("piece", ["`a ", "**a ", "__a ", "[a](b(c)", "[[a|", "`a` **"])

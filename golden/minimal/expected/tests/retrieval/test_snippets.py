@@ -75,6 +75,7 @@ def marked(shown: ShownHit) -> list[str]:
         ("| a | b |\n|---|:-:|\n| 1 | 2 |", "a \u00b7 b \u2022 1 \u00b7 2"),
         ("Title\n=====\nText &amp; more, 3 \\* 4.", "Title Text & more, 3 * 4."),
         ("## Other\nText.", "Other \u00b7 Text."),
+        ("*`name`*\\\nOf the file.\\\nSee it.", "name Of the file. See it."),
         ("snake_case and __init__ and 2*3*4 stay", "snake_case and __init__ and 2*3*4 stay"),
     ],
 )

@@ -71,7 +71,9 @@ def sentences(text: str) -> Iterator[str]:
 
     Less is taken out than of snippets: spans of code stay, which chats show as code.
     """
-    text = _TABLE.sub(_name_columns, _CODE_BLOCK.sub("\n", text))
+    if f"\n{text}".count("\n```") % 2 and text.endswith("\n```"):
+        text = f"```\n{text}"  # The block of code began in an earlier chunk.
+    text = _TABLE.sub(_name_columns, _CODE_BLOCK.sub("\n", text.replace("\\\n", "\n")))
     for block in _BLOCK.split(_HEADING_OR_RULE.sub("\n", text)):
         if block.lstrip().startswith("|"):
             block = ", ".join(filter(None, _cells(block)))
