@@ -78,7 +78,7 @@ def test_quiet_silences_libraries_too(make_project: MakeProject, quiet: bool) ->
         text=True,
     )
     assert done.returncode == 0
-    assert "1 documents" in done.stdout
+    assert "1 document, 1 chunk in" in done.stdout
     assert "own warning" in done.stderr
     heard = {word for word in ("log", "warning", "bar") if f"loud {word}" in done.stderr}
     assert heard == (set() if quiet else {"log", "warning", "bar"})

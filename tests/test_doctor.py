@@ -84,7 +84,7 @@ def test_index_is_checked(make_project: MakeProject) -> None:
     project = make_project(NOTE)
     assert examine(project)["index"]["said"] == "not built yet"
     project.succeed("build", "--quiet")
-    assert "1 documents, 1 chunks, intact" in examine(project)["index"]["said"]
+    assert "1 document, 1 chunk, intact" in examine(project)["index"]["said"]
     path = project.index / "chunks.jsonl"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     found = examine(project, code=1)["index"]

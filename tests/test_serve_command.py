@@ -159,7 +159,7 @@ def test_one_file_is_served_and_followed(tmp_path: Path, cache: dict[str, str]) 
         assert search(address, "D40") == [file.name]
         (folder / "more" / "other.md").write_text("# Other\n")
         edit(file, "# Seals\n\nReplace the E50 seal.\n")
-        serve.wait_for("1 documents, .*: 1 read, 0 unchanged")
+        serve.wait_for("1 document, .*: 1 read, 0 unchanged")
         wait_until(lambda: search(address, "E50") == [file.name])
         serve.interrupt()
 

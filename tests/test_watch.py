@@ -99,7 +99,7 @@ def test_what_builds_write_is_no_change(make_project: MakeProject) -> None:
     config = CONFIG.replace('"sources"', '"."') + 'exclude = ["drafts/"]\n'
     project = make_project({"a.md": "# Seals\n\nReplace them."}, config=config)
     with watching(project) as watch:
-        watch.wait_for("1 documents")
+        watch.wait_for("1 document, ")
         edit(project, "drafts/x.md", "# Draft\n\nNot yet.")
         edit(project, "dist/notes/README.md", "# Export\n\nExported.")
         edit(project, "sources/b.md", "# Pumps\n\nTest them.")

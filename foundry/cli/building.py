@@ -18,6 +18,7 @@ from foundry.cli.options import (
     quiet_option,
 )
 from foundry.progress import Reporter
+from foundry.terminal import count_of
 
 jobs_option = click.option(
     "--jobs",
@@ -87,7 +88,7 @@ def show_result(result: BuildResult) -> None:
     from foundry.assembly.report import format_report
 
     click.echo(
-        f"{result.documents:,} documents, {result.chunks:,} chunks in {result.seconds:.1f} s"
+        f"{_contents(result)} in {result.seconds:.1f} s"
         f" -> {result.index}{' (unchanged)' if result.unchanged else ''}"
     )
     click.echo(_describe(result.changes))
@@ -109,11 +110,13 @@ def describe_outcome(outcome: BuildResult) -> str:
     """Return a line on what a build did, with the time of day."""
     now = time.strftime("%H:%M:%S")
     if outcome.unchanged:
-        return f"{now} nothing has changed: {outcome.documents:,} documents"
-    return (
-        f"{now} {outcome.documents:,} documents, {outcome.chunks:,} chunks in"
-        f" {outcome.seconds:.1f} s: {_describe(outcome.changes)}"
-    )
+        return f"{now} nothing has changed: {count_of(outcome.documents, 'document')}"
+    described = _describe(outcome.changes)
+    return f"{now} {_contents(outcome)} in {outcome.seconds:.1f} s: {described}"
+
+
+def _contents(result: BuildResult) -> str:
+    return f"{count_of(result.documents, 'document')}, {count_of(result.chunks, 'chunk')}"
 
 
 def _describe(changes: Changes) -> str:
@@ -123,5 +126,5 @@ def _describe(changes: Changes) -> str:
     )
     return (
         f"{changes.read:,} read, {changes.reused:,} unchanged, {changes.removed:,} removed;"
-        f" {changes.embedded:,} chunks embedded{pages}"
+        f" {count_of(changes.embedded, 'chunk')} embedded{pages}"
     )

@@ -189,10 +189,11 @@ def _project(config: Config) -> Iterator[Finding]:
     except (FoundryError, ServerError, OSError) as error:
         yield Finding("index", str(error), is_problem=True, hint=build)
         return
+    documents = count_of(manifest.documents, "document")
+    chunks = count_of(manifest.chunks, "chunk")
     yield Finding(
         "index",
-        "; ".join(findings)
-        or f"{version.name}: {manifest.documents:,} documents, {manifest.chunks:,} chunks, intact",
+        "; ".join(findings) or f"{version.name}: {documents}, {chunks}, intact",
         is_problem=bool(findings),
         hint=build if findings else None,
     )

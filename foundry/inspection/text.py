@@ -4,17 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foundry.runtime.terminal import printable
-from foundry.terminal import format_table
+from foundry.terminal import count_of, format_table
 
 
 def show_index(facts: Mapping[str, Any]) -> Iterator[str]:
     """Facts about an index."""
     dense = facts["dense"]
     yield f"{facts['index']}  version {facts['version']}, format {facts['format']}"
-    yield (
-        f"{facts['documents']:,} documents, {facts['chunks']:,} chunks, {facts['terms']:,} terms,"
-        f" {facts['postings']:,} postings, {facts['tags']:,} tags; {facts['bytes']:,} bytes"
-    )
+    nouns = ("documents", "chunks", "terms", "postings", "tags", "bytes")
+    *counts, size = (count_of(facts[noun], noun.removesuffix("s")) for noun in nouns)
+    yield f"{', '.join(counts)}; {size}"
     yield f"language {facts['language']}, tokenizer {facts['tokenizer_version']}"
     if dense is None:
         yield "no vectors"
