@@ -5,9 +5,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .index.reader import load
     from .retrieval.results import Hit, SearchResponse
+    from .retrieval.settings import InvalidRequestError
     from .search import search_hybrid
 
-__all__ = ["Hit", "SearchResponse", "__version__", "load", "search_hybrid"]
+__all__ = ["Hit", "InvalidRequestError", "SearchResponse", "__version__", "load", "search_hybrid"]
 
 __version__ = "0.1.0"
 
@@ -20,11 +21,18 @@ def __getattr__(name: str) -> object:
     from .index.reader import load
     from .retrieval.hooks import with_hooks
     from .retrieval.results import Hit, SearchResponse
+    from .retrieval.settings import InvalidRequestError
     from .search import search_hybrid
 
-    found = with_hooks(search_hybrid, HOOKS)
-    globals().update(Hit=Hit, SearchResponse=SearchResponse, load=load, search_hybrid=found)
-    return globals()[name]
+    exported = {
+        "Hit": Hit,
+        "InvalidRequestError": InvalidRequestError,
+        "SearchResponse": SearchResponse,
+        "load": load,
+        "search_hybrid": with_hooks(search_hybrid, HOOKS),
+    }
+    globals().update(exported)
+    return exported[name]
 
 
 def __dir__() -> list[str]:

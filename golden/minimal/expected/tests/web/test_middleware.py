@@ -140,8 +140,9 @@ def test_no_host_or_two(hosts: list[bytes]) -> None:
 
 
 OWN_ORIGINS = """http://localhost:8000 https://localhost:8000 HTTP://LOCALHOST:8000
-    https://docs.example.com""".split()
-OTHER_ORIGINS = """http://localhost:3000 http://localhost null * http://evil.example file://
+    https://docs.example.com http://127.0.0.1:8000 http://[::1]:8000""".split()
+OTHER_ORIGINS = """http://127.0.0.1:3000 http://127.0.0.2:8000
+    http://localhost:3000 http://localhost null * http://evil.example file://
     http://EVIL.example http://localhost:8000.evil.example http://localhost:8000@evil.example
     https://docs.example.com:444 localhost:8000 chrome-extension://localhost:8000""".split()
 
@@ -154,6 +155,9 @@ def test_origin(origins: list[str], status: int, path: str) -> None:
         headers = with_host("localhost:8000", Origin=origin)
         assert (origin, client.request(headers, path=path)) == (origin, status)
         assert not [name for name in client.headers if name.startswith(b"access-control")]
+    # Names of this machine stand for each other alone.
+    headers = with_host("docs.example.com", Origin="http://localhost")
+    assert client.request(headers, path=path) == 403
 
 
 def refuse(scope: Scope) -> None:

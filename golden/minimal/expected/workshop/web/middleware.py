@@ -173,9 +173,13 @@ def check_head(scope: Scope, allowed_hosts: frozenset[str]) -> None:
         named = parts["name"] if parts else "the host name"
         detail = f"its owner can allow it by adding {named} to ALLOWED_HOSTS in the environment"
         raise HTTPException(421, f"This server does not answer for this Host; {detail}.")
+    senders = {host, *allowed_hosts}
+    if parts and parts["name"] in LOOPBACK:
+        # A page of this machine may come by another of its names.
+        senders |= {name + host.removeprefix(parts["name"]) for name in LOOPBACK}
     for origin in values_of(scope, b"origin"):
         scheme, _, sender = origin.decode("latin-1").lower().partition("://")
-        if scheme not in {"http", "https"} or sender not in {host, *allowed_hosts}:
+        if scheme not in {"http", "https"} or sender not in senders:
             raise HTTPException(403, "Pages of this Origin may not use this server.")
 
 
