@@ -176,6 +176,14 @@ def test_a_copy_is_found_by_all_that_it_had(make_project: MakeProject) -> None:
     assert (shown["path"], shown["also_at"]) == ("pump.md", [copy])
 
 
+def test_every_copy_is_named_by_a_hit(make_project: MakeProject) -> None:
+    names = [f"copy of {number}.md" for number in range(30)]
+    project = make_project({name: FILES["guide/pump.md"] for name in names})
+    project.succeed("build")
+    (found,) = project.ask("water out of the shaft")["results"]
+    assert {found["path"], *(place["path"] for place in found["also_at"])} == {*names}
+
+
 def test_copies_and_boilerplate_stay_where_that_is_wanted(make_project: MakeProject) -> None:
     config = CONFIG + '\n[build]\nduplicates = "keep"\nboilerplate = "keep"\n'
     project = make_project(FILES, config=config)

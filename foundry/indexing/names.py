@@ -21,8 +21,8 @@ from foundry.runtime.retrieval.tokens import (
 REMEMBERED_NAMES = 16_384
 """Documents of one kind share most of their headings."""
 
-MAX_CHUNK_PLACES = 10
-"""Places of copies that a chunk lists; its document lists all."""
+MAX_NAMED_COPIES = 10
+"""Copies whose paths a document is found by as well."""
 
 MAX_PATH_PARTS = 4
 """A document is found by up to this many parts at the end of its path, and by the whole path."""
@@ -104,7 +104,7 @@ def path_names(path: str) -> list[str]:
 
 def document_names(document: Document) -> list[str]:
     """Return the names of a document's path, and of the first of those that its copies have."""
-    places = document.also_at[:MAX_CHUNK_PLACES]
+    places = document.also_at[:MAX_NAMED_COPIES]
     paths = [document.path, *(place.path for place in places)]
     return list(dict.fromkeys(name for path in paths for name in path_names(path)))
 

@@ -2,8 +2,11 @@
 
 from dataclasses import asdict
 
-from foundry.indexing.names import MAX_CHUNK_PLACES
 from foundry.records import Chunk, Document
+from foundry.runtime.retrieval.journal import MAX_TOP_K
+
+MAX_CHUNK_PLACES = MAX_TOP_K
+"""Places of copies that a chunk lists, as many as a search has results; its document lists all."""
 
 
 def chunk_record(document: Document, chunk: Chunk) -> dict[str, object]:
