@@ -3,7 +3,8 @@
 `python benchmarks/developers.py DOCS` builds the folder `docs` of FastMCP's documentation (MDX) and
 asks the 60 questions of developers.jsonl, which were written from reading the pages and before any
 search. A question is answered by a page it names, or by the same page of an older version, which
-lies below `v2/` or `v3/`. The table has the share of questions answered first and among the first
+lies below `v2/` or `v3/`. [search.versions] has the folders that `foundry init` recognises, or is
+left out with `--plain`. The table has the share of questions answered first and among the first
 three, nDCG@10, and the share of the first five results that repeat a page in its other version.
 """
 
@@ -16,6 +17,8 @@ from typing import Any
 
 import numpy as np
 from common import Search, build, load_server, machine, make_project, row
+
+from foundry.pipeline import survey
 
 QUESTIONS = Path(__file__).parent / "developers.jsonl"
 OLDER = ("v2/", "v3/")
@@ -46,6 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("docs", type=Path)
     parser.add_argument("--search", default="", help="further lines of [search]")
+    parser.add_argument("--plain", action="store_true", help="without [search.versions]")
     arguments = parser.parse_args()
     lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
     questions = [json.loads(line) for line in lines]
@@ -53,7 +57,10 @@ def main() -> None:
         parser.error(f"{arguments.docs} does not have {questions[0]['relevant'][0]}")
     with tempfile.TemporaryDirectory() as work:
         source = f'type = "folder"\npath = "{arguments.docs.resolve()}"'
-        project = make_project(Path(work) / "docs", source)
+        root = Path(work) / "docs"
+        versions = [] if arguments.plain else survey(root, str(arguments.docs)).versions
+        extra = f"\n[search.versions]\nfolders = {json.dumps(versions)}\n" if versions else ""
+        project = make_project(root, source, extra)
         result = build(project)
         search = load_server(project, "developers", arguments.search).search_hybrid
         figures = {

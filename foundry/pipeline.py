@@ -49,6 +49,7 @@ def init(project: Path, found: Survey, title: str, description: str, base_url: s
         base_url=base_url,
         language=found.language,
         metadata=found.metadata,
+        versions=found.versions,
     )
     return write_config(project, text)
 
@@ -107,8 +108,7 @@ def serve(
 def query(project: Path, arguments: list[str], warn: Warn) -> str:
     """Ask the server that an export would be, rendered into `.foundry/server`; returns its output.
 
-    `arguments` are those of the server's own `search` command. `warn` is told where foundry.toml
-    asks for another index than the one that answers.
+    `arguments` are those of its `search` command; `warn` is told if the index is out of date.
     """
     from foundry.indexing.versions import index_folder
     from foundry.serving.preview import render_preview

@@ -219,7 +219,7 @@ CHANGES: dict[str, Change] = {
     ),
     "search.minimum_score": (FOLDER, {"score": 0.1}, False),
     "search.near_duplicates": (FOLDER, {}, False),
-    "search.versions": (FOLDER, {"folders": ["v2", "v1"]}, False),
+    "search.versions": (FOLDER, {"folders": ["v2", "v1"]}, True),
     "search.document_cap": (FOLDER, {}, False),
     "store.engine": (FOLDER, "pgvector", False),
     "store.name": (ENGINE, "other", False),

@@ -1,5 +1,6 @@
 """The report of a build: counts source by source, for the index and for people to read."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -244,6 +245,9 @@ def _sections(report: Mapping[str, Any]) -> Iterator[str]:
         yield f"to read scans: ocr = true in [[sources]], and {install_command('ocr')}"
     for extra, count in report.get("lacking", {}).items():
         yield f"{count:,} read as plain text; for their outline: {install_command(extra)}"
+    if unlisted := report.get("unlisted_versions"):
+        names = ", ".join(json.dumps(name, ensure_ascii=False) for name in unlisted)
+        yield f"versions of pages that folders in [search.versions] does not name: {names}"
     for group, heading in (
         (SECRET, "may be secrets (what they are is not shown):"),
         (HIDDEN, "not seen by people, and left out:"),

@@ -68,6 +68,11 @@ def _show_adopted(adopted: Adopted) -> None:
         f" in {printable(str(adopted.project))}\n"
         f"to keep it as a project: foundry init NAME --source {printable(quote(adopted.lasting))}"
     )
+    if adopted.versions:
+        undo = (
+            "to undo it, keep it as a project, and remove [search.versions] from its foundry.toml"
+        )
+        click.echo(f"{printable(adopted.versions)}; {undo}")
 
 
 def _show_address(listening: Listening) -> None:

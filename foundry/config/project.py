@@ -28,7 +28,7 @@ from foundry.features import access
 from foundry.features.operation import Filters
 from foundry.features.stage import Stage
 from foundry.features.stages.reading import Correction, Expansion, Suggestions, Synonyms
-from foundry.features.stages.results import Parents
+from foundry.features.stages.results import Parents, Versions
 from foundry.features.stores import WHERE_ADDRESSES_ARE
 from foundry.state.folder import open_state
 
@@ -54,6 +54,12 @@ class Config(ConfigFile):
         """The optional stages of a search that were chosen, by name, in their order."""
         parents = {Parents.name: Parents()} if self.chunking.strategy == "parent" else {}
         return {**self.search.stages, **parents}
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The folders of versions, newest first, if the table for them is there."""
+        stage = self.search.stages.get(Versions.name)
+        return stage.paths if isinstance(stage, Versions) else ()
 
     @property
     def index(self) -> IndexOptions:

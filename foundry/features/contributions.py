@@ -1,6 +1,6 @@
 """Collects what the chosen features bring together into one export."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from foundry.features.feature import Feature
 from foundry.features.interfaces import INTERFACES
@@ -51,9 +51,10 @@ def every_feature() -> list[Feature | type[Feature]]:
     ]
 
 
-def comment_tables() -> list[Snippet]:
-    """Return a commented line for each table of [search] that chooses a stage."""
+def comment_tables(chosen: Collection[str] = ()) -> list[Snippet]:
+    """Return a commented line for each table of [search] that chooses a stage, if none has yet."""
     return [
         Snippet(f"{f'# [search.{stage.name}]':{_COMMENT_COLUMN}}# {stage.summary}")
         for stage in STAGES.values()
+        if stage.name not in chosen
     ]

@@ -54,8 +54,11 @@ class Place(Enum):
     RERANK = ("search", "rerank")
     FINISH = ("search", "finish")
 
+    PREFER = ("search", "prefer")
+    """Among hits, best first: `hits`, `index`, `query`, `top_k`, `journal`."""
+
     MERGE = ("search", "merge")
-    """Among hits, best first: `hits`, `index`, `top_k`, `journal`; in place of equal texts."""
+    """The same, after that; in place of merging equal texts."""
 
     CHOOSE = ("search", "choose")
     """The same, after merging."""

@@ -23,6 +23,7 @@ from foundry.readers.sniffing import binary_kind
 from foundry.records import Document, RawDocument, Skipped
 from foundry.sources import folder, tables
 from foundry.sources.names import INCLUDING_SECRETS, LOOKS_SECRET, printable
+from foundry.sources.versions import describe_versions, recognise_versions
 from foundry.terminal import count_of
 
 FILES_READ = 40
@@ -70,7 +71,7 @@ class Survey:
     `settings` is what foundry.toml will say of it, `skipped` counts files by the reason. `language`
     is that of most documents that were `read`, by `language_votes` of them. `keys` are those of
     front matter, the most frequent first; `metadata` are those of them, or the columns of a table,
-    that are kept only if foundry.toml names them.
+    that are kept only if foundry.toml names them. `versions` are folders of versions, newest first.
     """
 
     settings: Mapping[str, object]
@@ -84,6 +85,7 @@ class Survey:
     with_front_matter: int = 0
     keys: Sequence[str] = ()
     metadata: Sequence[str] = ()
+    versions: Sequence[str] = ()
 
     def describe(self) -> list[str]:
         """Return what was found, line by line."""
@@ -102,6 +104,9 @@ class Survey:
         if self.with_front_matter:
             keys = f": {', '.join(self.keys)}" if self.keys else ""
             lines.append(f"front matter in {self.with_front_matter} of {self.read} read{keys}")
+        if self.versions:
+            undo = "foundry.toml says so in [search.versions]: remove the table to undo it"
+            lines.append(f"{describe_versions(self.versions)}; {undo}")
         return lines
 
     def _headline(self) -> str:
@@ -183,6 +188,7 @@ def _survey_folder(written: str, settings: Mapping[str, object], source: FolderS
         with_front_matter=sum(each.reading.body_start > 0 for each in documents),
         keys=[name for name, _ in keys.most_common(KEYS_SHOWN)],
         metadata=[name for name, _ in keys.most_common() if name.lower() not in _READ_ANYWAY],
+        versions=recognise_versions(source, paths),
     )
 
 

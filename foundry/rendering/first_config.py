@@ -25,13 +25,15 @@ def compose_config(
     base_url: str | None = None,
     language: str | None = None,
     metadata: Sequence[str] = (),
+    versions: Sequence[str] = (),
     asks_model: bool = True,
 ) -> str:
     """Return a foundry.toml that builds as it is: what was decided, then defaults as comments.
 
     `source` has the keys of its section. The server's name is made of `name`, which is its title
-    too where there is none; `metadata` are keys that documents have; `asks_model` lets the chat ask
-    a language model. Raises FoundryError if the source cannot have the address it is given.
+    too where there is none; `metadata` are keys that documents have, `versions` folders of versions
+    of the same pages, newest first; `asks_model` lets the chat ask a language model. Raises
+    FoundryError if the source cannot have the address it is given.
     """
     slug = slug_of(name)
     if not slug or not slug[0].isalpha() or is_taken(slug.replace("-", "_")):
@@ -45,7 +47,8 @@ def compose_config(
         "description": description,
         "language": language,
         "found": [key for key in metadata if len(key) < 40][:MAX_KEYS_NAMED],
-        "stages": comment_tables(),
+        "stages": comment_tables({"versions"} if versions else ()),
+        "versions": versions,
         "asks_model": asks_model,
         "source": {**dict.fromkeys(_DECIDED), **source},
     }

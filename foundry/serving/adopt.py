@@ -2,14 +2,16 @@
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from foundry.config.sources import (
     CONFIG_NAME,
     TABLES,
+    FolderSource,
     names_repository,
+    resolve,
     suggest,
     suggest_file,
 )
@@ -19,6 +21,7 @@ from foundry.rendering.first_config import compose_config, slug_of
 from foundry.serving.request import Adopted
 from foundry.serving.running import model_variables
 from foundry.sources.tables import Row, read_rows
+from foundry.sources.versions import describe_versions, recognise_versions
 from foundry.state.user_cache import cache_folder
 
 
@@ -49,15 +52,25 @@ def _adopt_path(source: Path) -> Adopted:
     project = cache_folder() / _name_in_cache(title, source)
     is_source = source.is_dir() or _has_documents_in_rows(source)
     described = suggest(str(source), project) if is_source else suggest_file(source, project)
-    _write_project(project, title, described)
-    return Adopted(str(source), str(source if is_source else source.parent), project)
+    versions = _find_versions(source, project) if source.is_dir() else []
+    _write_project(project, title, described, versions)
+    said = describe_versions(versions) if versions else ""
+    return Adopted(str(source), str(source if is_source else source.parent), project, said)
 
 
-def _write_project(project: Path, title: str, source: Mapping[str, object]) -> None:
+def _find_versions(path: Path, project: Path) -> list[str]:
+    (source,) = resolve((FolderSource(type="folder", path=path),), project, project.name)
+    assert isinstance(source, FolderSource)
+    return recognise_versions(source)
+
+
+def _write_project(
+    project: Path, title: str, source: Mapping[str, object], versions: Sequence[str] = ()
+) -> None:
     for folder in (project.parent, project):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     project.chmod(0o700)
-    written = compose_config(title, source, asks_model=bool(model_variables()))
+    written = compose_config(title, source, versions=versions, asks_model=bool(model_variables()))
     text = f"# By foundry serve, which overwrites it.\n{written}"
     file = project / CONFIG_NAME
     if not file.exists() or file.read_text(encoding="utf-8") != text:

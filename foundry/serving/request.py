@@ -23,12 +23,13 @@ class Adopted:
     """A folder, a file or a url without foundry.toml, and the project in the user's cache for it.
 
     `lasting` is what `foundry init --source` takes: the source itself, or a file's folder if that
-    file is no table of documents.
+    file is no table of documents. `versions` says which folders of versions were recognised.
     """
 
     source: str
     lasting: str
     project: Path
+    versions: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ from foundry.indexing.writer import IndexWriter
 from foundry.progress import Progress
 from foundry.records import Document, Place, Skipped
 from foundry.records.prepared import PreparedDocument
+from foundry.sources.versions import find_unlisted
 
 
 def add_documents(
@@ -62,6 +63,8 @@ def add_documents(
     assembler.add_all(embedder, progress)
     assembler.leave(left, embedder)
     told = assembler.report.to_json()
+    if config.versions and (unlisted := assembler.unlisted_versions(config.versions)):
+        told["unlisted_versions"] = unlisted
     if not writer.chunk_count:
         raise EmptyBuildError(
             _nothing_to_index(config.sources, told),
@@ -91,7 +94,7 @@ class _Assembler:
         self._contents = inputs.contents()
         self._places = self._known.find(self._contents)
         self._signatures = Signatures(inputs, cache, self._names, self._known, self._places)
-        self._corpus = _decide(self._signatures, config.build, self._read)
+        self._corpus = _decide(self._signatures, config.build, config.versions, self._read)
         self._decisions = np.zeros(len(inputs), dtype=np.uint64)
         for number in {*self._corpus.boilerplate, *self._corpus.copies}:
             self._decisions[number] = self._decision_key(number)
@@ -117,6 +120,15 @@ class _Assembler:
     def leave(self, left: Path, embedder: StaticEmbedder | None) -> None:
         """Write what the next build can take over."""
         self._next.leave(left, embedder)
+
+    def unlisted_versions(self, listed: Sequence[str]) -> list[str]:
+        """Return the folders of a new version beside those `listed`."""
+        paths: dict[str, list[str]] = {}
+        for signature in map(self._signatures.__getitem__, range(len(self._signatures))):
+            if signature is not None:
+                paths.setdefault(signature.source, []).append(signature.path)
+        found = [name for each in paths.values() for name in find_unlisted(each, listed)]
+        return [*dict.fromkeys(found)]
 
     def _find_carried(self) -> NDArray[np.int64]:
         """Return the numbers (n,) that documents to be taken over have in the index before;
@@ -229,7 +241,10 @@ class _Decisions:
 
 
 def _decide(
-    signatures: Signatures, options: BuildSection, read: Callable[[int], Document]
+    signatures: Signatures,
+    options: BuildSection,
+    versions: Sequence[str],
+    read: Callable[[int], Document],
 ) -> _Decisions:
     """Decide by the signatures of all documents; `read` gives a document by its number, as few
     have to be seen again."""
@@ -240,7 +255,7 @@ def _decide(
     repeated = [n for n, each in zip(shared, ids, strict=True) if first.setdefault(each, n) != n]
     own = np.setdiff1d(found, repeated, assume_unique=True)
     texts = signatures.texts[own]
-    originals = find_copies(own, texts, signatures.__getitem__, options.duplicates, read)
+    originals = find_copies(own, texts, signatures.__getitem__, options.duplicates, read, versions)
     copies: dict[int, list[int]] = {}
     for number, original in originals.items():
         copies.setdefault(original, []).append(number)

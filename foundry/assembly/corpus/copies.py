@@ -14,6 +14,7 @@ with fewer parts, the shorter one, and the first by name.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Literal
 from zlib import crc32
@@ -46,26 +47,30 @@ def find_copies(
     signature_of: Callable[[int], Signature | None],
     mode: Mode,
     read: Callable[[int], Document],
+    versions: Sequence[str] = (),
 ) -> dict[int, int]:
     """Return the numbers of all copies, each with the number of the document that stays.
 
     `numbers` (n,) are those of documents with a signature, `texts` (n,) the hashes of their texts.
-    `read` gives a document by its number; only `near` has to see some of them again.
+    `read` gives a document by its number; only `near` has to see some of them again. Documents in
+    different folders of `versions` are no copies.
     """
     if mode == "keep":
         return {}
     # Most texts are there once: to prefer among all takes longer than all else of this.
     compared = numbers if mode == "near" else numbers[find_shared(texts)]
     signatures = {n: each for n in compared.tolist() if (each := signature_of(n)) is not None}
-    kept: dict[bytes, int] = {}
+    version_of = partial(_version_of, sorted(versions, key=len, reverse=True))
+    kept: dict[tuple[bytes, str], int] = {}
     copies = {}
     for number in _by_preference(signatures):
-        first = kept.setdefault(signatures[number].text, number)
+        signature = signatures[number]
+        first = kept.setdefault((signature.text, version_of(signature.path)), number)
         if first != number:
             copies[number] = first
     if mode == "exact":
         return dict(sorted(copies.items()))
-    near = dict(_find_near(signatures, [*kept.values()], read))
+    near = dict(_find_near(signatures, [*kept.values()], read, version_of))
     resolved = {number: near.get(first, first) for number, first in copies.items()}
     return dict(sorted((near | resolved).items()))
 
@@ -90,12 +95,20 @@ def is_copy_name(path: str) -> bool:
     return any(_COPY_NAME.fullmatch(text) for text in (name.name, name.stem))
 
 
+def _version_of(folders: Sequence[str], path: str) -> str:
+    return next((each for each in folders if path.startswith(f"{each}/")), "")
+
+
 def _find_near(
-    signatures: Mapping[int, Signature], kept: Sequence[int], read: Callable[[int], Document]
+    signatures: Mapping[int, Signature],
+    kept: Sequence[int],
+    read: Callable[[int], Document],
+    version_of: Callable[[str], str],
 ) -> Iterator[tuple[int, int]]:
-    groups: dict[bytes, list[int]] = {}
+    groups: dict[tuple[bytes, str], list[int]] = {}
     for number in kept:
-        groups.setdefault(signatures[number].facts, []).append(number)
+        signature = signatures[number]
+        groups.setdefault((signature.facts, version_of(signature.path)), []).append(number)
     for group in groups.values():
         if len(group) > 1:
             yield from find_near_copies(group, read)

@@ -81,6 +81,10 @@ class NearDuplicates(Stage):
     )
 
 
+MAX_FOLDERS = 100
+"""Folders of versions."""
+
+
 class Versions(Stage):
     """[search.versions]: one version of each page."""
 
@@ -89,15 +93,18 @@ class Versions(Stage):
     description = (
         "of a page that lies in several folders, one for each version, shows the one in the"
         ' first of `folders` (`""` stands for paths in none of the others), or the one whose'
-        " folder the query mentions. An older one is shown only if the newer one's best result"
-        " scores less than `share` of its own"
+        " folder the query mentions, and names the others that were found in `also_at`. Without"
+        " being mentioned, an older one is shown only if the newer one's best result scores less"
+        " than `share` of its own. Documents of different versions are never merged as copies"
     )
 
-    folders: Strings = Field(min_length=2, max_length=100)
+    built_in = frozenset({"folders"})
+
+    folders: Strings = Field(min_length=2, max_length=MAX_FOLDERS)
     share: Share = 0.8
 
     step = Step(
-        Place.CHOOSE,
+        Place.PREFER,
         {"retrieval.stages.versions": ("prefer_version", "read_folders")},
         "hits = prefer_version(\n"
         "    hits, query, journal, read_folders(), depth=10 * top_k, share={share}\n"
@@ -106,12 +113,16 @@ class Versions(Stage):
         " query names.",
     )
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The folders without slashes around them."""
+        return tuple(folder.strip("/") for folder in self.folders)
+
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
         """Yield a folder that is there twice."""
         del surroundings
-        names = [folder.strip("/") for folder in self.folders]
-        for number, name in enumerate(names):
-            if name in names[:number]:
+        for number, name in enumerate(self.paths):
+            if name in self.paths[:number]:
                 yield f"search.versions.folders[{number}]: {name!r} is there twice"
 
     def own_settings(self) -> Mapping[str, object]:

@@ -1,27 +1,67 @@
 """Versions of a page: results show the newest, or the one that the query names.
 
 A version is a folder in which paths begin, and what follows it names the page: with the folders
-`v2` and `v1`, newest first, `v2/guide.md` and `v1/guide.md` are versions of `guide.md`.
+`v2` and `v1`, newest first, `v2/guide.md` and `v1/guide.md` are versions of `guide.md`. Folders of
+one series lie beside each other: `en/v2` has no pages in common with `de/v1` if both have others
+beside them.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain, islice
+from pathlib import Path
 
+from ...index.records import Place
 from ..candidates import SCORE_DIGITS
 from ..journal import Journal
 from ..results import Hit
-from ..settings import reading
+from ..settings import SETTINGS_FILE, reading
 
 STAGE = "versions"
+LEAST_YEAR = 1000  # A smaller whole number in a query counts something else: `top 3`.
+
+_AROUND = re.compile(r"[\s,;:!?()\"']+")
+_PREFIX = re.compile(r"(?:v|version-|release-)(?=\d)")
+# Names that are ordinary words too say so: `in main`, `the next version`.
+_ORDINARY = frozenset(("main", "master", "next", "current", "dev"))
+_BEFORE = frozenset(("in", "of", "on", "version", "branch", "release"))
+_AFTER = frozenset(("version", "branch", "release", "docs"))
 
 
-def read_folders() -> tuple[str, ...]:
+@cache
+def read_folders(file: Path = SETTINGS_FILE) -> tuple[str, ...]:
     """Return the folders in settings.json, newest first; "" is for paths in none of the others."""
-    with reading() as values:
+    with reading(file) as values:
         return tuple(str(folder).strip("/") for folder in values[STAGE]["folders"])
+
+
+def find_named(query: str, folders: Sequence[str]) -> set[str]:
+    """Return the folders whose versions a query names: `v2` as `v2` or `version 2`."""
+    words = [word for word in _AROUND.split(query.casefold().rstrip(".")) if word]
+    said = set[str]()
+    for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        if word not in _ORDINARY or before in _BEFORE or after in _AFTER:
+            said.add(word)
+        if before in ("version", "release", "v") and word[0].isdigit():
+            said.add(f"v{word}")
+    return {folder for folder in folders if said & _spellings(folder)}
+
+
+def _spellings(folder: str) -> set[str]:
+    name = folder.rpartition("/")[2].casefold()
+    number = _PREFIX.sub("", name).removesuffix(".x")
+    if not number[:1].isdigit():
+        return {name}
+    found = {name, number, f"v{number}", f"{number}.x", f"v{number}.x"}
+    return found - {number} if number.isdigit() and int(number) < LEAST_YEAR else found
+
+
+def without_versions(unknown: Sequence[str], folders: Sequence[str]) -> tuple[str, ...]:
+    """Return the unknown identifiers of a query without those that name a version."""
+    return tuple(text for text in unknown if not find_named(text, folders))
 
 
 def prefer_version(
@@ -35,38 +75,42 @@ def prefer_version(
 ) -> Iterator[Hit]:
     """Yield the hits, best first, without those of other versions of the same page.
 
-    Shown is the first version in the order of `folders`, those that the query names before all
-    others, whose best hit among the first `depth` scores at least `share` of the page's best. That
-    hit takes the place and the score of the page's best.
+    Shown is the first version in the order of `folders` whose best hit among the first `depth`
+    scores at least `share` of the page's best, or whatever it scores if the query names it. That
+    hit takes the place and the score of the page's best. The others found are named in `also_at`.
     """
-    words = set(re.split(r"[\s,;:!?()\"']+", query.casefold())) - {""}
-    order = sorted(folders, key=lambda folder: folder.rpartition("/")[2].casefold() not in words)
-    longest = sorted(folders, key=len, reverse=True)
+    named = find_named(query, folders)
+    order = sorted(folders, key=lambda folder: folder not in named)
+    series = _find_series(folders)
     hits = iter(hits)
     first = list(islice(hits, depth))
-    pages: dict[tuple[str, str], dict[str, Hit]] = defaultdict(dict)
+    pages: dict[tuple[str, str, str], dict[str, Hit]] = defaultdict(dict)
     for hit in first:
-        if place := _place(hit, longest):
+        if place := _place(hit, series):
             pages[place[0]].setdefault(place[1], hit)
-    shown: dict[tuple[str, str], str] = {}
+    shown: dict[tuple[str, str, str], str] = {}
     early: dict[str, Hit] = {}
     for page, versions in pages.items():
         best = next(iter(versions.values()))
-        enough = [name for name, hit in versions.items() if hit.score >= share * best.score]
+        enough = [
+            name
+            for name, hit in versions.items()
+            if name in named or hit.score >= share * best.score
+        ]
         shown[page] = min(enough, key=order.index)
         early[best.id] = versions[shown[page]]
     moved = {hit.id for found, hit in early.items() if hit.id != found}
     left_out = 0
     for hit in chain(first, hits):
-        place = _place(hit, longest)
+        place = _place(hit, series)
         is_shown = place is None or shown.get(place[0], place[1]) == place[1]
         if not is_shown:
             left_out += 1
             journal.note(STAGE, left_out=left_out)
-        if hit.id in early:
-            yield _raised(early[hit.id], hit.score)
-        elif is_shown and hit.id not in moved:
-            yield hit
+        if hit.id in early or (is_shown and hit.id not in moved):
+            versions = pages.get(place[0], {}) if place else {}
+            others = [versions[name] for name in folders if name in versions]
+            yield _naming(others, _raised(early.get(hit.id, hit), hit.score))
 
 
 def _raised(hit: Hit, score: float) -> Hit:
@@ -76,9 +120,32 @@ def _raised(hit: Hit, score: float) -> Hit:
     return replace(hit, score=score, boosts={**hit.boosts, STAGE: factor})
 
 
-def _place(hit: Hit, folders: Sequence[str]) -> tuple[tuple[str, str], str] | None:
-    """Return a hit's page, by source and name, and its version; `folders` are longest first."""
-    for folder in folders:
+def _naming(versions: Sequence[Hit], hit: Hit) -> Hit:
+    """Return a hit with the places of the other versions of its page."""
+    known = {hit.document_id, *(place.document_id for place in hit.also_at)}
+    others = [other for other in versions if other.document_id not in known]
+    if not others:
+        return hit
+    places = [Place(one.document_id, one.source, one.path, one.url, one.title) for one in others]
+    return replace(hit, also_at=[*hit.also_at, *places])
+
+
+def _find_series(folders: Sequence[str]) -> dict[str, str]:
+    """Return the folder around the series of each folder, the longest folders first.
+
+    A folder around others belongs to their series. Those that have none beside them make up one.
+    """
+    around = {folder: folder.rpartition("/")[0] for folder in folders if folder}
+    inside = Counter(around.values())
+    series = {folder: folder if folder in inside else around.get(folder, "") for folder in folders}
+    sizes = Counter(series.values())
+    longest = sorted(folders, key=len, reverse=True)
+    return {folder: series[folder] if sizes[series[folder]] > 1 else "" for folder in longest}
+
+
+def _place(hit: Hit, series: dict[str, str]) -> tuple[tuple[str, str, str], str] | None:
+    """Return a hit's page, by source, series and name, and its version."""
+    for folder, around in series.items():
         if not folder or hit.path.startswith(f"{folder}/"):
-            return (hit.source, hit.path[len(folder) :].lstrip("/")), folder
+            return (hit.source, around, hit.path[len(folder) :].lstrip("/")), folder
     return None

@@ -9,7 +9,11 @@ import pytest
 
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
-from foundry.runtime.retrieval.stages.versions import prefer_version
+from foundry.runtime.retrieval.stages.versions import (
+    find_named,
+    prefer_version,
+    without_versions,
+)
 
 FOLDERS = ("", "v3", "old/v2")
 
@@ -93,3 +97,33 @@ def test_every_page_is_shown_in_exactly_one_version(query: str) -> None:
                 named = [path for path in there if query in path]
                 wanted = named or there
                 assert [path for path in kept if path.endswith(page)] == wanted[:1]
+
+
+def test_other_versions_are_named_and_series_kept_apart() -> None:
+    folders = ("en/v2", "de/v2", "en/v1", "de/v1")
+    found = hits(("de/v1/a.md", 0.9), ("en/v1/a.md", 0.9), ("en/v2/a.md", 0.8), ("de/v2/a.md", 0.8))
+    assert shown(found, folders=folders) == ["de/v2/a.md", "en/v2/a.md"]
+    first, _ = prefer_version(found, "q", Journal(), folders, depth=50, share=0.8)
+    assert [place.path for place in first.also_at] == ["de/v1/a.md"]
+    assert shown(hits(("docs/v2/a.md", 0.9), ("docs/a.md", 0.8)), folders=("docs", "docs/v2")) == [
+        "docs/a.md"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("2025-06-18 elicitation", ["2025-06-18"]),
+        ("in v2.", ["v2"]),
+        ("version 2 of it", ["v2"]),
+        ("release 1.4", ["1.x/1.4"]),
+        ("v1.4", ["1.x/1.4"]),
+        ("top 2 tips", []),
+        ("what comes next", []),
+        ("the next version", ["next"]),
+    ],
+)
+def test_versions_are_named_in_several_ways(query: str, named: list[str]) -> None:
+    folders = ["2025-06-18", "v2", "1.x/1.4", "next"]
+    assert sorted(find_named(query, folders)) == sorted(named)
+    assert without_versions([query, "D40"], folders) == (("D40",) if named else (query, "D40"))

@@ -1,0 +1,183 @@
+"""Recognise the folders of a documentation's versions by their names and by what lies in them.
+
+`v1/guide.md` and `v2/guide.md` are versions of one page if they say much the same. The years of a
+blog, the chapters of a course and the numbers of standards are named like versions too, but their
+pages have other paths, or other texts.
+"""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import PurePosixPath
+from statistics import median
+
+from foundry.config.sources import FolderSource
+from foundry.features.stages.results import MAX_FOLDERS
+from foundry.records import RawDocument
+from foundry.sources import folder
+
+SHARED_PAGES = 0.5
+"""The share of the pages of the smaller of two folders that the other must have too."""
+
+ALIKE = 0.2
+"""The share of the word pairs of the shorter of two pages that the other must have too, in the
+median of those that are read."""
+
+PAIRS_READ = 8
+MAX_BYTES = 200_000
+"""Of a page that is read."""
+
+_RELEASED = ("latest", "stable", "current")
+_UNRELEASED = ("main", "master", "next", "dev", "nightly", "unreleased", "draft")
+_NUMBERED = re.compile(
+    r"(?:v|version-|release-)?(\d+(?:[.-]\d+)*(?:\.x)?)(?:[-.]?((?:alpha|beta|rc)[-.]?\d*))?"
+)
+_GENERIC = {"index", "readme", "license", "changelog", "_index"}
+"""Names of files that any two folders may have."""
+
+_WORD = re.compile(r"\w+")
+
+ReadText = Callable[[str], str | None]
+"""Returns the text of a page by its path; None if it is none."""
+
+
+def is_version(name: str) -> bool:
+    """Return whether a folder may be a version by its name, such as `v2`, `1.x` or `latest`."""
+    lowered = name.casefold()
+    is_word = lowered in (*_RELEASED, *_UNRELEASED)
+    return is_word or _NUMBERED.fullmatch(lowered) is not None
+
+
+def recognise_versions(source: FolderSource, paths: Iterable[str] | None = None) -> list[str]:
+    """Return the folders of a source that hold versions of the same pages, newest first.
+
+    `paths` are those of its files, if they are known already; "" stands for pages outside of the
+    other folders. Raises SourceError.
+    """
+    if paths is None:
+        paths = (each.key for each in folder.look(source) if isinstance(each, folder.Found))
+    found = find_versions(paths, lambda path: _read_text(source, path))
+    # A server knows folders by the paths that it shows.
+    return found if all(map(str.isprintable, found)) else []
+
+
+def describe_versions(versions: Sequence[str]) -> str:
+    """Return a clause that says which folders were recognised, newest first."""
+    names = ", ".join(name or "pages outside of the others" for name in versions)
+    return f"versions of the same pages, newest first: {names}"
+
+
+def find_versions(paths: Iterable[str], read: ReadText) -> list[str]:
+    """Return the folders that hold versions of the same pages, newest first.
+
+    First come folders named as released, then the folder around all of them if it has the same
+    pages, then numbers and dates from the highest down, then what is named as unreleased.
+    """
+    found = [name for folders in _candidates(paths).values() for name in _related(folders, read)]
+    return sorted(sorted(found), key=_age)[:MAX_FOLDERS]
+
+
+def find_unlisted(paths: Iterable[str], listed: Collection[str]) -> list[str]:
+    """Return folders beside `listed` versions that share their pages, newest first."""
+    unlisted = []
+    for around, folders in _candidates(paths).items():
+        known = {page for name, pages in folders.items() if name in listed for page in pages}
+        beside = [name for name in folders if name not in listed and name != around]
+        if any(name in listed and name != around for name in folders):
+            unlisted += [name for name in beside if _share(folders[name], known) >= SHARED_PAGES]
+    return sorted(sorted(unlisted), key=_age)
+
+
+def _candidates(paths: Iterable[str]) -> dict[str, dict[str, set[str]]]:
+    """Return folders that are named like versions, with their pages, by the folder around them.
+
+    That folder is one of them too, with the pages that are in none of the others.
+    """
+    named: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    paths = [*paths]
+    for path in paths:
+        parts = path.split("/")
+        for place, part in enumerate(parts[:-1]):
+            if is_version(part):
+                around = "/".join(parts[:place])
+                named[around]["/".join(parts[: place + 1])].add("/".join(parts[place + 1 :]))
+    found = {
+        around: dict(folders) for around, folders in named.items() if len(folders) <= MAX_FOLDERS
+    }
+    for path in paths:
+        parts = path.split("/")
+        for place in range(len(parts)):
+            around, name = "/".join(parts[:place]), "/".join(parts[: place + 1])
+            if around in found and name not in named[around]:
+                found[around].setdefault(around, set()).add("/".join(parts[place:]))
+    return found
+
+
+def _related(folders: Mapping[str, set[str]], read: ReadText) -> Iterator[str]:
+    """Yield the folders of which each shares pages with another one."""
+    related: set[str] = set()
+    for name, pages in folders.items():
+        others = sorted(
+            (other for other in folders if other != name),
+            key=lambda other: -_share(pages, folders[other]),
+        )
+        for other in others[:2]:
+            if name in related and other in related:
+                continue
+            if _share(pages, folders[other]) >= SHARED_PAGES:
+                shared = sorted(page for page in pages & folders[other] if not _is_generic(page))
+                if _says_the_same(name, other, shared, read):
+                    related |= {name, other}
+    # The folder around them is a version only of what has versions besides it.
+    if len(related) > 1:
+        yield from related
+
+
+def _share(pages: set[str], others: set[str]) -> float:
+    """Return which share of the pages of the smaller folder the other has too."""
+    own, their = ({page for page in each if not _is_generic(page)} for each in (pages, others))
+    return len(own & their) / max(1, min(len(own), len(their)))
+
+
+def _is_generic(page: str) -> bool:
+    return "/" not in page and PurePosixPath(page).stem.casefold() in _GENERIC
+
+
+def _says_the_same(one: str, other: str, pages: Sequence[str], read: ReadText) -> bool:
+    step = max(1, len(pages) // PAIRS_READ)
+    shares = []
+    for page in pages[::step][:PAIRS_READ]:
+        texts = [read(f"{folder}/{page}".lstrip("/")) for folder in (one, other)]
+        if all(texts):
+            first, second = map(_word_pairs, filter(None, texts))
+            shares.append(len(first & second) / max(1, min(len(first), len(second))))
+    return bool(shares) and median(shares) >= ALIKE
+
+
+def _word_pairs(text: str) -> set[tuple[str, str]]:
+    return {*pairwise(["", *_WORD.findall(text.casefold()), ""])}
+
+
+def _read_text(source: FolderSource, path: str) -> str | None:
+    raw = folder.read_file(source, path)
+    if not isinstance(raw, RawDocument) or b"\0" in raw.content[:MAX_BYTES]:
+        return None
+    return raw.content[:MAX_BYTES].decode(errors="replace")
+
+
+def _age(folder: str) -> tuple[int, list[float], bool]:
+    """Return what sorts folders of versions, newest first."""
+    name = folder.rpartition("/")[2].casefold()
+    if name in _RELEASED:
+        return 0, [_RELEASED.index(name)], False
+    if name in _UNRELEASED:
+        return 3, [_UNRELEASED.index(name)], False
+    numbered = _NUMBERED.fullmatch(name)
+    if numbered is None:
+        return 1, [], False
+    numbers: list[float] = [
+        math.inf if part == "x" else int(part) for part in re.split(r"[.-]", numbered[1])
+    ]
+    return 2, [-number for number in numbers] + [math.inf], numbered[2] is not None
