@@ -10,6 +10,7 @@ from itertools import groupby
 
 from foundry.chunking import strategies
 from foundry.chunking.packing import CountTokens, Packer, limit_tokens
+from foundry.chunking.sections import InnerPaths
 from foundry.config.file import ChunkingSection
 from foundry.records import Chunk, Document, Piece, Span, is_code
 
@@ -48,6 +49,7 @@ def chunk(
     line_starts = [0, *(match.end() for match in _NEWLINE.finditer(text))]
     ordinals: Counter[tuple[str, ...]] = Counter()
     chunks = []
+    inner = InnerPaths(document)
     pieces = _STRATEGIES[options.strategy](document, packer)
     limited = limit_tokens(pieces, packer, count_tokens, document.title)
     for piece in _trim(limited, text, keeps_indentation=is_code(document)):
@@ -65,6 +67,7 @@ def chunk(
                 line_end=bisect_right(line_starts, piece.end - 1),
                 page=bisect_right(document.reading.pages, piece.start) or None,
                 parent=piece.parent,
+                inner_paths=inner.take(piece),
             )
         )
     return _fit_parents(chunks)

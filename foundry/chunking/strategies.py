@@ -1,88 +1,59 @@
 """Ways of cutting a document into pieces, most of them by its sections."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from foundry.chunking.packing import Packer, join
-from foundry.records import Document, Piece, Span, is_code
+from foundry.chunking.sections import (
+    PathFinder,
+    Section,
+    common_path,
+    find_sections,
+    group_sections,
+    join_siblings,
+)
+from foundry.records import Document, Piece, Span, is_code, is_data
 from foundry.runtime.chat.text import find_sentence_ends
 
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """From a heading (or the beginning) to the next heading; `body_start` follows the heading."""
-
-    start: int
-    body_start: int
-    end: int
-    heading_path: tuple[str, ...] = ()
-
-
-def find_sections(document: Document) -> list[Section]:
-    """Return the sections of a document in their order; together they cover its whole body.
-
-    A heading without text only ends the sections of its level, as the end of a method does.
-    """
-    reading = document.reading
-    headings = [heading for heading in reading.headings if heading.start >= reading.body_start]
-    ends = [heading.start for heading in headings[1:]] + [len(reading.text)]
-    first = headings[0].start if headings else len(reading.text)
-    sections = [Section(reading.body_start, reading.body_start, first)]
-    ancestors: list[tuple[int, str]] = []
-    for heading, end in zip(headings, ends, strict=False):
-        while ancestors and ancestors[-1][0] >= heading.level:
-            ancestors.pop()
-        ancestors.append((heading.level, heading.text))
-        path = tuple(text for _, text in ancestors if text)
-        sections.append(Section(heading.start, heading.end, end, path))
-    return join_bare_headings(sections, reading.text)
-
-
-class PathFinder:
-    """Tells the heading path of any place in a document."""
-
-    def __init__(self, document: Document) -> None:
-        self._text = document.reading.text
-        self._sections = find_sections(document)
-        self._starts = [section.start for section in self._sections]
-
-    def path_at(self, place: int) -> tuple[str, ...]:
-        """Return the path of the first text at or after a place."""
-        while place + 1 < len(self._text) and self._text[place].isspace():
-            place += 1
-        return self._sections[max(0, bisect_right(self._starts, place) - 1)].heading_path
-
-
-def join_bare_headings(sections: Sequence[Section], text: str) -> list[Section]:
-    """Let a heading without text of its own begin the section below it.
-
-    Only when that section is deeper, so that its path names the bare heading too. A bare heading
-    before a sibling stays a section, since its words would be found nowhere else.
-    """
-    joined: list[Section] = []
-    start: int | None = None
-    for section, following in zip(sections, [*sections[1:], None], strict=True):
-        begin = section.start if start is None else start
-        is_bare = not text[section.body_start : section.end].strip()
-        depth = len(section.heading_path)
-        if is_bare and following and depth < len(following.heading_path):
-            start = begin
-            continue
-        joined.append(Section(begin, section.body_start, section.end, section.heading_path))
-        start = None
-    return joined
+RECORD_FACTOR = 2
+"""A record is whole up to so many times the limit of chunks: a part of it says little, since what
+it is about stands in another part."""
+_DATA_FIRST = re.compile(r"\s*(?:(?:`{3,}|~{3,})[ \t]*(?:toml|ya?ml|json)\b|\+{3}[ \t]*\n)")
 
 
 def split_headings(document: Document, packer: Packer) -> Iterator[Piece]:
     """Yield a piece for each section; sections above the limit are cut, and keep the heading path.
 
-    The heading's own line belongs to the first piece. A piece that would be nothing but the heading
-    is left out when others follow it: their path says the same words.
+    A record (YAML, TOML, JSON, or text that begins with a block of these) is one piece, and so are
+    neighbouring keys of larger data, below the keys that all of them are below. The heading's own
+    line belongs to the first piece. A piece that would be nothing but the heading is left out when
+    others follow it: their path says the same words.
     """
-    for section in find_sections(document):
-        yield from _split_section(document, packer, section)
+    sections, limit = find_sections(document), packer.options.max_chars
+    size = sections[-1].end - sections[0].start
+    if size <= limit * RECORD_FACTOR and _is_record(document):
+        yield _join(sections)
+    elif is_data(document):
+        for group in join_siblings(sections, limit):
+            joined = [_join(group)] if len(group) > 1 else None
+            yield from joined or _split_section(document, packer, group[0])
+    else:
+        for section in sections:
+            yield from _split_section(document, packer, section)
+
+
+def _is_record(document: Document) -> bool:
+    """Return whether a document is data, or text below data, as advisories are."""
+    reading = document.reading
+    return is_data(document) or _DATA_FIRST.match(reading.text, reading.body_start) is not None
+
+
+def _join(group: Sequence[Section]) -> Piece:
+    """Return the piece that neighbouring sections make, below what all of them are below."""
+    return Piece(group[0].start, group[-1].end, common_path(group))
 
 
 def _split_section(document: Document, packer: Packer, section: Section) -> Iterator[Piece]:
@@ -147,7 +118,10 @@ def split_definitions(document: Document, packer: Packer) -> Iterator[Piece]:
     A class above the limit is opened: its methods are pieces, and what stands between them. Where
     the reader found no definitions, and in all other documents, pieces are those of `headings`.
     """
-    limit = packer.options.max_chars if is_code(document) else 0
+    if not is_code(document):
+        yield from split_headings(document, packer)
+        return
+    limit = packer.options.max_chars
     for group in group_sections(find_sections(document), limit, depth=_OUTERMOST):
         if len(group) > 1:
             yield Piece(group[0].start, group[-1].end, group[0].heading_path)
@@ -177,47 +151,15 @@ def split_parents(document: Document, packer: Packer) -> Iterator[Piece]:
                 yield Piece(span.start, span.end, section.heading_path, parent)
 
 
-def group_sections(
-    sections: Sequence[Section], limit: int, *, depth: int = 0
-) -> Iterator[Sequence[Section]]:
-    """Groups in order: the largest subtrees of at most `limit` characters, else single sections.
-
-    A section goes on where its path comes again, as a class does after a method. No group begins
-    above `depth` headings, a single section aside.
-    """
-    ends = _find_ends(sections)
-    place = 0
-    while place < len(sections):
-        section, end = sections[place], ends[place]
-        fits = sections[end - 1].end - section.start <= limit
-        if not fits or len(section.heading_path) < depth:
-            end = place + 1
-        yield sections[place:end]
-        place = end
-
-
-def _find_ends(sections: Sequence[Section]) -> list[int]:
-    """For each section the number of the first one after it that is not below it."""
-    ends = [len(sections)] * len(sections)
-    opened: list[int] = []
-    for number, section in enumerate(sections):
-        path = section.heading_path
-        while opened and _is_over(sections[opened[-1]].heading_path, path):
-            ends[opened.pop()] = number
-        opened.append(number)
-    return ends
-
-
-def _is_over(path: tuple[str, ...], following: tuple[str, ...]) -> bool:
-    return len(following) < len(path) or (len(following) == len(path) and following != path)
-
-
 def split_sentences(document: Document, packer: Packer) -> Iterator[Piece]:
     """Yield whole sentences of one section packed up to the limit; the overlap is sentences too.
 
     A sentence above the limit is cut as a paragraph is. Blocks (fences, tables) count as sentences.
     """
     by_sentences = replace(packer, cut_prose=_cut_sentences)
+    if is_data(document):
+        yield from split_headings(document, packer)
+        return
     for section in find_sections(document):
         spans = [Span(section.start, section.end)]
         if section.end - section.start > packer.options.max_chars:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple, Self
 
-from foundry.records import Chunk, Document, is_code
+from foundry.records import Chunk, Document, is_code, is_data
 from foundry.runtime.retrieval.tokens import (
     SURFACE_MARK,
     Token,
@@ -103,10 +103,14 @@ def path_names(path: str) -> list[str]:
 
 
 def document_names(document: Document) -> list[str]:
-    """Return the names of a document's path, and of the first of those that its copies have."""
+    """Return the names of a document's path, and of the first of those that its copies have.
+
+    Data is found by the names that end as its file does: not `search.json` by `search`.
+    """
     places = document.also_at[:MAX_NAMED_COPIES]
     paths = [document.path, *(place.path for place in places)]
-    return list(dict.fromkeys(name for path in paths for name in path_names(path)))
+    names = dict.fromkeys(name for path in paths for name in path_names(path))
+    return [name for name in names if not is_data(document) or _ENDING.search(name)]
 
 
 class ChunkNames(NamedTuple):
@@ -122,8 +126,9 @@ class ChunkNames(NamedTuple):
 def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
     """Return the names of a document's chunks.
 
-    A chunk has those of the headings that it is the first below; the first chunk also has the
-    document's title, its aliases and the names of its path.
+    A chunk has those of the headings in it, and of the one that it is the first below; the first
+    chunk also has the document's title, its aliases and the names of its path. Keys of data name
+    nothing: who asks for `authentication` wants a page about it before any file that has the key.
     """
     titles = document.title, *document.reading.aliases
     of_path = document_names(document)
@@ -132,13 +137,14 @@ def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
     defined: set[tuple[str, ...]] = set()
     for place, chunk in enumerate(chunks):
         own = [*titles, *of_path] if place == 0 else []
-        path = chunk.heading_path
-        if path and path != previous_path and path not in defined:
-            own.append(path[-1])
-            if is_code(document):
-                own += qualified_names(document, path)
-                defined.add(path)
-        previous_path = path
+        paths = () if is_data(document) else (chunk.heading_path, *chunk.inner_paths)
+        for path in paths:
+            if path and path != previous_path and path not in defined:
+                own.append(path[-1])
+                if is_code(document):
+                    own += qualified_names(document, path)
+                    defined.add(path)
+            previous_path = path
         found.append(tuple(dict.fromkeys(own)))
     return ChunkNames(found, frozenset(of_path) - {*titles})
 

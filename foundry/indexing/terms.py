@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from foundry.config.search import DEFAULT_FIELDS
 from foundry.indexing.names import ChunkNames, Namer
-from foundry.records import Chunk, Document
+from foundry.records import Chunk, Document, is_data
 from foundry.records.prepared import ChunkTerms, pack
 from foundry.runtime.index.records import informative_title
 from foundry.runtime.retrieval.own_statistics import NAMED
@@ -40,6 +40,9 @@ class TermCounter:
         """Return the terms of a chunk, those of a field as often as it weighs."""
         terms = self._tokenizer.terms(chunk.text)
         for field, weight in self._fields.items():
+            if field == "headings" and is_data(document):
+                # Keys are the same in many files, and no names of what these are about.
+                weight = min(weight, 1)
             for text in _field_texts(field, document, chunk) if weight else ():
                 terms += field_terms(text) * weight
         return terms

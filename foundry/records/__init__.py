@@ -187,6 +187,14 @@ def is_code(document: Document) -> bool:
     return document.reader.startswith("code-")
 
 
+_DATA_READERS = frozenset(("json", "yaml", "toml"))
+
+
+def is_data(document: Document) -> bool:
+    """Return whether a document is structured data, whose headings are the keys of its values."""
+    return document.reader.partition("/")[0] in _DATA_READERS
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A stretch of a document chosen by a chunker, before it has an identity.
@@ -206,6 +214,7 @@ class Chunk:
 
     `page` is the page, slide or sheet on which it begins, from 1, where its format has them;
     `parent` is the larger passage to be read in its place, where the strategy has parents.
+    `inner_paths` are those of the headings in it, besides the one that it is below.
     """
 
     id: str
@@ -218,6 +227,7 @@ class Chunk:
     line_end: int
     page: int | None = None
     parent: Span | None = None
+    inner_paths: tuple[tuple[str, ...], ...] = ()
 
     def position(self) -> dict[str, int]:
         """Return where it is, as an index says it."""

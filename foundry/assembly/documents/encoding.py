@@ -40,7 +40,8 @@ _LENGTHS = struct.Struct("<II")
 """Lengths of the signature, 0 for a skipped document, and of the compressed JSON."""
 
 
-_StoredChunk = tuple[str, tuple[str, ...], int, int, int, int, int | None, Span | None]
+_Path = tuple[str, ...]
+_StoredChunk = tuple[str, _Path, int, int, int, int, int | None, Span | None, tuple[_Path, ...]]
 """The fields of a chunk that its document does not have already, in their order in `Chunk`: `id`,
 `heading_path`, `start`, `end` and those after it."""
 

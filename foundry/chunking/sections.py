@@ -1,0 +1,159 @@
+"""The sections of a document, and which of them make one piece."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, takewhile
+
+from foundry.chunking.packing import join
+from foundry.records import Document, Piece, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """From a heading (or the beginning) to the next heading; `body_start` follows the heading."""
+
+    start: int
+    body_start: int
+    end: int
+    heading_path: tuple[str, ...] = ()
+
+
+def find_sections(document: Document) -> list[Section]:
+    """Return the sections of a document in their order; together they cover its whole body.
+
+    A heading without text only ends the sections of its level, as the end of a method does.
+    """
+    reading = document.reading
+    headings = [heading for heading in reading.headings if heading.start >= reading.body_start]
+    ends = [heading.start for heading in headings[1:]] + [len(reading.text)]
+    first = headings[0].start if headings else len(reading.text)
+    sections = [Section(reading.body_start, reading.body_start, first)]
+    ancestors: list[tuple[int, str]] = []
+    for heading, end in zip(headings, ends, strict=False):
+        while ancestors and ancestors[-1][0] >= heading.level:
+            ancestors.pop()
+        ancestors.append((heading.level, heading.text))
+        path = tuple(text for _, text in ancestors if text)
+        sections.append(Section(heading.start, heading.end, end, path))
+    return join_bare_headings(sections, reading.text)
+
+
+class PathFinder:
+    """Tells the heading path of any place in a document."""
+
+    def __init__(self, document: Document) -> None:
+        self._text = document.reading.text
+        self._sections = find_sections(document)
+        self._starts = [section.start for section in self._sections]
+
+    def path_at(self, place: int) -> tuple[str, ...]:
+        """Return the path of the first text at or after a place."""
+        while place + 1 < len(self._text) and self._text[place].isspace():
+            place += 1
+        return self._sections[max(0, bisect_right(self._starts, place) - 1)].heading_path
+
+
+def join_bare_headings(sections: Sequence[Section], text: str) -> list[Section]:
+    """Let a heading without text of its own begin the section below it.
+
+    Only when that section is deeper, so that its path names the bare heading too. A bare heading
+    before a sibling stays a section, since its words would be found nowhere else.
+    """
+    joined: list[Section] = []
+    start: int | None = None
+    for section, following in zip(sections, [*sections[1:], None], strict=True):
+        begin = section.start if start is None else start
+        is_bare = not text[section.body_start : section.end].strip()
+        depth = len(section.heading_path)
+        if is_bare and following and depth < len(following.heading_path):
+            start = begin
+            continue
+        joined.append(Section(begin, section.body_start, section.end, section.heading_path))
+        start = None
+    return joined
+
+
+class InnerPaths:
+    """Tells which headings lie within pieces, each in the first piece that has it."""
+
+    def __init__(self, document: Document) -> None:
+        # From the end, so that those of the next piece can be taken off.
+        self._sections = [each for each in reversed(find_sections(document)) if each.heading_path]
+
+    def take(self, piece: Piece) -> tuple[tuple[str, ...], ...]:
+        """Return the paths of the headings that end in a piece, but for the one that it is below.
+
+        Pieces come in the order of the document.
+        """
+        found = list[tuple[str, ...]]()
+        while self._sections and self._sections[-1].body_start <= piece.end:
+            section = self._sections.pop()
+            if section.body_start > piece.start and section.heading_path != piece.heading_path:
+                found.append(section.heading_path)
+        return tuple(found)
+
+
+def group_sections(
+    sections: Sequence[Section], limit: int, *, depth: int = 0
+) -> Iterator[Sequence[Section]]:
+    """Groups in order: the largest subtrees of at most `limit` characters, else single sections.
+
+    A section goes on where its path comes again, as a class does after a method. No group begins
+    above `depth` headings, a single section aside.
+    """
+    ends = _find_ends(sections)
+    place = 0
+    while place < len(sections):
+        section, end = sections[place], ends[place]
+        fits = sections[end - 1].end - section.start <= limit
+        if not fits or len(section.heading_path) < depth:
+            end = place + 1
+        yield sections[place:end]
+        place = end
+
+
+def _find_ends(sections: Sequence[Section]) -> list[int]:
+    """For each section the number of the first one after it that is not below it."""
+    ends = [len(sections)] * len(sections)
+    opened: list[int] = []
+    for number, section in enumerate(sections):
+        path = section.heading_path
+        while opened and _is_over(sections[opened[-1]].heading_path, path):
+            ends[opened.pop()] = number
+        opened.append(number)
+    return ends
+
+
+def _is_over(path: tuple[str, ...], following: tuple[str, ...]) -> bool:
+    return len(following) < len(path) or (len(following) == len(path) and following != path)
+
+
+def join_siblings(sections: Sequence[Section], limit: int) -> Iterator[Sequence[Section]]:
+    """Groups in order, none above `limit` unless it is a single section: subtrees that fit, and
+    neighbours among them that lie below the same heading, in groups of about equal size."""
+    groups = list(group_sections(sections, limit))
+    following = [*(group[0].heading_path for group in groups[1:]), ()]
+    parents = [_joins_below(group, path) for group, path in zip(groups, following, strict=True)]
+    for _, run in groupby(zip(parents, groups, strict=True), key=lambda each: each[0]):
+        siblings = [group for _, group in run]
+        spans = [Span(group[0].start, group[-1].end) for group in siblings]
+        ends = {span.end for span in join(spans, limit)}
+        joined: list[Section] = []
+        for group in siblings:
+            joined += group
+            if group[-1].end in ends:
+                yield joined
+                joined = []
+
+
+def _joins_below(group: Sequence[Section], following: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the path below which a group has siblings: its own, if what follows is part of it."""
+    path = group[0].heading_path
+    return path if len(group) == 1 and path == following[: len(path)] else path[:-1]
+
+
+def common_path(group: Sequence[Section]) -> tuple[str, ...]:
+    """Return the headings that all sections of a group are below."""
+    levels = zip(*(section.heading_path for section in group), strict=False)
+    return tuple(level[0] for level in takewhile(lambda level: len({*level}) == 1, levels))
