@@ -50,6 +50,8 @@ FILES: dict[str, str | bytes] = {
     "rows.csv": "id,title,text\n1,One,First row\n2,Two,Second row\n",
 }
 FRESH = "fresh"
+TABLES = "[search.correction]\n[search.suggestions]\n"
+"""Stages whose tables an index has besides the lanes."""
 
 
 def write(project: Project, name: str, content: str | bytes) -> Path:
@@ -153,6 +155,38 @@ def test_changed_options_prepare_anew_what_depends_on_them(project: Project) -> 
     assert snapshot(project.index) != {}
     build(project)
     assert snapshot(project.index) == fresh_index(project)
+
+
+HEADED = {
+    "a.md": "# Pump seals\n\nA seal leaks.\n\n## Grease\n\nUse little grease.\n",
+    "b.md": "# Valves\n\n## Pump seals\n\nValves and Seals.\n\n## New seals\n\nGrease.\n",
+    "c.md": "# Grease\n\nGREASE is not Grease.\n\n## Seals\n\nUse the seals.\n",
+}
+
+
+@pytest.mark.parametrize("most_counted", [2_000_000, 8])
+def test_words_and_headings_are_taken_over(
+    most_counted: int, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foundry.indexing.words.MAX_COUNTED", most_counted)
+    config = CONFIG + "[embedding]\nprovider = 'none'\n" + TABLES
+    project = make_project({}, config=config)
+    for name, content in HEADED.items():
+        write(project, name, content)
+    build(project)
+    edits = [
+        ("b.md", "# Valves\n\nThey are closed slowly.\n"),
+        ("a.md", "# Zeals\n\n## Old pump seals\n\nA zeal leaks twice.\n"),
+        ("0.md", "# Grease\n\n## Pump seals\n\ngrease grease grease, \u00e9t\u00e9\n"),
+        ("d.md", "# Old grease\n\nGrease is older.\n"),
+        ("c.md", ""),
+    ]
+    for name, content in edits:
+        write(project, name, content)
+        build(project)
+        assert snapshot(project.index) == fresh_index(project), name
+    left = project.root / ".foundry" / "carried"
+    assert (left / "words.counts.npy").exists() is (most_counted > 8)
 
 
 def test_fresh_reads_everything(project: Project) -> None:
@@ -430,7 +464,7 @@ def apply(project: Project, edit: tuple[str, str, Any]) -> None:
     elif what == "configure":
         config = CONFIG + RECORDS
         config += 'title = "text"\n' if value == "title" else value
-        (project.root / "foundry.toml").write_text(config)
+        (project.root / "foundry.toml").write_text(config + TABLES)
     elif path.exists():
         if what == "remove":
             path.unlink()
@@ -447,7 +481,7 @@ def check_edits(edits: list[list[tuple[str, str, Any]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder) / "project")
         (project.root / "sources").mkdir(parents=True)
-        (project.root / "foundry.toml").write_text(CONFIG + RECORDS)
+        (project.root / "foundry.toml").write_text(CONFIG + RECORDS + TABLES)
         write(project, "rows.csv", "id,title,text\n1,One,First\n")
         other = Project(project.root.with_name(FRESH))
         for number, round_of_edits in enumerate([[], *edits]):

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from foundry.indexing.files import StoredRecords, describe_files, encode_json, open_stored
 from foundry.indexing.nearest import KnownNearest
 from foundry.runtime.index.layout import IndexLayout, Manifest
+from foundry.runtime.index.reader import make_record
+from foundry.runtime.index.records import ChunkRecord
 
 MANIFEST = "carried.json"
 """Says what the folder belongs to, and the sizes and hashes of its other files."""
@@ -106,7 +108,8 @@ class Carrying:
         """Return the nearest of the vectors that are taken over into `count`; None without any."""
         return KnownNearest(self.previous.left, self.chunks, count) if self.vectors else None
 
-    def texts_left_out(self) -> Iterator[str]:
-        """Yield the texts of the chunks that are not taken over."""
+    def chunks_left_out(self) -> Iterator[ChunkRecord]:
+        """Yield the chunks that are not taken over."""
         for number in np.flatnonzero(self.chunks < 0).tolist():
-            yield json.loads(b"".join(self.chunk_records.blocks(number, number + 1)))["text"]
+            line = b"".join(self.chunk_records.blocks(number, number + 1))
+            yield make_record(ChunkRecord, json.loads(line))

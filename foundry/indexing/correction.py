@@ -1,128 +1,83 @@
 """Writes the words that queries are corrected by: those of the corpus and of its language."""
 
 import math
-import re
-import unicodedata
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from foundry.embedding.static import MODEL_FOLDER
 from foundry.indexing.files import write_array, write_stretches
-from foundry.runtime.retrieval.encoder import CONTINUATION, EncoderLayout
-from foundry.runtime.retrieval.stages.nearest_words import (
-    MAX_LENGTH,
-    MIN_LENGTH,
-    CorrectionLayout,
-    mask_of,
-)
-from foundry.runtime.retrieval.tokens import Tokenizer
-
-MAX_COUNTED = 2_000_000
-"""Different forms counted at a time; beyond, those that came up once are forgotten."""
+from foundry.indexing.words import CorpusWords, count_forms
+from foundry.runtime.retrieval.stages.nearest_words import MAX_LENGTH, CorrectionLayout
 
 MAX_LETTERS = 255
 WEIGHT_UNIT = 12
 """Added to a weight for each doubling of the frequency."""
 
-_WORD = re.compile(r"(?<!\w)[^\W\d]+(?!\w)")
+_CODE_POINTS = 0x110000
+_MASK_BITS = 64
 
 
 def write_correction(
-    root: Path,
-    texts: Iterable[str],
-    tokenizer: Tokenizer,
-    most_words: int,
-    known: Iterable[str] = (),
+    root: Path, words: CorpusWords, most_words: int, known: Iterable[str] = ()
 ) -> None:
-    """Count the words of texts and write the files, with the `most_words` most frequent.
+    """Write the files, with the `most_words` most frequent words of a corpus.
 
     `known` are texts whose words are right although no chunk may have them.
     """
-    forms = count_forms(texts)
-    frequencies, best = count_words((form.casefold(), form, forms[form]) for form in forms)
-    ranked = sorted(frequencies.items(), key=lambda item: (-item[1], item[0]))
-    words = {word: count for word, count in ranked[:most_words] if is_word(word, tokenizer)}
+    frequencies = {word: words.frequencies[word] for word in words.most_frequent(most_words)}
     # In no chunk, they keep what is right from being corrected.
-    others = [form.casefold() for form in count_forms(known)]
-    others = [word for word in others if is_word(word, tokenizer)]
-    others += _words_of_language(tokenizer)
-    words |= {word: 0 for word in others if word not in words}
-    letters: Counter[str] = Counter()
-    for word, count in words.items():
-        letters.update(dict.fromkeys(word, count + 1))
-    alphabet = sorted(letters, key=lambda letter: (-letters[letter], letter))[:MAX_LETTERS]
-    codes = {letter: code for code, letter in enumerate(alphabet, start=1)}
-    kept = sorted((len(word), word) for word in words if codes.keys() >= set(word))
-    _write(CorrectionLayout(root), kept, codes, words, {w: best.get(w, w) for _, w in kept})
+    others = filter(words.is_word, map(str.casefold, count_forms(known)))
+    frequencies |= {word: 0 for word in (*others, *words.of_language) if word not in frequencies}
+    spelt = sorted(sorted(frequencies), key=len)
+    counts = np.array([frequencies[word] for word in spelt], dtype=np.int64)
+    # By word and letter (n, MAX_LENGTH): code points, 0 after the end.
+    points = np.array(spelt, dtype=f"U{MAX_LENGTH}").view(np.uint32).reshape(-1, MAX_LENGTH)
+    alphabet = _choose_letters(points, counts)
+    codes = np.zeros(_CODE_POINTS, dtype=np.uint8)
+    codes[alphabet] = np.arange(1, len(alphabet) + 1)
+    rows = codes[points]
+    is_spelt = np.count_nonzero(rows, axis=1) == np.count_nonzero(points, axis=1)
+    kept = [spelt[place] for place in np.flatnonzero(is_spelt).tolist()]
+    forms = [words.best.get(word, word).encode() for word in kept]
+    _write(CorrectionLayout(root), alphabet, rows[is_spelt], weights_of(counts[is_spelt]), forms)
 
 
-def count_forms(texts: Iterable[str], forms: Counter[str] | None = None) -> Counter[str]:
-    """Return the words of texts as they are written, with how often, added to others' `forms`."""
-    forms = Counter() if forms is None else forms
-    for text in texts:
-        normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
-        forms.update(_WORD.findall(normal))
-        if len(forms) > MAX_COUNTED:
-            forms = Counter({form: count for form, count in forms.items() if count > 1})
-    return forms
+def weights_of(frequencies: Sequence[int] | NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return frequencies (n,) as bytes (n,), by their logarithms; 0 for 0."""
+    different, places = np.unique(np.asarray(frequencies, dtype=np.int64), return_inverse=True)
+    weights = [min(255, round(WEIGHT_UNIT * math.log2(1 + each))) for each in different.tolist()]
+    return np.array(weights, dtype=np.uint8)[places]
 
 
-def count_words(spellings: Iterable[tuple[str, str, int]]) -> tuple[Counter[str], dict[str, str]]:
-    """Return how often words come up, however they are written, and how each mostly is.
-
-    `spellings` are words with a form of each, and how often that comes up.
-    """
-    frequencies: Counter[str] = Counter()
-    best: dict[str, tuple[int, str]] = {}
-    for word, form, count in spellings:
-        frequencies[word] += count
-        best[word] = min(best.get(word, (0, "")), (-count, form))
-    return frequencies, {word: form for word, (_, form) in best.items()}
-
-
-def weight_of(frequency: int) -> int:
-    """Return a frequency as a byte, by its logarithm; 0 for 0."""
-    return min(255, round(WEIGHT_UNIT * math.log2(1 + frequency)))
-
-
-def is_word(word: str, tokenizer: Tokenizer) -> bool:
-    """Return whether a run of letters is one word: scripts without spaces have no others."""
-    if not MIN_LENGTH <= len(word) <= MAX_LENGTH:
-        return False
-    tokens = tokenizer.tokenize(word)
-    is_whole = len(tokens) == 1 and tokens[0].text == word
-    return is_whole and (len(tokens[0].terms) < 2 or tokens[0].is_identifier)
-
-
-def _words_of_language(tokenizer: Tokenizer) -> list[str]:
-    """Return the whole words among the pieces of the built-in encoder, and their stems."""
-    if tokenizer.language != "english":
-        return []
-    pieces = EncoderLayout(MODEL_FOLDER).pieces.read_text(encoding="utf-8").split("\n")
-    words = [piece for piece in pieces if piece.isalpha() and not piece.startswith(CONTINUATION)]
-    stems = [term for word in words for term in tokenizer.terms(word)]
-    return [word for word in (*words, *stems) if MIN_LENGTH <= len(word) <= MAX_LENGTH]
+def _choose_letters(points: NDArray[np.uint32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the code points of the letters that most words have, the most frequent first."""
+    ordered = np.sort(points, axis=1)
+    is_counted = (ordered > 0) & (np.diff(ordered, axis=1, prepend=0) > 0)
+    # Sums of whole numbers, far below where floats round them.
+    times = np.repeat(counts + 1, np.count_nonzero(is_counted, axis=1))
+    totals = np.bincount(ordered[is_counted], times)
+    letters = np.flatnonzero(totals)
+    return letters[np.argsort(-totals[letters], kind="stable")][:MAX_LETTERS]
 
 
 def _write(
     layout: CorrectionLayout,
-    words: list[tuple[int, str]],
-    codes: dict[str, int],
-    frequencies: dict[str, int],
-    forms: dict[str, str],
+    alphabet: NDArray[np.int64],
+    rows: NDArray[np.uint8],
+    weights: NDArray[np.uint8],
+    forms: Sequence[bytes],
 ) -> None:
+    """Write words by their codes (n, MAX_LENGTH), 0 after the end of each; shorter ones first."""
     layout.root.mkdir()
-    lengths = [length for length, _ in words]
+    is_letter = rows > 0
+    lengths = np.count_nonzero(is_letter, axis=1)
     starts = np.searchsorted(lengths, np.arange(MAX_LENGTH + 2)).astype(np.uint32)
-    spelt = [[codes[letter] for letter in word] for _, word in words]
-    weights = [weight_of(frequencies[word]) for _, word in words]
-    written = [forms[word].encode() for _, word in words]
-    layout.alphabet.write_bytes("".join(codes).encode())
+    bits = np.where(is_letter, np.uint64(1) << (rows % _MASK_BITS).astype(np.uint64), np.uint64(0))
+    layout.alphabet.write_bytes("".join(map(chr, alphabet.tolist())).encode())
     write_array(layout.starts, starts)
-    write_array(layout.letters, np.array([code for word in spelt for code in word], dtype=np.uint8))
-    write_array(layout.masks, np.array([mask_of(word) for word in spelt], dtype=np.uint64))
-    write_array(layout.weights, np.array(weights, dtype=np.uint8))
-    write_stretches(layout.forms, layout.form_offsets, written)
+    write_array(layout.letters, rows[is_letter])
+    write_array(layout.masks, np.bitwise_or.reduce(bits, axis=1))
+    write_array(layout.weights, weights)
+    write_stretches(layout.forms, layout.form_offsets, forms)

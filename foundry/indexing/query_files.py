@@ -1,6 +1,5 @@
 """Writes what the stages need of an index that read queries, if they were chosen."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -9,105 +8,84 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
-from foundry.indexing.correction import (
-    count_forms,
-    count_words,
-    is_word,
-    weight_of,
-    write_correction,
-)
-from foundry.indexing.files import write_array, write_stretches
+from foundry.indexing.carried import Previous
+from foundry.indexing.completions import CompletionsBuilder
+from foundry.indexing.correction import write_correction
+from foundry.indexing.files import write_array
+from foundry.indexing.records import chunk_headings
 from foundry.indexing.synonyms import explained_by_title, write_synonyms
+from foundry.indexing.words import WordsBuilder, count_words
+from foundry.records import Chunk, Document
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.retrieval.stages.correction import FOLDER as CORRECTION
 from foundry.runtime.retrieval.stages.expansion import ExpansionLayout
-from foundry.runtime.retrieval.stages.suggestions import FOLDER as SUGGESTIONS
-from foundry.runtime.retrieval.stages.suggestions import SuggestionsLayout, fold
 from foundry.runtime.retrieval.stages.synonyms import FOLDER as SYNONYMS
 from foundry.runtime.retrieval.tokens import Tokenizer
 
-MAX_HEADINGS = 200_000
-MAX_HEADING_LENGTH = 120
-"""Characters; a longer one is no query."""
-
-MAX_HEADING_WORDS = 12
-
-_WORD = re.compile(r"\w+")
+ReadChunks = Callable[[], Iterator[ChunkRecord]]
 
 
-def write_query_files(
-    layout: IndexLayout,
-    options: IndexOptions,
-    tokenizer: Tokenizer,
-    read_chunks: Callable[[], Iterator[ChunkRecord]],
-) -> None:
-    """Write the files of each stage that was chosen."""
-    if options.correction_words:
-        texts = ("\n".join([*chunk.headings(), chunk.text]) for chunk in read_chunks())
-        known = [form for group in options.synonyms or () for form in (*group[0], *group[1])]
-        write_correction(
-            layout.root / CORRECTION, texts, tokenizer, options.correction_words, known
-        )
-    if options.suggested_words:
-        root = layout.root / SUGGESTIONS
-        _write_completions(root, read_chunks(), tokenizer, options.suggested_words)
-    if options.synonyms is not None:
-        texts = (
-            text
-            for chunk in (read_chunks() if options.acronyms else ())
-            for text in (chunk.text, *explained_by_title(chunk.title, chunk.text))
-        )
-        write_synonyms(layout.root / SYNONYMS, options.synonyms, texts, tokenizer)
+class QueryFilesBuilder:
+    """Collects what those stages need, as far as the `previous` index does not have it already."""
+
+    def __init__(
+        self, options: IndexOptions, tokenizer: Tokenizer, previous: Previous | None = None
+    ) -> None:
+        self._options, self._tokenizer = options, tokenizer
+        self._words: WordsBuilder | None = None
+        self._completions: CompletionsBuilder | None = None
+        if options.correction_words or options.suggested_words:
+            self._words = WordsBuilder(tokenizer, None if previous is None else previous.left)
+        if options.suggested_words:
+            self._completions = CompletionsBuilder(previous)
+
+    def add(self, document: Document, chunks: Sequence[Chunk]) -> None:
+        """Take the next document with its chunks."""
+        if self._words is None:
+            return
+        headings = [chunk_headings(document, chunk) for chunk in chunks]
+        for above, chunk in zip(headings, chunks, strict=True):
+            self._words.add("\n".join([*above, chunk.text]))
+        if self._completions is not None:
+            self._completions.add(heading for above in headings for heading in above)
+
+    def carry(self, first: int, last: int) -> None:
+        """Take the documents from `first` to `last` of the index before."""
+        if self._completions is not None:
+            self._completions.carry(first, last)
+
+    def write(
+        self, layout: IndexLayout, read_all: ReadChunks, read_gone: ReadChunks, left: Path | None
+    ) -> None:
+        """Write the files of each stage that was chosen, and what is `left` for the next build.
+
+        Chunks of the index before that are not in this one are `read_gone`.
+        """
+        options = self._options
+        if self._words is not None:
+            words = self._words.finish(
+                lambda: _texts(read_gone()), lambda: _texts(read_all()), left
+            )
+            if options.correction_words:
+                groups = options.synonyms or ()
+                known = [form for group in groups for form in (*group[0], *group[1])]
+                root = layout.root / CORRECTION
+                write_correction(root, words, options.correction_words, known)
+            if self._completions is not None:
+                self._completions.write(layout.root, words, options.suggested_words, left)
+        if options.synonyms is not None:
+            texts = (
+                text
+                for chunk in (read_all() if options.acronyms else ())
+                for text in (chunk.text, *explained_by_title(chunk.title, chunk.text))
+            )
+            write_synonyms(layout.root / SYNONYMS, options.synonyms, texts, self._tokenizer)
 
 
-def _write_completions(
-    root: Path, chunks: Iterable[ChunkRecord], tokenizer: Tokenizer, most_words: int
-) -> None:
-    """Write the files, with the `most_words` most frequent words."""
-    headings: dict[str, None] = {}
-    forms: Counter[str] = Counter()
-    for chunk in chunks:
-        for heading in map(" ".join, map(str.split, chunk.headings())):
-            if len(headings) < MAX_HEADINGS and 0 < len(heading) <= MAX_HEADING_LENGTH:
-                headings.setdefault(heading)
-        forms = count_forms(["\n".join([*chunk.headings(), chunk.text])], forms)
-    layout = SuggestionsLayout(root)
-    root.mkdir()
-    _write_words(layout, forms, tokenizer, most_words)
-    _write_headings(layout, list(headings))
-
-
-def _write_words(
-    layout: SuggestionsLayout, forms: Counter[str], tokenizer: Tokenizer, most_words: int
-) -> None:
-    frequencies, best = count_words((fold(form), form, forms[form]) for form in forms)
-    ranked = sorted(frequencies, key=lambda word: (-frequencies[word], word))
-    chosen = sorted(word for word in ranked[:most_words] if is_word(word, tokenizer))
-    # Words that begin sentences and headings are no names.
-    texts = [best[word] for word in chosen]
-    written = [(text if _is_name(text) else text.lower()).encode() for text in texts]
-    write_stretches(layout.words, layout.word_offsets, written)
-    weights = [weight_of(frequencies[word]) for word in chosen]
-    write_array(layout.weights, np.array(weights, dtype=np.uint8))
-
-
-def _is_name(text: str) -> bool:
-    return not (text.islower() or text.istitle())
-
-
-def _write_headings(layout: SuggestionsLayout, headings: list[str]) -> None:
-    written = [heading.encode() for heading in headings]
-    write_stretches(layout.headings, layout.heading_offsets, written)
-    places = []
-    for number, heading in enumerate(headings):
-        folded = fold(heading)
-        for match in list(_WORD.finditer(folded))[:MAX_HEADING_WORDS]:
-            places.append((folded[match.start() :], number, match.start()))
-    places.sort()
-    table = [[number for _, number, _ in places], [start for *_, start in places]]
-    write_array(layout.places, np.array(table, dtype=np.uint32).reshape(2, -1))
+def _texts(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
+    return ("\n".join([*chunk.headings(), chunk.text]) for chunk in chunks)
 
 
 MIN_WORD_LENGTH = 3

@@ -3,10 +3,17 @@
 from dataclasses import asdict
 
 from foundry.records import Chunk, Document
+from foundry.runtime.index.records import informative_title
 from foundry.runtime.retrieval.journal import MAX_TOP_K
 
 MAX_CHUNK_PLACES = MAX_TOP_K
 """Places of copies that a chunk lists, as many as a search has results; its document lists all."""
+
+
+def chunk_headings(document: Document, chunk: Chunk) -> list[str]:
+    """Return the headings above a chunk, as `ChunkRecord.headings` does."""
+    section = chunk.heading_path
+    return [*informative_title(document.title, document.id, section), *section]
 
 
 def chunk_record(document: Document, chunk: Chunk) -> dict[str, object]:

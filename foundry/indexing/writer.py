@@ -23,7 +23,7 @@ from foundry.indexing.files import RecordFile, describe_files, encode_json, open
 from foundry.indexing.headings import HeadingsBuilder
 from foundry.indexing.overlap import RankingOverlap
 from foundry.indexing.postings import K1, B, PostingsBuilder, WrittenPostings
-from foundry.indexing.query_files import frequent_words, write_expansion, write_query_files
+from foundry.indexing.query_files import QueryFilesBuilder, frequent_words, write_expansion
 from foundry.indexing.records import chunk_record, document_record
 from foundry.indexing.vectors import (
     BACKGROUND_QUESTIONS,
@@ -72,6 +72,7 @@ class IndexWriter:
         self._tokenizer = Tokenizer(language)
         self._postings = PostingsBuilder(folder, previous)
         self._headings = HeadingsBuilder(previous)
+        self._query_files = QueryFilesBuilder(self._options, self._tokenizer, previous)
         self._threads = ThreadPoolExecutor()
         self._lanes: Future[WrittenPostings] | None = None
         self._described: Future[dict[str, Any]] | None = None
@@ -99,6 +100,7 @@ class IndexWriter:
         """Take one document and its chunks; ids must not have been seen before."""
         document = prepared.document
         self._headings.add(prepared.headings, self._postings.add(prepared.terms))
+        self._query_files.add(document, prepared.chunks)
         if prepared.vectors is not None:
             vectors = prepared.vectors
             rows = unpack(vectors.rows, np.int8).reshape(-1, vectors.dimensions)
@@ -122,6 +124,7 @@ class IndexWriter:
         carrying.chunks[start:end] = np.arange(end - start) + self.chunk_count
         self._postings.carry(start, end)
         self._headings.carry(first, last)
+        self._query_files.carry(first, last)
         if carrying.vectors is not None:
             rows, scales = carrying.vectors
             self._vectors_of(rows.shape[1]).add_rows(rows[start:end], scales[start:end])
@@ -133,10 +136,10 @@ class IndexWriter:
         self._vectors = self._vectors or VectorsBuilder(self._layout, dimensions)
         return self._vectors
 
-    def texts_left_out(self) -> Iterator[str]:
-        """Yield the texts of all chunks of the previous index that were not carried over."""
+    def chunks_left_out(self) -> Iterator[ChunkRecord]:
+        """Yield all chunks of the previous index that were not carried over."""
         if self._carrying is not None:
-            yield from self._carrying.texts_left_out()
+            yield from self._carrying.chunks_left_out()
 
     def embed(self, embedder: Embedder, step: StartStep) -> None:
         """Embed all chunks, when all have been added, as a step of work."""
@@ -161,7 +164,7 @@ class IndexWriter:
             self._settle(layout.vectors, layout.sketch)
         self._close_grown()
         self._settle(layout.chunks, layout.documents)
-        write_query_files(layout, self._options, self._tokenizer, self._read_chunks)
+        self._query_files.write(layout, self._read_chunks, self.chunks_left_out, self._left)
 
     def _write_postings(self) -> WrittenPostings:
         if self._carrying is not None:

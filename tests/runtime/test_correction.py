@@ -15,6 +15,7 @@ from small_indexes import Note, rendered_server, write_notes
 from foundry.config.search import IndexOptions
 from foundry.indexing.correction import write_correction
 from foundry.indexing.versions import open_index
+from foundry.indexing.words import CorpusWords, count_forms
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.settings import IndexUnusableError
@@ -146,7 +147,9 @@ def test_the_nearest_is_as_near_as_by_definition(
     tmp_path_factory: pytest.TempPathFactory, known: set[str], word: str
 ) -> None:
     root = tmp_path_factory.mktemp("words") / "correction"
-    write_correction(root, [" ".join(sorted(known))], Tokenizer("none"), 1_000)
+    write_correction(
+        root, CorpusWords(count_forms([" ".join(sorted(known))]), Tokenizer("none")), 1_000
+    )
     opened = Words.open(root)
     most = 2 if len(word) >= 6 else 1
     fewest = min(distance(word, other) for other in known)
@@ -173,7 +176,11 @@ def distance(one: str, other: str) -> int:
 
 
 def test_frequency_and_the_edit_decide_between_words_equally_near(tmp_path: Path) -> None:
-    write_correction(tmp_path / "w", ["mine mine mint pint pints"], Tokenizer("none"), 1_000)
+    write_correction(
+        tmp_path / "w",
+        CorpusWords(count_forms(["mine mine mint pint pints"]), Tokenizer("none")),
+        1_000,
+    )
     opened = Words.open(tmp_path / "w")
     assert opened.nearest("mink") == Nearest("mine", 1, 19)
     # A letter left out is more likely than one replaced.
@@ -182,14 +189,22 @@ def test_frequency_and_the_edit_decide_between_words_equally_near(tmp_path: Path
 
 
 def test_words_are_bounded_and_the_frequent_are_kept(tmp_path: Path) -> None:
-    write_correction(tmp_path / "w", ["one one one two two three"], Tokenizer("none"), 2)
+    write_correction(
+        tmp_path / "w",
+        CorpusWords(count_forms(["one one one two two three"]), Tokenizer("none")),
+        2,
+    )
     opened = Words.open(tmp_path / "w")
     assert [word for word in ("one", "two", "three") if word in opened] == ["one", "two"]
 
 
 def test_the_same_texts_give_the_same_bytes(tmp_path: Path) -> None:
     for name in "ab":
-        write_correction(tmp_path / name, ["b a Ab ab ab", "éa"], Tokenizer("english"), 1_000)
+        write_correction(
+            tmp_path / name,
+            CorpusWords(count_forms(["b a Ab ab ab", "éa"]), Tokenizer("english")),
+            1_000,
+        )
     files = [sorted(file.name for file in (tmp_path / name).iterdir()) for name in "ab"]
     assert files[0] == files[1]
     assert all(

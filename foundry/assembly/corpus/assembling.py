@@ -115,7 +115,8 @@ class _Assembler:
                 self._carry(first, last, int(carried[first]))
                 progress.advance(last - first)
         if embedder is not None:
-            self._known.resume(embedder, self._writer.texts_left_out())
+            gone = (chunk.text for chunk in self._writer.chunks_left_out())
+            self._known.resume(embedder, gone)
 
     def leave(self, left: Path, embedder: StaticEmbedder | None) -> None:
         """Write what the next build can take over."""
