@@ -178,7 +178,7 @@ def test_a_copy_is_found_by_all_that_it_had(make_project: MakeProject) -> None:
 
 def test_every_copy_is_named_by_a_hit(make_project: MakeProject) -> None:
     names = [f"copy of {number}.md" for number in range(30)]
-    project = make_project({name: FILES["guide/pump.md"] for name in names})
+    project = make_project(dict.fromkeys(names, FILES["guide/pump.md"]))
     project.succeed("build")
     (found,) = project.ask("water out of the shaft")["results"]
     assert {found["path"], *(place["path"] for place in found["also_at"])} == {*names}

@@ -205,6 +205,7 @@ CHANGES: dict[str, Change] = {
     "search.feedback": (FOLDER, {}, False),
     "search.anchors": (FOLDER, {}, False),
     "search.recency": (FOLDER, {}, False),
+    "search.languages": (FOLDER, {}, False),
     "search.operators": (FOLDER, {}, False),
     "search.links": (FOLDER, {}, False),
     "search.expansion": (FOLDER, {}, True),
@@ -269,6 +270,7 @@ CHANGES: dict[str, Change] = {
     "export.templates": (FOLDER, "templates", False),
 }
 STAGE_KEYS: dict[str, dict[str, object]] = {
+    "languages": {"share": 0.6},
     "operators": {"phrase_chunks": 9},
     "correction": {"words": 1000},
     "suggestions": {"words": 1000},

@@ -102,6 +102,30 @@ class Synonyms(Stage):
             yield "search.synonyms: does nothing; set file, or acronyms = true"
 
 
+class Languages(Stage):
+    """[search.languages]: a question in another language than the documents."""
+
+    name = "languages"
+    summary = "says when a question is in another language than the documents"
+    description = (
+        "says so, on the page, in the chat, over MCP and in `stages`, when a question seems to be"
+        " in another language than the documents: by its script, or by frequent words of Dutch,"
+        " English, French, German, Italian, Portuguese and Spanish. It says nothing if on average"
+        " more than this `share` of the chunks has such a word, and nothing with an embedding"
+        " model other than the built-in one, which may know several languages"
+    )
+    is_tuned = False
+
+    share: Share = 0.02
+
+    step = Step(
+        Place.WIDEN,
+        {"retrieval.stages.languages": ("note_language",)},
+        "note_language(index, query, journal, share={share})",
+        readme="A notice says so where a question is in another language than the documents.",
+    )
+
+
 class Suggestions(Stage):
     """[search.suggestions]: how a query that is being typed may go on."""
 
@@ -154,4 +178,4 @@ class Expansion(Stage):
     )
 
 
-STAGES = (Operators, Correction, Synonyms, Expansion, Suggestions)
+STAGES = (Languages, Operators, Correction, Synonyms, Expansion, Suggestions)

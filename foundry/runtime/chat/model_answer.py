@@ -12,7 +12,7 @@ from typing import Any
 
 from ..index.reader import Index, current_index
 from ..language_model import BudgetSpentError, LanguageModel, ModelChunk, ModelError
-from ..retrieval.results import HEDGES, Hit, Match, SearchResponse
+from ..retrieval.results import HEDGES, Hit, Match, SearchResponse, notices_of
 from ..web.requests import AsyncSearch
 from .answer import (
     AnswerReason,
@@ -58,6 +58,8 @@ class ModelChat:
         sources, passages = await find_passages(search, asked, query, origin, notice)
         sources = replace(sources, also_searched=own)
         yield sources
+        for told in notices_of(sources.stages):
+            yield Delta(f"{told}\n\n")
         failure = None
         if passages:
             hedge = HEDGES.get(sources.match) if sources.match else None
