@@ -18,6 +18,7 @@ from .retrieval.stages.document_cap import cap_documents
 from .retrieval.stages.expansion import expand_query
 from .retrieval.stages.feedback import boost_feedback
 from .retrieval.stages.heuristics import rerank_heuristically
+from .retrieval.stages.languages import note_language
 from .retrieval.stages.links import add_linked
 from .retrieval.stages.minimum_score import require_lane_score, require_score
 from .retrieval.stages.near_duplicates import merge_near_duplicates
@@ -50,6 +51,7 @@ def search_hybrid(
     if searched != plain:
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
+    note_language(index, query, journal, share=0.02)
     searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)
     terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns).select(filters)

@@ -189,13 +189,15 @@ def events(
     text: str = SENTENCE,
     match: Match = "strong",
     unknown: tuple[str, ...] = (),
+    notices: tuple[str, ...] = (),
 ) -> list[tuple[str, dict[str, Any]]]:
-    """The events of an answer, by a search that finds one passage."""
+    """The events of an answer, by a search that finds one passage and whose stages have notices."""
+    stages: dict[str, dict[str, Any]] = {notice: {"notice": notice} for notice in notices}
 
     async def search(query: str, top_k: int, *, filters: Any) -> SearchResponse:
         assert (top_k, filters) == (3, {"tags": "odd"})
         hits = (hit(text),)
-        return SearchResponse(query, "hybrid", "default", False, match, unknown, 1.0, {}, hits)
+        return SearchResponse(query, "hybrid", "default", False, match, unknown, 1.0, stages, hits)
 
     async def collect() -> list[tuple[str, dict[str, Any]]]:
         answer = Chat(search).answer(Conversation(turns, 3, {"tags": "odd"}))
@@ -295,6 +297,14 @@ def test_a_follow_up_is_searched_for_with_what_it_follows() -> None:
     sources = events(FOLLOWED_UP)[0][1]
     joined = f"{ASKED[0].content} {FOLLOWED_UP[-1].content}"
     assert (sources["query"], sources["query_from"]) == (joined, "conversation")
+
+
+def test_an_answer_begins_with_the_notices_of_stages() -> None:
+    _, (_, delta), _ = events(notices=("Read as: valve.", "It seems to be German."))
+    said = "Read as: valve.\n\nIt seems to be German.\n\nThe valve is replaced yearly. [1]"
+    assert delta["text"].startswith(said)
+    _, (_, delta), _ = events(match="none", notices=("It seems to be German.",))
+    assert delta["text"].startswith("It seems to be German.\n\nNothing was found")
 
 
 def test_thanks_are_answered_without_a_search() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..index.reader import Index, current_index
-from ..retrieval.results import HEDGES, term_weights
+from ..retrieval.results import HEDGES, notices_of, term_weights
 from ..web.requests import AsyncSearch
 from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, find_passages
 from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
@@ -60,7 +60,7 @@ class Chat:
         sources, passages = await find_passages(self.search, asked, query, query_from)
         yield sources
         text, done = extract_answer(sources, passages, language=self.language)
-        yield Delta(text)
+        yield Delta("\n\n".join([*notices_of(sources.stages), text]))
         yield done
 
 

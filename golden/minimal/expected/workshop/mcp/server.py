@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from ..index.documents import DocumentRecord, Documents, SourceList, join_chunks
 from ..index.reader import Index, current_index, served
 from ..index.records import ChunkRecord, Record
-from ..retrieval.results import HEDGES, Hit, LaneRanks, SearchResponse
+from ..retrieval.results import HEDGES, Hit, LaneRanks, SearchResponse, notices_of
 from ..retrieval.settings import InvalidRequestError, ServerError, settings
 from ..web.citations import document_url
 from ..web.filtered import SearchArguments
@@ -80,7 +80,8 @@ async def _find(search: AsyncSearch, asked: SearchArguments) -> FoundPassages:
     response = await search(asked.query, asked.top_k, mode=asked.mode, filters=asked.filters)
     hits = tuple(FoundPassage(**_values(hit, url=document_url(hit))) for hit in response.hits)
     hedge = HEDGES.get(response.match) if hits else None
-    notice = hedge and f"{hedge}; these passages are the nearest."
+    nearest = [f"{hedge}; these passages are the nearest."] if hedge else []
+    notice = " ".join([*notices_of(response.stages), *nearest]) or None
     return FoundPassages(**_values(response, hits=hits, notice=notice))
 
 

@@ -96,6 +96,11 @@ class SearchResponse(Record):
         return is_chosen and any(hit.document_id == chunk.document_id for hit in self.hits)
 
 
+def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
+    """Return what stages have to tell whoever asks."""
+    return [details["notice"] for details in stages.values() if "notice" in details]
+
+
 def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
     """Yield every candidate as a hit, best first, reading each when it is asked for."""
     lanes = candidates.semantic, candidates.keyword, candidates.rerank
