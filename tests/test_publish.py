@@ -181,7 +181,9 @@ def test_at_most_two_versions_are_kept(built: Project) -> None:
     assert versions(built) == ["v5", "v6"]
 
 
-@pytest.mark.parametrize("damage", ["empty folder", "nothing to read", "only empty files"])
+@pytest.mark.parametrize(
+    "damage", ["empty folder", "nothing to read", "only empty files", "only pictures"]
+)
 def test_failed_build_leaves_the_previous_index(damage: str, built: Project) -> None:
     note = built.root / "sources" / "note.md"
     note.unlink()
@@ -189,12 +191,16 @@ def test_failed_build_leaves_the_previous_index(damage: str, built: Project) -> 
         note.write_bytes(b"\x7fELF" + bytes(range(256)))
     elif damage == "only empty files":
         note.write_bytes(b"")
+    elif damage == "only pictures":
+        note.with_name("scan.png").write_bytes(b"\x89PNG\r\n\x1a\nIHDR\0")
     result = built.run("build")
     assert result.exit_code == 1
     assert f"no documents to index in {built.root / 'sources'}" in result.stderr
-    assert "hint: check path, include and exclude" in result.stderr
+    hint = "to read scans: ocr = true" if damage == "only pictures" else "check path, include"
+    assert f"hint: {hint}" in result.stderr
     assert versions(built) == ["v1"]
     assert edition(built) == "one"
+    note.with_name("scan.png").unlink(missing_ok=True)
     edit(built, "one")
     assert "(unchanged)" in built.succeed("build", "--quiet").output
 

@@ -7,17 +7,17 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Self
 
 from foundry.errors import StrictBuildError, install_command
-from foundry.records import Document, Finding, Reading, Skipped
+from foundry.records import NEEDS_OCR, Document, Finding, Reading, Skipped
 from foundry.secrets import find_secrets
 from foundry.sources.names import INCLUDING_SECRETS, LOOKS_SECRET
 from foundry.terminal import format_table, list_briefly
 
-NEEDS_OCR = "no text layer, needs OCR"
 OVERSIZE = "over the size limit"
 DECODING, HIDDEN, SECRET, SCAN = "decoding", "hidden", "secret", "scan"
 UNSURE, UNSEEN = "lines of a picture that may be misread", "pages that are pictures, not read"
 REPLACED, GUESSED = "replaced characters", "guessed encoding: "
 """The groups of findings."""
+TO_READ_SCANS = f"to read scans: ocr = true in [[sources]], and {install_command('ocr')}"
 
 
 @dataclass(slots=True)
@@ -242,7 +242,7 @@ def _sections(report: Mapping[str, Any]) -> Iterator[str]:
         yield INCLUDING_SECRETS
     is_unseen = any(finding["kind"] == UNSEEN for finding in report["findings"])
     if NEEDS_OCR in reasons or is_unseen:
-        yield f"to read scans: ocr = true in [[sources]], and {install_command('ocr')}"
+        yield TO_READ_SCANS
     for extra, count in report.get("lacking", {}).items():
         yield f"{count:,} read as plain text; for their outline: {install_command(extra)}"
     if unlisted := report.get("unlisted_versions"):

@@ -11,11 +11,12 @@ from foundry.readers.allowance import allowing_pictures
 from foundry.readers.contract import TOO_MUCH, FileReader, Reader, UnreadableError, asking_for
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise, normalise_line
+from foundry.readers.formats import pictures
 from foundry.readers.formats.html import declared_charset
 from foundry.readers.notes import taking_notes
 from foundry.readers.registry import NAMED_BY_FILE, choose, find_by_kind, find_by_name
 from foundry.readers.sniffing import binary_kind, document_kind
-from foundry.records import Document, RawDocument, Reading, Skipped
+from foundry.records import PICTURE, Document, RawDocument, Reading, Skipped
 from foundry.runtime.chat.text import find_sentence_ends
 from foundry.runtime.index.records import GOES_ON
 from foundry.secrets import find_secrets
@@ -124,7 +125,7 @@ def _refuse(raw: RawDocument) -> Skipped | None:
         return _skip(raw, "not what its name says", kind)
     if document:
         return _skip(raw, f"{document} is not supported")
-    return _skip(raw, "not a text format", kind)
+    return _skip(raw, PICTURE if kind in pictures.KINDS else "not a text format", kind)
 
 
 def _assemble(

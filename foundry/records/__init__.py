@@ -54,6 +54,10 @@ class RawDocument:
         return cls(**{**described, **lists}, content=content)
 
 
+NEEDS_OCR, PICTURE = "no text layer, needs OCR", "a picture"
+"""Why a document is skipped that OCR may read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Skipped:
     """An input that is not in the index, and why. `reason` is a short constant phrase."""

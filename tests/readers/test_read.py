@@ -102,7 +102,7 @@ def test_a_page_is_read_as_one_whatever_its_name(path: str) -> None:
         (zip_of("xl/workbook.xml"), "a.bin", ("damaged", "CalamineError")),
         (zip_of("a.txt"), "a.zip", ("not a text format", "zip archive")),
         (gzip.compress(b"words", mtime=0), "a.gz", ("not a text format", "gzip archive")),
-        (b"\x89PNG\r\n\x1a\nIHDR", "a.png", ("not a text format", "PNG image")),
+        (b"\x89PNG\r\n\x1a\nIHDR", "a.png", ("a picture", "PNG image")),
         (bytes(range(256)) * 20, "a.dat", ("not a text format", "binary data")),
         (
             b"#!/bin/sh\n" + b"x\n" * 40_000 + bytes(40_000),

@@ -81,7 +81,7 @@ LINES = (" ".join(WORDS[:8]), " ".join(WORDS[8:]))
 def test_nothing_is_read_from_pictures_unless_asked(sandbox: Sandbox) -> None:
     jpeg = picture(*LINES, kind="JPEG")
     skipped = read_file(picture(*LINES), "a.png", sandbox, ocr=False)
-    assert isinstance(skipped, Skipped) and skipped.reason == "not a text format"
+    assert isinstance(skipped, Skipped) and skipped.reason == "a picture"
     skipped = read_file(scan(jpeg), "a.pdf", sandbox, ocr=False)
     assert isinstance(skipped, Skipped) and skipped.reason == "no text layer, needs OCR"
     mixed = read_file(scan("Words of a page with text.", jpeg), "a.pdf", sandbox, ocr=False)

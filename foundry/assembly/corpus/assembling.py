@@ -30,7 +30,7 @@ from foundry.assembly.documents.cache import DocumentCache
 from foundry.assembly.documents.inputs import Inputs
 from foundry.assembly.documents.preparer import Preparer
 from foundry.assembly.documents.recipe import Recipe
-from foundry.assembly.report import BuildReport, Figures, Remarks
+from foundry.assembly.report import TO_READ_SCANS, BuildReport, Figures, Remarks
 from foundry.config.file import BuildSection
 from foundry.config.project import Config
 from foundry.config.sources import Source
@@ -39,7 +39,7 @@ from foundry.errors import EmptyBuildError
 from foundry.indexing.carried import Previous
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Progress
-from foundry.records import Document, Place, Skipped
+from foundry.records import NEEDS_OCR, PICTURE, Document, Place, Skipped
 from foundry.records.prepared import PreparedDocument
 from foundry.sources.versions import find_unlisted
 
@@ -66,10 +66,7 @@ def add_documents(
     if config.versions and (unlisted := assembler.unlisted_versions(config.versions)):
         told["unlisted_versions"] = unlisted
     if not writer.chunk_count:
-        raise EmptyBuildError(
-            _nothing_to_index(config.sources, told),
-            hint="check path, include and exclude in foundry.toml",
-        )
+        raise _nothing_to_index(config.sources, told)
     return told
 
 
@@ -281,8 +278,10 @@ def count_reasons(report: dict[str, Any]) -> dict[str, int]:
     return dict(sorted(Counter(entry["reason"] for entry in report["skipped"]).items()))
 
 
-def _nothing_to_index(sources: Sequence[Source], report: Mapping[str, Any]) -> str:
+def _nothing_to_index(sources: Sequence[Source], report: Mapping[str, Any]) -> EmptyBuildError:
     reasons = Counter(entry["reason"] for entry in report["skipped"])
     places = ", ".join(str(getattr(source, "path", source.name)) for source in sources)
     listed = "".join(f"\n  {count} x {reason}" for reason, count in reasons.most_common())
-    return f"no documents to index in {places}{listed}"
+    is_scanned = reasons.keys() & {NEEDS_OCR, PICTURE}
+    hint = TO_READ_SCANS if is_scanned else "check path, include and exclude in foundry.toml"
+    return EmptyBuildError(f"no documents to index in {places}{listed}", hint=hint)

@@ -26,9 +26,8 @@ from foundry.readers.formats.pdf_layout import (
     put_in_tables,
 )
 from foundry.readers.formats.pdf_tables import MAX_RULES, MAX_WORDS, Rule, Word, find_tables
-from foundry.records import Link, Reading
+from foundry.records import NEEDS_OCR, Link, Reading
 
-NEEDS_OCR = "no text layer, needs OCR"
 MAX_PAGES = 20_000
 MAX_OUTLINE_ENTRIES = 20_000
 MAX_LINKS_OF_PAGE = 1_000
