@@ -1,10 +1,10 @@
 """Answers questions with sentences of the passages that a search finds.
 
 A sentence is worth the share of the question's terms that it holds, weighted by their rarity in the
-index, times how well its passage ranked. Words of grammar ("does it get") do not count. It is
-quoted only if it and its neighbours, with the headings above them, hold half of the question by
-that weight (1 and 27 % of two collections' questions whose documents were taken out, 83 and 76 % of
-others); else passages are only named.
+index, times how well its passage ranked. Words of grammar ("does it get") count only in a question
+that has no others. It is quoted only if it and its neighbours, with the headings above them, hold
+half of the question by that weight (1 and 27 % of two collections' questions whose documents were
+taken out, 83 and 76 % of others); else passages are only named.
 """
 
 import re
@@ -104,10 +104,7 @@ def extract(
     index: Index,
     empty: frozenset[str] = ENGLISH.empty,
 ) -> list[tuple[NumberedPassage, str]]:
-    """Return the best sentences that each say something new, in the order of the passages.
-
-    Words that are `empty`, in lower case, count only in a question that has no others.
-    """
+    """Return the best sentences that each say something new, in the order of the passages."""
 
     def terms_of(text: str) -> set[str]:
         return set(index.tokenizer.terms(text))
