@@ -10,9 +10,10 @@ from itertools import groupby
 
 from foundry.chunking import strategies
 from foundry.chunking.packing import CountTokens, Packer, limit_tokens
+from foundry.chunking.repeating import Origins
 from foundry.chunking.sections import InnerPaths
 from foundry.config.file import ChunkingSection
-from foundry.records import Chunk, Document, Piece, Span, is_code
+from foundry.records import Chunk, Document, Piece, Reading, Span, is_code
 
 _STRATEGIES: Mapping[str, Callable[[Document, Packer], Iterator[Piece]]] = {
     "headings": strategies.split_headings,
@@ -28,7 +29,6 @@ _MARKDOWN_READERS = frozenset(
 )
 """Readers whose text is written as Markdown, whatever the file was."""
 
-_NEWLINE = re.compile("\n")
 _WORD = re.compile(r"[^\W_]")
 
 
@@ -45,8 +45,8 @@ def chunk(
     """
     text = document.reading.text
     is_markdown = document.reader.partition("/")[0] in _MARKDOWN_READERS
-    packer = Packer(text, document.reading.blocks, is_markdown, options)
-    line_starts = [0, *(match.end() for match in _NEWLINE.finditer(text))]
+    packer = Packer(text, _wholes(document.reading), is_markdown, options)
+    origins = Origins(document.reading)
     ordinals: Counter[tuple[str, ...]] = Counter()
     chunks = []
     inner = InnerPaths(document)
@@ -63,14 +63,26 @@ def chunk(
                 heading_path=piece.heading_path,
                 start=piece.start,
                 end=piece.end,
-                line_start=bisect_right(line_starts, piece.start),
-                line_end=bisect_right(line_starts, piece.end - 1),
+                line_start=origins.line_of(piece.start),
+                line_end=origins.line_of(piece.end - 1),
                 page=bisect_right(document.reading.pages, piece.start) or None,
                 parent=piece.parent,
                 inner_paths=inner.take(piece),
+                origin=origins.span_of(piece.start, piece.end),
             )
         )
     return _fit_parents(chunks)
+
+
+def _wholes(reading: Reading) -> list[Span]:
+    """Return what stays whole if it fits: lists, and the blocks that are in none of them."""
+    starts = [each.start for each in reading.lists]
+    wholes = [*reading.lists]
+    for block in reading.blocks:
+        place = bisect_right(starts, block.start) - 1
+        if place < 0 or reading.lists[place].end <= block.start:
+            wholes.append(block)
+    return sorted(wholes, key=lambda each: each.start)
 
 
 def _trim(pieces: Iterator[Piece], text: str, *, keeps_indentation: bool) -> Iterator[Piece]:
@@ -98,7 +110,8 @@ def _fit_parents(chunks: Sequence[Chunk]) -> list[Chunk]:
     for parent_span, members in groupby(chunks, key=lambda chunk: chunk.parent):
         family = list(members)
         if parent_span is not None:
-            fitting = Span(family[0].start, family[-1].end)
+            first, last = family[0].origin or family[0], family[-1].origin or family[-1]
+            fitting = Span(first.start, last.end)
             family = [replace(member, parent=fitting) for member in family]
         fitted += family
     return fitted

@@ -134,7 +134,8 @@ class Reading:
     the pages or pictures whose text was read from a picture, from 1, `unsure` counts the lines of
     them that may be misread, `looked_at` the pages and pictures in which text was looked for, and
     `unseen` those that only show pictures and were not read; `is_hurried` where it was the time
-    that kept more from being read.
+    that kept more from being read. Chunking adds `lists`, which stay whole with their stems if they
+    fit, and `repeated`: stems that are in `text` again, since their list was cut.
     """
 
     text: str
@@ -157,6 +158,8 @@ class Reading:
     looked_at: int = 0
     unseen: int = 0
     is_hurried: bool = False
+    lists: tuple[Span, ...] = ()
+    repeated: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +221,8 @@ class Chunk:
 
     `page` is the page, slide or sheet on which it begins, from 1, where its format has them;
     `parent` is the larger passage to be read in its place, where the strategy has parents.
-    `inner_paths` are those of the headings in it, besides the one that it is below.
+    `inner_paths` are those of the headings in it, besides the one that it is below. `origin` is
+    where it stands if what is repeated in the text is left out, as lines and `parent` are counted.
     """
 
     id: str
@@ -232,12 +236,14 @@ class Chunk:
     page: int | None = None
     parent: Span | None = None
     inner_paths: tuple[tuple[str, ...], ...] = ()
+    origin: Span | None = None
 
     def position(self) -> dict[str, int]:
         """Return where it is, as an index says it."""
+        origin = self.origin or self
         position = {
-            "start": self.start,
-            "end": self.end,
+            "start": origin.start,
+            "end": origin.end,
             "line_start": self.line_start,
             "line_end": self.line_end,
         }

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from foundry.assembly.documents.signature import Block, find_blocks
 from foundry.indexing.files import look_up
-from foundry.records import Chunk, Document, Reading
+from foundry.records import Chunk, Document, Reading, Span
 
 MIN_DOCUMENTS = 10
 LONG_SHARE = 0.1
@@ -104,9 +104,10 @@ def _remaining(
 def _cut(reading: Reading, chunk: Chunk, start: int, end: int) -> Chunk:
     if (start, end) == (chunk.start, chunk.end):
         return chunk
-    text = reading.text
+    text, origin = reading.text, chunk.origin or chunk
     return replace(
         chunk,
+        origin=Span(origin.start + start - chunk.start, origin.end + end - chunk.end),
         text=text[start:end],
         start=start,
         end=end,

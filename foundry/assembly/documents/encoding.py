@@ -41,7 +41,9 @@ _LENGTHS = struct.Struct("<II")
 
 
 _Path = tuple[str, ...]
-_StoredChunk = tuple[str, _Path, int, int, int, int, int | None, Span | None, tuple[_Path, ...]]
+_StoredChunk = tuple[
+    str, _Path, int, int, int, int, int | None, Span | None, tuple[_Path, ...], Span | None
+]
 """The fields of a chunk that its document does not have already, in their order in `Chunk`: `id`,
 `heading_path`, `start`, `end` and those after it."""
 

@@ -7,6 +7,7 @@ from foundry.assembly.documents.encoding import encode_result
 from foundry.assembly.documents.recipe import Recipe
 from foundry.chunking import chunk
 from foundry.chunking.blocks import cut_blocks
+from foundry.chunking.lists import repeat_stems
 from foundry.embedding.providers.token_estimate import estimate_tokens
 from foundry.embedding.static import StaticEmbedder
 from foundry.errors import FoundryError
@@ -65,7 +66,7 @@ class Preparer:
         document = read(raw, is_worker=self._is_worker)
         if isinstance(document, Skipped):
             return document
-        document = cut_blocks(document, self._recipe.chunking)
+        document = repeat_stems(cut_blocks(document, self._recipe.chunking), self._recipe.chunking)
         chunks = chunk(document, self._recipe.chunking, estimate_tokens)
         if not chunks:
             return Skipped(document.source, document.path, "no text")
