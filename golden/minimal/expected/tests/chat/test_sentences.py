@@ -97,6 +97,21 @@ def test_hostile_marks_cost_little(piece: str) -> None:
     assert time.process_time() - started < 10
 
 
+@pytest.mark.parametrize("marks", [("-", "-"), ("1.", "2."), ("*", "*"), ("(1)", "(2)")])
+@pytest.mark.parametrize("gap", ["\n", "\n\n"])
+def test_an_item_is_quoted_with_what_introduces_it(marks: tuple[str, str], gap: str) -> None:
+    items = [f"{mark} the work of {who} is done" for mark, who in zip(marks, "ab", strict=True)]
+    stem = "It has been said before. Never stop it unless:"
+    shown = [item if marks[0] == "(1)" else item.partition(" ")[2] for item in items]
+    text = gap.join([stem, *items]) + "\n\nAll of this was said."
+    assert [*dict.fromkeys(sentences(text))] == [
+        "It has been said before.",
+        f"Never stop it unless: {shown[0]}",
+        f"Never stop it unless: {shown[1]}",
+        "All of this was said.",
+    ]
+
+
 def test_a_row_of_a_table_names_the_columns_of_its_values() -> None:
     table = (
         "| Month | Gross | |\n|:---|---:|---|\n"

@@ -254,6 +254,18 @@ def test_a_row_far_down_a_table_is_shown_below_the_names_of_its_columns() -> Non
     assert marked(shown)[:2] == ["Price", "HP-2030"]
 
 
+@pytest.mark.parametrize("mark", ["-", "(1)", "12."])
+def test_an_item_far_down_a_list_is_shown_below_what_introduces_it(mark: str) -> None:
+    items = [f"{mark} condition number {number} is fulfilled there" for number in range(40)]
+    items[30] += " by the zebra"
+    text = f"{LOREM * 3}\n\nWhat follows is a rule. Never stop it unless:\n\n" + "\n".join(items)
+    shown = snippet_of(show("zebra", text))
+    assert shown.startswith("Never stop it unless: \u2026 ")
+    assert "number 30 is fulfilled there by the zebra" in shown
+    below = snippet_of(show("sleeps", f"{text}\n\n{LOREM * 9}The zebra sleeps."))
+    assert "Never" not in below
+
+
 def test_names_of_columns_that_leave_no_room_for_a_row_are_not_shown_again() -> None:
     shown = show("HP-2030", table(f"| {LOREM * 3} | Name | Price |"))
     assert snippet_of(shown).startswith("\u2026 \u2022 HP-2030 \u00b7 Pump 30")

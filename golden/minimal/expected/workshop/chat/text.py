@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise, zip_longest
 
+from ..retrieval.snippets import LIST
+
 MIN_SENTENCE, MAX_SENTENCE = 20, 400  # Characters; a longer one is cut.
 
 _CLOSING = "\"')\\]\u00bb\u2019\u201d\u300b\u300d\u300f\u3011\uff09"
@@ -20,6 +22,7 @@ _NO_END = re.compile(
     r"|nov|dec)\.$|(?:^|\n)[ \t>]*[0-9]{1,3}\.$",
     re.IGNORECASE,
 )
+_ITEM = re.compile(r"^\s*(?:(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|(?=\(\w{1,5}\)[ \t]))", re.MULTILINE)
 _CODE_SPAN = re.compile(r"`[^`\n]{1,300}`")
 
 _CODE_BLOCK = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z).*?$", re.MULTILINE | re.DOTALL)
@@ -74,7 +77,7 @@ def sentences(text: str) -> Iterator[str]:
     if f"\n{text}".count("\n```") % 2 and text.endswith("\n```"):
         text = f"```\n{text}"  # The block of code began in an earlier chunk.
     text = _TABLE.sub(_name_columns, _CODE_BLOCK.sub("\n", text.replace("\\\n", "\n")))
-    for block in _BLOCK.split(_HEADING_OR_RULE.sub("\n", text)):
+    for block in _BLOCK.split(LIST.sub(_carry_stem, _HEADING_OR_RULE.sub("\n", text))):
         if block.lstrip().startswith("|"):
             block = ", ".join(filter(None, _cells(block)))
         plain = _LINK.sub(r"\1\2", _WIKILINK.sub(r"\1\2", " ".join(block.split())))
@@ -84,6 +87,11 @@ def sentences(text: str) -> Iterator[str]:
             sentence = shorten(plain[start:end].strip(), MAX_SENTENCE)
             if len(sentence) >= MIN_SENTENCE:
                 yield sentence
+
+
+def _carry_stem(found: re.Match[str]) -> str:
+    items = filter(str.strip, _ITEM.split(found["items"]))
+    return "".join(f"\n\n{found['stem']}{item}" for item in items)
 
 
 def _name_columns(table: re.Match[str]) -> str:
