@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from conftest import Project
 
 from foundry.cli.main import main
 from foundry.config.project import LANGUAGES, load_config
@@ -88,6 +89,21 @@ def test_what_is_found_is_said_and_decided(tmp_path: Path, monkeypatch: pytest.M
     assert "front matter in 1 of 3 read: title, audience" in said
     assert read(tmp_path / "p")["project"]["language"] == "german"
     assert 'found: "audience"\n' in (tmp_path / "p" / "foundry.toml").read_text()
+
+
+@pytest.mark.usefixtures("formatted_once", "forked_servers")
+def test_a_new_project_forgives(tmp_path: Path) -> None:
+    copies = {f"{name}.md": f"# Pump\n\n{TEXTS['english']} {name}\n" for name in ("old", "new")}
+    init(tmp_path / "p", write(tmp_path / "docs", {**copies, "b.md": "# Hose\n\nCoil it up.\n"}))
+    assert list(load_config(tmp_path / "p").stages) == [
+        *("operators", "correction", "suggestions", "near_duplicates"),
+    ]
+    project = Project(tmp_path / "p")
+    project.succeed("build", "--quiet")
+    answer = project.ask("when is the vallve opened")
+    assert answer["stages"]["correction"]["corrected"] == {"vallve": "valve"}
+    assert len([hit for hit in answer["results"] if "valve" in hit["text"]]) == 1
+    assert {hit["path"] for hit in project.ask("+hose pump")["results"]} == {"b.md"}
 
 
 def test_what_is_given_stands_in_the_file(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ def specification() -> dict[str, str]:
             "client/roots": same,
             "client/elicitation": "# Elicitation\n\nA server asks the person for what it lacks."
             f" Forms of the kind {version[:4]} are filled in by the person.\n",
-            "server/tools": "# Tools\n\nA model calls tools by their names, as in"
-            f" {version.replace('-', ' ')}.\n",
+            "server/tools": "# Tools\n\nA model calls tools by their names"
+            f"{', and waits for them' * (version != 'draft')}.\n",
         }.items()
     } | {"welcome.md": "# Welcome\n\nThis is where one begins.\n"}
 

@@ -7,6 +7,7 @@ from foundry.features.interfaces import INTERFACES
 from foundry.features.operation import HTTP
 from foundry.features.providers import PROVIDERS
 from foundry.features.snippet import Snippet
+from foundry.features.stage import Stage
 from foundry.features.stages import STAGES
 from foundry.features.stores import STORES
 from foundry.features.targets import TARGETS
@@ -51,10 +52,17 @@ def every_feature() -> list[Feature | type[Feature]]:
     ]
 
 
-def comment_tables(chosen: Collection[str] = ()) -> list[Snippet]:
-    """Return a commented line for each table of [search] that chooses a stage, if none has yet."""
+def list_tables(without: Collection[str] = ()) -> list[Snippet]:
+    """Return a line of a new foundry.toml for each table of [search] that chooses a stage.
+
+    Those that it does not choose are comments; some may be left out.
+    """
     return [
-        Snippet(f"{f'# [search.{stage.name}]':{_COMMENT_COLUMN}}# {stage.summary}")
+        Snippet(f"{_written(stage):{_COMMENT_COLUMN}}# {stage.summary}")
         for stage in STAGES.values()
-        if stage.name not in chosen
+        if stage.name not in without
     ]
+
+
+def _written(stage: type[Stage]) -> str:
+    return f"[search.{stage.name}]" if stage.is_in_new else f"# [search.{stage.name}]"

@@ -48,6 +48,7 @@ class Stage(Feature, Table):
         needs_filters: It sets filters of a search.
         waits: It waits for a model, so searches run in threads.
         tells_of_corpus: It shows words of the corpus besides those of results.
+        is_in_new: A new foundry.toml chooses it.
         is_tuned: `foundry eval --tune` tries other numbers for it.
         built_in: Keys that the index is built with, which are not tuned; if there are any, so is
             the table.
@@ -60,6 +61,7 @@ class Stage(Feature, Table):
     needs_filters: ClassVar[bool] = False
     waits: ClassVar[bool] = False
     tells_of_corpus: ClassVar[bool] = False
+    is_in_new: ClassVar[bool] = False
     is_tuned: ClassVar[bool] = True
     built_in: ClassVar[frozenset[str]] = frozenset()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from foundry.config.package_names import is_taken
 from foundry.config.sources import CONFIG_NAME, with_base_url
-from foundry.features.contributions import comment_tables
+from foundry.features.contributions import list_tables
 from foundry.rendering.environment import render
 
 _DECIDED = "path repository url id title text include exclude base_url allow_private".split()
@@ -47,7 +47,7 @@ def compose_config(
         "description": description,
         "language": language,
         "found": [key for key in metadata if len(key) < 40][:MAX_KEYS_NAMED],
-        "stages": comment_tables({"versions"} if versions else ()),
+        "stages": list_tables({"versions"} if versions else ()),
         "versions": versions,
         "asks_model": asks_model,
         "source": {**dict.fromkeys(_DECIDED), **source},

@@ -11,7 +11,7 @@ import pytest
 from conftest import CONFIG, MakeProject
 
 from foundry.config.project import load_config
-from foundry.features.contributions import comment_tables, every_feature
+from foundry.features.contributions import every_feature, list_tables
 from foundry.features.feature import Feature
 from foundry.features.operation import Interface
 from foundry.features.providers import PROVIDERS
@@ -142,8 +142,10 @@ def test_each_is_chosen_by_words_of_its_own() -> None:
 
 
 def test_a_new_file_lists_every_stage() -> None:
-    listed = [line.text.partition("]")[0] for line in comment_tables()]
-    assert listed == [f"# [search.{name}" for name in STAGES]
+    listed = [line.text.partition("]")[0] for line in list_tables()]
+    assert [line.removeprefix("# ") for line in listed] == [f"[search.{name}" for name in STAGES]
+    chosen = [line.removeprefix("[search.") for line in listed if line.startswith("[")]
+    assert chosen == ["operators", "correction", "suggestions", "near_duplicates"]
 
 
 def test_explain_writes_nothing_and_names_every_file(make_project: MakeProject) -> None:

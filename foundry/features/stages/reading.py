@@ -20,6 +20,7 @@ class Operators(Stage):
         " contain its words"
     )
     needs_filters = True
+    is_in_new = True
     is_tuned = False
     section = "operators"
 
@@ -55,6 +56,7 @@ class Correction(Stage):
         " two for words of six letters or more. Words with a digit, quoted words and known"
         " words of the language are left alone. The response says what was searched for"
     )
+    is_in_new = True
     is_tuned = False
     built_in = frozenset({"words"})
     section = "correction"
@@ -136,6 +138,7 @@ class Suggestions(Stage):
         "`GET /suggest?q=` completes the last word of a query with the corpus's `words` most"
         " frequent words, and offers headings; the page shows both while somebody types"
     )
+    is_in_new = True
     is_tuned = False
     built_in = frozenset({"words"})
     files = ("package/page/suggest.css", "package/page/suggest.js")

@@ -69,6 +69,7 @@ class NearDuplicates(Stage):
         " others in `near_duplicates`, and names their documents in `also_at`. Results with equal"
         " texts, titles and headings are always merged so"
     )
+    is_in_new = True
 
     similarity: float = Field(default=0.8, ge=0.5, le=1)
 
