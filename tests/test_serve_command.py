@@ -178,7 +178,7 @@ def test_a_table_is_served_by_rows_or_as_one_document(
     (tmp_path / "parts.csv").write_text(content)
     with serving(tmp_path / "parts.csv", "--no-watch", variables=cache) as serve:
         address = serve.wait_for_address()
-        assert f"{documents} documents, " in "".join(serve.said)
+        assert f"{documents} document" in "".join(serve.said)
         kept = [tmp_path, tmp_path / "parts.csv"][documents - 1]
         assert f"foundry init NAME --source {kept}\n" in "".join(serve.said)
         assert search(address, "D40") == [["parts.csv"], ["1"]][documents - 1]
