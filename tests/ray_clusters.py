@@ -25,9 +25,10 @@ VARIABLES = {
 
 
 class RunningCluster:
-    """A cluster, and what builds need in their environment to use it."""
+    """A cluster, and the command and the environment of builds that use it."""
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, process: "subprocess.Popen[str]", python: str) -> None:
+        self.foundry = [python, "-m", "foundry"]
         self._process = process
         self._nodes = 0
         self.address = self._answer()
@@ -59,12 +60,18 @@ class RunningCluster:
 
 @contextmanager
 def ray_cluster(
-    folder: Path, variables: Mapping[str, str] | None = None, python: str = sys.executable
+    folder: Path, variables: Mapping[str, str] | None = None, python: str | Path = sys.executable
 ) -> Iterator[RunningCluster]:
-    """A cluster without nodes that run tasks; `variables` are for the processes of its nodes."""
+    """A cluster without nodes that run tasks; `variables` are for the processes of its nodes.
+
+    They are run by `python`, by a link, because Ray starts nothing where a path has a space.
+    """
+    environment = folder / "environment"
+    environment.symlink_to(Path(python).parent.parent)
+    command = str(environment / "bin" / Path(python).name)
     with (folder / "cluster.log").open("w") as log:
         process = subprocess.Popen(
-            [python, __file__],
+            [command, __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -72,7 +79,7 @@ def ray_cluster(
             env={**os.environ, **VARIABLES, **(variables or {})},
         )
         try:
-            yield RunningCluster(process)
+            yield RunningCluster(process, command)
         finally:
             process.communicate(timeout=240)
 

@@ -5,6 +5,7 @@ Both are Node programs, installed once into a folder of the environment.
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -101,10 +102,13 @@ def test_inspector(export: Path, address: str, transport: str) -> None:
     else:
         # A command of its own, because the Inspector takes options of the server's for its own.
         command = export.parent / "server"
-        command.write_text(
-            f"#!{sys.executable} -I\nimport runpy, sys\nsys.path.insert(0, {str(export)!r})\n"
+        code = (
+            f"import runpy, sys\nsys.path.insert(0, {str(export)!r})\n"
             "runpy.run_module('notes', run_name='__main__', alter_sys=True)\n"
         )
+        # Its first line cannot name an interpreter whose path has a space.
+        begin = shlex.join(["exec", sys.executable, "-I", "-c", code])
+        command.write_text(f'#!/bin/sh\n{begin} "$@"\n')
         command.chmod(0o755)
         target = (str(command), "mcp")
 

@@ -19,7 +19,7 @@ from configurations import chunking
 from conftest import CONFIG, MakeProject, Project
 from document_files import Text, docx, paragraph, pdf, slow_rst
 from ports import free_port
-from processes import FOUNDRY, foundry, snapshot
+from processes import foundry, snapshot
 from ray_clusters import RunningCluster, is_worker, ray_cluster
 from sharing import begin_foundry
 from waiting import wait_until
@@ -76,24 +76,36 @@ def mixed_files() -> dict[str, str | bytes]:
     }
 
 
-def build(project: Project, *arguments: str, **variables: str) -> dict[str, Any]:
-    here = FOUNDRY if "ray" in arguments else begin_foundry()
+def build(project: Project) -> dict[str, Any]:
+    done = foundry("build", project.root, "--quiet", "--json", begin=begin_foundry())
+    return answer_of(done)
+
+
+def build_on(cluster: RunningCluster, project: Project) -> dict[str, Any]:
+    options = ("--engine", "ray", "--ray-address", cluster.address)
     done = foundry(
-        "build", project.root, "--quiet", "--json", *arguments, variables=variables, begin=here
+        *("build", project.root, "--quiet", "--json", *options),
+        variables=cluster.variables,
+        begin=cluster.foundry,
     )
+    return answer_of(done)
+
+
+def answer_of(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert isinstance(answer, dict)
     return answer
 
 
-def begin(project: Project, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
+def begin(cluster: RunningCluster, project: Project, *arguments: str) -> "subprocess.Popen[str]":
+    command = [*cluster.foundry, "build", str(project.root), "--quiet", "--json"]
     return subprocess.Popen(
-        [*FOUNDRY, "build", str(project.root), "--quiet", "--json", "--engine", "ray", *arguments],
+        [*command, "--engine", "ray", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
-        env={**os.environ, **variables},
+        env={**os.environ, **cluster.variables},
     )
 
 
@@ -269,7 +281,7 @@ def test_interrupted_it_goes_on_where_it_ended(
     # The last of them keeps the build from ending before its interruption.
     project = make_project({**many(120), SLOW: slow_rst(60_000)})
     cluster.have_nodes(1)
-    process = begin(project, "--jobs", "1", **cluster.variables)
+    process = begin(cluster, project, "--jobs", "1")
     wait_until_some(project, process)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=SECONDS)
@@ -290,7 +302,7 @@ def test_killed_node_loses_nothing(make_project: MakeProject, cluster: RunningCl
     local = make_project(files, config=CONFIG + TABLE, name="local")
     count = build(local)["changes"]["read"]
     cluster.have_nodes(2)
-    process = begin(project, **cluster.variables)
+    process = begin(cluster, project)
     before = wait_until_some(project, process)
     killed = cluster.kill_node()
     assert killed
@@ -302,7 +314,7 @@ def test_killed_node_loses_nothing(make_project: MakeProject, cluster: RunningCl
     wait_until(lambda: not any(is_worker(worker) for worker in killed))
     # The second node goes on where a build of this machine ended.
     (local.root / "sources" / "new.md").write_text("# New\n\nWords.")
-    result = build(local, "--engine", "ray", "--ray-address", cluster.address, **cluster.variables)
+    result = build_on(cluster, local)
     assert (result["changes"]["read"], result["changes"]["reused"]) == (1, count)
 
 
@@ -320,9 +332,28 @@ def test_other_foundry_on_a_node_is_an_error(make_project: MakeProject, tmp_path
     project = make_project({"a.md": "# Words"})
     with ray_cluster(tmp_path, {"PYTHONPATH": str(other)}) as cluster:
         cluster.have_nodes(1)
-        process = begin(project, **cluster.variables)
+        process = begin(cluster, project)
         _, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 1
     assert f"Foundry 0.0.1 (here {package.__version__})" in said
     assert "install the same Foundry" in said
     build(project)
+
+
+@pytest.mark.slow
+def test_interpreter_that_ray_cannot_start_is_an_error(
+    make_project: MakeProject, cluster: RunningCluster, tmp_path: Path
+) -> None:
+    project = make_project({"a.md": "# Words"})
+    cluster.have_nodes(1)
+    environment = tmp_path / "My environment"
+    environment.symlink_to(sys.prefix)
+    python = str(environment / "bin" / "python")
+    done = foundry(
+        *("build", project.root, "--engine", "ray"),
+        variables=cluster.variables,
+        begin=[python, "-m", "foundry"],
+    )
+    assert done.returncode == 1
+    assert f"{python}: Ray starts no tasks by a path with spaces" in done.stderr
+    assert "hint: install Foundry into an environment whose path has none" in done.stderr

@@ -163,7 +163,7 @@ def test_export_answers_as_the_builder_did_without_model_or_network(
 def test_cluster_embeds_as_this_machine_does(python: Path, model: Path, tmp_path: Path) -> None:
     options = f'provider = "sentence-transformers"\nmodel = {json.dumps(str(model))}'
     indexes = []
-    with ray_cluster(tmp_path, python=str(python)) as cluster:
+    with ray_cluster(tmp_path, python=python) as cluster:
         cluster.have_nodes(1)
         for engine in ("local", "ray"):
             project = tmp_path / engine
@@ -172,7 +172,7 @@ def test_cluster_embeds_as_this_machine_does(python: Path, model: Path, tmp_path
             (project / "foundry.toml").write_text(
                 f'[project]\nname = "notes"\n\n{source}\n\n[embedding]\n{options}\nquery = "same"\n'
             )
-            command = (python, "-m", "foundry", "build", project, "--quiet", "--json")
+            command = (*cluster.foundry, "build", project, "--quiet", "--json")
             built = json.loads(run(*command, "--engine", engine, **cluster.variables))
             assert built["changes"]["embedded"] == built["chunks"] > 10
             indexes.append(snapshot(Path(built["index"])))

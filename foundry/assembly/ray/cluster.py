@@ -1,6 +1,7 @@
 """A Ray cluster that a build joins. It is as its operator has set it up."""
 
 import os
+import re
 import socket
 import sys
 import time
@@ -26,6 +27,8 @@ WITHOUT_NODES_SECONDS = 60.0
 """A build waits this long for nodes when there are none left."""
 
 CHECK_SECONDS = 5.0
+
+_MEANT_BY_SHELLS = re.compile(r"""[\s'"\\$`&|;<>()*?\[\]{}~!#]""")
 
 SAME_EVERYWHERE = "install the same Foundry, Python and libraries on every node, and build again"
 
@@ -159,6 +162,8 @@ class Cluster:
         self._held.callback(ray.shutdown)
         with _explaining(ray, hint=_JOIN.format(address=self.address)):
             ray.init(self.address, log_to_driver=False, logging_level="error")
+        with _explaining(ray):
+            _check_interpreter(ray)
         return ray
 
     def _reach(self) -> None:
@@ -179,6 +184,25 @@ class Cluster:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _check_interpreter(ray: Any) -> None:
+    """Raise BuildError if this machine is to run tasks and cannot start what runs them.
+
+    Ray has a shell start its workers, by the interpreter's path without quotes, and tries that
+    again for ever. Another machine's path is not known here.
+    """
+    here = ray.util.get_node_ip_address()
+    runs_tasks = any(
+        node["Alive"] and node["NodeManagerAddress"] == here and node["Resources"].get("CPU")
+        for node in ray.nodes()
+    )
+    if runs_tasks and _MEANT_BY_SHELLS.search(sys.executable):
+        raise BuildError(
+            f"{sys.executable}: Ray starts no tasks by a path with spaces or signs of a shell",
+            hint="install Foundry into an environment whose path has none, or reach this one by a"
+            " link without them, and start Ray and Foundry from there",
+        )
 
 
 def get_here(reference: Reference) -> Any:

@@ -169,6 +169,7 @@ def found_by(index: Any, query: str, allowed: Any = None) -> list[int]:
         ('"oil the seal"', [0]),
         ('"SEAL, AND"', [1]),
         ('"seal and oil gets"', [1]),
+        ('"oil gets"', [1]),
         ('"pump"', [0, 1]),
         ('"note 4" seals', [4]),
         ('"\u4e95\u6238\u30dd"', [3]),
