@@ -25,6 +25,8 @@ from servers import get, in_checkout, post, run_tests, serving
 from foundry.cli.main import main
 from foundry.runtime.language_model import BYTES_PER_TOKEN, MAX_EVENT_BYTES
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 HANDBOOK = Path(__file__).parent.parent / "examples" / "handbook"
 QUESTION = "Who is Orsel Vane?"
 CANARIES = {

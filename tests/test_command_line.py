@@ -26,6 +26,8 @@ from foundry.progress import Bar, Lines, Progress, Reporter
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.records import RawDocument
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 NOTE = {"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"}
 
 INTERRUPTED = """

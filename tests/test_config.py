@@ -15,7 +15,7 @@ from foundry.config.search import DEFAULT_WEIGHTS
 from foundry.config.sources import FolderSource, RecordsSource
 from foundry.config.web_sources import SitemapSource, SiteSource
 
-pytestmark = pytest.mark.usefixtures("forked_readers")
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers", "forked_readers")
 
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
 SOURCE = '[[sources]]\ntype = "folder"\npath = "sources"\n'

@@ -20,6 +20,8 @@ from servers import chat_sources, get, in_checkout, in_python, post, serving
 from foundry.cli.main import main
 from foundry.runtime.retrieval.journal import TOO_MUCH
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 HANDBOOK = Path(__file__).parent.parent / "examples" / "handbook"
 QUESTIONS = (
     "What are the safety requirements?",

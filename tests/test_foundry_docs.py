@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from conftest import Project
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 ROOT = Path(__file__).parent.parent
 QUESTIONS = 40
 LEAST = 0.95

@@ -7,6 +7,8 @@ import pytest
 from conftest import MakeProject
 from servers import run_tests
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 NOTES = {
     "pumps.md": "# Pumps\n\nReplace the D40 seal yearly.\n\n## Oil\n\nFill in oil before use.\n",
     "lamps.md": "# Lamps\n\nA lamp is checked before each shift.\n",

@@ -17,6 +17,8 @@ from foundry.assembly.lock import hold_lock
 from foundry.config.project import load_config
 from foundry.rendering.environment import encode_toml
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 NOTE = {"note.md": "# Pumps\n\nReplace the D40 seal yearly.\n"}
 ATTACK = (
     '"""+__import__("os").system("touch canary")+""" $(touch canary) `touch canary`;touch canary\n'

@@ -36,6 +36,8 @@ from foundry.rendering.environment import (
 )
 from foundry.rendering.formatting import parse_back
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 # fmt: off
 ALPHABET = [
     '"', "'", '"""', "'''", "\\", '\\"', "\r", "\n", "\r\n", "\x00", "\x0c", "\u2028", "\u2029",

@@ -31,6 +31,8 @@ from foundry.features.providers import PROVIDERS
 from foundry.files import write_files
 from foundry.rendering.plan import plan_server
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 WORDS = "mine safety rule lantern bell the of ventilation water gas".split()
 STAGES = """
 [search.heuristics]

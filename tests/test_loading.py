@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import CONFIG, Project
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 INTERRUPTED = """
 import os, runpy, signal, sys
 class Interrupt:

@@ -17,7 +17,7 @@ from foundry.config.project import load_config
 from foundry.export.compose import compose_export
 from foundry.export.write import write_export
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
 
 NOTES = {
     "pumps.md": "# Pumps\n\nA seal keeps the water in.\n",

@@ -12,7 +12,7 @@ from conftest import Project
 from pptx import Presentation
 from servers import get, in_checkout, serving
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 ENDLESS = "W" * 90

@@ -16,7 +16,7 @@ from language_models import Call, Reply, answer, language_model
 from node_packages import node_modules
 from servers import get, in_checkout, serving
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
 
 TOKEN = "a-token-of-at-least-32-characters"
 HOSTILE = (

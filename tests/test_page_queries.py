@@ -8,7 +8,7 @@ from browsers import Visit, browser, playwright, visit
 from conftest import CONFIG, Project
 from servers import in_checkout, serving
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
 
 STAGES = "[search.operators]\n[search.correction]\n[search.suggestions]\n"
 

@@ -21,6 +21,8 @@ from sharing import begin_foundry
 
 from foundry.cli.main import main
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 NOTE = "# Seals\n\nReplace the D40 seal yearly. Edition {edition}.\n"
 
 

@@ -18,6 +18,8 @@ from foundry.features.providers import PROVIDERS
 from foundry.files import write_files
 from foundry.rendering.plan import plan_server
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 CONFIG = """
 [project]
 name = "tickets"

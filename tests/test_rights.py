@@ -22,6 +22,8 @@ from starlette.testclient import TestClient
 
 from foundry.config.search import IndexOptions
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 RULES: Mapping[str, Mapping[str, object]] = {
     "sales": {"tags": ["sales"]},
     "first": {"source": "s0"},

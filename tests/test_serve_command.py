@@ -23,6 +23,8 @@ from systems import needs_proc
 from waiting import wait_until
 from web_sites import Route, page
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 SECONDS = 60
 SEALS = "# Seals\n\nReplace the D40 seal yearly.\n"
 

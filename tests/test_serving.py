@@ -31,6 +31,8 @@ from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.settings import IndexUnusableError
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 FILES = {f"n{number}.md": f"# Pump {number}\n\nIt needs seal D{number}0.\n" for number in range(40)}
 TOKEN = "t" * 40
 
@@ -166,7 +168,8 @@ def test_a_new_index_is_served_without_a_restart(
 
     # Counted as soon as it is served.
     def is_counted() -> bool:
-        metrics = urllib.request.urlopen(f"{served.url}/metrics").read().decode()
+        with urllib.request.urlopen(f"{served.url}/metrics") as reply:
+            metrics = reply.read().decode()
         return 'index_reloads_total{result="ok"} 2.0' in metrics
 
     wait_until(is_counted)
@@ -586,7 +589,8 @@ def test_workers_answer_together_and_are_replaced(
 
     # Every worker knows what all have counted, a second later.
     def all_is_known() -> bool:
-        metrics = urllib.request.urlopen(f"{served.url}/metrics").read().decode()
+        with urllib.request.urlopen(f"{served.url}/metrics") as reply:
+            metrics = reply.read().decode()
         counted = 'http_requests_total{method="POST",route="/search",status="200"} 20.0'
         return counted in metrics
 

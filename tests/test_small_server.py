@@ -8,6 +8,8 @@ import pytest
 from conftest import CONFIG, Project
 from servers import get, in_checkout, post, serving
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 OPTIONS = """
 [embedding]
 provider = "none"
@@ -57,11 +59,13 @@ def test_it_searches_and_has_no_other_endpoints(export: Path) -> None:
         found = post(f"{address}/search", {"query": "seal"})["results"]
         assert [hit["title"] for hit in found] == ["Pumps"]
         assert list(get(f"{address}/openapi.json")["paths"]) == ["/search", "/healthz", "/readyz"]
-        with pytest.raises(urllib.error.HTTPError, match="422"):
+        with pytest.raises(urllib.error.HTTPError, match="422") as refused:
             post(f"{address}/search", {"query": "seal", "filters": {"path": "note"}})
+        refused.value.close()
         for path in ("documents", "sources", f"chunks/{found[0]['id']}", "metrics"):
-            with pytest.raises(urllib.error.HTTPError, match="404"):
+            with pytest.raises(urllib.error.HTTPError, match="404") as refused:
                 get(f"{address}/{path}")
+            refused.value.close()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from foundry.config.project import load_config
 from foundry.config.synonyms import read_synonyms
 from foundry.errors import ConfigError
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 FILES = {
     "arms.md": "# Arms\n\nForward kinematics (FK) gives the pose of a hand.\n",
     "clusters.md": "# Clusters\n\nKubernetes restarts what has stopped.\n",

@@ -18,6 +18,8 @@ from conftest import CONFIG, MakeProject, Project
 from processes import snapshot
 from sharing import begin_foundry
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 SECONDS = 60
 
 

@@ -23,6 +23,8 @@ from foundry.fetching.exchange import Answer, exchange
 from foundry.fetching.network import Network
 from foundry.urls import Url
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 
 @pytest.fixture
 def site() -> Iterator[Site]:

@@ -224,6 +224,7 @@ def _ask(address: str, question: str | None) -> Iterator[str]:
             # Of its own, since proxies of the environment are for other addresses.
             build_opener(ProxyHandler({})).open(request, timeout=ANSWER_SECONDS).close()
         except HTTPError as error:
+            error.close()
             # What the owner's hooks refuse is their business.
             if error.code >= 500:
                 yield f"{path} is answered with {error.code}"

@@ -24,6 +24,8 @@ from foundry.embedding.vector_cache import VectorCache
 from foundry.progress import Reporter
 from foundry.runtime.index.records import ChunkRecord
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 KEY = "key-of-the-service"
 TABLE = StaticEmbedder().contract
 CONFIG = """

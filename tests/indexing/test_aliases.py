@@ -3,6 +3,8 @@
 import pytest
 from conftest import MakeProject, Project
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 HERON = """---
 title: Nycticorax
 aliases: [Night heron, ZX-81]

@@ -22,6 +22,8 @@ from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 from foundry.records import Document, RawDocument, Skipped
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 WORDS = "The quick brown fox jumps over the lazy dog while seven wizards mix potions".split()
 
 

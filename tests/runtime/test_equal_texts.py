@@ -15,6 +15,8 @@ from foundry.evaluation.in_server import rank_documents
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, merge_equal_texts
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 WARNING = "Never touch the lamp while it burns."
 NOTES = [
     Note("Lamp", (WARNING, "The lamp burns oil.")),

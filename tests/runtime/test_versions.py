@@ -1,6 +1,9 @@
 """One version of each page among the results."""
 
+import pytest
 from conftest import CONFIG, MakeProject
+
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
 
 def test_a_project_shows_one_version(make_project: MakeProject) -> None:

@@ -12,7 +12,7 @@ from servers import get, in_checkout, serving
 POSITIVE, NEGATIVE = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
 REFUSED = {400, 422}
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
 
 
 @pytest.fixture(scope="module")

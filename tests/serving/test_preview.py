@@ -12,6 +12,8 @@ from processes import snapshot
 
 from foundry.serving import preview
 
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 FILES = {"seals.md": "# Seals\n\nReplace the seal yearly."}
 
 

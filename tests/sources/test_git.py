@@ -22,6 +22,8 @@ from foundry.progress import Lines, Reporter
 from foundry.records import RawDocument, Skipped
 from foundry.sources import fetch_all, iterate
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 AUTHOR = {
     "GIT_AUTHOR_NAME": "a",
     "GIT_AUTHOR_EMAIL": "a@example.org",

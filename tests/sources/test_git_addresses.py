@@ -21,6 +21,8 @@ from foundry.cli.main import main
 from foundry.config.git_sources import GitSource
 from foundry.config.project import load_config
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 GIT = '[project]\nname = "notes"\n\n[[sources]]\ntype = "git"\nrepository = "{}"\n'
 
 

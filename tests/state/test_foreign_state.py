@@ -18,6 +18,8 @@ from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.index.layout import Manifest
 from foundry.state.folder import RESTORED
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 FILES = {"seals.md": "# Seals\n\nReplace the seal yearly."}
 GIT = '[project]\nname = "notes"\n\n[[sources]]\ntype = "git"\nrepository = "{}"\n'
 REFUSED = "was not written here by this installation"

@@ -11,6 +11,8 @@ from systems import needs_root
 
 from foundry.state.user_cache import SECRET_BYTES, SECRET_NAME
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 FILES = {"seals.md": "# Seals\n\nReplace the seal yearly."}
 REFUSED = "was not written here by this installation"
 
