@@ -12,18 +12,21 @@ unexport PYTHONDONTWRITEBYTECODE
 
 LINTERS := lint-types lint-format lint-rules lint-workflows
 
-.PHONY: demo test quick lint $(LINTERS) golden docs site locks clean
+.PHONY: demo test quick test-tests quick-tests lint $(LINTERS) golden docs site locks clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
 
-test: lint
+# Beside the linters, of which mypy uses one processor for longer than the others use all.
+test quick: .venv/installed
+	@$(MAKE) --no-print-directory --jobs $(LINTERS) $@-tests
+
+test-tests:
 	$(BIN)/python -m pytest $(PARALLEL)
 
-quick: lint
+quick-tests:
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
 
-# At the same time, because mypy uses one processor for longer than the others use all.
 lint: .venv/installed
 	@$(MAKE) --no-print-directory --jobs $(LINTERS)
 
