@@ -49,12 +49,13 @@ def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_answers_in_pieces_have_slots_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workshop.web.middleware.WAIT_SECONDS", 0.05)
-    go_on = asyncio.Event()
+    begun, go_on = asyncio.Event(), asyncio.Event()
 
     async def stream(scope: Scope, _: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         if scope["path"] == "/pieces":
             await send({"type": "http.response.body", "body": b"a", "more_body": True})
+            begun.set()
             await go_on.wait()
         await send({"type": "http.response.body", "body": b"b"})
 
@@ -77,7 +78,7 @@ def test_answers_in_pieces_have_slots_of_their_own(monkeypatch: pytest.MonkeyPat
             await middleware({"type": "http", **request}, receive, send)
 
         first = asyncio.create_task(ask("/pieces"))
-        await asyncio.sleep(0.01)
+        await begun.wait()
         # The search has been done, so others can begin, but no more streams.
         await ask("/whole")
         await ask("/pieces")
