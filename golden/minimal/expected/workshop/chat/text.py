@@ -22,7 +22,9 @@ _NO_END = re.compile(
     r"|nov|dec)\.$|(?:^|\n)[ \t>]*[0-9]{1,3}\.$",
     re.IGNORECASE,
 )
-_ITEM = re.compile(r"^\s*(?:(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|(?=\(\w{1,5}\)[ \t]))", re.MULTILINE)
+_ITEM = re.compile(
+    r"^[ \t]*(?:(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|(?=\(\w{1,5}\)[ \t]))", re.MULTILINE
+)
 _CODE_SPAN = re.compile(r"`[^`\n]{1,300}`")
 
 _CODE_BLOCK = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z).*?$", re.MULTILINE | re.DOTALL)
@@ -77,7 +79,10 @@ def sentences(text: str) -> Iterator[str]:
     if f"\n{text}".count("\n```") % 2 and text.endswith("\n```"):
         text = f"```\n{text}"  # The block of code began in an earlier chunk.
     text = _TABLE.sub(_name_columns, _CODE_BLOCK.sub("\n", text.replace("\\\n", "\n")))
-    for block in _BLOCK.split(LIST.sub(_carry_stem, _HEADING_OR_RULE.sub("\n", text))):
+    text = _HEADING_OR_RULE.sub("\n", text)
+    # Of a list, each item is said with what introduces it.
+    text = LIST.sub(lambda one: _ITEM.sub(lambda _: "\n\n" + one["stem"], one["items"]), text)
+    for block in _BLOCK.split(text):
         if block.lstrip().startswith("|"):
             block = ", ".join(filter(None, _cells(block)))
         plain = _LINK.sub(r"\1\2", _WIKILINK.sub(r"\1\2", " ".join(block.split())))
@@ -87,11 +92,6 @@ def sentences(text: str) -> Iterator[str]:
             sentence = shorten(plain[start:end].strip(), MAX_SENTENCE)
             if len(sentence) >= MIN_SENTENCE:
                 yield sentence
-
-
-def _carry_stem(found: re.Match[str]) -> str:
-    items = filter(str.strip, _ITEM.split(found["items"]))
-    return "".join(f"\n\n{found['stem']}{item}" for item in items)
 
 
 def _name_columns(table: re.Match[str]) -> str:

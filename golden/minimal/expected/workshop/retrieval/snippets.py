@@ -38,12 +38,10 @@ _FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\
 # The names of a table's columns, and the rule below them; longer ones leave no room for a row.
 _COLUMNS = re.compile(r"^\|[^\n]{1,150}\n\|[ \t]*:?-[-:| \t]*\n", re.MULTILINE)
 # A list with what introduces it: items of "No person may sell it unless:" alone say the opposite.
-_MARK, _NUMBER, _LABEL = r"[-*+\u2022]", r"\d{1,3}[.)]", r"\(\w{1,5}\)"
-_ITEMS = "|".join(
-    rf"(?:(?:{mark})?[ \t]+\S[^\n]*+(?:\n[^\n]+)*+\n*+)++" for mark in (_MARK, _NUMBER, _LABEL)
-)
+_MARKS = r"[-*+\u2022]", r"\d{1,3}[.)]", r"\(\w{1,5}\)"
+_ITEMS = "|".join(rf"(?:(?:{mark})?[ \t]+\S[^\n]*+(?:\n[^\n]+)*+\n*+)++" for mark in _MARKS)
 LIST = re.compile(
-    rf"(?:\A|\n)(?P<stem>(?:(?!\#|[ \t]*(?:{_MARK}|{_NUMBER})[ \t])[^\n]++\n){{1,3}}?)"
+    rf"(?:\A|\n)(?P<stem>(?:(?!\#|[ \t]*(?:{_MARKS[0]}|{_MARKS[1]})[ \t])[^\n]++\n){{1,3}}?)"
     rf"(?<=[:\u2014a-z*_]\n)\s*+(?P<items>{_ITEMS})"
 )
 # A rule or an import of MDX as a whole, else the beginning of a line that may have a mark.
@@ -204,10 +202,8 @@ def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
     start = begun if begun > 2 else text.find(" ", start - 40, start) + 1 or start
     a, b = next((span for span in reversed(tables) if span[1] <= start), (0, 0))
     is_row = text[start] == "|" and "\n\n" not in text[b:start]
-    for items in LIST.finditer(text, 0, start):
-        if items.end() == start:
-            stem = items["stem"].rpartition(". ")[2][-MAX_CHARACTERS // 2 :].strip()
-            return start, f"{stem} {GOES_ON}\n"
+    if stem := [one["stem"] for one in LIST.finditer(text, 0, start) if one.end() == start]:
+        return start, f"{stem[0].rpartition('. ')[2][-MAX_CHARACTERS // 2 :]}{GOES_ON}\n"
     return start, f"{text[a:b]}{GOES_ON}\n" if is_row else ""
 
 
