@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import MakeProject, Project
+from conftest import CONFIG, MakeProject, Project
 from processes import snapshot
 from systems import needs_root
 
@@ -32,12 +32,24 @@ def built(make_project: MakeProject) -> Project:
     return project
 
 
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A stranger's project, built, asked and exported."""
+    root = tmp_path_factory.mktemp("stranger") / "project"
+    (root / "sources").mkdir(parents=True)
+    (root / "foundry.toml").write_text(CONFIG)
+    for name, text in FILES.items():
+        (root / "sources" / name).write_text(text)
+    project = Project(root)
+    for command, *arguments in (["build", "--quiet"], ["query", "seal"], ["export"]):
+        project.succeed(command, *arguments)
+    return project
+
+
 @pytest.fixture
-def foreign(built: Project, tmp_path: Path) -> Project:
-    """A project as a stranger published it: built and exported, and copied without its owner."""
-    built.succeed("query", "seal")
-    built.export()
-    return Project(shutil.copytree(built.root, tmp_path / "foreign"))
+def foreign(published: Project, tmp_path: Path) -> Project:
+    """It as it is downloaded: copied without its owner."""
+    return Project(shutil.copytree(published.root, tmp_path / "foreign"))
 
 
 def state_of(project: Project) -> Path:
