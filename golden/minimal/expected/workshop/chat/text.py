@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise, zip_longest
 
-from ..retrieval.snippets import LIST
+from ..retrieval.lists import LIST
 
 MIN_SENTENCE, MAX_SENTENCE = 20, 400  # Characters; a longer one is cut.
 

@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import TypeAlias
 
 from ..index.records import GOES_ON, Record
+from .lists import LIST
 from .results import Hit, SearchResponse
 from .tokens import SPACELESS, WORD, Tokenizer
 
@@ -37,13 +38,6 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
 _FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
 # The names of a table's columns, and the rule below them; longer ones leave no room for a row.
 _COLUMNS = re.compile(r"^\|[^\n]{1,150}\n\|[ \t]*:?-[-:| \t]*\n", re.MULTILINE)
-# A list with what introduces it: items of "No person may sell it unless:" alone say the opposite.
-_MARKS = r"[-*+\u2022]", r"\d{1,3}[.)]", r"\(\w{1,5}\)"
-_ITEMS = "|".join(rf"(?:(?:{mark})?[ \t]+\S[^\n]*+(?:\n[^\n]+)*+\n*+)++" for mark in _MARKS)
-LIST = re.compile(
-    rf"(?:\A|\n)(?P<stem>(?:(?!\#|[ \t]*(?:{_MARKS[0]}|{_MARKS[1]})[ \t])[^\n]++\n){{1,3}}?)"
-    rf"(?<=[:\u2014a-z*_]\n)\s*+(?P<items>{_ITEMS})"
-)
 # A rule or an import of MDX as a whole, else the beginning of a line that may have a mark.
 _LINE = re.compile(
     r"\n[ \t]*+(?=[-=*_|:+#>i])(?:"

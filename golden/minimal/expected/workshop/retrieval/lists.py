@@ -1,0 +1,10 @@
+"""Lists with what introduces them: items of "No person may sell it unless:" say the opposite."""
+
+import re
+
+_MARKS = r"[-*+\u2022]", r"\d{1,3}[.)]", r"\(\w{1,5}\)"
+_ITEMS = "|".join(rf"(?:(?:{mark})?[ \t]+\S[^\n]*+(?:\n[^\n]+)*+\n*+)++" for mark in _MARKS)
+LIST = re.compile(
+    rf"(?:\A|\n)(?P<stem>(?:(?!\#|[ \t]*(?:{_MARKS[0]}|{_MARKS[1]})[ \t])[^\n]++\n){{1,3}}?)"
+    rf"(?<=[:\u2014a-z*_]\n)\s*+(?P<items>{_ITEMS})"
+)
