@@ -56,7 +56,7 @@ def test_links_lead_to_no_hidden_document(index: Index, view: Index) -> None:
     def linked_from_pump(within: Index) -> list[str]:
         documents = within.part(Documents)
         [pump] = [each for each in documents.page() if each.title == "Pump"]
-        return [each.title for each in documents.linked_from(pump)]
+        return [documents.read(each).title for each in documents.linked_from(pump)]
 
     assert linked_from_pump(index) == ["Deal", "Plan", "Seal"]
     assert linked_from_pump(view) == ["Seal"]

@@ -95,8 +95,8 @@ class _VisibleDocuments(Documents):
         self._visible = np.flatnonzero(visible)
         self._is_visible = visible
 
-    def linked_from(self, document: DocumentRecord) -> Iterator[DocumentRecord]:
-        return map(self.read, filter(self._is_visible.__getitem__, self._links_of(document)))
+    def linked_from(self, document: DocumentRecord) -> list[int]:
+        return [number for number in super().linked_from(document) if self._is_visible[number]]
 
     def page(self, offset: int = 0, limit: int = 100) -> Iterator[DocumentRecord]:
         return map(self.read, self._visible[offset:][:limit].tolist())
