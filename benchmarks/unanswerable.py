@@ -3,21 +3,25 @@
 A folder holds corpus.jsonl, queries.jsonl and qrels.tsv (BEIR). Each collection is built with the
 default configuration and asked its own questions and those of every other, 200 of each at most, in
 each mode. A row says how many of them had no strong match: few of a collection's own should, and
-most of the others'. Then the harder case, of one subject: up to half of the documents that answer
-questions are taken out, and a row says how many of the questions that lost all of theirs have no
-strong match, and how many of those that lost none.
+most of the others'. Then the harder cases, of one subject. A name or a number of a question is
+changed into one that no document has (its digits raised by three, or its letters reversed). Up to
+half of the documents that answer questions are taken out, and a row says how many of the questions
+that lost all of theirs have no strong match, and how many of those that lost none. Each table has
+its worst row for a hybrid search first.
 """
 
 import argparse
 import json
+import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from common import (
     Collection,
     Search,
     build,
+    language_of,
     load_server,
     machine,
     make_project,
@@ -25,8 +29,11 @@ from common import (
     row,
 )
 
+from foundry.runtime.retrieval.tokens import Tokenizer
+
 MODES = ("hybrid", "keyword", "semantic")
 QUESTIONS = 200
+Shares = dict[str, float]
 
 
 def share_without_match(search: Search, questions: Sequence[str], mode: str) -> float:
@@ -35,11 +42,50 @@ def share_without_match(search: Search, questions: Sequence[str], mode: str) -> 
     return len([one for one in found if one.match != "strong"]) / len(found)
 
 
-def open_search(root: Path, corpus: Path) -> Search:
+def shares_of(search: Search, questions: Sequence[str]) -> Shares:
+    """Return the share without a strong match by mode."""
+    return {mode: share_without_match(search, questions, mode) for mode in MODES}
+
+
+def print_rows(rows: Iterable[tuple[bool, Sequence[object], Shares]]) -> None:
+    """Print rows, the worst first: of questions that are answered, the highest shares are worst."""
+    for answered, cells, shares in sorted(
+        rows, key=lambda one: (one[0], -one[2]["hybrid"] if one[0] else one[2]["hybrid"])
+    ):
+        row(*cells, "yes" if answered else "no", *(f"{share:.3f}" for share in shares.values()))
+
+
+def change_name(question: str, known: set[str], tokenizer: Tokenizer) -> str | None:
+    """Change a question's first name or number into one that is not `known`; None without any."""
+    for place, token in enumerate(tokenizer.tokenize(question)):
+        text = token.text
+        is_name = place > 0 and text[:1].isupper() and len(text) > 2
+        if not (token.is_identifier or is_name or any(map(str.isdigit, text))):
+            continue
+        other = re.sub("[0-9]", lambda digit: str((int(digit[0]) + 3) % 10), text)
+        if other == text:
+            other = text[::-1].upper() if text.isupper() else text[::-1].capitalize()
+        terms = tokenizer.terms(other)
+        if other != text and text in question and terms and not known.intersection(terms):
+            return question.replace(text, other, 1)
+    return None
+
+
+def with_other_names(collection: Collection, language: str) -> list[str]:
+    """Return questions of a collection, each with a name that none of its documents has."""
+    tokenizer = Tokenizer(language)
+    known: set[str] = set()
+    for line in collection.corpus.read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        known.update(tokenizer.terms(f"{record.get('title', '')}\n{record['text']}"))
+    changed = (change_name(text, known, tokenizer) for text in collection.queries.values())
+    return [text for text in changed if text is not None][:QUESTIONS]
+
+
+def open_search(root: Path, corpus: Path, language: str) -> Search:
     """Build a corpus of records with the default configuration and open its server."""
-    project = make_project(
-        root, f'type = "records"\npath = {json.dumps(str(corpus))}\nid = "_id"\n'
-    )
+    source = f'type = "records"\npath = {json.dumps(str(corpus))}\nid = "_id"\n'
+    project = make_project(root, source, language=language)
     build(project)
     search: Search = load_server(project, "unanswerable").search_hybrid
     return search
@@ -65,24 +111,22 @@ def take_out(collection: Collection, corpus: Path) -> tuple[list[str], list[str]
     )
 
 
-def print_harder(collections: Iterable[Collection], scratch: Path) -> None:
-    """Print a row a collection for questions of its subject that are no longer answered."""
-    print("\nshare without a strong match where the answering documents were taken out\n")
-    row("collection", "questions", "answers", *MODES)
-    row(*["---"] * (3 + len(MODES)))
+def ask_what_is_gone(
+    collections: Iterable[Collection], scratch: Path
+) -> Iterator[tuple[bool, Sequence[object], Shares]]:
+    """Yield rows for questions of a collection's subject that are no longer answered."""
     for collection in collections:
         corpus = scratch / f"{collection.name}.jsonl"
         lists = take_out(collection, corpus)
-        search = open_search(scratch / f"{collection.name}-harder", corpus)
-        for texts, answers in zip(lists, ("taken out", "there"), strict=True):
+        root = scratch / f"{collection.name}-harder"
+        search = open_search(root, corpus, language_of(Path(collection.name)))
+        for texts, answered in zip(lists, (False, True), strict=True):
             if texts:
-                shares = [share_without_match(search, texts, mode) for mode in MODES]
-                cells = [f"{share:.3f}" for share in shares]
-                row(collection.name, len(texts), answers, *cells)
+                yield answered, (collection.name, len(texts)), shares_of(search, texts)
 
 
 def main() -> None:
-    """Print a table of all pairs of collections, and one of the harder case."""
+    """Print a table of all pairs of collections, and those of the harder cases."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     folders = parser.parse_args().folders
@@ -91,24 +135,34 @@ def main() -> None:
     for name, collection in collections.items():
         step = max(1, len(collection.queries) // QUESTIONS)
         questions[name] = list(collection.queries.values())[::step][:QUESTIONS]
-    print(f"{machine()}\n\nshare of questions without a strong match\n")
-    row("index", "questions of", *MODES)
-    row(*["---"] * (2 + len(MODES)))
-    others: dict[str, list[float]] = {mode: [] for mode in MODES}
+    pairs, renamed = [], []
     with tempfile.TemporaryDirectory() as scratch:
         for name, collection in collections.items():
-            search = open_search(Path(scratch, name), collection.corpus)
+            language = language_of(Path(name))
+            search = open_search(Path(scratch, name), collection.corpus, language)
             for asked, texts in questions.items():
-                shares = {mode: share_without_match(search, texts, mode) for mode in MODES}
-                row(name, asked, *(f"{share:.3f}" for share in shares.values()))
-                if asked != name:
-                    for mode, share in shares.items():
-                        others[mode].append(share)
-        if len(folders) > 1:
-            each = [*others.values()]
-            row("all", "others, mean", *(f"{sum(found) / len(found):.3f}" for found in each))
-            row("all", "others, least", *(f"{min(found):.3f}" for found in each))
-        print_harder(collections.values(), Path(scratch))
+                pairs.append((asked == name, (name, asked), shares_of(search, texts)))
+            if texts := with_other_names(collection, language):
+                renamed.append((False, (name, len(texts)), shares_of(search, texts)))
+        print(f"{machine()}\n\nshare of questions without a strong match\n")
+        row("index", "questions of", "answered", *MODES)
+        row(*["---"] * (3 + len(MODES)))
+        print_rows(pairs)
+        others = [shares for is_own, _, shares in pairs if not is_own]
+        if others:
+            means = (sum(one[mode] for one in others) / len(others) for mode in MODES)
+            row("all", "others, mean", "no", *(f"{mean:.3f}" for mean in means))
+        for title, rows in (
+            ("with a name or a number that no document has", renamed),
+            (
+                "where answering documents were taken out",
+                ask_what_is_gone(collections.values(), Path(scratch)),
+            ),
+        ):
+            print(f"\nshare without a strong match, {title}\n")
+            row("collection", "questions", "answered", *MODES)
+            row(*["---"] * (3 + len(MODES)))
+            print_rows(rows)
 
 
 if __name__ == "__main__":

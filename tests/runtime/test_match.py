@@ -4,11 +4,12 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from conftest import CONFIG, MakeProject
-from small_indexes import Note, write_notes
+from small_indexes import Note, rendered_server, write_notes
 
 from foundry.runtime.index.layout import IndexFiles
 from foundry.runtime.index.reader import Index
@@ -24,6 +25,7 @@ NOTES = [
     Note("Lamps", ("A lamp smokes if its wick is too long.",)),
     Note("Brakes", ("Brake pads are worn after three winters.",)),
 ]
+MACHINES = "Ahr Bor Cal Dun Elm Fal Gar Hol Ing Jor Kar Lin Mar Nor Tor".split()
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +95,35 @@ def test_distance_is_known_to_tell_something_of_english_alone(
     project.succeed("build", "--quiet")
     dense = json.loads((project.index / "manifest.json").read_bytes())["dense"]
     assert (dense["spread"] is not None) == (language == "english")
+
+
+@pytest.fixture(scope="module")
+def searching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+    """A server over 60 machines, each with a name of its own."""
+    root = tmp_path_factory.mktemp("matching")
+    names = [f"{first}{last}" for first in MACHINES for last in ("beck", "holm", "stad", "vik")]
+    texts = [
+        f"The {name} pump takes {place + 300} litres of oil." for place, name in enumerate(names)
+    ]
+    write_notes(
+        root / "index", [Note(name, (text,)) for name, text in zip(names, texts, strict=True)]
+    )
+    with rendered_server(root, "matching", "") as package:
+        package.load(root / "index")
+        yield package
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
+@pytest.mark.parametrize(
+    ("query", "is_strong"),
+    [
+        ("which litres of oil does the Ahrbeck pump take", True),
+        ("Torvik pump", True),
+        ("which litres of oil does the Ahrquist pump take", False),
+        ("Torquist pump", False),
+    ],
+)
+def test_a_name_that_no_document_has_is_no_strong_match(
+    searching: ModuleType, mode: str, query: str, is_strong: bool
+) -> None:
+    assert (searching.search_hybrid(query, mode=mode).match == "strong") == is_strong
