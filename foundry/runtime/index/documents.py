@@ -100,7 +100,7 @@ class Documents:
         return (read(first + number, ChunkRecord) for number in numbers)
 
     def linked_from(self, document: DocumentRecord) -> list[int]:
-        """Return the numbers of the documents that a document links to, in the order of its text."""
+        """Return the numbers of the documents that one links to, in the order of its text."""
         number = int(self.first_chunks.searchsorted(document.chunk_start, "right")) - 1
         targets: list[int] = self._linked[slice(*self._link_ends[number : number + 2])].tolist()
         return targets

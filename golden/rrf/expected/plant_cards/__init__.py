@@ -24,15 +24,10 @@ def __getattr__(name: str) -> object:
     from .retrieval.settings import InvalidRequestError
     from .search import search_hybrid
 
-    exported = {
-        "Hit": Hit,
-        "InvalidRequestError": InvalidRequestError,
-        "SearchResponse": SearchResponse,
-        "load": load,
-        "search_hybrid": with_hooks(search_hybrid, HOOKS),
-    }
-    globals().update(exported)
-    return exported[name]
+    search = with_hooks(search_hybrid, HOOKS)
+    named = (Hit, InvalidRequestError, SearchResponse, load)
+    globals().update({each.__name__: each for each in named}, search_hybrid=search)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -38,6 +38,31 @@ def test_identifier_that_no_chunk_has_is_lacking_in_every_hit() -> None:
 
 
 @pytest.mark.parametrize(
+    ("terms", "chunks", "expected"),
+    [
+        # In 1 of 50 chunks: log(1 + 49.5 / 1.5) = 3.53. In none: log(1 + 50.5 / 0.5) = 4.62.
+        (["seal", "pump", "zebra"], 50, True),  # 4.62 of 11.68 is more than 0.35.
+        (["seal", "pump", "oil", "zebra"], 50, False),  # 4.62 of 15.2 is less.
+        (["seal", "pump", "zebra"], 49, False),
+    ],
+)
+def test_a_query_is_doubted_if_much_of_it_is_in_no_chunk(
+    terms: list[str], chunks: int, expected: bool
+) -> None:
+    held = SimpleNamespace(frequency=lambda term: int(term != "zebra"))
+    index: Any = SimpleNamespace(chunk_count=chunks, keyword_lane=held)
+    hits = compare_with_terms(LaneHits(np.array([4]), np.array([9.0])), index, terms)
+    assert hits.doubted is expected
+    assert judge_terms(Candidates.by_keyword(hits)) == ("weak" if expected else "strong")
+
+
+def test_an_unknown_identifier_is_doubted_in_few_chunks_too() -> None:
+    hits = LaneHits(np.array([4]), np.array([1.0]))
+    assert compare_with_terms(hits, INDEX, ["seal"], ("zebra",)).doubted
+    assert not compare_with_terms(hits, INDEX, ["seal"]).doubted
+
+
+@pytest.mark.parametrize(
     ("coverage", "expected"), [(0.18, "strong"), (0.179, "weak"), (0.119, "none"), (None, "none")]
 )
 def test_terms_decide(coverage: float | None, expected: str) -> None:

@@ -106,12 +106,12 @@ def one(cosine: float | None, coverage: float | None) -> Candidates:
     ("cosine", "coverage", "expected"),
     [
         # (cosine - 0.5) / 0.5 + 1.8 coverage, for a background of 0.5.
-        (0.6, 0.2501, "strong"),
-        (0.6, 0.2499, "weak"),
+        (0.6, 0.2167, "strong"),
+        (0.6, 0.2166, "weak"),
         (0.5, 0.1667, "weak"),
         (0.5, 0.1666, "none"),
-        (0.1, 0.3612, "strong"),
-        (0.1, 0.361, "weak"),
+        (0.1, 0.3278, "strong"),
+        (0.1, 0.3277, "weak"),
         (None, 0.18, "strong"),
         (None, 0.119, "none"),
         (0.55, None, "strong"),
@@ -125,8 +125,16 @@ def test_the_evidence_decides(cosine: float | None, coverage: float | None, expe
 
 def test_a_query_about_something_else_needs_more_evidence() -> None:
     near = one(0.6, 0.1876)  # 0.2 + 3.2 x 0.1876 is 0.80, less 0.12 for each of distance.
-    for distance, expected in ((0.99, "strong"), (1.01, "weak"), (5.83, "weak"), (5.84, "none")):
+    for distance, expected in ((1.49, "strong"), (1.51, "weak"), (5.83, "weak"), (5.84, "none")):
         assert judge(INDEX, replace(near, distance=distance)) == expected
+
+
+@pytest.mark.parametrize("distance", [None, 0.0])
+def test_a_doubted_query_has_no_strong_match(distance: float | None) -> None:
+    found = replace(one(1.0, 1.0), distance=distance)
+    assert judge(INDEX, found) == "strong"
+    assert judge(INDEX, replace(found, doubted=True)) == "weak"
+    assert judge(INDEX, replace(one(0.1, 0.0), distance=distance, doubted=True)) == "none"
 
 
 def test_nothing_found_is_no_match() -> None:

@@ -99,11 +99,8 @@ class Documents:
         read, first = self._chunks.read, document.chunk_start
         return (read(first + number, ChunkRecord) for number in numbers)
 
-    def linked_from(self, document: DocumentRecord) -> Iterator[DocumentRecord]:
-        """Yield the documents that a document links to, each once, in the order of its text."""
-        return map(self.read, self._links_of(document))
-
-    def _links_of(self, document: DocumentRecord) -> list[int]:
+    def linked_from(self, document: DocumentRecord) -> list[int]:
+        """Return the numbers of the documents that one links to, in the order of its text."""
         number = int(self.first_chunks.searchsorted(document.chunk_start, "right")) - 1
         targets: list[int] = self._linked[slice(*self._link_ends[number : number + 2])].tolist()
         return targets

@@ -54,6 +54,7 @@ class LaneHits:
     scores: Scores
     missing_score: float = 0.0
     coverage: float | None = None
+    doubted: bool = False  # Too much of what was asked for is in no chunk.
     score_of: Callable[[Numbers], Scores] | None = None
 
     def __len__(self) -> int:
@@ -116,7 +117,7 @@ class Candidates:
     `semantic` is the cosine, not below 0, and `keyword` is BM25 divided by the query's full score:
     None for a lane that was not asked, NaN where a stage brought the chunk in. Ranks count from 1,
     and are 0 outside a lane's hits. `boosts` are factors of stages; `rerank` is a model's score,
-    NaN where it was not asked. `coverage` and `distance` are those of the lanes' searches.
+    NaN where it was not asked. `coverage`, `doubted` and `distance` are of the lanes' searches.
     """
 
     chunks: Numbers
@@ -128,6 +129,7 @@ class Candidates:
     boosts: Mapping[str, Scores] = field(default_factory=dict)
     rerank: Scores | None = None
     coverage: float | None = None
+    doubted: bool = False
     distance: float | None = None
 
     @classmethod
@@ -143,6 +145,7 @@ class Candidates:
             keyword_ranks=order + 1,
             scores=scores.round(SCORE_DIGITS),
             coverage=hits.coverage,
+            doubted=hits.doubted,
         )
 
     def best_places(self, count: int | None = None) -> Numbers:

@@ -6,8 +6,8 @@ for every query, and stretching it over the candidates loses that.
 
 Two observations add up to the evidence for a match: how much nearer the best hit is to the query
 than chunks are to any question (the `background` of the index), and how much of the query's terms
-the best hit of the keyword lane has, each term weighted by its rarity. On five English collections,
-2 to 7 % of their own questions have no strong match, and 97 % of each other's.
+the best hit of the keyword lane has, each term weighted by its rarity. No match is strong if much
+of it is of terms in no chunk: passages like such a question are about something else.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,10 +26,10 @@ from .settings import SETTINGS_FILE, ConfigurationError, IndexUnusableError, rea
 
 # The evidence for a match is its nearness, 0 to 1, and its coverage, 0 to 1, times this weight.
 COVERAGE_WEIGHT = 1.8
-STRONG, WEAK = 0.65, 0.3
+STRONG, WEAK = 0.59, 0.3
 # If the distance of the query from the chunks is known (mostly below 5), it counts against it.
 FAR_COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
-FAR_STRONG, FAR_WEAK = 0.68, 0.1
+FAR_STRONG, FAR_WEAK = 0.62, 0.1
 STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # For a search by meaning alone.
 
 Score = Callable[[Numbers], Scores]
@@ -90,6 +90,7 @@ def join_lanes(
         keyword_ranks=keyword_ranks,
         scores=np.zeros(len(chunks)),
         coverage=keyword.coverage or 0.0,
+        doubted=keyword.doubted,
     )
 
 
@@ -151,6 +152,6 @@ def judge(index: Index, candidates: Candidates) -> Match:
     if coverage is None:
         return grade(nearness, STRONG_NEARNESS, WEAK_NEARNESS)
     if candidates.distance is None:
-        return grade(nearness + COVERAGE_WEIGHT * coverage, STRONG, WEAK)
+        return grade(nearness + COVERAGE_WEIGHT * coverage, STRONG, WEAK, candidates.doubted)
     rest = FAR_COVERAGE_WEIGHT * coverage - DISTANCE_WEIGHT * candidates.distance
-    return grade(nearness + rest, FAR_STRONG, FAR_WEAK)
+    return grade(nearness + rest, FAR_STRONG, FAR_WEAK, candidates.doubted)

@@ -16,6 +16,7 @@ from .tokens import HEADING_MARK
 Match = Literal["strong", "weak", "none"]
 HITS_AT_ONCE = 16  # More than most responses show, and few enough to cost little.
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # For a search by keywords alone.
+MOST_ABSENT, LEAST_CHUNKS = 0.35, 50  # The share of terms in no chunk; fewer lack any word.
 HEDGES: Mapping[Match, str] = {
     "weak": "The documents may not answer this",
     "none": "Nothing in the documents matches well",
@@ -153,8 +154,11 @@ def compare_with_terms(
     """
     weights = term_weights(index, terms)
     if len(keyword) and weights:
-        coverage = min(1.0, float(keyword.scores[0]) / sum(weights.values()))
-        keyword = replace(keyword, coverage=coverage)
+        whole, rarest = sum(weights.values()), _weight(index, 0)
+        absent = sum(weight for weight in weights.values() if weight == rarest) / whole
+        doubted = bool(unknown) or (absent > MOST_ABSENT and index.chunk_count >= LEAST_CHUNKS)
+        coverage = min(1.0, float(keyword.scores[0]) / whole)
+        keyword = replace(keyword, coverage=coverage, doubted=doubted)
     if not unknown:
         return keyword
     theirs = {term for text in unknown for term in index.tokenizer.terms(text)}
@@ -166,11 +170,12 @@ def compare_with_terms(
 def judge_terms(candidates: Candidates) -> Match:
     """Return how good the best candidate is, by the terms that the keyword lane's best hit has."""
     coverage = candidates.coverage if len(candidates.chunks) else None
-    return grade(coverage or 0.0, STRONG_COVERAGE, WEAK_COVERAGE)
+    return grade(coverage or 0.0, STRONG_COVERAGE, WEAK_COVERAGE, candidates.doubted)
 
 
-def grade(evidence: float, strong: float, weak: float) -> Match:
-    """Return how good a match is for which there is so much evidence."""
+def grade(evidence: float, strong: float, weak: float, doubted: bool = False) -> Match:
+    """Return how good a match is for which there is so much evidence; never strong if doubted."""
+    strong = math.inf if doubted else strong
     return "strong" if evidence >= strong else "weak" if evidence >= weak else "none"
 
 

@@ -162,7 +162,7 @@ def page_routes(*, chat: bool = False) -> APIRouter:
                 raise HTTPException(404, "There is no chunk with this id in the document.")
             offset = max(0, place - parameters.limit // 2)
         chunks = documents.chunks_of(record, offset, parameters.limit)
-        linked = islice(documents.linked_from(record), MAX_LINKED)
+        linked = map(documents.read, documents.linked_from(record)[:MAX_LINKED])
         links = [place for one in linked for place in one.places()]
         return JsonResponse(DocumentPassages(record, links, offset, [*chunks]))
 
