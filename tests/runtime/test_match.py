@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 
@@ -26,6 +27,7 @@ NOTES = [
     Note("Brakes", ("Brake pads are worn after three winters.",)),
 ]
 MACHINES = "Ahr Bor Cal Dun Elm Fal Gar Hol Ing Jor Kar Lin Mar Nor Tor".split()
+MIDDLES = ["", *"al an ar eb ed el er id il in is od on or ul un ur".split()]
 
 
 @pytest.fixture(scope="module")
@@ -99,9 +101,10 @@ def test_distance_is_known_to_tell_something_of_english_alone(
 
 @pytest.fixture(scope="module")
 def searching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
-    """A server over 60 machines, each with a name of its own."""
+    """A server over 1,080 machines, each with a name of its own."""
     root = tmp_path_factory.mktemp("matching")
-    names = [f"{first}{last}" for first in MACHINES for last in ("beck", "holm", "stad", "vik")]
+    lasts = ("beck", "holm", "stad", "vik")
+    names = ["".join(parts) for parts in product(MACHINES, MIDDLES, lasts)]
     texts = [
         f"The {name} pump takes {place + 300} litres of oil." for place, name in enumerate(names)
     ]
