@@ -40,10 +40,10 @@ def test_identifier_that_no_chunk_has_is_lacking_in_every_hit() -> None:
 @pytest.mark.parametrize(
     ("terms", "chunks", "expected"),
     [
-        # In 1 of 50 chunks: log(1 + 49.5 / 1.5) = 3.53. In none: log(1 + 50.5 / 0.5) = 4.62.
-        (["seal", "pump", "zebra"], 50, True),  # 4.62 of 11.68 is more than 0.35.
-        (["seal", "pump", "oil", "zebra"], 50, False),  # 4.62 of 15.2 is less.
-        (["seal", "pump", "zebra"], 49, False),
+        # In 1 of 1,000 chunks: log(1 + 999.5 / 1.5) = 6.5; in none: log(1 + 1000.5 / 0.5) = 7.6.
+        (["seal", "pump", "zebra"], 1_000, True),  # 7.6 of 20.6 is more than 0.35.
+        (["seal", "pump", "oil", "zebra"], 1_000, False),  # 7.6 of 27.1 is less.
+        (["seal", "pump", "zebra"], 999, False),
     ],
 )
 def test_a_query_is_doubted_if_much_of_it_is_in_no_chunk(

@@ -16,7 +16,7 @@ from .tokens import HEADING_MARK
 Match = Literal["strong", "weak", "none"]
 HITS_AT_ONCE = 16  # More than most responses show, and few enough to cost little.
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # For a search by keywords alone.
-MOST_ABSENT, LEAST_CHUNKS = 0.35, 50  # The share of terms in no chunk; fewer lack any word.
+MOST_ABSENT, LEAST_CHUNKS = 0.35, 1_000  # Share of terms in no chunk; fewer lack any word.
 HEDGES: Mapping[Match, str] = {
     "weak": "The documents may not answer this",
     "none": "Nothing in the documents matches well",
