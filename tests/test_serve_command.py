@@ -23,7 +23,8 @@ from systems import needs_proc
 from waiting import wait_until
 from web_sites import Route, page
 
-pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+# Signals go to servers that are started as users start them.
+pytestmark = pytest.mark.usefixtures("formatted_once")
 
 SECONDS = 60
 SEALS = "# Seals\n\nReplace the D40 seal yearly.\n"
