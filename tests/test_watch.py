@@ -18,7 +18,8 @@ from conftest import CONFIG, MakeProject, Project
 from processes import snapshot
 from sharing import begin_foundry
 
-pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+# Signals go to servers that are started as users start them.
+pytestmark = pytest.mark.usefixtures("formatted_once")
 
 SECONDS = 60
 
