@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import replace
 
+from foundry.chunking.packing import capacity_of
 from foundry.config.file import ChunkingSection
 from foundry.records import Document, Reading, Span
 
@@ -36,7 +37,7 @@ def cut_blocks(document: Document, options: ChunkingSection) -> Document:
 
 
 def _parts(block: str, options: ChunkingSection) -> list[str]:
-    room = max(options.max_chars - options.overlap, options.max_chars // 2)
+    room = capacity_of(options)
     lines = block.split("\n")
     if len(block) > min(ROWS_CHARS, room) and len(lines) > 2 and _RULE.match(lines[1]):
         return _cut(lines[:2], lines[2:], [], min(ROWS_CHARS, room), lambda fitting, _: fitting)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from foundry.chunking.packing import join
+from foundry.chunking.packing import capacity_of, join
 from foundry.chunking.repeating import insert
 from foundry.config.file import ChunkingSection
 from foundry.records import Document, Reading, Span, is_data
@@ -55,7 +55,7 @@ def repeat_stems(document: Document, options: ChunkingSection) -> Document:
     if options.strategy == "none" or is_data(document) or document.reader.startswith("code"):
         return document
     reading = document.reading
-    limit = max(options.max_chars - options.overlap, options.max_chars // 2)
+    limit = capacity_of(options)
     lists, texts = list[Span](), dict[int, str]()
     for nodes in _find_lists(reading):
         whole = Span(nodes[0].start, nodes[-1].end)

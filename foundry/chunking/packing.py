@@ -29,6 +29,11 @@ def cut_paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
     return _cut_after(_PARAGRAPH_END, text, start, end)
 
 
+def capacity_of(options: ChunkingSection) -> int:
+    """Return the size up to which pieces are filled, leaving room for what the overlap adds."""
+    return max(options.max_chars - options.overlap, options.max_chars // 2)
+
+
 @dataclass(frozen=True, slots=True)
 class Packer:
     """Cuts one text; `blocks` are its spans that stay whole whenever they fit.
@@ -44,9 +49,8 @@ class Packer:
 
     @property
     def capacity(self) -> int:
-        """The size up to which pieces are filled, leaving room for what the overlap adds."""
-        limit = self.options.max_chars
-        return max(limit - self.options.overlap, limit // 2)
+        """The size up to which pieces are filled."""
+        return capacity_of(self.options)
 
     def split(self, start: int, end: int) -> list[Span]:
         """Pieces that cover `start:end` and overlap as configured, none above `max_chars`."""

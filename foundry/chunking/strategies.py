@@ -156,10 +156,10 @@ def split_sentences(document: Document, packer: Packer) -> Iterator[Piece]:
 
     A sentence above the limit is cut as a paragraph is. Blocks (fences, tables) count as sentences.
     """
-    by_sentences = replace(packer, cut_prose=_cut_sentences)
     if is_data(document):
         yield from split_headings(document, packer)
         return
+    by_sentences = replace(packer, cut_prose=_cut_sentences)
     for section in find_sections(document):
         spans = [Span(section.start, section.end)]
         if section.end - section.start > packer.options.max_chars:
