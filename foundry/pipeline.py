@@ -96,12 +96,15 @@ def serve(
 
     require(["server", *(["watch"] if options.watch else [])])
     project = adopt(source)
+    allowed = options.allow_private
     if isinstance(project, Adopted):
         yield project
+        allowed += project.allow_private
         project = project.project
     require(of_build(_load_config(project), "local"))
+    builds = BuildOptions(allow_private=allowed)
     watched = options.watch
-    outcomes = watch(project, reporter, BuildOptions()) if watched else [build(project, reporter)]
+    outcomes = watch(project, reporter, builds) if watched else [build(project, reporter, builds)]
     yield from serve_builds(project, outcomes, options, say)
 
 
@@ -117,12 +120,8 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
     config = _load_config(project)
     _, query_encoder = _built_server(config, warn)
     server = render_preview(config, query_encoder)
-    done = run_server(
-        server,
-        config.package,
-        ["search", *arguments],
-        variables={"INDEX_DIR": str(index_folder(config)), **model_variables()},
-    )
+    variables = {"INDEX_DIR": str(index_folder(config)), **model_variables()}
+    done = run_server(server, config.package, ["search", *arguments], variables=variables)
     if done.returncode:
         raise explain_exit(config.project.name, done.returncode, done.stderr)
     return done.stdout

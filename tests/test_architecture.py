@@ -150,6 +150,8 @@ def test_formats_know_nothing_of_workers() -> None:
 
 def test_command_line_imports_the_pipeline_and_records() -> None:
     allowed = {"", "pipeline", "errors", "progress", "terminal", "runtime.retrieval.settings"}
+    # How hosts are written.
+    allowed |= {"urls"}
     # What is asked of a build and the like, and what a build did, are records.
     allowed |= {"assembly.request", "serving.request", "evaluation.options", "stores.request"}
     # What is printed of a report or an index is the business of those who make it.

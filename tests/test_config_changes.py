@@ -104,7 +104,6 @@ WEB: dict[str, Change] = {
     "timeout_seconds": ("", 5.0, False),
     "max_bytes": ("", 1_000, True),
     "user_agent": ("", "Other/1", False),
-    "allow_private": ("", ["127.0.0.1:80"], False),
 }
 LISTED: dict[str, Change] = {
     **WEB,
@@ -161,7 +160,6 @@ CHANGES: dict[str, Change] = {
     "git.ocr": (GIT, True, True),
     "git.ocr_pages": (GIT + "ocr = true\n", 9, True),
     "git.max_bytes": (GIT, 200, True),
-    "git.allow_private": (GIT, ["git.internal"], False),
     **of(URL, "url", WEB),
     "url.urls": (URL, ["https://example.com/b"], True),
     **of(SITEMAP, "sitemap", LISTED),

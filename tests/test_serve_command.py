@@ -202,6 +202,21 @@ def test_a_website_is_served(cache: dict[str, str]) -> None:
             assert title_of(address) == url.removeprefix("http://").strip("/")
 
 
+@pytest.mark.parametrize("watching", [[], ["--no-watch"]])
+def test_the_private_website_of_a_project_is_served_if_the_user_allows_it(
+    watching: list[str], tmp_path: Path, cache: dict[str, str]
+) -> None:
+    routes: dict[str, Route] = {"/": page("Seals", text="Replace the D40 seal yearly.")}
+    with web_sites.serving(routes) as site:
+        config = f'[project]\nname = "x"\n[[sources]]\ntype = "site"\nurl = "{site.url}/"\n'
+        (tmp_path / "foundry.toml").write_text(config)
+        done = refused("serve", tmp_path, *watching, variables=cache)
+        assert (done.returncode, "1 x private address" in done.stderr) == (1, True)
+        assert site.paths() == []
+        with serving(tmp_path, *watching, *site.allowing, variables=cache) as serve:
+            assert search(serve.wait_for_address(), "D40") == [f"{site.url}/"]
+
+
 @pytest.mark.slow
 def test_a_server_that_does_not_reload_is_started_again(make_project: MakeProject) -> None:
     project = make_project({"a.md": SEALS}, config=CONFIG + "[server]\nreloading = false\n")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from web_sites import Site
 
 from foundry.config.web_sources import SitemapSource, SiteSource, UrlSource
+from foundry.fetching.addresses import Policy
 from foundry.progress import Reporter
 from foundry.records import RawDocument, Skipped
 from foundry.sources import fetch_all, iterate
@@ -55,10 +56,10 @@ def gather(
         {"urls": [_full(site, u) for u in urls]} if kind == "url" else {"url": _full(site, url)}
     )
     options = {"min_coverage": 0.0, "requests_per_second": 1000.0, **places, **values}
-    allowed = [*site.allow_private, *private]
-    section = _SECTIONS[kind](type=kind, allow_private=allowed, **options)
+    policy = Policy.parse([*site.allow_private, *private])
+    section = _SECTIONS[kind](type=kind, **options)
     source = section.model_copy(update={"name": "web"})
-    (ready,), coverage, traffic = fetch_all([source], state, Reporter(quiet=True).step)
+    (ready,), coverage, traffic = fetch_all([source], state, Reporter(quiet=True).step, policy)
     delivered = list(iterate(ready))
     documents = [item for item in delivered if isinstance(item, RawDocument)]
     skipped = [item for item in delivered if isinstance(item, Skipped)]

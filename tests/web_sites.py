@@ -62,9 +62,14 @@ class Site:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
-    def allow_private(self) -> tuple[str, ...]:
-        """What a source must say to fetch from it."""
+    def allow_private(self) -> tuple[str]:
+        """Its host, of those that have a private address and may be asked."""
         return (f"{self.host}:{self.port}",)
+
+    @property
+    def allowing(self) -> tuple[str, str]:
+        """The option of a command that may fetch from it."""
+        return ("--allow-private", *self.allow_private)
 
     def asked(self, path: str) -> list[Request]:
         """The requests for a path."""

@@ -16,7 +16,8 @@ class BuildOptions:
     `jobs` is the number of worker processes, by default that of the cores there are; `fresh`
     forgets what is known from before; `strict` publishes nothing if anything was left out. `engine`
     says what runs the workers: this machine, or a Ray cluster at `ray_address` (see
-    `ray.cluster`).
+    `ray.cluster`). Sources may reach the hosts of `allow_private`, each perhaps with a port, at
+    private addresses.
     """
 
     engine: Literal["local", "ray"] = "local"
@@ -24,6 +25,7 @@ class BuildOptions:
     jobs: int | None = None
     fresh: bool = False
     strict: bool = False
+    allow_private: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

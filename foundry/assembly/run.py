@@ -38,6 +38,7 @@ from foundry.embedding.embedder import Embedder, QueryFigures
 from foundry.embedding.registry import closing_embedder
 from foundry.embedding.static import StaticEmbedder
 from foundry.errors import BuildError
+from foundry.fetching.addresses import Policy
 from foundry.indexing.carried import Previous, begun_carrying, leave_for_next
 from foundry.indexing.versions import (
     begun_version,
@@ -118,7 +119,9 @@ class _Build:
 
     def _collect(self, recipe: Recipe, surveyed: Survey) -> Inputs:
         config, step = self.config, self.reporter.step
-        sources, coverage, traffic = fetch_all(config.sources, config.state, step)
+        sources, coverage, traffic = fetch_all(
+            config.sources, config.state, step, Policy.parse(self.options.allow_private)
+        )
         total = surveyed.documents + count_fetched(sources)
         with step("Reading", "documents", total) as progress:
             pool = self.engine.open_pool(recipe, progress)

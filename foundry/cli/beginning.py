@@ -47,7 +47,8 @@ def init(
         if description is None:
             description = click.prompt("description", default="", show_default=False)
     file = pipeline.init(project, found, title or "", description or "", base_url)
-    click.echo(f"{file} written; next: foundry build {quote(str(project))}")
+    options = "".join(f" --allow-private {quote(host)}" for host in found.allow_private)
+    click.echo(f"{file} written; next: foundry build {quote(str(project))}{options}")
 
 
 def is_terminal() -> bool:

@@ -10,6 +10,7 @@ import click
 from foundry import pipeline
 from foundry.assembly.request import BuildOptions, BuildResult, Changes
 from foundry.cli.options import (
+    allow_private_option,
     complain,
     flag,
     json_option,
@@ -42,6 +43,7 @@ jobs_option = click.option(
     metavar="HOST:PORT",
     help="The Ray cluster to use.  [default: RAY_ADDRESS]",
 )
+@allow_private_option
 @flag("--fresh", "Read every document again, ignoring the cache.")
 @flag("--strict", "Publish nothing if anything was skipped or looks like a secret.")
 @json_option
@@ -63,14 +65,15 @@ def build(project: Path, as_json: bool, quiet: bool, **chosen: Any) -> None:
 @click.command(short_help="Build now and after every change.")
 @project_argument
 @jobs_option
+@allow_private_option
 @quiet_option
-def watch(project: Path, jobs: int | None, quiet: bool) -> None:
+def watch(project: Path, quiet: bool, **chosen: Any) -> None:
     """Build now and after every change, until Ctrl-C.
 
     Folders, tables and foundry.toml are watched. Websites and repositories are not: they are
     checked when something else changes. If a build fails, the previous index stays.
     """
-    outcomes = pipeline.watch(project, Reporter(quiet=quiet), BuildOptions(jobs=jobs))
+    outcomes = pipeline.watch(project, Reporter(quiet=quiet), BuildOptions(**chosen))
     click.echo(f"watching {project}; Ctrl-C ends it")
     try:
         for outcome in outcomes:

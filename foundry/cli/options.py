@@ -8,6 +8,7 @@ import click
 
 from foundry.progress import silenced_libraries
 from foundry.terminal import printable
+from foundry.urls import UrlError, parse_host_and_port
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object] | click.Command)
 
@@ -34,6 +35,25 @@ quiet_option = click.option(
     is_flag=True,
     callback=_silence,
     help="Hide progress and the log messages of libraries.",
+)
+
+
+def _check_hosts(_: click.Context, __: click.Parameter, hosts: tuple[str, ...]) -> tuple[str, ...]:
+    for host in hosts:
+        try:
+            parse_host_and_port(host)
+        except UrlError as error:
+            raise click.BadParameter(str(error)) from None
+    return hosts
+
+
+allow_private_option = click.option(
+    "--allow-private",
+    metavar="HOST",
+    multiple=True,
+    callback=_check_hosts,
+    help="A host, such as docs.internal or 127.0.0.1:8000, that sources may reach although its"
+    " address is private; may be repeated.",
 )
 
 stale_option = flag(

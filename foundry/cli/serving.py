@@ -10,7 +10,7 @@ import click
 from foundry import pipeline
 from foundry.assembly.request import BuildResult
 from foundry.cli.building import describe_outcome, show_result
-from foundry.cli.options import flag
+from foundry.cli.options import allow_private_option, flag
 from foundry.progress import Reporter
 from foundry.serving.request import Adopted, Listening, ServeOptions
 from foundry.terminal import printable
@@ -24,6 +24,7 @@ from foundry.terminal import printable
     type=click.IntRange(0, 65535),
     help="The port; 0 for any free one.  [default: that of foundry.toml, or 8000]",
 )
+@allow_private_option
 @flag("--open", "Open the page in a browser.", "opens")
 @flag("--no-watch", "Build once; ignore later changes.")
 @flag(

@@ -33,7 +33,6 @@ EXEMPT: Mapping[str, str] = {
     "sources.requests_per_second": _FETCHING,
     "sources.timeout_seconds": _FETCHING,
     "sources.user_agent": _FETCHING,
-    "sources.allow_private": _FETCHING,
     "embedding.base_url": _REACHING,
     "embedding.api_key_env": _REACHING,
     "embedding.concurrency": _REACHING,

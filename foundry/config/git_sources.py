@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field
 
-from foundry.config.web_sources import BaseUrl, Hosts, is_local
+from foundry.config.web_sources import BaseUrl, is_local
 from foundry.features.feature import Slug, Strings, Table
 from foundry.records import OCR_PAGES
 
@@ -51,7 +51,6 @@ class GitSource(Table):
         ocr: Whether to read pictures and scanned pages; needs the extra `ocr`, and takes seconds
             a page.
         ocr_pages: How many pages of a document are read from pictures at most.
-        allow_private: Hosts that may have a private address, such as `git.internal`.
     """
 
     type: Literal["git"] = "git"
@@ -68,7 +67,6 @@ class GitSource(Table):
     max_bytes: int = Field(default=200_000_000, ge=1)
     ocr: bool = False
     ocr_pages: int = Field(default=OCR_PAGES, ge=1, le=2_000)
-    allow_private: Hosts = ()
 
     @property
     def refs(self) -> tuple[str, ...]:
@@ -106,13 +104,12 @@ class GitSource(Table):
         return self.model_copy(update={"name": name, "repository": path})
 
 
-def suggest_repository(url: str) -> dict[str, object]:
-    """Return what a new foundry.toml says about the url of a repository."""
+def local_host_of(url: str) -> str | None:
+    """Return the host of a repository's url, with its port, if it seems to be a private one."""
     place = url.partition("://")[2].partition("/")[0] if "://" in url else url.partition(":")[0]
     authority = place.rpartition("@")[2]
     host = authority if authority.endswith("]") else authority.partition(":")[0]
-    allowed = authority if is_local(host.strip("[]")) else None
-    return {"type": "git", "repository": url, "allow_private": allowed}
+    return authority if is_local(host.strip("[]")) else None
 
 
 def is_repository_url(written: str) -> bool:

@@ -243,6 +243,8 @@ def _describe(detail: ErrorDetails) -> str:
         message = f"unknown key; {meant} here: {', '.join(known)}"
         if parts[0] == "store":
             message += f"; {WHERE_ADDRESSES_ARE}"
+        elif parts[-1] == "allow_private":
+            message = "a project may not allow this; pass --allow-private HOST to the command"
     elif kind == "missing":
         message = "required, but missing"
     elif kind in {"union_tag_not_found", "union_tag_invalid"}:

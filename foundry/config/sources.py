@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from foundry.config.git_sources import GitSource, is_repository_url, suggest_repository
+from foundry.config.git_sources import GitSource, is_repository_url, local_host_of
 from foundry.config.web_sources import (
     BaseUrl,
     SitemapSource,
@@ -16,11 +16,13 @@ from foundry.config.web_sources import (
     UrlSource,
     WebSource,
     check_base_url,
+    is_local,
     suggest_site,
 )
 from foundry.errors import FoundryError
 from foundry.features.feature import Slug, Strings, Table
 from foundry.records import OCR_PAGES
+from foundry.urls import parse_url
 
 CONFIG_NAME = "foundry.toml"
 QUESTIONS_NAME = "questions.jsonl"
@@ -198,7 +200,7 @@ def suggest(written: str, project: Path) -> dict[str, object]:
     Raises FoundryError if there is no such thing.
     """
     if names_repository(written):
-        return suggest_repository(written)
+        return {"type": "git", "repository": written}
     if "://" in written:
         return suggest_site(written)
     source = Path(written)
@@ -211,6 +213,19 @@ def suggest(written: str, project: Path) -> dict[str, object]:
             hint="name the folder that holds it, or a .csv or .jsonl table",
         )
     return {"type": "records" if is_records else "folder", "path": _path_from(project, source)}
+
+
+def private_hosts_of(written: str) -> tuple[str, ...]:
+    """Return the host that a url names, if it seems to be a private one, as `allow_private`.
+
+    Whoever gives the url on the command line allows that host by it. Raises UrlError.
+    """
+    if names_repository(written):
+        host = local_host_of(written)
+    else:
+        url = parse_url(written) if "://" in written else None
+        host = url.authority if url and is_local(url.host) else None
+    return (host,) if host else ()
 
 
 def names_repository(written: str) -> bool:

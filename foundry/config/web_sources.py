@@ -59,7 +59,6 @@ class WebSource(Table):
         timeout_seconds: For one url, from name lookup to last byte.
         max_bytes: The largest page, uncompressed.
         user_agent: The user agent; the part before `/` is matched against robots.txt.
-        allow_private: Hosts that may have a private address, such as `docs.internal`.
     """
 
     name: Slug = ""
@@ -72,7 +71,6 @@ class WebSource(Table):
     user_agent: str = Field(
         default=DEFAULT_USER_AGENT, max_length=200, pattern=r"^[A-Za-z][!-~]*(?: [!-~]+)*$"
     )
-    allow_private: Hosts = ()
 
     @property
     @abstractmethod
@@ -152,7 +150,6 @@ def suggest_site(written: str) -> dict[str, object]:
         "type": "sitemap" if is_sitemap else "site",
         "url": str(url),
         "include": f"{folder}/*" if folder and not is_sitemap else None,
-        "allow_private": url.authority if is_local(url.host) else None,
         "user_agent": DEFAULT_USER_AGENT,
     }
 

@@ -1,6 +1,7 @@
-"""Which addresses may be connected to: public ones, and those that the configuration names."""
+"""Which addresses may be connected to: public ones, and those that the command line names."""
 
 import ipaddress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -11,6 +12,9 @@ IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 PRIVATE = "private address"
 """The reason for which a host is refused that has one."""
+
+ALLOWING = "if the host may be asked, name it: --allow-private HOST"
+"""The remedy, which is the user's alone and never a project's."""
 
 # What Python 3.11's tables call global, and is not the public internet: NAT64 for local use, the
 # discard prefix, IPv4-compatible addresses, Teredo and its neighbours, 6to4 relays, site-local,
@@ -64,8 +68,8 @@ class Policy:
     allowed: frozenset[tuple[str, int | None]] = frozenset()
 
     @classmethod
-    def parse(cls, entries: tuple[str, ...]) -> Self:
-        """Read `allow_private` as the configuration has it."""
+    def parse(cls, entries: Sequence[str]) -> Self:
+        """Read hosts, each perhaps with a port. Raises UrlError."""
         return cls(frozenset(parse_host_and_port(entry) for entry in entries))
 
     def check(self, url: Url, address: IPAddress) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from foundry.config.sources import CONFIG_NAME, FolderSource, resolve, suggest
+from foundry.config.sources import CONFIG_NAME, FolderSource, private_hosts_of, resolve, suggest
 from foundry.errors import FoundryError, install_command
 from foundry.inspection.languages import find_language
 from foundry.readers.contract import FileReader
@@ -72,6 +72,7 @@ class Survey:
     is that of most documents that were `read`, by `language_votes` of them. `keys` are those of
     front matter, the most frequent first; `metadata` are those of them, or the columns of a table,
     that are kept only if foundry.toml names them. `versions` are folders of versions, newest first.
+    `allow_private` is the host that a url names, if it seems to be a private one.
     """
 
     settings: Mapping[str, object]
@@ -86,6 +87,7 @@ class Survey:
     keys: Sequence[str] = ()
     metadata: Sequence[str] = ()
     versions: Sequence[str] = ()
+    allow_private: Sequence[str] = ()
 
     def describe(self) -> list[str]:
         """Return what was found, line by line."""
@@ -154,7 +156,7 @@ def survey(project: Path, written: str) -> Survey:
     if settings["type"] == "records":
         return _survey_table(written, settings, Path(written))
     if settings["type"] != "folder":
-        return Survey(settings, written)
+        return Survey(settings, written, allow_private=private_hosts_of(written))
     (source,) = resolve((FolderSource.model_validate(settings),), root, root.name)
     assert isinstance(source, FolderSource)
     return _survey_folder(written, settings, source)

@@ -9,7 +9,7 @@ from foundry.config.sources import CONFIG_NAME, with_base_url
 from foundry.features.contributions import list_tables
 from foundry.rendering.environment import render
 
-_DECIDED = "path repository url id title text include exclude base_url allow_private".split()
+_DECIDED = "path repository url id title text include exclude base_url".split()
 """Keys of a source that are written to the file if they are known."""
 
 MAX_KEYS_NAMED = 5

@@ -11,6 +11,7 @@ from foundry.config.sources import (
     TABLES,
     FolderSource,
     names_repository,
+    private_hosts_of,
     resolve,
     suggest,
     suggest_file,
@@ -42,7 +43,8 @@ def adopt(written: str) -> Path | Adopted:
         title = written.partition("://")[2].strip("/") or written
         project = cache_folder() / _name_in_cache(title, written)
         _write_project(project, title, suggest(written, project))
-        return Adopted(written, written, project)
+        allowed = private_hosts_of(written)
+        return Adopted(written, written, project, allow_private=allowed)
     hint = "name a project, a folder of documents, a file or a url"
     raise FoundryError(f"{written}: no such folder or file", hint=hint)
 

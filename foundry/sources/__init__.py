@@ -6,6 +6,7 @@ from pathlib import Path
 from foundry.config.git_sources import GitSource
 from foundry.config.sources import RecordsSource, Source
 from foundry.config.web_sources import WebSource
+from foundry.fetching.addresses import Policy
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped
 from foundry.sources import git
@@ -16,11 +17,12 @@ _BLOCK_BYTES = 1 << 20
 
 
 def fetch_all(
-    sources: Sequence[Source], state: Path, step: StartStep
+    sources: Sequence[Source], state: Path, step: StartStep, policy: Policy
 ) -> tuple[tuple[ReadySource, ...], dict[str, dict[str, object]], dict[str, dict[str, int]]]:
     """Fetch what is not on this machine; nothing is asked of the network after this.
 
-    Pages are kept in `state` from build to build. Returns the sources to give to `iterate`; by the
+    Pages are kept in `state` from build to build; `policy` says which private hosts may be asked.
+    Returns the sources to give to `iterate`; by the
     names of those of the web what became of their urls, which is the same whatever was kept; and
     how many pages or files were fetched, and how many had not changed. Raises SourceError when too
     little of a source could be fetched, and BuildError when the pages cannot be kept.
@@ -32,12 +34,12 @@ def fetch_all(
         # Imported when needed: HTTP takes longer to load than a small project to build.
         from foundry.sources import web
 
-        fetched, found = web.fetch_sources(pages, state, step)
+        fetched, found = web.fetch_sources(pages, state, step, policy)
         ready |= fetched
         coverages = {name: coverage.values() for name, coverage in found.items()}
         traffic = {name: coverage.traffic() for name, coverage in found.items()}
     if repositories := [source for source in sources if isinstance(source, GitSource)]:
-        copied, counts = git.fetch(repositories, state, step)
+        copied, counts = git.fetch(repositories, state, step, policy)
         ready |= copied
         traffic |= counts
     return (

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from foundry.errors import SourceError
+from foundry.fetching.addresses import ALLOWING, PRIVATE
 from foundry.fetching.robots import DISALLOWED
 from foundry.records import Skipped
 from foundry.sources.names import printable
@@ -99,11 +100,11 @@ class Coverage:
             if is_complete
             else f"{pages:,} pages were fetched, but a sitemap that may list more could not be read"
         )
-        raise SourceError(
-            "\n".join([f"source {self.source}: {what}", *lines]),
-            hint="the previous index stays; build again later, exclude"
-            " what cannot be had, or lower the source's min_coverage",
+        hint = (
+            "the previous index stays; build again later, exclude what cannot be had, or lower the"
         )
+        hint += " source's min_coverage" + (f"; {ALLOWING}" if self.refused[PRIVATE] else "")
+        raise SourceError("\n".join([f"source {self.source}: {what}", *lines]), hint=hint)
 
 
 def _shown(text: str) -> str:

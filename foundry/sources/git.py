@@ -9,7 +9,7 @@ from urllib.parse import quote_from_bytes
 
 from foundry.config.git_sources import VERSION, GitSource, is_repository_url
 from foundry.errors import SourceError
-from foundry.fetching.addresses import PRIVATE, Policy
+from foundry.fetching.addresses import ALLOWING, PRIVATE, Policy
 from foundry.fetching.bare_repository import BareRepository, Change, GitError, Remote
 from foundry.fetching.relay import Relay
 from foundry.progress import StartStep
@@ -23,13 +23,12 @@ MAX_POINTER_BYTES = 1_024
 """The largest pointer that Git LFS may leave in place of a file, by its specification."""
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
-_ALLOWING = 'if it may be asked, name it: allow_private = ["HOST"] in [[sources]]'
 _NO_FILES = {"120000": "symbolic link", "160000": "submodule"}
 """Entries of a tree that are not files, by mode."""
 
 
 def fetch(
-    sources: Sequence[GitSource], state: Path, step: StartStep
+    sources: Sequence[GitSource], state: Path, step: StartStep, policy: Policy
 ) -> tuple[dict[str, FetchedRepository], dict[str, dict[str, int]]]:
     """Bring the copies in `state` up to date; return by name the sources, ready to be iterated.
 
@@ -43,7 +42,7 @@ def fetch(
     for source in sources:
         with step(f"Fetching {source.name}", "versions", len(source.refs)) as progress:
             try:
-                repository, fetched = _fetch(source, copies[source.name])
+                repository, fetched = _fetch(source, copies[source.name], policy)
             except GitError as error:
                 raise SourceError(
                     f"source {source.name}: cannot read {', '.join(source.refs)}"
@@ -90,15 +89,15 @@ def _place_copy(source: GitSource, folder: Path) -> Path:
     return folder / f"{hashlib.sha256(name).hexdigest()[:16]}.git"
 
 
-def _fetch(source: GitSource, folder: Path) -> tuple[FetchedRepository, int]:
+def _fetch(source: GitSource, folder: Path, policy: Policy) -> tuple[FetchedRepository, int]:
     if not is_repository_url(source.repository):
         return _copy(source, BareRepository(folder, Remote(source.repository, None)))
-    with Relay(Policy.parse(source.allow_private)) as relay:
+    with Relay(policy) as relay:
         try:
             return _copy(source, BareRepository(folder, Remote(source.repository, relay.port)))
         except GitError:
             for failure in relay.failures:
-                hint = _ALLOWING if failure.reason == PRIVATE else None
+                hint = ALLOWING if failure.reason == PRIVATE else None
                 raise GitError(str(failure), hint=hint) from None
             raise
 

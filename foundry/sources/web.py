@@ -21,7 +21,7 @@ CACHE_FOLDER = "web"
 
 
 def fetch_sources(
-    sources: Sequence[WebSource], state: Path, step: StartStep
+    sources: Sequence[WebSource], state: Path, step: StartStep, policy: Policy
 ) -> tuple[dict[str, FetchedSource], dict[str, Coverage]]:
     """Fetch the pages of every web source, and keep them in `state` from build to build.
 
@@ -32,7 +32,7 @@ def fetch_sources(
     ready: dict[str, FetchedSource] = {}
     with closing(PageCache(state / CACHE_FOLDER)) as cache:
         for source in sources:
-            ready[source.name], coverages[source.name] = _fetch(source, state, cache, step)
+            ready[source.name], coverages[source.name] = _fetch(source, state, cache, step, policy)
         cache.drop_unused()
     return ready, coverages
 
@@ -63,9 +63,9 @@ def iterate(source: FetchedSource) -> Iterator[RawDocument | Skipped]:
 
 
 def _fetch(
-    source: WebSource, state: Path, cache: PageCache, step: StartStep
+    source: WebSource, state: Path, cache: PageCache, step: StartStep, policy: Policy
 ) -> tuple[FetchedSource, Coverage]:
-    network = Network(Policy.parse(source.allow_private))
+    network = Network(policy)
     manners = Manners(
         user_agent=source.user_agent,
         seconds_between=1 / source.requests_per_second,

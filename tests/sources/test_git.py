@@ -18,6 +18,7 @@ from foundry.config.git_sources import GitSource
 from foundry.config.project import load_config
 from foundry.config.sources import find_problems, resolve
 from foundry.errors import SourceError
+from foundry.fetching.addresses import Policy
 from foundry.progress import Lines, Reporter
 from foundry.records import RawDocument, Skipped
 from foundry.sources import fetch_all, iterate
@@ -85,7 +86,7 @@ class Reading:
 
     def __init__(self, state: Path, values: dict[str, Any]) -> None:
         source = GitSource(name="docs", **values)
-        (ready,), _, traffic = fetch_all([source], state, Reporter(quiet=True).step)
+        (ready,), _, traffic = fetch_all([source], state, Reporter(quiet=True).step, Policy())
         found = list(iterate(ready))
         self.documents = {item.key: item for item in found if isinstance(item, RawDocument)}
         self.skipped = {item.path: item.reason for item in found if isinstance(item, Skipped)}

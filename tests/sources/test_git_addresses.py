@@ -1,7 +1,6 @@
 """Where git may connect to: only public addresses, wherever an address came from."""
 
 import functools
-import json
 import os
 import shutil
 import socket
@@ -13,13 +12,11 @@ from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, Thread
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from conftest import MakeProject, Project
 from systems import needs_ssh
 
 from foundry.cli.main import main
-from foundry.config.git_sources import GitSource
-from foundry.config.project import load_config
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
@@ -88,18 +85,20 @@ def serving(handler: type[BaseHTTPRequestHandler] | functools.partial[object]) -
         server.shutdown()
 
 
-def begin(make_project: MakeProject, url: str, *allowed: str) -> Project:
-    config = GIT.format(url)
-    if allowed:
-        config += f"allow_private = {json.dumps(allowed)}\n"
-    return make_project({}, config=config)
+def begin(make_project: MakeProject, url: str) -> Project:
+    return make_project({}, config=GIT.format(url))
 
 
-def refuse(project: Project, canary: Canary, said: str = "private address") -> None:
-    result = project.run("build", "--quiet")
+def build(project: Project, *allowed: str) -> Result:
+    hosts = [part for host in allowed for part in ("--allow-private", host)]
+    return project.run("build", "--quiet", *hosts)
+
+
+def refuse(project: Project, canary: Canary, *allowed: str) -> None:
+    result = build(project, *allowed)
     assert result.exit_code == 1
-    assert said in result.output
-    assert 'name it: allow_private = ["HOST"] in [[sources]]' in result.output
+    assert "private address" in result.output
+    assert "hint: if the host may be asked, name it: --allow-private HOST" in result.output
     assert canary.heard == []
 
 
@@ -145,7 +144,7 @@ def test_ssh_reaches_a_private_address_that_is_allowed(
     make_project: MakeProject, canary: Canary
 ) -> None:
     url = f"ssh://git@127.0.0.1:{canary.port}/x.git"
-    begin(make_project, url, f"127.0.0.1:{canary.port}").run("build", "--quiet")
+    build(begin(make_project, url), f"127.0.0.1:{canary.port}")
     assert canary.heard and canary.heard[0].startswith(b"SSH-2.0-")
 
 
@@ -160,8 +159,8 @@ def test_a_private_address_that_is_allowed_is_read(
     served: tuple[Path, int], make_project: MakeProject
 ) -> None:
     host = f"127.0.0.1:{served[1]}"
-    project = begin(make_project, f"http://{host}/.git", host)
-    project.succeed("build", "--quiet")
+    project = begin(make_project, f"http://{host}/.git")
+    assert build(project, host).exit_code == 0
     assert project.ask("seal")["results"][0]["path"] == "seals.md"
 
 
@@ -169,7 +168,7 @@ def test_another_port_of_a_host_that_is_allowed_is_refused(
     make_project: MakeProject, canary: Canary
 ) -> None:
     url = f"http://127.0.0.1:{canary.port}/x.git"
-    refuse(begin(make_project, url, "127.0.0.1", "127.0.0.1:1"), canary)
+    refuse(begin(make_project, url), canary, "127.0.0.1", "127.0.0.1:1")
 
 
 @pytest.mark.parametrize("follow", ["initial", "true"])
@@ -192,7 +191,7 @@ def test_a_redirect_leads_to_no_private_address(
 
     with serving(Redirect) as port:
         host = f"127.0.0.1:{port}"
-        refuse(begin(make_project, f"http://{host}/x.git", host), canary)
+        refuse(begin(make_project, f"http://{host}/x.git"), canary, host)
 
 
 def test_alternates_of_a_server_lead_to_no_private_address(
@@ -205,7 +204,7 @@ def test_alternates_of_a_server_lead_to_no_private_address(
     for objects in folder.glob("objects/??"):
         shutil.rmtree(objects)
     host = f"127.0.0.1:{port}"
-    result = begin(make_project, f"http://{host}/.git", host).run("build", "--quiet")
+    result = build(begin(make_project, f"http://{host}/.git"), host)
     assert result.exit_code == 1
     assert canary.heard == []
 
@@ -262,7 +261,7 @@ def test_a_host_that_is_not_there_is_named(make_project: MakeProject) -> None:
 def test_a_port_that_nobody_listens_on_is_named(make_project: MakeProject, canary: Canary) -> None:
     canary.close()
     host = f"127.0.0.1:{canary.port}"
-    result = begin(make_project, f"http://{host}/x.git", host).run("build", "--quiet")
+    result = build(begin(make_project, f"http://{host}/x.git"), host)
     assert result.exit_code == 1
     assert "cannot be reached: 127.0.0.1" in result.output
 
@@ -281,21 +280,44 @@ def test_a_url_does_not_become_a_path(
     assert "transport 'file' not allowed" in result.output
 
 
+def test_a_project_cannot_allow_a_private_address(
+    make_project: MakeProject, canary: Canary
+) -> None:
+    host = f"127.0.0.1:{canary.port}"
+    config = GIT.format(f"http://{host}/x.git") + f'allow_private = ["{host}"]\n'
+    project = make_project({}, config=config)
+    for command in ("build", "serve"):
+        result = project.run(command)
+        assert result.exit_code == 2
+        said = "a project may not allow this; pass --allow-private HOST to the command"
+        assert f"sources[0].allow_private: {said}" in result.output
+    assert canary.heard == []
+
+
+@pytest.mark.parametrize("command", ["build", "serve", "watch"])
+@pytest.mark.parametrize("host", ["http://git.internal", "git.internal:0", "127.1", ""])
+def test_what_is_allowed_must_be_a_host(command: str, host: str, tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, [command, str(tmp_path), "--allow-private", host])
+    assert result.exit_code == 2
+    assert "Invalid value for '--allow-private'" in result.output
+
+
 @pytest.mark.parametrize(
     ("url", "allowed"),
     [
-        ("git@git.internal:a/b", ("git.internal",)),
-        ("ssh://git@10.0.0.1:2222/b.git", ("10.0.0.1:2222",)),
-        ("https://[fd00::1]/b.git", ("[fd00::1]",)),
-        ("https://example.org/b.git", ()),
-        ("git@example.org:b", ()),
+        ("git@git.internal:a/b", "git.internal"),
+        ("ssh://git@10.0.0.1:2222/b.git", "10.0.0.1:2222"),
+        ("https://[fd00::1]/b.git", "'[fd00::1]'"),
+        ("http://intranet/docs/", "intranet"),
+        ("https://example.org/b.git", ""),
+        ("git@example.org:b", ""),
+        ("https://example.org/docs/", ""),
     ],
 )
-def test_init_allows_the_private_host_that_its_user_names(
-    url: str, allowed: tuple[str, ...], tmp_path: Path
-) -> None:
-    result = CliRunner().invoke(main, ["init", str(tmp_path / "p"), "--source", url])
+def test_init_says_how_to_build_from_a_private_host(url: str, allowed: str, tmp_path: Path) -> None:
+    root = tmp_path / "p"
+    result = CliRunner().invoke(main, ["init", str(root), "--source", url])
     assert result.exit_code == 0, result.output
-    (source,) = load_config(tmp_path / "p").sources
-    assert isinstance(source, GitSource)
-    assert source.allow_private == allowed
+    option = f" --allow-private {allowed}" if allowed else ""
+    assert result.output.endswith(f"next: foundry build {root}{option}\n")
+    assert "allow_private" not in (root / "foundry.toml").read_text()
