@@ -37,6 +37,8 @@ WHOLE = "minimal"
 """The case whose export can be read from top to bottom."""
 
 RUNTIME = Path(foundry.runtime.__file__).parent
+COPIED = {*RUNTIME.glob("**/*.py")} - {RUNTIME / "__init__.py"}
+"""What servers have of it is without the regions of what they did not choose."""
 
 
 def export_case(case: str, folder: Path) -> Path:
@@ -76,6 +78,7 @@ def is_left_out(case: str, name: str) -> bool:
     path = Path(name)
     is_copied_test = path.parts[0] == "tests" and len(path.parts) > 2
     is_copy = is_copied_test or path.name == "questions.jsonl" or path.parts[1:2] == ("data",)
+    is_copy |= path.suffix == ".py" and RUNTIME.joinpath(*path.parts[1:]) in COPIED
     if case != WHOLE and is_copy:
         return True
     return path.suffix in {".bin", ".bz2", ".npy"} or path.name in {

@@ -1,12 +1,13 @@
-"""The runtime modules of a server: those that its rendered modules reach, as they are here.
+"""The runtime modules of a server: those that its rendered modules reach, and their tests.
 
-And the tests of those modules, which say the package's name where ours is.
+They are as they are here, without the regions of what was not chosen (see `regions`); tests say the
+package's name where ours is.
 """
 
 import ast
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import foundry
 from foundry.errors import RenderError
 from foundry.files import templates_folder
 from foundry.rendering.formatting import parse_back
+from foundry.rendering.regions import cut_regions
 
 RUNTIME = Path(foundry.__file__).parent / "runtime"
 PAGE_FOLDER = "page"
@@ -23,34 +25,41 @@ _TESTED = re.compile(rb"(?m)^from foundry\.runtime\.([\w.]+) import ")
 _NAMED = re.compile(rb'(?:href|src)="([a-z]+\.(?:css|js))"')
 
 
-def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
+def copy_runtime(
+    files: Mapping[str, bytes], package: str, chosen: Mapping[str, bool]
+) -> dict[str, bytes]:
     """Return the runtime modules that the rendered modules reach by relative imports, by path.
 
     `files` are the rendered ones. The `__init__` of each package comes along. Raises RenderError.
     """
+
+    def read(module: str) -> bytes:
+        return _cut(path_of(module), chosen)
+
     rendered = {
         module_of(name, package): content
         for name, content in files.items()
         if name.startswith(f"{package}/") and name.endswith(".py")
     }
-    reached = set(reach_runtime(rendered))
+    reached = set(reach_runtime(rendered, read))
     reached |= {f"{folder}.__init__" for module in reached for folder in _folders_above(module)}
     return {
-        f"{package}/{module.replace('.', '/')}.py": _read(path_of(module))
+        f"{package}/{module.replace('.', '/')}.py": read(module)
         for module in reached - rendered.keys()
     }
 
 
-def reach_runtime(rendered: Mapping[str, bytes]) -> dict[str, str]:
+def reach_runtime(rendered: Mapping[str, bytes], read: Callable[[str], bytes]) -> dict[str, str]:
     """Return the runtime modules that rendered ones reach by imports, each with what imports it.
 
-    Modules are dotted, below the package; the ways to them are the shortest. Raises RenderError.
+    Modules are dotted, below the package, and `read` returns those that are not rendered; the ways
+    to them are the shortest. Raises RenderError.
     """
     importers: dict[str, str] = {}
     waiting = deque(sorted(rendered))
     while waiting:
         module = waiting.popleft()
-        content = rendered[module] if module in rendered else _read(path_of(module))
+        content = rendered[module] if module in rendered else read(module)
         for needed in imported_modules(content, module):
             if needed not in rendered and needed not in importers:
                 importers[needed] = module
@@ -77,7 +86,9 @@ def _without(page: bytes, unwanted: Set[bytes]) -> bytes:
     return b"".join(line for line in lines if unwanted.isdisjoint(_NAMED.findall(line)))
 
 
-def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
+def copy_tests(
+    files: Mapping[str, bytes], package: str, chosen: Mapping[str, bool]
+) -> dict[str, bytes]:
     """Return the tests of the runtime whose modules are all among `files`, by path.
 
     They import `package` instead of the runtime, and are still to be formatted.
@@ -85,7 +96,7 @@ def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
     root = templates_folder() / "server"
     copied = {}
     for path in sorted((root / "tests").rglob("*.py")):
-        content = path.read_bytes()
+        content = _cut(path, chosen)
         tested = (module.decode().replace(".", "/") for module in _TESTED.findall(content))
         if all(f"{package}/{module}.py" in files for module in tested):
             name = path.relative_to(root).as_posix()
@@ -127,6 +138,13 @@ def imported_modules(content: bytes, module: str) -> tuple[str, ...]:
             names = [".".join([*([named] if named else []), alias.name]) for alias in node.names]
             modules += [name for name in names if path_of(name).is_file()]
     return tuple(modules)
+
+
+def _cut(path: Path, chosen: Mapping[str, bool]) -> bytes:
+    try:
+        return cut_regions(_read(path).decode(), chosen).encode()
+    except RenderError as error:
+        raise RenderError(f"{path}: {error}") from None
 
 
 def _read(path: Path) -> bytes:

@@ -33,7 +33,8 @@ def explain_files(
         if path.startswith(f"{package}/") and path.endswith(".py")
     }
     importers = reach_runtime(
-        {module: modules[module] for module in modules if not path_of(module).is_file()}
+        {module: modules[module] for module in modules if not path_of(module).is_file()},
+        modules.__getitem__,
     )
     return {
         path: (

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import foundry
 from foundry.config.project import Config
@@ -61,10 +62,11 @@ def plan_server(
     files[f"{package}/settings.json"] = _settings(config, query_encoder)
     if questions is not None:
         files[f"{package}/questions.jsonl"] = questions
-    runtime = copy_runtime(files, package)
+    chosen = chosen_names(values)
+    runtime = copy_runtime(files, package, chosen)
     files.update(runtime)
     files.update(copy_pages(pages_of(config.server.interfaces), package, left_out))
-    tests = copy_tests(files, package) if with_tests else {}
+    tests = copy_tests(files, package, chosen) if with_tests else {}
     files.update(tests)
     files.update(format_python(files, [*rendered, *tests]))
     for name, content in files.items():
@@ -179,6 +181,15 @@ def template_values(
         "has_questions": has_questions,
         "foundry_version": foundry.__version__,
     }
+
+
+def chosen_names(values: Mapping[str, Any]) -> dict[str, bool]:
+    """Return which of the names that regions of the runtime may have were chosen.
+
+    They are those of stages, and those by which templates know what is there and what is not.
+    """
+    whether = {name: value for name, value in values.items() if isinstance(value, bool)}
+    return whether | {name: stage is not None for name, stage in values["stages"].items()}
 
 
 def _shorten(text: str) -> str:

@@ -150,9 +150,13 @@ class Served:
     """The index that a process answers from; nothing is answered once a file proves damaged."""
 
     open_index: Callable[[Path], Index]
+    # [access
     view: Callable[[Index], Index] | None = None  # What callers get of the index.
+    # ]
+    # [parents
     # The larger passage around a chunk, where results have it too.
     find_passage: Callable[[Index, ChunkRecord], Passage | None] | None = None
+    # ]
 
     def __init__(self) -> None:
         self.state = ServedState()
@@ -179,7 +183,11 @@ class Served:
         if damaged := "; ".join(self.state.damage):
             reason = f"Files of the index are damaged: {damaged}"
             raise IndexUnusableError(f"{self.directory}: damaged: {damaged}", reason=reason)
-        return self.view(index) if self.view else index
+        # [access
+        if self.view is not None:
+            return self.view(index)
+        # ]
+        return index
 
     def verify_meanwhile(self) -> None:
         """Verify the served index in a thread."""

@@ -46,6 +46,7 @@ class Place(Record):
     title: str
 
 
+# [parents
 @dataclass(frozen=True, slots=True)
 class Passage(Record):
     """Some text of a document, with its place; `section` holds the headings above all of it."""
@@ -55,6 +56,7 @@ class Passage(Record):
     position: dict[str, int]
 
 
+# ]
 # Not frozen, as hits are not: one that is takes six times as long to make.
 @dataclass(slots=True)
 class ChunkRecord(Record):

@@ -97,9 +97,12 @@ async def _fetch(_search: AsyncSearch, asked: FetchRequest) -> FetchedText:
     values = record.to_json()
     metadata = {name: values[name] for name in ("source", "path", "tags", "modified", "also_at")}
     if isinstance(record, ChunkRecord):
-        passage = (served.find_passage and served.find_passage(index, record)) or record
-        text = passage.text
-        metadata |= {"document_id": record.document_id, "section": passage.section}
+        text, section = record.text, record.section
+        # [parents
+        if served.find_passage and (passage := served.find_passage(index, record)):
+            text, section = passage.text, passage.section
+        # ]
+        metadata |= {"document_id": record.document_id, "section": section}
     else:
         text, is_truncated = read_beginning(index, record)
         # What a document says about itself must not replace what the index says.

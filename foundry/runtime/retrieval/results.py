@@ -26,11 +26,13 @@ HEDGES: Mapping[Match, str] = {
 
 @dataclass(slots=True)
 class LaneScores(Record):
-    """The score in each lane, null where it has none, and that of the model that reranked."""
+    """The score in each lane, null where it has none."""
 
     semantic: float | None
     keyword: float | None
-    rerank: float | None = None
+    # [rerank or rerank_service
+    rerank: float | None = None  # That of the model that reranked.
+    # ]
 
 
 @dataclass(slots=True)
@@ -45,8 +47,7 @@ class LaneRanks(Record):
 class Hit(ChunkRecord):
     """A passage that was found; `boosts` are the factors in its score, by stage.
 
-    `near_duplicates` are the ids of hits that it stands for, whose places `also_at` names as well;
-    `passage` is the larger one around it.
+    `near_duplicates` are the ids of hits that it stands for, whose places `also_at` names as well.
     """
 
     score: float = field(metadata={"ge": 0, "le": 1})
@@ -54,7 +55,9 @@ class Hit(ChunkRecord):
     ranks: LaneRanks
     boosts: dict[str, float]
     near_duplicates: tuple[str, ...] = ()
-    passage: Passage | None = None
+    # [parents
+    passage: Passage | None = None  # The larger one around it.
+    # ]
 
     def standing_for(self, others: Sequence["Hit"]) -> "Hit":
         """Return this hit, which names others that are left out, best first, and their places."""
@@ -104,7 +107,10 @@ def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
 
 def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
     """Yield every candidate as a hit, best first, reading each when it is asked for."""
-    lanes = candidates.semantic, candidates.keyword, candidates.rerank
+    lanes = [candidates.semantic, candidates.keyword]
+    # [rerank or rerank_service
+    lanes.append(candidates.rerank)
+    # ]
     best = candidates.best_places()
     for start in range(0, len(best), HITS_AT_ONCE):
         places = best[start : start + HITS_AT_ONCE]

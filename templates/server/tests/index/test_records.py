@@ -54,14 +54,23 @@ def test_a_hit_is_its_chunk_with_scores() -> None:
 def test_what_few_hits_have_is_left_out_where_there_is_none() -> None:
     fuller = replace(
         HIT,
-        scores=LaneScores(0.6, None, 0.9),
         near_duplicates=("c2",),
+        # [parents
         passage=Passage("Whole.", [], {"start": 0, "end": 6}),
+        # ]
+        # [rerank or rerank_service
+        scores=LaneScores(0.6, None, 0.9),
+        # ]
     )
-    added = {"near_duplicates", "passage"}
+    added = {"near_duplicates"}
+    # [parents
+    added.add("passage")
+    # ]
     assert fuller.to_json().keys() - HIT.to_json().keys() == added
     assert fuller.to_json()["near_duplicates"] == ["c2"]
+    # [rerank or rerank_service
     assert fuller.to_json()["scores"] == {"semantic": 0.6, "keyword": None, "rerank": 0.9}
+    # ]
     required = TypeAdapter(Hit).json_schema(mode="serialization")["required"]
     assert not added & set(required)
     assert set(required) == HIT.to_json().keys()

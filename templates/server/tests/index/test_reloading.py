@@ -154,6 +154,8 @@ def test_what_is_served_is_opened_when_it_is_first_wanted(
     served.open_index = indexes.open
     assert served.current().version == "v7"
     wait_until(lambda: served.state.verified)
+    # [access
     seen: Any = SimpleNamespace(version="seen")
     served.view = lambda _: seen
     assert served.current() is seen
+    # ]

@@ -1,0 +1,80 @@
+"""Cuts out of runtime modules, and of their tests, what a server has not chosen.
+
+A region is what stands between two comments, of which no server has any:
+
+    # [callers or mcp
+    ...
+    # ]
+
+It stays where one of its names is chosen. Imports that nothing needs without it go with it.
+"""
+
+import ast
+import re
+from collections.abc import Mapping
+
+from foundry.errors import RenderError
+
+LINE_LENGTH = 100
+_MARK = re.compile(r"(?m)^ *# (?:\[(?P<names>.*)|\](?P<rest>.*))$")
+
+
+def cut_regions(text: str, chosen: Mapping[str, bool]) -> str:
+    """Return a module without marks, and without the regions of which no name is `chosen`.
+
+    Raises RenderError for a name that `chosen` does not have, and for a mark without its other.
+    """
+    if not _MARK.search(text):
+        return text
+    kept: list[str] = []
+    begun: list[tuple[int, bool]] = []
+    stays = True
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        if (mark := _MARK.match(line)) is None:
+            kept += [line] if stays else []
+        elif mark["names"] is not None:
+            names = mark["names"].split(" or ")
+            if unknown := [name for name in names if name not in chosen]:
+                raise RenderError(f"line {number}: nothing is called {unknown[0]!r}")
+            begun.append((number, stays))
+            stays = stays and any(chosen[name] for name in names)
+        elif mark["rest"]:
+            raise RenderError(f"line {number}: is no mark")
+        elif begun:
+            _, stays = begun.pop()
+        else:
+            raise RenderError(f"line {number}: closes no region")
+    if begun:
+        raise RenderError(f"line {begun[-1][0]}: is not closed")
+    return _without_idle_imports("".join(kept).rstrip("\n") + "\n")
+
+
+def _without_idle_imports(text: str) -> str:
+    """Leave out the names that a module imports and does not use."""
+    tree = ast.parse(text)
+    used: set[object] = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    # An annotation that names what is defined further down is a string.
+    used |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    used.add("annotations")  # Of `__future__`.
+    lines = text.splitlines(keepends=True)
+    for node in reversed(tree.body):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [each for each in node.names if (each.asname or each.name) in used]
+            if len(names) < len(node.names):
+                begin, end = node.lineno - 1, node.end_lineno or node.lineno
+                lines[begin:end] = _write_import(node, names)
+                if not names and lines[begin - 1 : begin + 1] == ["\n", "\n"]:
+                    # It was the only one of its paragraph.
+                    del lines[begin - 1]
+    return "".join(lines)
+
+
+def _write_import(node: ast.Import | ast.ImportFrom, names: list[ast.alias]) -> list[str]:
+    if not names:
+        return []
+    node.names = names
+    line = ast.unparse(node)
+    if len(line) <= LINE_LENGTH:
+        return [f"{line}\n"]
+    opening, _, listed = line.partition(" import ")
+    return [f"{opening} import (\n", *(f"    {name},\n" for name in listed.split(", ")), ")\n"]

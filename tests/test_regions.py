@@ -1,0 +1,127 @@
+"""Regions of runtime modules: cut where nothing that they name was chosen."""
+
+import itertools
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import black
+import pytest
+
+from foundry.errors import RenderError
+from foundry.files import templates_folder
+from foundry.rendering.copying import RUNTIME
+from foundry.rendering.regions import LINE_LENGTH, cut_regions
+
+TESTS = templates_folder() / "server" / "tests"
+MARKED = [
+    path
+    for folder in (RUNTIME, TESTS)
+    for path in sorted(folder.rglob("*.py"))
+    if re.search(r"(?m)^\s*# [\[\]]", path.read_text(encoding="utf-8"))
+]
+NAMES = re.compile(r"(?m)^\s*# \[(.*)$")
+MODE = black.Mode(line_length=LINE_LENGTH, target_versions={black.TargetVersion.PY311})
+
+
+def cut(text: str, **chosen: bool) -> str:
+    return cut_regions(dedent(text), chosen)
+
+
+TEXT = """\
+    import math
+    import re
+    from collections import Counter, OrderedDict
+
+    from .settings import settings
+
+    # [chat
+    LIMIT = math.pi * Counter(settings()).total()
+
+
+    # ]
+    class Callers:
+        kept: OrderedDict
+        # [chat
+        words = re.compile("x")
+        # [mcp or page
+        both = 2
+        # ]
+        # ]
+    """
+
+
+def test_what_was_not_chosen_is_gone_with_its_imports() -> None:
+    assert cut(TEXT, chat=False, mcp=True, page=True) == dedent("""\
+        from collections import OrderedDict
+
+        class Callers:
+            kept: OrderedDict
+        """)
+
+
+def test_what_was_chosen_stays_without_marks() -> None:
+    lines = dedent(TEXT).splitlines(keepends=True)
+    whole = "".join(line for line in lines if "# " not in line)
+    assert cut(TEXT, chat=True, mcp=False, page=True) == whole
+    assert cut(TEXT, chat=True, mcp=True, page=False) == whole
+    inner = cut(TEXT, chat=True, mcp=False, page=False)
+    assert inner == whole.replace("    both = 2\n", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a = 1\n# [chats\n# ]\n", "line 2: nothing is called 'chats'"),
+        ("# [chat or\n# ]\n", "line 1: nothing is called 'chat or'"),
+        ("# [\n# ]\n", "line 1: nothing is called ''"),
+        ("# [chat,page\n# ]\n", "line 1: nothing is called 'chat,page'"),
+        ("# [chat\n# ]\n# ]\n", "line 3: closes no region"),
+        ("# [chat\n# [chat\n# ]\n", "line 1: is not closed"),
+        ("# ] chat\n", "line 1: is no mark"),
+    ],
+)
+def test_marks_that_mean_nothing_are_refused(text: str, message: str) -> None:
+    with pytest.raises(RenderError, match=f"^{re.escape(message)}$"):
+        cut(text, chat=True)
+
+
+def test_imports_are_written_on_one_line_if_they_fit() -> None:
+    names = [f"name_{number:02}" for number in range(12)]
+    listed = "".join(f"    {name},\n" for name in names)
+    used = f"print({', '.join(names[:-1])})\n"
+    assert cut_regions(f"from .x import (\n{listed})\n# [a\n# ]\n{used}", {"a": False}) == (
+        f"from .x import (\n{listed}".replace(f"    {names[-1]},\n", "") + f")\n{used}"
+    )
+    assert cut_regions(f"from .x import (\n{listed})\n# [a\n# ]\nname_01\n", {"a": False}) == (
+        "from .x import name_01\nname_01\n"
+    )
+
+
+def test_a_text_without_marks_is_left_as_it_is() -> None:
+    text = "import os  # Imported for what it does.\n\n\n\n"
+    assert cut_regions(text, {}) == text
+
+
+def variants() -> Iterator[tuple[str, str]]:
+    """Each module with every choice among the names of its marks, and what it is called."""
+    for path in MARKED:
+        text = path.read_text(encoding="utf-8")
+        names = sorted({name for mark in NAMES.findall(text) for name in mark.split(" or ")})
+        for number, chosen in enumerate(itertools.product([True, False], repeat=len(names))):
+            yield f"{path.stem}_{number}.py", cut_regions(
+                text, dict(zip(names, chosen, strict=True))
+            )
+
+
+def test_every_choice_leaves_clean_modules(tmp_path: Path) -> None:
+    """No name is lost, none is idle, and black leaves them as they are."""
+    for name, text in variants():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        assert black.format_str(text, mode=MODE) == text, name
+    command = [sys.executable, "-m", "ruff", "check", "--select=F,I", "--no-cache", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
