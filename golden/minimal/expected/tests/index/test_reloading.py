@@ -154,6 +154,3 @@ def test_what_is_served_is_opened_when_it_is_first_wanted(
     served.open_index = indexes.open
     assert served.current().version == "v7"
     wait_until(lambda: served.state.verified)
-    seen: Any = SimpleNamespace(version="seen")
-    served.view = lambda _: seen
-    assert served.current() is seen

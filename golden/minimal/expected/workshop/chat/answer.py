@@ -63,7 +63,7 @@ def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
     passages: list[NumberedPassage] = []
     left = PASSAGES_CHARACTERS
     for number, hit in enumerate(hits, start=1):
-        whole = hit.text if hit.passage is None else hit.passage.text
+        whole = hit.text
         if left < min(MIN_PASSAGE_CHARACTERS, len(whole)):
             break
         source = SourceOfAnswer(

@@ -16,7 +16,7 @@ from ..retrieval.candidates import QueryEncoder, TermLane, VectorLane
 from ..retrieval.settings import IndexUnusableError, cause_of
 from ..retrieval.tokens import Tokenizer
 from .layout import IndexFiles, open_array, open_bytes, resolve_version
-from .records import ChunkRecord, Passage, Place
+from .records import ChunkRecord, Place
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
@@ -150,9 +150,6 @@ class Served:
     """The index that a process answers from; nothing is answered once a file proves damaged."""
 
     open_index: Callable[[Path], Index]
-    view: Callable[[Index], Index] | None = None  # What callers get of the index.
-    # The larger passage around a chunk, where results have it too.
-    find_passage: Callable[[Index, ChunkRecord], Passage | None] | None = None
 
     def __init__(self) -> None:
         self.state = ServedState()
@@ -179,7 +176,7 @@ class Served:
         if damaged := "; ".join(self.state.damage):
             reason = f"Files of the index are damaged: {damaged}"
             raise IndexUnusableError(f"{self.directory}: damaged: {damaged}", reason=reason)
-        return self.view(index) if self.view else index
+        return index
 
     def verify_meanwhile(self) -> None:
         """Verify the served index in a thread."""

@@ -13,7 +13,7 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
 from ..index.documents import DocumentRecord, Documents, SourceList, join_chunks
-from ..index.reader import Index, current_index, served
+from ..index.reader import Index, current_index
 from ..index.records import ChunkRecord, Record
 from ..retrieval.results import HEDGES, Hit, LaneRanks, SearchResponse, notices_of
 from ..retrieval.settings import InvalidRequestError, ServerError, settings
@@ -97,9 +97,8 @@ async def _fetch(_search: AsyncSearch, asked: FetchRequest) -> FetchedText:
     values = record.to_json()
     metadata = {name: values[name] for name in ("source", "path", "tags", "modified", "also_at")}
     if isinstance(record, ChunkRecord):
-        passage = (served.find_passage and served.find_passage(index, record)) or record
-        text = passage.text
-        metadata |= {"document_id": record.document_id, "section": passage.section}
+        text, section = record.text, record.section
+        metadata |= {"document_id": record.document_id, "section": section}
     else:
         text, is_truncated = read_beginning(index, record)
         # What a document says about itself must not replace what the index says.

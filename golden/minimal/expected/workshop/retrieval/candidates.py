@@ -116,8 +116,8 @@ class Candidates:
 
     `semantic` is the cosine, not below 0, and `keyword` is BM25 divided by the query's full score:
     None for a lane that was not asked, NaN where a stage brought the chunk in. Ranks count from 1,
-    and are 0 outside a lane's hits. `boosts` are factors of stages; `rerank` is a model's score,
-    NaN where it was not asked. `coverage`, `doubted` and `distance` are of the lanes' searches.
+    and are 0 outside a lane's hits. `boosts` are factors of stages. `coverage`, `doubted` and
+    `distance` are of the lanes' searches.
     """
 
     chunks: Numbers
@@ -127,7 +127,6 @@ class Candidates:
     keyword_ranks: Numbers
     scores: Scores
     boosts: Mapping[str, Scores] = field(default_factory=dict)
-    rerank: Scores | None = None
     coverage: float | None = None
     doubted: bool = False
     distance: float | None = None

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from ..index.reader import Index
-from ..index.records import ChunkRecord, Passage, Place, Record
+from ..index.records import ChunkRecord, Place, Record
 from .candidates import SCORE_DIGITS, Candidates, LaneHits, Numbers, Scores
 from .journal import Journal, Mode, Reason
 from .tokens import HEADING_MARK
@@ -26,11 +26,10 @@ HEDGES: Mapping[Match, str] = {
 
 @dataclass(slots=True)
 class LaneScores(Record):
-    """The score in each lane, null where it has none, and that of the model that reranked."""
+    """The score in each lane, null where it has none."""
 
     semantic: float | None
     keyword: float | None
-    rerank: float | None = None
 
 
 @dataclass(slots=True)
@@ -45,8 +44,7 @@ class LaneRanks(Record):
 class Hit(ChunkRecord):
     """A passage that was found; `boosts` are the factors in its score, by stage.
 
-    `near_duplicates` are the ids of hits that it stands for, whose places `also_at` names as well;
-    `passage` is the larger one around it.
+    `near_duplicates` are the ids of hits that it stands for, whose places `also_at` names as well.
     """
 
     score: float = field(metadata={"ge": 0, "le": 1})
@@ -54,7 +52,6 @@ class Hit(ChunkRecord):
     ranks: LaneRanks
     boosts: dict[str, float]
     near_duplicates: tuple[str, ...] = ()
-    passage: Passage | None = None
 
     def standing_for(self, others: Sequence["Hit"]) -> "Hit":
         """Return this hit, which names others that are left out, best first, and their places."""
@@ -104,7 +101,7 @@ def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
 
 def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
     """Yield every candidate as a hit, best first, reading each when it is asked for."""
-    lanes = candidates.semantic, candidates.keyword, candidates.rerank
+    lanes = [candidates.semantic, candidates.keyword]
     best = candidates.best_places()
     for start in range(0, len(best), HITS_AT_ONCE):
         places = best[start : start + HITS_AT_ONCE]
