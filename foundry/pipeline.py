@@ -90,9 +90,9 @@ def serve(
     A folder, a file or a url without foundry.toml is served by the defaults. Yields the outcome of
     each build, and where the server listens; `say` gets the server's log lines, in a thread.
     """
-    from foundry.config.extras import of_build, require
+    from foundry.config.extras import require
     from foundry.serving.adopt import adopt
-    from foundry.serving.serve import serve_builds
+    from foundry.serving.serve import check_beginning, serve_builds
 
     require(["server", *(["watch"] if options.watch else [])])
     project = adopt(source)
@@ -101,7 +101,7 @@ def serve(
         yield project
         allowed += project.allow_private
         project = project.project
-    require(of_build(_load_config(project), "local"))
+    check_beginning(_load_config(project), options)
     builds = BuildOptions(allow_private=allowed)
     watched = options.watch
     outcomes = watch(project, reporter, builds) if watched else [build(project, reporter, builds)]

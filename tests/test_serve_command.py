@@ -325,9 +325,13 @@ def test_what_cannot_be_served_is_said(make_project: MakeProject) -> None:
     assert f"cannot listen on 127.0.0.1 port {port}" in done.stderr
     assert "choose another one with --port" in done.stderr
     without = {"API_TOKENS": ""}
+    (project.root / ".foundry").rename(project.root / "before")
     done = refused("serve", project.root, "--host", "0.0.0.0", "--port", "0", variables=without)
     assert done.returncode == 2
     assert "this server asks for no token" in done.stderr
+    assert "hint: set API_TOKENS to one or more tokens" in done.stderr
+    # Nobody waits for a build before that is said.
+    assert not (project.root / ".foundry").exists()
     with serving(
         project.root, "--host", "0.0.0.0", "--insecure-no-auth", variables=without
     ) as serve:
@@ -344,7 +348,9 @@ def test_what_cannot_be_built_is_not_served(tmp_path: Path, cache: dict[str, str
     (tmp_path / "empty").mkdir()
     done = refused("serve", tmp_path / "empty", variables=cache)
     assert done.returncode == 1
-    assert done.stderr.startswith("error: ")
+    assert done.stderr.startswith("error: no documents to index in ")
+    assert "hint: name a folder, a file or a url with documents" in done.stderr
+    assert "foundry.toml" not in done.stderr
     (tmp_path / "foundry.toml").write_text("[project\n")
     assert refused("serve", tmp_path, variables=cache).returncode == 2
 

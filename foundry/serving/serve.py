@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeVar
 
-from foundry.config.extras import of_server, require
+from foundry.config.extras import of_build, of_server, require
 from foundry.config.project import Config, load_config
 from foundry.errors import FoundryError
 from foundry.features.operation import Reloading
@@ -35,6 +35,18 @@ STOP_SECONDS = 15.0
 
 Outcome = TypeVar("Outcome")
 """Result of a build, or the exception that it failed with."""
+
+
+def check_beginning(config: Config, options: ServeOptions) -> None:
+    """Raise MissingExtraError if nothing can be built, ServerError for an impossible address."""
+    from foundry.runtime.web.access import TOKENS_HINT, read_tokens
+    from foundry.runtime.web.process import PROXY_HINT, resolve
+
+    require(of_build(config, "local"))
+    is_open, hint = options.insecure_no_auth, PROXY_HINT
+    if config.server.has_tokens:
+        is_open, hint = is_open or bool(read_tokens()), TOKENS_HINT
+    resolve(options.host, options.port or config.server.port, is_open, hint)
 
 
 def serve_builds(
