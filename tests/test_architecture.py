@@ -46,7 +46,7 @@ BETWEEN_STAGES = {
 }
 WITHIN_ROOMS = {
     "assembly.documents": set(),
-    "assembly.corpus": {"assembly.documents", "assembly.report"},
+    "assembly.corpus": {"assembly.documents", "assembly.report", "assembly.report_text"},
     "assembly.ray": {"assembly.documents"},
     "embedding.providers": {"embedding.embedder", "embedding.vector_cache"},
     "embedding.distil": {
@@ -155,7 +155,7 @@ def test_command_line_imports_the_pipeline_and_records() -> None:
     # What is asked of a build and the like, and what a build did, are records.
     allowed |= {"assembly.request", "serving.request", "evaluation.options", "stores.request"}
     # What is printed of a report or an index is the business of those who make it.
-    allowed |= {"inspection.index", "assembly.report"}
+    allowed |= {"inspection.index", "assembly.report_text"}
     for path in (FOUNDRY / "cli").glob("*.py"):
         found = imported_from_foundry(path)
         printing = {name for name in found if name.endswith(".printing")} | {"runtime.cli"}

@@ -97,6 +97,41 @@ def test_counts_are_exact(make_project: MakeProject) -> None:
     }
 
 
+def test_what_was_left_out_is_named_with_its_reason(make_project: MakeProject) -> None:
+    empty = {f"guide/empty{number}.md": "" for number in range(3)}
+    project = make_project({**FILES, **empty}, config=CONFIG)
+    said = project.succeed("build").stdout
+    report = project.index / "report.json"
+    assert (
+        "5 skipped:\n"
+        "       4  empty file\n"
+        "          guide: empty.md\n"
+        "          guide: empty0.md\n"
+        "          guide: empty1.md\n"
+        "          and 1 more\n"
+        "       1  over the size limit\n"
+        "          guide: large.txt (10000 bytes, the limit is 5000)\n"
+        f"all of them are listed in {report}\n"
+        "to read larger files: max_bytes in [[sources]]\n"
+    ) in said
+    (project.root / "guide" / "empty2.md").unlink()
+    said = project.succeed("build").stdout
+    assert "          guide: empty1.md\n       1  over the size limit\n" in said
+    assert "are listed in" not in said
+
+
+def test_a_source_of_which_nothing_can_be_read_names_what_was_left_out(
+    make_project: MakeProject,
+) -> None:
+    project = make_project({"guide/large.txt": "word " * 2000, "archive/a.md": ""}, config=CONFIG)
+    refused = project.run("build")
+    assert refused.exit_code == 1
+    assert "          guide: large.txt (10000 bytes, the limit is 5000)\n" in refused.output
+    assert "hint: to read larger files: max_bytes in [[sources]]\n" in refused.output
+    (project.root / "guide" / "large.txt").write_text("")
+    assert "hint: check path, include and exclude in foundry.toml" in project.run("build").output
+
+
 def test_findings_name_file_and_line_and_never_the_value(make_project: MakeProject) -> None:
     project = make_project(FILES, config=CONFIG)
     result = project.succeed("build")

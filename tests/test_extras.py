@@ -11,7 +11,8 @@ from conftest import CONFIG, MakeProject, Project
 from document_files import docx, paragraph
 from sharing import begin_foundry
 
-from foundry.assembly.report import BuildReport, Remarks, format_report
+from foundry.assembly.report import BuildReport, Remarks
+from foundry.assembly.report_text import format_report
 from foundry.config.extras import EXTRAS, of_figures, of_server, require
 from foundry.config.project import load_config
 from foundry.errors import MissingExtraError
@@ -172,5 +173,5 @@ def test_code_is_read_as_text_where_its_parser_is_missing() -> None:
     report = BuildReport(["s"])
     report.read(document.source, document.path, Remarks.of(document))
     assert "1 read as plain text; for their outline: pip install 'rag-foundry[code]'" in (
-        format_report(report.to_json(), {})
+        format_report(report.to_json(), {}, "report.json")
     )

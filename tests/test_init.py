@@ -91,6 +91,17 @@ def test_what_is_found_is_said_and_decided(tmp_path: Path, monkeypatch: pytest.M
     assert 'found: "audience"\n' in (tmp_path / "p" / "foundry.toml").read_text()
 
 
+@pytest.mark.parametrize("files", [{}, {"empty.md": "", "secrets.yaml": "a: b"}])
+def test_a_folder_without_documents_is_refused(files: dict[str, str], tmp_path: Path) -> None:
+    docs = write(tmp_path / "docs", {"deep/.hidden": "a", **files})
+    done = CliRunner().invoke(main, ["init", str(tmp_path / "p"), "--source", str(docs)])
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"error: {docs}: has no file to index\n")
+    assert ("       1  looks like a secret\n" in done.stderr) == bool(files)
+    assert "hint: put documents there first" in done.stderr
+    assert not (tmp_path / "p").exists()
+
+
 @pytest.mark.usefixtures("formatted_once", "forked_servers")
 def test_a_new_project_forgives(tmp_path: Path) -> None:
     copies = {f"{name}.md": f"# Pump\n\n{TEXTS['english']} {name}\n" for name in ("old", "new")}

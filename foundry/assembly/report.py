@@ -1,23 +1,17 @@
 """The report of a build: counts source by source, for the index and for people to read."""
 
-import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Self
 
-from foundry.errors import StrictBuildError, install_command
-from foundry.records import NEEDS_OCR, Document, Finding, Reading, Skipped
+from foundry.records import Document, Finding, Reading, Skipped
 from foundry.secrets import find_secrets
-from foundry.sources.names import INCLUDING_SECRETS, LOOKS_SECRET
-from foundry.terminal import format_table, list_briefly
 
 OVERSIZE = "over the size limit"
 DECODING, HIDDEN, SECRET, SCAN = "decoding", "hidden", "secret", "scan"
 UNSURE, UNSEEN = "lines of a picture that may be misread", "pages that are pictures, not read"
 REPLACED, GUESSED = "replaced characters", "guessed encoding: "
 """The groups of findings."""
-TO_READ_SCANS = f"to read scans: ocr = true in [[sources]], and {install_command('ocr')}"
 
 
 @dataclass(slots=True)
@@ -163,111 +157,6 @@ def without_secrets(refusals: Sequence[Mapping[str, str]]) -> list[dict[str, str
         {**refusal, "text": "" if find_secrets(refusal["text"]) else refusal["text"]}
         for refusal in refusals
     ]
-
-
-def check_strictly(report: Mapping[str, Any]) -> None:
-    """Raise StrictBuildError, with a line for each, for `find_failures`."""
-    if failures := find_failures(report):
-        raise StrictBuildError(failures, list_briefly(failures))
-
-
-def find_failures(report: Mapping[str, Any]) -> list[str]:
-    """Return what a strict build refuses, a line each: inputs left out, possible secrets."""
-    skipped = [
-        f"{_place(entry)}: skipped: {entry['reason']}"
-        + (f" ({entry['detail']})" if entry["detail"] else "")
-        for entry in report["skipped"]
-    ]
-    secrets = [
-        f"{_place(finding)}: may be a secret: {finding['kind']}"
-        for finding in report["findings"]
-        if finding["group"] == SECRET
-    ]
-    refused = [
-        f"a chunk with sha256 {entry['sha256']}: not embedded: {entry['reason']}"
-        for entry in report.get("refused", ())
-    ]
-    return [*skipped, *secrets, *refused]
-
-
-def format_report(report: Mapping[str, Any], seconds: Mapping[str, float]) -> str:
-    """Return a table of sources, with the columns that have something to tell, and findings."""
-    rows = [_row(entry, seconds) for entry in report["sources"]]
-    if len(rows) > 1:
-        total: Counter[str] = Counter()
-        for row in rows:
-            total.update(row)
-        rows.append(dict(total))
-    names = [*(entry["name"] for entry in report["sources"]), "total"]
-    columns = [name for name in rows[0] if name in _ALWAYS or any(row[name] for row in rows)]
-    cells = [
-        [name, *(_number(column, row[column]) for column in columns)]
-        for name, row in zip(names, rows, strict=False)
-    ]
-    parts = [format_table([["source", *columns], *cells]), *_sections(report)]
-    return "\n".join(parts)
-
-
-_ALWAYS = ("documents", "chunks", "characters", "seconds")
-_COLUMNS = (
-    *("documents", "chunks", "characters", "skipped", "oversize", "copies", "boilerplate"),
-    *("replaced", "guessed", "hidden", "secrets", "seconds"),
-)
-
-
-def _row(entry: Mapping[str, Any], seconds: Mapping[str, float]) -> dict[str, Any]:
-    values = {
-        **entry,
-        "boilerplate": entry["boilerplate_characters"],
-        "hidden": sum(entry["hidden"].values()),
-        "seconds": seconds.get(entry["name"], 0.0),
-    }
-    return {column: values[column] for column in _COLUMNS}
-
-
-def _number(column: str, value: float) -> str:
-    return f"{value:,.1f}" if column == "seconds" else f"{value:,}"
-
-
-def _sections(report: Mapping[str, Any]) -> Iterator[str]:
-    reasons = Counter(entry["reason"] for entry in report["skipped"])
-    if reasons:
-        yield f"{sum(reasons.values()):,} skipped:"
-        yield from (f"  {count:>6,}  {reason}" for reason, count in reasons.most_common())
-    # A private key under another name is left out whatever `include` says.
-    if any(
-        entry["reason"] == LOOKS_SECRET and entry["detail"].endswith(" in include")
-        for entry in report["skipped"]
-    ):
-        yield INCLUDING_SECRETS
-    is_unseen = any(finding["kind"] == UNSEEN for finding in report["findings"])
-    if NEEDS_OCR in reasons or is_unseen:
-        yield TO_READ_SCANS
-    for extra, count in report.get("lacking", {}).items():
-        yield f"{count:,} read as plain text; for their outline: {install_command(extra)}"
-    if unlisted := report.get("unlisted_versions"):
-        names = ", ".join(json.dumps(name, ensure_ascii=False) for name in unlisted)
-        yield f"versions of pages that folders in [search.versions] does not name: {names}"
-    for group, heading in (
-        (SECRET, "may be secrets (what they are is not shown):"),
-        (HIDDEN, "not seen by people, and left out:"),
-        (DECODING, "not in UTF-8, or not throughout:"),
-        (SCAN, "pages that are pictures:"),
-    ):
-        lines = [
-            f"{_place(finding)}: {finding['kind']}"
-            + (f", {finding['count']:,} times" if finding["count"] > 1 else "")
-            for finding in report["findings"]
-            if finding["group"] == group
-        ]
-        if lines:
-            yield heading
-            yield list_briefly(lines)
-
-
-def _place(entry: Mapping[str, Any]) -> str:
-    line = entry.get("line")
-    return f"{entry['source']}: {entry['path']}" + (f":{line}" if line else "")
 
 
 def _add(counts: dict[str, int], name: str, count: int = 1) -> None:

@@ -88,13 +88,14 @@ def watch(project: Path, quiet: bool, **chosen: Any) -> None:
 
 def show_result(result: BuildResult) -> None:
     """Print what a build did: counts, how queries are embedded, what each source gave."""
-    from foundry.assembly.report import format_report
+    from foundry.assembly.report_text import format_report
 
     click.echo(
         f"{_contents(result)} in {result.seconds:.1f} s"
         f" -> {result.index}{' (unchanged)' if result.unchanged else ''}"
     )
     click.echo(_describe(result.changes))
+    file = f"{result.index}/report.json"
     if result.queries and result.queries.encoder != "own":
         how = {
             "distilled": "a table distilled from the model; the server needs numpy alone",
@@ -104,9 +105,9 @@ def show_result(result: BuildResult) -> None:
     if result.refused:
         click.echo(
             f"{result.refused:,} chunks have no vector by the model, which refused them"
-            f" (listed in {result.index}/report.json)"
+            f" (listed in {file})"
         )
-    click.echo(format_report(result.report, result.changes.seconds))
+    click.echo(format_report(result.report, result.changes.seconds, file))
 
 
 def describe_outcome(outcome: BuildResult) -> str:

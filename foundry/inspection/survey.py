@@ -145,8 +145,8 @@ class Survey:
 def survey(project: Path, written: str) -> Survey:
     """Look at what a new project is to index: a url, or the path of a folder or a table.
 
-    Raises FoundryError if there is no such thing, or the project has a foundry.toml already, and
-    OSError.
+    Raises FoundryError if there is no such thing or nothing in it, or the project has a
+    foundry.toml already, and OSError.
     """
     file = project / CONFIG_NAME
     if file.exists():
@@ -170,6 +170,12 @@ def _survey_folder(written: str, settings: Mapping[str, object], source: FolderS
             skipped[each.reason] += 1
         else:
             paths.append(each.key)
+    if not paths:
+        left_out = [f"  {count:>6,}  {reason}" for reason, count in skipped.most_common()]
+        raise FoundryError(
+            "\n".join([f"{written}: has no file to index", *left_out]),
+            hint="put documents there first, or name another folder, a table or a url",
+        )
     documents = list(_read_some(paths, source))
     keys = Counter(
         name

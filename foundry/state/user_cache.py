@@ -31,6 +31,11 @@ def cache_folder() -> Path:
         ) from None
 
 
+def is_adopted(project: Path) -> bool:
+    """Return whether a project stands for documents without one, and Foundry wrote all of it."""
+    return project.resolve().parent == cache_folder().resolve()
+
+
 def begin_cache_folder() -> Path:
     """Return the folder, made for this user alone. Raises FoundryError if that cannot be."""
     folder = cache_folder()

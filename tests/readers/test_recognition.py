@@ -13,7 +13,8 @@ from document_files import assemble_pdf, docx, paragraph, pdf, stream
 from PIL import Image, ImageDraw, ImageFont
 
 from foundry.assembly.documents import preparer, workers
-from foundry.assembly.report import UNSEEN, UNSURE, BuildReport, Remarks, format_report
+from foundry.assembly.report import UNSEEN, UNSURE, BuildReport, Remarks
+from foundry.assembly.report_text import format_report
 from foundry.config.sources import FolderSource, find_problems
 from foundry.readers import allowance, contract, read
 from foundry.readers.formats import pictures
@@ -106,7 +107,7 @@ def test_a_report_says_how_to_read_scans_and_what_is_unsure() -> None:
     report.read(
         "s", "b.pdf", Remarks(0, "", [("scan", UNSEEN, None, 3), ("scan", UNSURE, None, 2)])
     )
-    said = format_report(report.to_json(), {})
+    said = format_report(report.to_json(), {}, "report.json")
     assert "to read scans: ocr = true in [[sources]], and pip install 'rag-foundry[ocr]'" in said
     assert "s: b.pdf: pages that are pictures, not read, 3 times" in said
     assert "s: b.pdf: lines of a picture that may be misread, 2 times" in said

@@ -30,16 +30,15 @@ from foundry.assembly.documents.cache import DocumentCache
 from foundry.assembly.documents.inputs import Inputs
 from foundry.assembly.documents.preparer import Preparer
 from foundry.assembly.documents.recipe import Recipe
-from foundry.assembly.report import TO_READ_SCANS, BuildReport, Figures, Remarks
+from foundry.assembly.report import BuildReport, Figures, Remarks
+from foundry.assembly.report_text import nothing_to_index
 from foundry.config.file import BuildSection
 from foundry.config.project import Config
-from foundry.config.sources import Source
 from foundry.embedding.static import StaticEmbedder
-from foundry.errors import EmptyBuildError
 from foundry.indexing.carried import Previous
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Progress
-from foundry.records import NEEDS_OCR, PICTURE, Document, Place, Skipped
+from foundry.records import Document, Place, Skipped
 from foundry.records.prepared import PreparedDocument
 from foundry.sources.versions import find_unlisted
 
@@ -66,7 +65,7 @@ def add_documents(
     if config.versions and (unlisted := assembler.unlisted_versions(config.versions)):
         told["unlisted_versions"] = unlisted
     if not writer.chunk_count:
-        raise _nothing_to_index(config.sources, told)
+        raise nothing_to_index(config, told)
     return told
 
 
@@ -276,12 +275,3 @@ def _with_copies(document: Document, copies: Sequence[Document]) -> Document:
 def count_reasons(report: dict[str, Any]) -> dict[str, int]:
     """Return how often each reason for skipping occurs in a report."""
     return dict(sorted(Counter(entry["reason"] for entry in report["skipped"]).items()))
-
-
-def _nothing_to_index(sources: Sequence[Source], report: Mapping[str, Any]) -> EmptyBuildError:
-    reasons = Counter(entry["reason"] for entry in report["skipped"])
-    places = ", ".join(str(getattr(source, "path", source.name)) for source in sources)
-    listed = "".join(f"\n  {count} x {reason}" for reason, count in reasons.most_common())
-    is_scanned = reasons.keys() & {NEEDS_OCR, PICTURE}
-    hint = TO_READ_SCANS if is_scanned else "check path, include and exclude in foundry.toml"
-    return EmptyBuildError(f"no documents to index in {places}{listed}", hint=hint)

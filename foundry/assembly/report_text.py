@@ -1,0 +1,160 @@
+"""The report of a build as text, for people."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from foundry.assembly.report import DECODING, HIDDEN, OVERSIZE, SCAN, SECRET, UNSEEN
+from foundry.config.project import Config
+from foundry.config.sources import CONFIG_NAME
+from foundry.errors import EmptyBuildError, StrictBuildError, install_command
+from foundry.records import NEEDS_OCR, PICTURE
+from foundry.sources.names import INCLUDING_SECRETS, LOOKS_SECRET
+from foundry.state.user_cache import is_adopted
+from foundry.terminal import format_table, list_briefly
+
+TO_READ_SCANS = f"to read scans: ocr = true in [[sources]], and {install_command('ocr')}"
+TO_READ_LARGER = "to read larger files: max_bytes in [[sources]]"
+NAMED = 3
+"""So many of those that were left out for one reason are named."""
+
+
+def check_strictly(report: Mapping[str, Any]) -> None:
+    """Raise StrictBuildError, with a line for each, for `find_failures`."""
+    if failures := find_failures(report):
+        raise StrictBuildError(failures, list_briefly(failures))
+
+
+def find_failures(report: Mapping[str, Any]) -> list[str]:
+    """Return what a strict build refuses, a line each: inputs left out, possible secrets."""
+    skipped = [
+        f"{_place(entry)}: skipped: {entry['reason']}{_detail(entry)}"
+        for entry in report["skipped"]
+    ]
+    secrets = [
+        f"{_place(finding)}: may be a secret: {finding['kind']}"
+        for finding in report["findings"]
+        if finding["group"] == SECRET
+    ]
+    refused = [
+        f"a chunk with sha256 {entry['sha256']}: not embedded: {entry['reason']}"
+        for entry in report.get("refused", ())
+    ]
+    return [*skipped, *secrets, *refused]
+
+
+def format_report(report: Mapping[str, Any], seconds: Mapping[str, float], file: object) -> str:
+    """Return a table of sources, with the columns that have something to tell, and findings.
+
+    `file` is where the whole report is.
+    """
+    rows = [_row(entry, seconds) for entry in report["sources"]]
+    if len(rows) > 1:
+        total: Counter[str] = Counter()
+        for row in rows:
+            total.update(row)
+        rows.append(dict(total))
+    names = [*(entry["name"] for entry in report["sources"]), "total"]
+    columns = [name for name in rows[0] if name in _ALWAYS or any(row[name] for row in rows)]
+    cells = [
+        [name, *(_number(column, row[column]) for column in columns)]
+        for name, row in zip(names, rows, strict=False)
+    ]
+    parts = [format_table([["source", *columns], *cells]), *_sections(report, file)]
+    return "\n".join(parts)
+
+
+_ALWAYS = ("documents", "chunks", "characters", "seconds")
+_COLUMNS = (
+    *("documents", "chunks", "characters", "skipped", "oversize", "copies", "boilerplate"),
+    *("replaced", "guessed", "hidden", "secrets", "seconds"),
+)
+
+
+def _row(entry: Mapping[str, Any], seconds: Mapping[str, float]) -> dict[str, Any]:
+    values = {
+        **entry,
+        "boilerplate": entry["boilerplate_characters"],
+        "hidden": sum(entry["hidden"].values()),
+        "seconds": seconds.get(entry["name"], 0.0),
+    }
+    return {column: values[column] for column in _COLUMNS}
+
+
+def _number(column: str, value: float) -> str:
+    return f"{value:,.1f}" if column == "seconds" else f"{value:,}"
+
+
+def describe_skipped(report: Mapping[str, Any]) -> Iterator[str]:
+    """Yield each reason with its count, and the first few of those that were left out for it."""
+    by_reason: dict[str, list[str]] = {}
+    for entry in report["skipped"]:
+        by_reason.setdefault(entry["reason"], []).append(f"{_place(entry)}{_detail(entry)}")
+    for reason, entries in sorted(by_reason.items(), key=lambda item: -len(item[1])):
+        yield f"  {len(entries):>6,}  {reason}"
+        yield from (f"        {line}" for line in list_briefly(entries, NAMED).splitlines())
+
+
+def _sections(report: Mapping[str, Any], file: object) -> Iterator[str]:
+    reasons = Counter(entry["reason"] for entry in report["skipped"])
+    if reasons:
+        yield f"{sum(reasons.values()):,} skipped:"
+        yield from describe_skipped(report)
+    if any(count > NAMED for count in reasons.values()):
+        yield f"all of them are listed in {file}"
+    if OVERSIZE in reasons:
+        yield TO_READ_LARGER
+    # A private key under another name is left out whatever `include` says.
+    if any(
+        entry["reason"] == LOOKS_SECRET and entry["detail"].endswith(" in include")
+        for entry in report["skipped"]
+    ):
+        yield INCLUDING_SECRETS
+    is_unseen = any(finding["kind"] == UNSEEN for finding in report["findings"])
+    if NEEDS_OCR in reasons or is_unseen:
+        yield TO_READ_SCANS
+    for extra, count in report.get("lacking", {}).items():
+        yield f"{count:,} read as plain text; for their outline: {install_command(extra)}"
+    if unlisted := report.get("unlisted_versions"):
+        names = ", ".join(json.dumps(name, ensure_ascii=False) for name in unlisted)
+        yield f"versions of pages that folders in [search.versions] does not name: {names}"
+    for group, heading in (
+        (SECRET, "may be secrets (what they are is not shown):"),
+        (HIDDEN, "not seen by people, and left out:"),
+        (DECODING, "not in UTF-8, or not throughout:"),
+        (SCAN, "pages that are pictures:"),
+    ):
+        lines = [
+            f"{_place(finding)}: {finding['kind']}"
+            + (f", {finding['count']:,} times" if finding["count"] > 1 else "")
+            for finding in report["findings"]
+            if finding["group"] == group
+        ]
+        if lines:
+            yield heading
+            yield list_briefly(lines)
+
+
+def _place(entry: Mapping[str, Any]) -> str:
+    line = entry.get("line")
+    return f"{entry['source']}: {entry['path']}" + (f":{line}" if line else "")
+
+
+def _detail(entry: Mapping[str, Any]) -> str:
+    return f" ({entry['detail']})" if entry["detail"] else ""
+
+
+def nothing_to_index(config: Config, report: Mapping[str, Any]) -> EmptyBuildError:
+    """Return the error of a build that has read nothing."""
+    reasons = {entry["reason"] for entry in report["skipped"]}
+    places = ", ".join(str(getattr(source, "path", source.name)) for source in config.sources)
+    listed = "".join(f"\n{line}" for line in describe_skipped(report))
+    hint = f"check path, include and exclude in {CONFIG_NAME}"
+    if is_adopted(config.root):
+        hint = "name a folder, a file or a url with documents that can be read"
+    if reasons & {NEEDS_OCR, PICTURE}:
+        hint = TO_READ_SCANS
+    elif OVERSIZE in reasons:
+        hint = TO_READ_LARGER
+    return EmptyBuildError(f"no documents to index in {places}{listed}", hint=hint)
