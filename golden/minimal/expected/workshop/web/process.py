@@ -1,6 +1,7 @@
 """Sets up the process of a command: how it loads, where it logs, what it listens on."""
 
 import gc
+import ipaddress
 import json
 import logging
 import os
@@ -17,6 +18,7 @@ from ..retrieval.settings import ConfigurationError, ServerError
 
 STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 LEVELS = ("debug", "info", "warning", "error")
+PROXY_HINT = "let a reverse proxy decide who may ask"
 
 # Made once: `json.dumps` with options would make an encoder for every line.
 _encode = json.JSONEncoder(default=str, separators=(",", ":")).encode
@@ -95,18 +97,23 @@ def configure_logging() -> None:
     logging.captureWarnings(True)
 
 
-def resolve(host: str, port: int) -> tuple[socket.AddressFamily, str]:
-    """Return the family and the IP address of a host. Raises ServerError if it has none."""
+def resolve(host: str, port: int, is_open: bool, hint: str) -> tuple[socket.AddressFamily, str]:
+    """Return the family and IP address of a host. Raises ServerError if it must not be used."""
     if not 0 <= port <= 65535:
         raise ConfigurationError(f"port {port} does not exist", hint="choose one from 0 to 65535")
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        hint = "use --host 127.0.0.1, or the address of a network interface"
         problem = f"{host!r} is not an address of this machine: {error}"
-        raise ServerError(problem, hint=hint) from None
+        other = "use --host 127.0.0.1, or the address of a network interface"
+        raise ServerError(problem, hint=other) from None
     # IPv4 is preferred, because every container has it.
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+    if not (is_open or ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback):
+        raise ConfigurationError(
+            f"{host} can be reached from other machines, and this server asks for no token",
+            hint=f"{hint}. To answer everyone without a token, add --insecure-no-auth",
+        )
     return family, str(address[0])
 
 

@@ -5,7 +5,6 @@ read, and buffers everything that is unread; middleware would limit that too lat
 """
 
 import asyncio
-import ipaddress
 import logging
 import os
 import resource
@@ -26,10 +25,10 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from ..index.reader import Served, load, served
-from ..retrieval.settings import ConfigurationError, settings
+from ..retrieval.settings import settings
 from .middleware import SECURITY_HEADERS
 from .problems import ProblemDocument
-from .process import STOP_SIGNALS, configure_logging, listen, loading, resolve
+from .process import PROXY_HINT, STOP_SIGNALS, configure_logging, listen, loading, resolve
 
 HEAD_SECONDS = 10.0
 MAX_HEAD_BYTES = 65_536
@@ -49,7 +48,7 @@ def serve(
     *,
     has_tokens: bool = False,
     insecure_no_auth: bool = False,
-    tokens_hint: str = "let a reverse proxy decide who may ask",
+    tokens_hint: str = PROXY_HINT,
     follow: Callable[[Served], object] = Served.verify_meanwhile,
     announce: Callable[[str, int], object] = lambda _address, _port: None,
     spread: Callable[[Callable[[], None], socket.socket], None] | None = None,
@@ -64,13 +63,7 @@ def serve(
     """
     configure_logging()
     port = settings().port if port is None else port
-    family, address = resolve(host, port)
-    is_loopback = ipaddress.ip_address(address.partition("%")[0]).is_loopback
-    if not (is_loopback or has_tokens or insecure_no_auth):
-        raise ConfigurationError(
-            f"{host} can be reached from other machines, and this server asks for no token",
-            hint=f"{tokens_hint}. To answer everyone without a token, add --insecure-no-auth",
-        )
+    family, address = resolve(host, port, has_tokens or insecure_no_auth, tokens_hint)
     with loading():
         index = load(verify=False)
         app = create_app()
