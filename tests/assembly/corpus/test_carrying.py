@@ -117,7 +117,7 @@ EDITS = st.tuples(
 
 @pytest.mark.slow
 @settings(
-    max_examples=25,
+    max_examples=8,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
