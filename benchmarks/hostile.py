@@ -147,14 +147,14 @@ def measure(server: Any, asked: dict[str, Any]) -> dict[str, Any]:
         extracts = in_room("chat.extracts")
 
         def show(query: str) -> object:
-            return snippets.with_snippets(server.search_hybrid(query), tokenizer)
+            return snippets.add_snippets(server.search_hybrid(query), tokenizer)
 
         def extract(query: str) -> object:
             hits = server.search_hybrid(query).hits
             return extracts.extract(query, answer.number_passages(hits), index)
 
         def show_most(query: str) -> object:
-            return snippets.with_snippets(server.search_hybrid(query, 100), tokenizer)
+            return snippets.add_snippets(server.search_hybrid(query, 100), tokenizer)
 
         doors |= {"snippets": show, "extracts": extract, "snippets, top_k 100": show_most}
     found: dict[str, Any] = {}

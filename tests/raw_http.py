@@ -37,7 +37,7 @@ from foundry.runtime.web.problems import FAILURES, answer_failure
 from foundry.runtime.web.routes import JsonResponse, JsonRoute
 from foundry.runtime.web.middleware import Middleware
 from foundry.runtime.web.observing import metrics_routes, observe_request
-from foundry.runtime.web.filtered import SearchArguments
+from foundry.runtime.web.requests import SearchArguments
 from foundry.runtime.web.routes import health_routes
 from foundry.runtime.web.workers import run_workers
 

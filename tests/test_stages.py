@@ -203,7 +203,7 @@ def test_filters_of_this_index_are_described_and_others_refused(
     app = importlib.import_module(f"{server.__name__}.app").create_app()
     client = TestClient(app, base_url="http://127.0.0.1:8000")
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
-    described = schemas["ShownSearchRequest"]["properties"]["filters"]["anyOf"][0]["properties"]
+    described = schemas["SearchRequest"]["properties"]["filters"]["anyOf"][0]["properties"]
     assert {"team", "path", "media_type"} <= set(described)
 
     refused = client.post("/search", json={"query": "pump", "filters": {"colour": "red"}})

@@ -28,10 +28,13 @@ def cut_regions(text: str, chosen: Mapping[str, bool]) -> str:
         return text
     kept: list[str] = []
     begun: list[tuple[int, bool]] = []
-    stays = True
+    stays, is_cut = True, False
     for number, line in enumerate(text.splitlines(keepends=True), 1):
         if (mark := _MARK.match(line)) is None:
+            if stays and is_cut:
+                _close_gap(kept, line)
             kept += [line] if stays else []
+            is_cut = not stays
         elif mark["names"] is not None:
             names = mark["names"].split(" or ")
             if unknown := [name for name in names if name not in chosen]:
@@ -46,7 +49,13 @@ def cut_regions(text: str, chosen: Mapping[str, bool]) -> str:
             raise RenderError(f"line {number}: closes no region")
     if begun:
         raise RenderError(f"line {begun[-1][0]}: is not closed")
-    return _without_idle_imports("".join(kept).rstrip("\n") + "\n")
+    return _without_idle_imports("".join(kept).rstrip() + "\n")
+
+
+def _close_gap(before: list[str], line: str) -> None:
+    """Leave out blank lines at the end of what stands before a region, if `line` is one too."""
+    while before and not line.strip() and not before[-1].strip():
+        before.pop()
 
 
 def _without_idle_imports(text: str) -> str:
@@ -62,10 +71,10 @@ def _without_idle_imports(text: str) -> str:
             names = [each for each in node.names if (each.asname or each.name) in used]
             if len(names) < len(node.names):
                 begin, end = node.lineno - 1, node.end_lineno or node.lineno
-                lines[begin:end] = _write_import(node, names)
-                if not names and lines[begin - 1 : begin + 1] == ["\n", "\n"]:
-                    # It was the only one of its paragraph.
-                    del lines[begin - 1]
+                before, after = lines[:begin], lines[end:]
+                if not names:
+                    _close_gap(before, after[0])
+                lines = [*before, *_write_import(node, names), *after]
     return "".join(lines)
 
 

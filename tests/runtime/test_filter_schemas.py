@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from foundry.runtime.retrieval.settings import InvalidRequestError
 from foundry.runtime.web import filtered
-from foundry.runtime.web.filtered import SearchArguments, SearchParameters
+from foundry.runtime.web.requests import SearchArguments, SearchParameters
 
 
 @pytest.fixture(autouse=True)

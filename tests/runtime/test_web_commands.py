@@ -19,7 +19,7 @@ from foundry.runtime.retrieval.filters import Filters, parse_filters
 from foundry.runtime.retrieval.journal import Journal, Mode
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
 from foundry.runtime.retrieval.settings import ConfigurationError, IndexUnusableError, ServerError
-from foundry.runtime.retrieval.snippets import with_snippets
+from foundry.runtime.retrieval.snippets import add_snippets
 from foundry.runtime.retrieval.tokens import Tokenizer
 
 CHUNK = ChunkRecord(
@@ -92,7 +92,8 @@ def test_search_prints_a_paragraph_for_each_hit(capsys: pytest.CaptureFixture[st
 
 def test_search_json_is_the_answer_of_post_search(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("search", " red ", "--json", "--mode", "keyword") == 0
-    shown = with_snippets(search("red", mode="keyword"), Tokenizer("english"))
+    shown = search("red", mode="keyword")
+    add_snippets(shown, Tokenizer("english"))
     assert json.loads(capsys.readouterr().out) == shown.to_json()
 
 

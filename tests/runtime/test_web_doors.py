@@ -18,9 +18,8 @@ from foundry.runtime.index.reader import ServedState
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS, Filters, parse_filters
 from foundry.runtime.retrieval.journal import Mode
-from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
+from foundry.runtime.retrieval.results import Highlights, Hit, LaneRanks, LaneScores, SearchResponse
 from foundry.runtime.retrieval.settings import IndexUnusableError, InvalidRequestError, Limits
-from foundry.runtime.retrieval.snippets import Highlights, ShownResponse, with_snippets
 from foundry.runtime.retrieval.tokens import Tokenizer
 from foundry.runtime.web import documents as web_documents
 from foundry.runtime.web import filtered
@@ -133,14 +132,7 @@ def make_client(search: Search) -> TestClient:
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
         responses=PROBLEM_RESPONSES,
     )
-    routes = web_routes.search_routes(
-        in_event_loop(search),
-        filtered.SearchArguments,
-        filtered.SearchParameters,
-        with_snippets,
-        ShownResponse,
-    )
-    app.include_router(routes)
+    app.include_router(web_routes.search_routes(in_event_loop(search)))
     app.include_router(web_documents.document_routes)
     app.include_router(web_routes.health_routes())
     limits = Limits(connections=9, searches=9, streams=9)
@@ -182,7 +174,7 @@ def post_raw(client: TestClient, body: bytes | str, media_type: str = "applicati
 
 
 def test_answers_match_their_schemas(client: TestClient) -> None:
-    answer = TypeAdapter(ShownResponse).validate_json(
+    answer = TypeAdapter(SearchResponse).validate_json(
         client.post("/search", json={"query": "verbatim"}).content, strict=True
     )
     (hit,) = answer.hits
@@ -270,7 +262,7 @@ def test_openapi_is_exact_about_requests_answers_and_refusals(client: TestClient
         for operation in operations.values():
             assert set(operation["responses"]) == {"200", "default"}
             assert "application/problem+json" in operation["responses"]["default"]["content"]
-    request = document["components"]["schemas"]["ShownSearchRequest"]
+    request = document["components"]["schemas"]["SearchRequest"]
     assert request["additionalProperties"] is False
     assert request["properties"]["query"]["maxLength"] == 2000
     assert request["properties"]["top_k"]["maximum"] == 100
