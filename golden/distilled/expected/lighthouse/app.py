@@ -7,10 +7,8 @@ from .custom import HOOKS
 from .mcp.transports import mcp_routes
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
-from .retrieval.snippets import ShownResponse, with_snippets
 from .web.access import rate_checks, token_check
 from .web.documents import document_routes
-from .web.filtered import SearchArguments, SearchParameters
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.page import agent_routes, is_page, page_routes
@@ -40,9 +38,7 @@ def create_app() -> FastAPI:
         responses=PROBLEM_RESPONSES,
     )
     search = in_event_loop(observe_search(search_hybrid))
-    app.include_router(
-        search_routes(search, SearchArguments, SearchParameters, with_snippets, ShownResponse)
-    )
+    app.include_router(search_routes(search))
     app.include_router(document_routes)
     app.include_router(health_routes())
     app.include_router(metrics_routes)

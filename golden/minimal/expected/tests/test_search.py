@@ -18,7 +18,7 @@ from workshop.retrieval.hybrid import weights
 from workshop.retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
 from workshop.retrieval.results import SearchResponse
 from workshop.retrieval.settings import InvalidRequestError
-from workshop.retrieval.snippets import with_snippets
+from workshop.retrieval.snippets import add_snippets
 from workshop.search import search_hybrid as search_without_hooks
 
 INDEX = load()
@@ -230,8 +230,8 @@ def test_command_line_answers_as_python_does() -> None:
     path = DOCUMENTS[-1].path
     answer = ask_command_line("--top-k", "3", "--filter", f"path={path}")
     found = search_hybrid(DOCUMENTS[0].title, 3, filters={"path": path})
-    wanted = with_snippets(found, INDEX.tokenizer).to_json()
-    assert {**answer, "took_ms": 0} == {**wanted, "took_ms": 0}
+    add_snippets(found, INDEX.tokenizer)
+    assert {**answer, "took_ms": 0} == {**found.to_json(), "took_ms": 0}
 
 
 @pytest.mark.parametrize("item", INDEX.manifest.known_items, ids=lambda item: item.query)

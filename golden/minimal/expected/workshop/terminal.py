@@ -9,8 +9,8 @@ from .cli import Answer, Search
 from .index.reader import current_index
 from .retrieval.filters import read_pairs
 from .retrieval.journal import MAX_TOP_K, MODES
-from .retrieval.results import HEDGES
-from .retrieval.snippets import ShownHit, ShownResponse, with_snippets
+from .retrieval.results import HEDGES, Hit, SearchResponse
+from .retrieval.snippets import add_snippets
 
 INDENT = " " * 5
 
@@ -37,8 +37,8 @@ def add_search(commands: Any) -> None:
 def _search(chosen: argparse.Namespace, search: Search) -> Answer:
     names = ("source", "tags", "modified_after", "modified_before")
     wanted = {name: getattr(chosen, name) for name in names} | read_pairs(chosen.filter or ())
-    found = search(chosen.query.strip(), chosen.top_k, mode=chosen.mode, filters=wanted)
-    response = with_snippets(found, current_index().tokenizer)
+    response = search(chosen.query.strip(), chosen.top_k, mode=chosen.mode, filters=wanted)
+    add_snippets(response, current_index().tokenizer)
     return response.to_json(), format_response(response, explain=chosen.explain), 0
 
 
@@ -47,7 +47,7 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def format_response(response: ShownResponse, *, explain: bool = False) -> str:
+def format_response(response: SearchResponse, *, explain: bool = False) -> str:
     """Return a paragraph for each hit, and where its score comes from if `explain`."""
     paragraphs: list[Iterable[str]] = [map(printable, _describe_search(response, explain))]
     paragraphs += [_describe_hit(rank, hit, explain) for rank, hit in enumerate(response.hits, 1)]
@@ -55,7 +55,7 @@ def format_response(response: ShownResponse, *, explain: bool = False) -> str:
     return text if response.hits else f"{text}\n\nNothing found.".lstrip()
 
 
-def _describe_search(response: ShownResponse, explain: bool) -> Iterator[str]:
+def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
     if explain:
         yield f"mode {response.mode}, reason {response.reason}, match {response.match}"
     elif response.degraded:
@@ -71,7 +71,7 @@ def _describe_search(response: ShownResponse, explain: bool) -> Iterator[str]:
             yield f"{stage}: {', '.join(f'{name} {value}' for name, value in details.items())}"
 
 
-def _describe_hit(rank: int, hit: ShownHit, explain: bool) -> Iterator[str]:
+def _describe_hit(rank: int, hit: Hit, explain: bool) -> Iterator[str]:
     title = textwrap.shorten(" > ".join(hit.titled_section()), 100, placeholder=" ...")
     yield f"{rank:3}. {hit.score:.3f}  {printable(title)}"
     page = f", page {hit.position['page']}" if "page" in hit.position else ""

@@ -10,11 +10,9 @@ from .custom import HOOKS
 from .mcp.transports import mcp_routes
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
-from .retrieval.snippets import ShownResponse, with_snippets
 from .retrieval.stages.cross_encoder import warm_if_wanted
 from .web.access import rate_checks, token_check
 from .web.documents import document_routes
-from .web.filtered import SearchArguments, SearchParameters
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.problems import FAILURES, PROBLEM_RESPONSES, answer_failure
@@ -45,9 +43,7 @@ def create_app() -> FastAPI:
     warm_if_wanted()
     # A search may wait for a service or a model, which must not block the event loop.
     search = partial(run_in_threadpool, observe_search(search_hybrid))
-    app.include_router(
-        search_routes(search, SearchArguments, SearchParameters, with_snippets, ShownResponse)
-    )
+    app.include_router(search_routes(search))
     app.include_router(document_routes)
     app.include_router(health_routes())
     app.include_router(metrics_routes)

@@ -8,7 +8,7 @@ from plant_cards.app import create_app
 from plant_cards.index.reader import ServedState, served
 from plant_cards.retrieval.hooks import Hooks
 from plant_cards.retrieval.settings import ConfigurationError, settings
-from plant_cards.retrieval.snippets import with_snippets
+from plant_cards.retrieval.snippets import add_snippets
 
 ADDRESS = "http://127.0.0.1:8100"
 INDEX = load()
@@ -17,7 +17,8 @@ DOCUMENT = INDEX.chunk(0)
 
 def test_every_endpoint_finds_the_same(client: TestClient) -> None:
     found = search_hybrid(DOCUMENT.title, 3)
-    wanted = with_snippets(found, INDEX.tokenizer).to_json()
+    add_snippets(found, INDEX.tokenizer)
+    wanted = found.to_json()
     posted = client.post("/search", json={"query": DOCUMENT.title, "top_k": 3})
     got = client.get("/search", params={"q": DOCUMENT.title, "top_k": 3})
     for response in (posted, got):

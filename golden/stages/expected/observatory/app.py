@@ -11,10 +11,8 @@ from .language_model import LanguageModel
 from .mcp.transports import mcp_routes
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
-from .retrieval.snippets import ShownResponse, with_snippets
 from .web.access import rate_checks, token_check
 from .web.documents import document_routes
-from .web.filtered import SearchArguments, SearchParameters
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.page import agent_routes, is_page, page_routes
@@ -45,9 +43,7 @@ def create_app() -> FastAPI:
         responses=PROBLEM_RESPONSES,
     )
     search = in_event_loop(observe_search(search_hybrid))
-    app.include_router(
-        search_routes(search, SearchArguments, SearchParameters, with_snippets, ShownResponse)
-    )
+    app.include_router(search_routes(search))
     app.include_router(suggest_routes)
     chat = ModelChat(search, LanguageModel.from_environment(), chosen.chat_instructions)
     app.include_router(chat_routes(chat.answer))

@@ -9,11 +9,9 @@ from . import __version__, search_hybrid
 from .custom import HOOKS
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
-from .retrieval.snippets import ShownResponse, with_snippets
 from .store.lanes import describe_engine
 from .web.access import rate_checks, token_check
 from .web.documents import document_routes
-from .web.filtered import SearchArguments, SearchParameters
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.problems import FAILURES, PROBLEM_RESPONSES, answer_failure
@@ -43,9 +41,7 @@ def create_app() -> FastAPI:
     )
     # A search may wait for a service or a model, which must not block the event loop.
     search = partial(run_in_threadpool, observe_search(search_hybrid))
-    app.include_router(
-        search_routes(search, SearchArguments, SearchParameters, with_snippets, ShownResponse)
-    )
+    app.include_router(search_routes(search))
     app.include_router(document_routes)
     app.include_router(health_routes(engine=describe_engine))
     app.include_router(metrics_routes)

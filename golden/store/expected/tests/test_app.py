@@ -8,7 +8,7 @@ from harbour.app import create_app
 from harbour.index.reader import ServedState, served
 from harbour.retrieval.hooks import Hooks
 from harbour.retrieval.settings import ConfigurationError, settings
-from harbour.retrieval.snippets import with_snippets
+from harbour.retrieval.snippets import add_snippets
 
 ADDRESS = "http://127.0.0.1:8000"
 INDEX = load()
@@ -17,7 +17,8 @@ DOCUMENT = INDEX.chunk(0)
 
 def test_every_endpoint_finds_the_same(client: TestClient) -> None:
     found = search_hybrid(DOCUMENT.title, 3)
-    wanted = with_snippets(found, INDEX.tokenizer).to_json()
+    add_snippets(found, INDEX.tokenizer)
+    wanted = found.to_json()
     posted = client.post("/search", json={"query": DOCUMENT.title, "top_k": 3})
     got = client.get("/search", params={"q": DOCUMENT.title, "top_k": 3})
     for response in (posted, got):

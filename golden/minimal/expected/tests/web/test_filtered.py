@@ -5,10 +5,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from workshop.retrieval.settings import InvalidRequestError
-from workshop.web.filtered import SearchArguments, SearchParameters
+from workshop.web.filtered import FilterValues
+from workshop.web.requests import SearchArguments, SearchParameters
 
 
 @pytest.fixture(autouse=True)
@@ -25,6 +26,10 @@ def known(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return sources
 
 
+def filters_schema() -> Any:
+    return TypeAdapter(FilterValues).json_schema()
+
+
 def schema_of(model: Any, name: str) -> Any:
     return model.model_json_schema()["properties"][name]
 
@@ -35,8 +40,7 @@ def test_schemas_name_the_sources_unless_there_are_too_many(known: list[str]) ->
         return [one, several["items"], schema_of(SearchParameters, "source")["items"]]
 
     def described(name: str) -> Any:
-        filters, _ = schema_of(SearchArguments, "filters")["anyOf"]
-        return filters["properties"][name]["anyOf"]
+        return filters_schema()["properties"][name]["anyOf"]
 
     assert [one["enum"] for one in named()] == [["docs", "wiki"]] * 3
     assert all("enum" not in one for one in described("path"))
@@ -46,7 +50,7 @@ def test_schemas_name_the_sources_unless_there_are_too_many(known: list[str]) ->
 
 
 def test_schemas_name_the_fields() -> None:
-    filters, _ = schema_of(SearchArguments, "filters")["anyOf"]
+    filters = filters_schema()
     times = {"modified_after", "modified_before"}
     assert filters["properties"].keys() - times == {
         *("source", "tags", "path", "media_type", "team.name")
@@ -67,6 +71,7 @@ def test_a_query_string_filters_as_a_body_does() -> None:
         "filter": ["path=guide/", "team.name=red", "team.name=blue"],
     }
     asked = SearchParameters.model_validate({"q": "seal", **written}).search_arguments()
+    assert asked.pop("snippets") is True
     assert asked == {
         "query": "seal",
         "top_k": 10,

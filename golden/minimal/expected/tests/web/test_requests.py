@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from workshop.web.requests import PlainArguments, PlainParameters
+from workshop.web.requests import SearchParameters, SearchRequest
 
 
 @pytest.mark.parametrize(("sent", "top_k"), [(1, 1), (100, 100), (3.0, 3), (100.0, 100)])
 def test_a_whole_number_of_results_may_be_asked_for(sent: float, top_k: int) -> None:
-    arguments = PlainArguments.model_validate({"query": " seal ", "top_k": sent})
+    arguments = SearchRequest.model_validate({"query": " seal ", "top_k": sent})
     assert (arguments.query, arguments.top_k, arguments.mode) == ("seal", top_k, "hybrid")
     assert type(arguments.top_k) is int
 
@@ -18,7 +18,7 @@ def test_a_whole_number_of_results_may_be_asked_for(sent: float, top_k: int) -> 
 @pytest.mark.parametrize("sent", [0, 101, 3.5, 100.5, "3", True, None, [3], 1e300])
 def test_another_number_of_results_is_refused(sent: Any) -> None:
     with pytest.raises(ValidationError, match="top_k"):
-        PlainArguments.model_validate({"query": "seal", "top_k": sent})
+        SearchRequest.model_validate({"query": "seal", "top_k": sent})
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,8 @@ def test_another_number_of_results_is_refused(sent: Any) -> None:
 )
 def test_a_query_is_a_text_of_at_most_2000_characters(query: Any, is_one: bool) -> None:
     try:
-        assert PlainArguments.model_validate({"query": query}).top_k == 10
-        assert PlainParameters.model_validate({"q": query}).top_k == 10
+        assert SearchRequest.model_validate({"query": query}).top_k == 10
+        assert SearchParameters.model_validate({"q": query}).top_k == 10
     except ValidationError:
         assert not is_one
     else:
@@ -35,18 +35,21 @@ def test_a_query_is_a_text_of_at_most_2000_characters(query: Any, is_one: bool) 
 
 
 def test_a_query_string_asks_for_what_a_body_does() -> None:
-    asked = PlainParameters.model_validate({"q": "seal", "top_k": "3", "mode": "keyword"})
+    asked = SearchParameters.model_validate({"q": "seal", "top_k": "3", "mode": "keyword"})
     arguments = asked.search_arguments()
-    assert arguments == {"query": "seal", "top_k": 3, "mode": "keyword"}
-    assert dict(PlainArguments.model_validate(arguments)) == arguments
+    wanted: dict[str, Any] = {"query": "seal", "top_k": 3, "mode": "keyword"}
+    wanted["filters"] = {}
+    wanted["snippets"] = True
+    assert arguments == wanted
+    assert dict(SearchRequest.model_validate(arguments)) == arguments
     for more in ({"mode": "psychic"}, {"colour": "red"}, {"top_k": "101"}, {"top_k": "0"}):
         with pytest.raises(ValidationError):
-            PlainParameters.model_validate({"q": "seal", **more})
+            SearchParameters.model_validate({"q": "seal", **more})
 
 
 def test_the_schema_has_the_bounds() -> None:
     query, top_k = (
-        PlainArguments.model_json_schema()["properties"][name] for name in ("query", "top_k")
+        SearchRequest.model_json_schema()["properties"][name] for name in ("query", "top_k")
     )
     assert (query["minLength"], query["maxLength"]) == (1, 2000)
     assert (top_k["minimum"], top_k["maximum"], top_k["default"]) == (1, 100, 10)

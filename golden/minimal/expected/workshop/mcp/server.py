@@ -18,8 +18,7 @@ from ..index.records import ChunkRecord, Record
 from ..retrieval.results import HEDGES, Hit, LaneRanks, SearchResponse, notices_of
 from ..retrieval.settings import InvalidRequestError, ServerError, settings
 from ..web.citations import document_url
-from ..web.filtered import SearchArguments
-from ..web.requests import AsyncSearch, RequestModel
+from ..web.requests import AsyncSearch, RequestModel, SearchArguments
 
 MAX_FETCHED_LENGTH = 100_000  # Characters of a document: few models have room for more.
 _LEFT_OUT = {"exclude": True}
@@ -49,6 +48,9 @@ class FoundPassage(Hit):
     path: str = field(metadata=_LEFT_OUT)
     tags: list[str] = field(metadata=_LEFT_OUT)
     ranks: LaneRanks = field(metadata=_LEFT_OUT)
+    snippet: None = field(default=None, metadata=_LEFT_OUT)
+    highlights: None = field(default=None, metadata=_LEFT_OUT)
+    snippet_code: tuple[()] = field(default=(), metadata=_LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from ..index.reader import Index
 from ..index.records import ChunkRecord, Place, Record
@@ -17,6 +17,7 @@ Match = Literal["strong", "weak", "none"]
 HITS_AT_ONCE = 16  # More than most responses show, and few enough to cost little.
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # For a search by keywords alone.
 MOST_ABSENT, LEAST_CHUNKS = 0.35, 1_000  # Share of terms in no chunk; fewer lack any word.
+Span: TypeAlias = tuple[int, int]  # The offsets of the first character, and after the last.
 HEDGES: Mapping[Match, str] = {
     "weak": "The documents may not answer this",
     "none": "Nothing in the documents matches well",
@@ -41,6 +42,15 @@ class LaneRanks(Record):
 
 
 @dataclass(slots=True)
+class Highlights(Record):
+    """Where the snippet, the title and each of the headings have words of the query."""
+
+    snippet: list[Span]
+    title: list[Span]
+    section: list[list[Span]]
+
+
+@dataclass(slots=True)
 class Hit(ChunkRecord):
     """A passage that was found; `boosts` are the factors in its score, by stage.
 
@@ -52,6 +62,9 @@ class Hit(ChunkRecord):
     ranks: LaneRanks
     boosts: dict[str, float]
     near_duplicates: tuple[str, ...] = ()
+    snippet: str | None = None
+    highlights: Highlights | None = None
+    snippet_code: tuple[Span, ...] = ()  # Where the snippet has code.
 
     def standing_for(self, others: Sequence["Hit"]) -> "Hit":
         """Return this hit, which names others that are left out, best first, and their places."""

@@ -8,16 +8,15 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from html import unescape
 from itertools import accumulate, filterfalse
 from operator import attrgetter
 from typing import TypeAlias
 
-from ..index.records import GOES_ON, Record
+from ..index.records import GOES_ON
 from .lists import LIST
-from .results import Hit, SearchResponse
+from .results import Highlights, Hit, SearchResponse, Span
 from .tokens import SPACELESS, WORD, Tokenizer
 
 MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # A slightly longer text is not cut.
@@ -25,7 +24,6 @@ MAX_REPEATS = 6  # A word that a text has more often says nothing about where to
 MAX_READ_CHARACTERS = 3_000  # A chunk may be a whole document.
 BEGINNINGS = ("\n", ". ", "\u3002")  # What may come before a snippet.
 
-Span: TypeAlias = tuple[int, int]  # The offsets of the first character, and after the last.
 FindWords: TypeAlias = Callable[[str], list[Span]]  # In order, and apart from each other.
 
 # In these files `#` begins a comment and `<` no tag; all others are read as Markdown.
@@ -64,42 +62,13 @@ _INLINE = re.compile(
 )
 
 
-@dataclass(slots=True)
-class Highlights(Record):
-    """Where the snippet, the title and each of the headings have words of the query."""
-
-    snippet: list[Span]
-    title: list[Span]
-    section: list[list[Span]]
-
-
-@dataclass(slots=True)
-class ShownHit(Hit):
-    """A hit with its snippet, if that was wanted; `snippet_code` says where it has code."""
-
-    snippet: str | None = None
-    highlights: Highlights | None = None
-    snippet_code: tuple[Span, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ShownResponse(SearchResponse):
-    """The response to one query, with the snippets of its hits."""
-
-    hits: tuple[ShownHit, ...] = field(metadata={"alias": "results"})
-
-
-_of_response = attrgetter(*[each.name for each in fields(SearchResponse)])
-_of_hit = attrgetter(*[each.name for each in fields(Hit)])
-
-
-def with_snippets(response: SearchResponse, tokenizer: Tokenizer) -> ShownResponse:
-    """Return a response with the snippets of its hits; `tokenizer` is that of the index."""
+def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
+    """Give the hits of a response their snippets; `tokenizer` is that of the index."""
     find = word_finder(response.query, tokenizer)
     # Hits of one document share its title, and some their headings.
     find_above = cache(find)
-    hits = tuple(_show(hit, find, find_above) for hit in response.hits)
-    return ShownResponse(*(*_of_response(response)[:-1], hits))
+    for hit in response.hits:
+        _add_snippet(hit, find, find_above)
 
 
 def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
@@ -141,7 +110,7 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
     return find
 
 
-def _show(hit: Hit, find: FindWords, find_above: FindWords) -> ShownHit:
+def _add_snippet(hit: Hit, find: FindWords, find_above: FindWords) -> None:
     text = hit.text[:MAX_READ_CHARACTERS]
     is_long = len(text) > MAX_UNCUT_CHARACTERS
     start, columns = _choose_start(text, find) if is_long else (0, "")
@@ -161,10 +130,10 @@ def _show(hit: Hit, find: FindWords, find_above: FindWords) -> ShownHit:
     snippet, is_cut = snippet.rstrip(), end < len(hit.text)
     if len(snippet) > MAX_UNCUT_CHARACTERS:
         snippet, is_cut = snippet[: _end_of_word(snippet, 0, MAX_CHARACTERS)].rstrip(), True
-    shown_code = tuple((a, min(b, len(snippet))) for a, b in code if a < len(snippet))
-    highlights = Highlights(find(snippet), find_above(hit.title), [*map(find_above, hit.section)])
-    snippet += f" {GOES_ON}" if is_cut else ""
-    return ShownHit(*(*_of_hit(hit), snippet, highlights, shown_code))
+    hit.snippet_code = tuple((a, min(b, len(snippet))) for a, b in code if a < len(snippet))
+    above = find_above(hit.title), [*map(find_above, hit.section)]
+    hit.highlights = Highlights(find(snippet), *above)
+    hit.snippet = f"{snippet} {GOES_ON}" if is_cut else snippet
 
 
 def _end_of_word(text: str, start: int, end: int) -> int:

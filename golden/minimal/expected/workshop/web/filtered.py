@@ -1,4 +1,4 @@
-"""Requests whose results may be filtered, and the schemas that name what an index has of values."""
+"""The filters of requests: their types, with schemas that name what an index has of values."""
 
 import re
 from collections.abc import Callable
@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ..index.reader import Index, current_index
-from ..retrieval.filters import MAX_FILTER_VALUES, FilterColumns, read_pairs
-from .requests import PlainArguments, PlainParameters
+from ..retrieval.filters import MAX_FILTER_VALUES, FilterColumns
 
 _TIME: dict[str, Any] = {
     "anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}],
@@ -49,30 +48,7 @@ def _describe_filters(schema: dict[str, Any]) -> None:
 
 
 FilterValues = Annotated[dict[str, Any], Field(json_schema_extra=_describe_filters)]
-_Source = Annotated[str, Field(json_schema_extra=_describe_source)]
-_Pair = Annotated[str, Field(json_schema_extra=_describe_pair)]
-_Several = Field(max_length=MAX_FILTER_VALUES)
-_Time = Annotated[str | None, Field(json_schema_extra=_TIME)]
-
-
-class SearchArguments(PlainArguments):
-    """What to search for."""
-
-    filters: Annotated[FilterValues | None, Field(description="What a passage must have.")] = None
-
-
-class SearchParameters(PlainParameters):
-    """The query string of GET /search; lists are repeated, and a `filter` is `field=value`."""
-
-    source: Annotated[list[_Source], _Several] = Field(default=[])
-    tag: Annotated[list[str], _Several] = Field(default=[])
-    modified_after: _Time = None
-    modified_before: _Time = None
-    filter: Annotated[list[_Pair], _Several] = Field(default=[])
-
-    def search_arguments(self) -> dict[str, Any]:
-        """Return the fields of the same request by POST. Raises InvalidRequestError."""
-        fields = super().search_arguments()
-        named = {name: fields.pop(name) for name in ("source", "modified_after", "modified_before")}
-        named |= {"tags": fields.pop("tag"), **read_pairs(fields.pop("filter"))}
-        return {**fields, "filters": {name: value for name, value in named.items() if value}}
+Source = Annotated[str, Field(json_schema_extra=_describe_source)]
+Pair = Annotated[str, Field(json_schema_extra=_describe_pair)]
+Several = Field(max_length=MAX_FILTER_VALUES)
+Time = Annotated[str | None, Field(json_schema_extra=_TIME)]

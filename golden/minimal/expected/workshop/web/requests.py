@@ -5,8 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
+from ..retrieval.filters import read_pairs
 from ..retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
 from ..retrieval.results import SearchResponse
+from .filtered import FilterValues, Pair, Several, Source, Time
 
 AsyncSearch = Callable[..., Awaitable[SearchResponse]]
 
@@ -33,7 +35,7 @@ class RequestModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class PlainArguments(RequestModel):
+class SearchArguments(RequestModel):
     """What to search for."""
 
     query: Annotated[QueryText, Field(description="A question, or words and identifiers.")]
@@ -45,16 +47,35 @@ class PlainArguments(RequestModel):
     mode: Annotated[
         Mode, Field(description="Rank by meaning and words (hybrid), or by one of them alone.")
     ] = "hybrid"
+    filters: Annotated[FilterValues | None, Field(description="What a passage must have.")] = None
 
 
-class PlainParameters(RequestModel):
+class SearchRequest(SearchArguments):
+    """The body of POST /search."""
+
+    snippets: Annotated[
+        bool, Field(strict=True, description="Whether each passage has its snippet and highlights.")
+    ] = True
+
+
+class SearchParameters(RequestModel):
     """The query string of GET /search."""
 
     q: QueryText
     top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)] = 10
     mode: Mode = "hybrid"
+    # Lists are repeated, and a `filter` is `field=value`.
+    source: Annotated[list[Source], Several] = Field(default=[])
+    tag: Annotated[list[str], Several] = Field(default=[])
+    modified_after: Time = None
+    modified_before: Time = None
+    filter: Annotated[list[Pair], Several] = Field(default=[])
+    snippets: bool = True
 
     def search_arguments(self) -> dict[str, Any]:
-        """Return the fields of the same request by POST."""
+        """Return the fields of the same request by POST. Raises InvalidRequestError."""
         fields = dict(self)
+        named = {name: fields.pop(name) for name in ("source", "modified_after", "modified_before")}
+        named |= {"tags": fields.pop("tag"), **read_pairs(fields.pop("filter"))}
+        fields["filters"] = {name: value for name, value in named.items() if value}
         return {"query": fields.pop("q"), **fields}

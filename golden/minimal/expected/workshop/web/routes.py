@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.routing import APIRoute
-from pydantic import Field, TypeAdapter, create_model
+from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 from starlette.exceptions import HTTPException
 
@@ -16,8 +16,8 @@ from ..index.reader import Index, current_index, served
 from ..index.records import Record
 from ..retrieval.results import SearchResponse
 from ..retrieval.settings import InvalidRequestError
-from ..retrieval.tokens import Tokenizer
-from .requests import AsyncSearch, PlainArguments, PlainParameters
+from ..retrieval.snippets import add_snippets
+from .requests import AsyncSearch, SearchParameters, SearchRequest
 
 VERIFYING_TURNS, VERIFYING_TURN_SECONDS = 50, 0.02  # /readyz waits for an index just opened.
 
@@ -81,51 +81,33 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
     return run
 
 
-def search_routes(
-    search: AsyncSearch,
-    body: type[PlainArguments],
-    query_string: type[PlainParameters],
-    show: Callable[[SearchResponse, Tokenizer], SearchResponse] | None = None,
-    response_model: type[SearchResponse] = SearchResponse,
-) -> APIRouter:
-    """Return POST /search and GET /search, whose requests are described by these models.
-
-    `show` adds the snippets to a response, which is then of the `response_model`.
-    """
+def search_routes(search: AsyncSearch) -> APIRouter:
+    """Return POST /search and GET /search."""
     routes = APIRouter(route_class=JsonRoute, tags=["search"])
+    fields = SearchParameters.model_fields.items()
+    lists = {name for name, field in fields if field.default == []}
 
-    async def answer(*, snippets: bool = False, **arguments: Any) -> JsonResponse:
+    async def answer(arguments: dict[str, Any]) -> JsonResponse:
+        has_snippets = arguments.pop("snippets")
         found = await search(**arguments)
-        if show and snippets and found.hits:
-            found = show(found, current_index().tokenizer)
+        if has_snippets and found.hits:
+            add_snippets(found, current_index().tokenizer)
         return JsonResponse(found)
 
-    if show:
-        said = "Whether each passage has its snippet and highlights."
-        flag = Annotated[bool, Field(strict=True, description=said)]
-        about = "The body of POST /search."
-        body = create_model(
-            "ShownSearchRequest", __base__=body, __doc__=about, snippets=(flag, True)
-        )
-        query_string = create_model("ShownSearch", __base__=query_string, snippets=(bool, True))
-
-    lists = {name for name, field in query_string.model_fields.items() if field.default == []}
-
-    @routes.post("/search", response_model=response_model)
-    async def search_by_body(request: body) -> JsonResponse:  # type: ignore[valid-type]
+    @routes.post("/search", response_model=SearchResponse)
+    async def search_by_body(request: SearchRequest) -> JsonResponse:
         """Rank passages for a query."""
-        return await answer(**dict(request))
+        return await answer(dict(request))
 
-    @routes.get("/search", response_model=response_model)
+    @routes.get("/search", response_model=SearchResponse)
     async def search_by_address(
-        parameters: Annotated[query_string, Query()],  # type: ignore[valid-type]
-        request: Request,
+        parameters: Annotated[SearchParameters, Query()], request: Request
     ) -> JsonResponse:
         """Rank passages for a query; the same response as POST."""
         for name in request.query_params.keys() - lists:
             if len(request.query_params.getlist(name)) > 1:
                 raise InvalidRequestError("may be given only once", field=name)
-        return await answer(**query_string.search_arguments(parameters))
+        return await answer(parameters.search_arguments())
 
     return routes
 
