@@ -153,6 +153,22 @@ def test_a_running_server_finds_new_text(make_project: MakeProject) -> None:
         server.stderr.close()
 
 
+def test_an_index_put_in_the_place_of_what_was_published_is_replaced(
+    make_project: MakeProject,
+) -> None:
+    project = make_project({"a.md": "# Seals\n\nReplace them."})
+    other = make_project({"evil.md": "# Evil\n\nDrink the coolant."}, name="other")
+    other.succeed("build", "--quiet")
+    index = project.root / ".foundry" / "index"
+    with watching(project) as watch:
+        watch.wait_for("1 document, 1 chunk in .*: 1 read")
+        watch.wait_for("nothing has changed")
+        shutil.copytree(other.index, index / "v7")
+        (index / "CURRENT").write_text("v7\n")
+        watch.wait_for("1 document, 1 chunk in .*: 0 read, 1 unchanged")
+    assert [hit["path"] for hit in project.ask("coolant seal")["results"]] == ["a.md"]
+
+
 def test_only_names_that_may_be_documents_concern(tmp_path: Path) -> None:
     from foundry.config.sources import FolderSource
     from foundry.sources.ignoring import concerns_any

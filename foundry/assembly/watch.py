@@ -15,6 +15,7 @@ from foundry.config.sources import CONFIG_NAME, FolderSource, RecordsSource, Sou
 from foundry.errors import BusyError, FoundryError
 from foundry.runtime.retrieval.settings import ServerError
 from foundry.sources.ignoring import concerns_any, enters_folders
+from foundry.state.folder import STATE
 
 QUIET_MS = 200
 """A change counts as complete after this time without another."""
@@ -73,16 +74,21 @@ def _changes_until_other_sources(
     roots = _identify(folders)
     built = pending = _look_at(tables)
     has_begun = sources is None
+    current = project / STATE / "index" / "CURRENT"
+    published = _look_at([current])
     for has_changed in _watch_folders(folders):
         found = _look_at(tables)
         is_settled, pending = found == pending, found
         is_mended = sources is None and _load_sources(project) is not None
         if is_mended or _look_at([project / CONFIG_NAME]) != config or _identify(folders) != roots:
             return
-        if has_changed or not has_begun or (is_settled and found != built):
+        # What others have put in the place of what was published must not stay in service.
+        is_replaced = _look_at([current]) != published
+        if has_changed or not has_begun or is_replaced or (is_settled and found != built):
             # The first time for what has changed before anything was watched.
             has_begun, built = True, found
             yield
+            published = _look_at([current])
 
 
 def _load_sources(project: Path) -> tuple[Source, ...] | None:

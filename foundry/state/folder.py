@@ -5,13 +5,14 @@ removed, its index is served, its server is run. So it proves where it is from. 
 the anchor, was made here once and is never touched again; its inode and the time of its last change
 are known to the file system alone, and neither git nor tar, nor a copy, can set them. The proof is
 a code (HMAC) over them by the secret in the user's cache. So it holds for one folder, however that
-is moved or renamed, and for no copy of it. What is run or served is signed in the same way, since a
-`git pull` can also put files into a folder that is ours.
+is moved or renamed, and for no copy of it. It is also over what git tracks there, since a `git
+pull` can put files into a folder that is ours. What is run or served is signed in the same way.
 """
 
 import hmac
 import os
 import stat
+import subprocess
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -26,6 +27,9 @@ from foundry.state.user_cache import begin_cache_folder, read_secret
 STATE = ".foundry"
 ANCHOR = "made-here"
 PROOF = "made-here.proof"
+
+_GIT_OPTIONS = ("-c", "core.fsmonitor=false", "-c", "safe.directory=*")
+"""They run no program that a repository names, and ask one that another user owns as well."""
 
 RESTORED = "FOUNDRY_RESTORED_STATE"
 """The variable by which the user vouches for a state that was restored from a cache or backup."""
@@ -131,8 +135,13 @@ def _find_reason(state: Path) -> str | None:
         return "belongs to another user"
     if _is_unused(state):
         return None
-    if not is_signed(state, "state", b"", state / PROOF):
-        return "was not written here by this installation"
+    tracked = _list_tracked(state)
+    if not is_signed(state, "state", tracked, state / PROOF):
+        return (
+            "holds files that git tracks"
+            if tracked
+            else "was not written here by this installation"
+        )
     if link := next(find_links(state), None):
         return f"holds a link or a special file, {link.relative_to(state)}"
     return None
@@ -146,15 +155,36 @@ def _is_unused(state: Path) -> bool:
 def _mark(state: Path) -> None:
     """Make the folder if there is none, and sign it unless it is signed."""
     state.mkdir(exist_ok=True)
-    if not _is_unused(state) or is_signed(state, "state", b"", state / PROOF):
+    tracked = _list_tracked(state)
+    if not _is_unused(state) or is_signed(state, "state", tracked, state / PROOF):
         return
     anchor = state / ANCHOR
     anchor.unlink(missing_ok=True)
     anchor.touch(exist_ok=False)
     proof = state / PROOF
     proof.unlink(missing_ok=True)
-    proof.write_text(sign(state, "state", b""), encoding="ascii")
+    proof.write_text(sign(state, "state", tracked), encoding="ascii")
     sync_file(proof)
+
+
+def _list_tracked(state: Path) -> bytes:
+    """Return the names and hashes of the files that git tracks in a state; nothing without git."""
+    if not any((folder / ".git").exists() for folder in state.absolute().parents):
+        return b""
+    command = ["git", *_GIT_OPTIONS, "ls-files", "-z", "--stage", "--", f":(icase){state.name}"]
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        # From no server: a partial clone would be asked for what it lacks.
+        done = subprocess.run(
+            command,
+            cwd=state.parent,
+            env={**own, "GIT_ALLOW_PROTOCOL": "none"},
+            capture_output=True,
+            check=False,
+        )
+    except OSError:
+        return b""
+    return done.stdout
 
 
 def _set_aside(state: Path) -> Path:

@@ -3,6 +3,9 @@
 import json
 import os
 import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -361,8 +364,80 @@ def test_no_link_is_taken_over(
 def test_damage_in_what_was_restored_is_noticed(
     foreign: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache = state_of(foreign) / "documents.sqlite"
-    cache.write_bytes(cache.read_bytes().replace(b"yearly", b"weekly"))
+    with closing(sqlite3.connect(state_of(foreign) / "documents.sqlite")) as cache:
+        changed = cache.execute(
+            "UPDATE entries SET value = substr(value, 1, length(value) - 1) || x'00'"
+            " WHERE substr(key, 1, 6) = x'726573756c74'"
+        )
+        assert changed.rowcount == 1
+        cache.commit()
     monkeypatch.setenv(RESTORED, "1")
     foreign.succeed("build", "--quiet")
     assert "yearly" in foreign.ask("seal")["results"][0]["text"]
+
+
+def git(folder: Path, *arguments: str) -> None:
+    author = [part for key in ("name", "email") for part in ("-c", f"user.{key}=a")]
+    command = ["git", "-C", str(folder), *author, *arguments]
+    subprocess.run(command, capture_output=True, check=True)
+
+
+@pytest.fixture
+def pulled(built: Project, tmp_path: Path) -> Project:
+    """A project of ours that has pulled the cache of prepared documents that its author added."""
+    author = Project(tmp_path / "author")
+    git(tmp_path, "init", "--quiet", "--initial-branch=main", str(author.root))
+    shutil.copytree(built.root / "sources", author.root / "sources")
+    shutil.copyfile(built.root / "foundry.toml", author.root / "foundry.toml")
+    (author.root / ".gitignore").write_text(".foundry*\n")
+    git(author.root, "add", "--all")
+    git(author.root, "commit", "--quiet", "--message=notes")
+    git(built.root, "init", "--quiet", "--initial-branch=main")
+    git(built.root, "remote", "add", "origin", str(author.root))
+    git(built.root, "fetch", "--quiet", "origin")
+    git(built.root, "reset", "--quiet", "--hard", "origin/main")
+    author.succeed("build", "--quiet")
+    git(author.root, "add", "--force", ".foundry/documents.sqlite")
+    git(author.root, "commit", "--quiet", "--message=documents")
+    assert built.ask("seal")["results"]
+    git(built.root, "pull", "--quiet", "--ff-only", "origin", "main")
+    planted = (author.root / ".foundry/documents.sqlite").read_bytes()
+    assert (state_of(built) / "documents.sqlite").read_bytes() == planted
+    return built
+
+
+TRACKED = "holds files that git tracks"
+
+
+def test_what_a_pull_has_put_into_a_state_of_ours_is_not_used(pulled: Project) -> None:
+    for command in (["query", "seal"], ["inspect"], ["export"]):
+        result = pulled.run(*command)
+        assert result.exit_code == 1
+        assert f".foundry: {TRACKED}, so it is not used" in result.output
+    result = pulled.succeed("build", "--quiet", "--json")
+    assert f"{TRACKED}; it is now .foundry.set-aside-1, and not used" in result.stderr
+    assert json.loads(result.stdout)["changes"]["read"] == 1
+    assert pulled.ask("seal")["results"]
+    assert ".foundry" not in pulled.succeed("build", "--quiet").stderr
+
+
+def test_what_git_tracks_in_a_project_around_ours_is_noticed(pulled: Project) -> None:
+    inner = Project(pulled.root / "inner")
+    shutil.copytree(pulled.root / "sources", inner.root / "sources")
+    shutil.copyfile(pulled.root / "foundry.toml", inner.root / "foundry.toml")
+    inner.succeed("build", "--quiet")
+    assert inner.ask("seal")["results"]
+    git(pulled.root, "add", "--force", "inner/.foundry/documents.sqlite")
+    assert TRACKED in inner.run("query", "seal").output
+
+
+def test_no_program_is_run_that_a_repository_around_a_state_names(
+    pulled: Project, tmp_path: Path
+) -> None:
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\n")
+    program.chmod(0o755)
+    git(pulled.root, "config", "core.fsmonitor", str(program))
+    pulled.succeed("build", "--quiet")
+    assert pulled.ask("seal")["results"]
+    assert not (tmp_path / "ran").exists()
