@@ -14,7 +14,7 @@ from typing import Self
 import httpcore2
 
 from foundry.fetching.addresses import Policy
-from foundry.fetching.failures import FetchError
+from foundry.fetching.failures import FetchError, StoppedError
 from foundry.fetching.network import CONNECT_SECONDS, Deadline, Network, PinnedBackend
 from foundry.urls import DEFAULT_PORTS, Url, UrlError, parse_host
 
@@ -58,7 +58,7 @@ class Relay:
                 threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        with client, suppress(OSError, EOFError):
+        with client, suppress(OSError, EOFError, StoppedError):
             host, port = _read_request(client)
             try:
                 stream = self._connect(host, port)

@@ -118,6 +118,7 @@ def test_a_query_without_known_forms_stays_as_it_is(index: Index) -> None:
         [],
         {},
     )
+    assert widen(index, "?!") == ("?!", [], [], {})
 
 
 @pytest.mark.parametrize(

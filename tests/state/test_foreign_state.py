@@ -321,6 +321,17 @@ def test_what_was_restored_is_taken_over_if_the_user_says_so(
     }
 
 
+def test_pages_that_were_restored_are_taken_over(
+    foreign: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (state_of(foreign) / "web").mkdir()
+    shutil.copyfile(state_of(foreign) / "documents.sqlite", state_of(foreign) / "web/pages.sqlite")
+    monkeypatch.setenv(RESTORED, "1")
+    result = foreign.succeed("build", "--quiet")
+    assert "and taken over: documents.sqlite, web/pages.sqlite\n" in result.stderr
+    assert (state_of(foreign) / "web/pages.sqlite").is_file()
+
+
 @pytest.mark.parametrize("value", ["", "0"])
 def test_nothing_is_taken_over_unless_the_user_says_so(
     value: str, foreign: Project, monkeypatch: pytest.MonkeyPatch
@@ -419,6 +430,19 @@ def test_what_a_pull_has_put_into_a_state_of_ours_is_not_used(pulled: Project) -
     assert json.loads(result.stdout)["changes"]["read"] == 1
     assert pulled.ask("seal")["results"]
     assert ".foundry" not in pulled.succeed("build", "--quiet").stderr
+
+
+def test_what_a_pull_has_put_there_is_noticed_within_a_hook_of_git(
+    pulled: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index of a commit"))
+    assert TRACKED in pulled.run("query", "seal").output
+
+
+def test_a_folder_that_only_seems_to_be_a_repository_does_no_harm(built: Project) -> None:
+    (built.root / ".git").mkdir()
+    assert built.ask("seal")["results"]
+    assert ".foundry" not in built.succeed("build", "--quiet").stderr
 
 
 def test_what_git_tracks_in_a_project_around_ours_is_noticed(pulled: Project) -> None:

@@ -1,5 +1,6 @@
 """How a query that is being typed may go on, by a few words and headings."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.stages.suggestions import (
     FOLDER,
     MAX_HEADINGS,
+    MAX_RANKED,
     MAX_WORDS,
     SuggestionsLayout,
     fold,
@@ -19,7 +21,7 @@ from foundry.runtime.retrieval.stages.suggestions import (
 
 WORDS = {
     **{"max_size": 9, "vent": 40, "ventilate": 15, "ventilation": 60, "ventilator": 5},
-    **{"ventilatoren": 20, "ventral": 1, "venvPath": 30, "\u00fcbersicht": 7},
+    **{"requirements": 3, "ventilatoren": 20, "ventral": 1, "venvPath": 30, "\u00fcbersicht": 7},
 }
 HEADINGS = [
     "Safety Requirements",
@@ -28,18 +30,24 @@ HEADINGS = [
     "Safety in Mines",
     *(f"Room {number}" for number in range(9)),
     "A Room",
+    "(Tunnels)",
+    "Tunnels of the north",
 ]
 
 
 @pytest.fixture
 def index(tmp_path: Path) -> Any:
     """An index whose completions are these words and headings."""
+    return write(tmp_path, HEADINGS)
+
+
+def write(tmp_path: Path, headings: Sequence[str]) -> Any:
     layout = SuggestionsLayout(tmp_path / FOLDER)
     layout.root.mkdir()
     words = sorted(WORDS, key=fold)
     for file, offsets, texts in (
         (layout.words, layout.word_offsets, words),
-        (layout.headings, layout.heading_offsets, HEADINGS),
+        (layout.headings, layout.heading_offsets, headings),
     ):
         encoded = [text.encode() for text in texts]
         file.write_bytes(b"".join(encoded))
@@ -47,9 +55,9 @@ def index(tmp_path: Path) -> Any:
     np.save(layout.weights, np.array([WORDS[word] for word in words], dtype=np.uint8))
     places = [
         (fold(text)[start:], number, start)
-        for number, text in enumerate(HEADINGS)
+        for number, text in enumerate(headings)
         for start in range(len(text))
-        if start == 0 or text[start - 1] == " "
+        if text[start].isalnum() and not text[:start][-1:].isalnum()
     ]
     np.save(layout.places, np.array([place[1:] for place in sorted(places)], dtype=np.uint32).T)
     index: Any = SimpleNamespace(layout=SimpleNamespace(root=tmp_path))
@@ -73,11 +81,13 @@ def index(tmp_path: Path) -> Any:
         ("Requ", ["Requirements", "Safety Requirements"]),
         ("room", [f"Room {number}" for number in range(6)]),
         ("room 8", ["Room 8"]),
+        ("tunnel", ["Tunnels of the north", "(Tunnels)"]),
         ("safety ", ["Safety in Mines", "Safety Requirements"]),
         ("vent ", []),
         ("vent-", []),
         ("\u00dcBER", ["\u00fcbersicht", "\u00dcbersicht der R\u00e4ume"]),
         # A word that completes the query to a heading is not said twice.
+        ("requirem", ["Requirements", "Safety Requirements"]),
         ("\u00fcbersicht der r\u00e4um", ["\u00dcbersicht der R\u00e4ume"]),
         ("afety", []),
         ("zebra", []),
@@ -91,6 +101,12 @@ def test_what_is_suggested(index: Any, query: str, expected: list[str]) -> None:
     found = suggest(index, query)
     assert [suggestion.text for suggestion in found] == expected
     assert all((one.kind == "heading") == (one.text in HEADINGS) for one in found)
+
+
+def test_the_best_of_many_places_are_chosen(tmp_path: Path) -> None:
+    many = [f"Room {number:03} at the end of a passage" for number in range(MAX_RANKED - 1)]
+    found = suggest(write(tmp_path, [*many, "Room 30", "Room 4"]), "room")
+    assert [suggestion.text for suggestion in found][:2] == ["Room 30", many[0]]
 
 
 def test_beginnings_of_all_words_and_headings_find_them(index: Any) -> None:

@@ -12,6 +12,7 @@ from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.stages.synonyms import (
     FOLDER,
     MAX_ADDED,
+    MAX_NAMED,
     SynonymsLayout,
     add_synonyms,
     open_forms,
@@ -27,6 +28,8 @@ FORMS = {
     "lantern": ["lamp", "light source"],
     "light sourc": ["lamp", "lantern"],
     "mcp": ["Model Context Protocol"],
+    "red blue pink gold gray teal lime mint": ["palette"],
+    "red blue pink gold gray teal lime mint plum": ["spectrum"],
 }
 FREQUENCIES = {
     **{"fk": 1, "forward": 2, "kinemat": 2, "kubernet": 1, "lamp": 3, "mcp": 3},
@@ -94,6 +97,33 @@ def test_a_rarer_form_is_no_part_of_the_text(index: Any) -> None:
 def test_the_longest_form_counts(index: Any) -> None:
     assert widen(index, "a light source")[3] == {"light source": ["lamp", "lantern"]}
     assert widen(index, "light of a lamp")[3] == {"lamp": ["lantern", "light source"]}
+
+
+def test_a_form_of_eight_terms_is_known_and_none_of_nine(index: Any) -> None:
+    eight = "red blue pink gold gray teal lime mint"
+    assert widen(index, eight)[3] == {eight: ["palette"]}
+    assert widen(index, f"{eight} plum")[3] == {eight: ["palette"]}
+
+
+def test_forms_are_looked_for_in_the_first_words(index: Any) -> None:
+    assert widen(index, "leg " * (MAX_NAMED - 1) + "FK")[3] == {"FK": ["Forward kinematics"]}
+    assert widen(index, "leg " * MAX_NAMED + "FK")[3] == {}
+
+
+def test_a_form_that_as_many_chunks_have_is_no_part_of_the_text(index: Any) -> None:
+    text, _, terms, said = widen(index, "arms of a robot")
+    assert text == "arms of a robot"
+    assert (terms, said) == (["limb", "=limb robot"], {"arms": ["limb"]})
+
+
+def test_only_new_terms_are_added(index: Any) -> None:
+    assert widen(index, "light for lamps")[2] == [
+        "lantern",
+        "=light lantern",
+        "sourc",
+        "=light light sourc",
+    ]
+    assert widen(index, "FK")[2] == ["forward", "kinemat", "=forward kinemat"]
 
 
 def test_what_is_added_is_bounded(index: Any) -> None:

@@ -68,6 +68,17 @@ def test_a_version_that_the_query_names_is_shown(query: str, expected: str) -> N
     assert shown(found, query) == [expected]
 
 
+def test_a_version_that_the_query_names_is_shown_however_little_it_says() -> None:
+    found = hits(("a.md", 0.9), ("v3/a.md", 0.1))
+    assert shown(found, "seals") == ["a.md"]
+    assert shown(found, "seals in v3") == ["v3/a.md"]
+
+
+def test_a_folder_around_several_versions_is_one_of_them() -> None:
+    found = hits(("docs/v2/a.md", 0.9), ("docs/a.md", 0.8))
+    assert shown(found, folders=("docs", "docs/v2", "docs/v1")) == ["docs/a.md"]
+
+
 def test_pages_and_sources_of_their_own_are_left_alone() -> None:
     found = hits(("v3/only.md", 0.9), ("v30/a.md", 0.8), ("a.md", 0.7), ("v3", 0.6))
     assert shown(found) == [hit.path for hit in found]
@@ -121,9 +132,13 @@ def test_other_versions_are_named_and_series_kept_apart() -> None:
         ("top 2 tips", []),
         ("what comes next", []),
         ("the next version", ["next"]),
+        ("in the year 1000", ["1000"]),
+        ("top 999 tips", []),
+        ("version 999", ["999"]),
+        ("version next year", ["next"]),
     ],
 )
 def test_versions_are_named_in_several_ways(query: str, named: list[str]) -> None:
-    folders = ["2025-06-18", "v2", "1.x/1.4", "next"]
+    folders = ["2025-06-18", "v2", "1.x/1.4", "next", "vnext", "1000", "999"]
     assert sorted(find_named(query, folders)) == sorted(named)
     assert without_versions([query, "D40"], folders) == (("D40",) if named else (query, "D40"))

@@ -1,0 +1,113 @@
+"""The relay for programs that connect by themselves, asked as such a program asks it."""
+
+import socket
+import threading
+from contextlib import suppress
+
+import pytest
+from waiting import wait_until
+
+from foundry.fetching.addresses import Policy
+from foundry.fetching.relay import Relay
+
+GREETING = bytes([5, 1, 0])
+ACCEPTED = bytes([5, 0])
+SECONDS = 30
+
+
+def ask(relay: Relay, greeting: bytes, request: bytes = b"") -> tuple[bytes, bytes]:
+    """Return what is answered to a greeting and to a request; nothing where it hangs up."""
+    with socket.create_connection(("127.0.0.1", relay.port), SECONDS) as client:
+        accepted = answer = b""
+        # What was sent and never read makes a hang-up look so.
+        with suppress(ConnectionResetError):
+            client.sendall(greeting)
+            if accepted := client.recv(2):
+                client.sendall(request)
+                answer = client.recv(10)
+        return accepted, answer
+
+
+def connect(port: int, command: int = 1) -> bytes:
+    """Return a request to connect to a port of this machine."""
+    return bytes([5, command, 0, 1, 127, 0, 0, 1]) + port.to_bytes(2)
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def test_a_private_address_is_not_allowed(free_port: int) -> None:
+    with Relay(Policy()) as relay:
+        accepted, answer = ask(relay, GREETING, connect(free_port))
+        assert (accepted, answer) == (ACCEPTED, bytes([5, 2, 0, 1]) + bytes(6))
+        assert [failure.reason for failure in relay.failures] == ["private address"]
+
+
+def test_what_cannot_be_reached_is_said_otherwise(free_port: int) -> None:
+    with Relay(Policy.parse([f"127.0.0.1:{free_port}"])) as relay:
+        assert ask(relay, GREETING, connect(free_port))[1] == bytes([5, 4, 0, 1]) + bytes(6)
+        assert [failure.reason for failure in relay.failures] == ["cannot be reached"]
+
+
+def test_what_is_connected_hears_all_that_is_sent_and_its_end() -> None:
+    said = bytes(range(256)) * 1_000
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with (
+            Relay(Policy.parse([f"127.0.0.1:{port}"])) as relay,
+            socket.create_connection(("127.0.0.1", relay.port), SECONDS) as client,
+        ):
+            client.sendall(GREETING + connect(port))
+            with client.makefile("rb") as answer:
+                assert answer.read(12) == ACCEPTED + bytes([5, 0, 0, 1]) + bytes(6)
+                server, _ = listener.accept()
+                with server, server.makefile("rb") as heard:
+                    server.settimeout(SECONDS)
+                    client.sendall(said)
+                    client.shutdown(socket.SHUT_WR)
+                    assert heard.read() == said
+                    server.sendall(b"bye")
+                assert answer.read() == b"bye"
+
+
+@pytest.mark.parametrize("greeting", [bytes([4, 1, 0]), bytes([5, 1, 2]), bytes([5, 0])])
+def test_other_protocols_and_passwords_are_hung_up_on(greeting: bytes, free_port: int) -> None:
+    with Relay(Policy()) as relay:
+        assert ask(relay, greeting) == (b"", b"")
+
+
+@pytest.mark.parametrize("command", [2, 3])
+def test_only_connecting_is_served(command: int) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with Relay(Policy.parse([f"127.0.0.1:{port}"])) as relay:
+            assert ask(relay, GREETING, connect(port, command)) == (ACCEPTED, b"")
+
+
+def test_a_request_in_another_version_is_hung_up_on(free_port: int) -> None:
+    with Relay(Policy()) as relay:
+        assert ask(relay, GREETING, b"\4" + connect(free_port)[1:]) == (ACCEPTED, b"")
+
+
+def test_nobody_is_connected_once_it_has_ended() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with Relay(Policy.parse([f"127.0.0.1:{port}"])) as relay:
+            client = socket.create_connection(("127.0.0.1", relay.port), SECONDS)
+            client.sendall(GREETING)
+            assert client.recv(2) == ACCEPTED
+        with client:
+            client.sendall(connect(port))
+            assert client.recv(10) == b""
+
+
+def test_no_thread_is_left() -> None:
+    before = set(threading.enumerate())
+    with Relay(Policy()):
+        assert set(threading.enumerate()) - before
+    wait_until(lambda: not set(threading.enumerate()) - before, seconds=SECONDS)
