@@ -421,13 +421,17 @@ def test_filter_of_get_is_named_as_it_was_written(client: TestClient) -> None:
 @pytest.mark.parametrize("name", ["model", "url", "system_prompt", "index_dir", "q"])
 def test_unknown_body_field(client: TestClient, name: str) -> None:
     problem = refused(client.post("/search", json={"query": "a", name: "x"}), 422, name)
-    assert problem["detail"] == f"{name}: extra inputs are not permitted"
+    meant = {"model": "mode", "q": "query"}.get(name)
+    said = f"; did you mean {meant!r}?" if meant else ""
+    assert problem["detail"] == f"{name}: extra inputs are not permitted{said}"
 
 
 def test_unknown_query_parameter(client: TestClient) -> None:
     problem = refused(client.get("/search?q=a&token=secret"), 422, "token")
     assert "secret" not in problem["detail"]
     refused(client.get("/documents?page=2"), 422, "page")
+    for path, meant in (("/search?q=a&limit=3", "top_k"), ("/documents?n=2", "limit")):
+        assert client.get(path).json()["detail"].endswith(f"did you mean '{meant}'?")
     refused(client.get("/documents?limit=0"), 422, "limit")
     refused(client.get("/documents?offset=-1"), 422, "offset")
 
