@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from workshop.web.requests import SearchParameters, SearchRequest
+from workshop.web.requests import RequestModel, SearchParameters, SearchRequest
 
 
 @pytest.mark.parametrize(("sent", "top_k"), [(1, 1), (100, 100), (3.0, 3), (100.0, 100)])
@@ -45,6 +45,29 @@ def test_a_query_string_asks_for_what_a_body_does() -> None:
     for more in ({"mode": "psychic"}, {"colour": "red"}, {"top_k": "101"}, {"top_k": "0"}):
         with pytest.raises(ValidationError):
             SearchParameters.model_validate({"q": "seal", **more})
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "meant"),
+    [
+        *((SearchRequest, name, "top_k") for name in ("limit", "k", "n", "size", "topk", "top_K")),
+        (SearchRequest, "q", "query"),
+        (SearchParameters, "query", "q"),
+        (SearchRequest, "Mode", "mode"),
+        (SearchRequest, "colour", None),
+    ],
+)
+def test_for_an_unknown_field_the_nearest_is_named(
+    model: type[RequestModel], name: str, meant: str | None
+) -> None:
+    required = {"query": "seal"} if model is SearchRequest else {"q": "seal"}
+    with pytest.raises(ValidationError) as caught:
+        model.model_validate({**required, "top_k": 1, "mode": "{psychic}", name: 3})
+    mode, unknown = caught.value.errors()
+    assert (mode["type"], mode["loc"]) == ("literal_error", ("mode",))
+    assert (unknown["type"], unknown["loc"]) == ("extra_forbidden", (name,))
+    said = f"; did you mean {meant!r}?" if meant else ""
+    assert unknown["msg"] == f"Extra inputs are not permitted{said}"
 
 
 def test_the_schema_has_the_bounds() -> None:

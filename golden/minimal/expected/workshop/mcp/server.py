@@ -1,7 +1,7 @@
 """The MCP server: its tools, what they take and return, and how they answer."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any
 
@@ -201,7 +201,8 @@ def create_server(search: AsyncSearch, version: str) -> Server[Any]:
             found = (await tool.answer(search, arguments)).to_json()
             said = to_json(found).decode()
         except ValidationError as error:
-            said = "; ".join(_describe_error(entry) for entry in error.errors())
+            fields = [(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]
+            said = "; ".join(f"{name}: {told[:1].lower()}{told[1:]}" for name, told in fields)
         except InvalidRequestError as error:
             said = f"{error.field}: {error.message}"
         except HTTPException as error:
@@ -235,8 +236,3 @@ def create_server(search: AsyncSearch, version: str) -> Server[Any]:
     # The SDK's own middleware sends traces to whatever the environment names.
     server.middleware.clear()
     return server
-
-
-def _describe_error(error: Mapping[str, Any]) -> str:
-    field = ".".join(str(part) for part in error["loc"])
-    return f"{field}: {error['msg'][:1].lower()}{error['msg'][1:]}"

@@ -1,9 +1,12 @@
 """The models of requests, which also serve where the web framework is not loaded."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from difflib import get_close_matches
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic.functional_validators import model_validator
+from pydantic_core import PydanticCustomError, ValidationError
 
 from ..retrieval.filters import read_pairs
 from ..retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
@@ -28,11 +31,30 @@ def _to_whole(value: object) -> object:
 WHOLE = BeforeValidator(_to_whole)
 """Takes 10.0 for 10, as JSON Schema does. Comes last, so that the schema has the limits."""
 
+# Names of the same in different systems.
+_SAME = ("top_k limit k n size count max_results", "query q text question", "filters filter where")
+
 
 class RequestModel(BaseModel):
     """A request that may have the declared fields and no others."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _name_the_nearest(cls, values: Any, validate: Callable[[Any], Self]) -> Self:
+        try:
+            return validate(values)
+        except ValidationError as error:
+            found: list[Any] = error.errors()
+        for each in found:
+            kind, (*place, name), known = each["type"], each["loc"] or ("",), cls.model_fields
+            if kind == "extra_forbidden" and not place:
+                names = next((same for same in map(str.split, _SAME) if name in same), ())
+                near = [*filter(known.get, names), *get_close_matches(name, known, 1)]
+                each["msg"] += f"; did you mean {near[0]!r}?" if near else ""
+            each["type"] = PydanticCustomError(kind, each["msg"])
+        raise ValidationError.from_exception_data(cls.__name__, found)
 
 
 class SearchArguments(RequestModel):
