@@ -1,7 +1,7 @@
-"""Is what an identifier names found by it? `python benchmarks/identifiers.py DATA [CORPUS ...]`.
+"""Is what a name names found by it? `python benchmarks/identifiers.py DATA [CORPUS ...]`.
 
 DATA holds docs_srd51, docs_cpp and docs_fastmcp; each is built as a whole with the default
-configuration and asked through a rendered server. Queries are identifiers and nothing else:
+configuration and asked through a rendered server. Queries are names and nothing else:
 
 - monsters: the names of the files in Monsters, brackets at the end aside;
 - functions of the C runtime library: whatever the first headings of its reference list;
@@ -12,6 +12,9 @@ configuration and asked through a rendered server. Queries are identifiers and n
 The place that a query was taken from defines it, and so does any document or section that is headed
 by just it, marks and brackets at the end aside: `abs` has a place of its own in two libraries. A
 hit is right if it belongs to such a place. All queries are asked, and what is not first is listed.
+
+Titles of pages, of up to three words, are asked for as well, those of FastMCP also in the frames of
+`FRAMES`. Here only a page of that title is right, not a section elsewhere that is headed so.
 """
 
 import argparse
@@ -29,19 +32,25 @@ FENCE = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
 HEADING = re.compile(r"^(#+)[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 IDENTIFIER = re.compile(r"[A-Za-z_]\w+")
 OPTION = re.compile(r"[/-][A-Za-z][\w:+-]*")
+TITLE = re.compile(r"\A---\n(?:.*\n)*?title: *([\"']?)(.+?)\1 *\n")
+TITLE_WORDS = 3
+MATTER = 4_000  # Characters in which front matter is looked for.
 NUMBER = re.compile(r"(\d+(?:\.\d+)+) ")
 
 
 @dataclass
 class Case:
-    """An identifier; the files that define it, and headings where sections of files do."""
+    """A name; the files that define it, and headings where sections of files do."""
 
     name: str
     files: set[str] = field(default_factory=set)
     sections: set[tuple[str, str]] = field(default_factory=set)
+    is_title: bool = False
 
     def is_right(self, path: str, title: str, section: list[str]) -> bool:
-        """Return whether a hit belongs to a place that defines the identifier."""
+        """Return whether a hit belongs to a place that defines the name."""
+        if self.is_title:
+            return path in self.files
         headed = [plain(heading) for heading in (title, *section)]
         here = {(path, heading) for heading in headed}
         return path in self.files or self.name in headed or not here.isdisjoint(self.sections)
@@ -124,10 +133,37 @@ def numbers(root: Path) -> Cases:
     return cases
 
 
+def titles(root: Path) -> Cases:
+    """Titles of pages, those that front matter gives or else first headings."""
+    cases: Cases = {}
+    for file in sorted((root / "docs").rglob("*.md*")):
+        own = TITLE.search(file.read_text(encoding="utf-8-sig")[:MATTER])
+        title = own[2] if own else next((text for level, text in headings(file) if level == 1), "")
+        if 0 < len(title.split()) <= TITLE_WORDS:
+            case = cases.setdefault(title, Case(title, is_title=True))
+            case.files.add(file.relative_to(root).as_posix())
+    return cases
+
+
+def framed(frame: str) -> Callable[[Path], Cases]:
+    """Titles of pages in a frame."""
+    return lambda root: {frame.format(name): case for name, case in titles(root).items()}
+
+
+FRAMES = ("What is {}?", "define {}", "the {} page", "{} reference")
 SORTS: dict[str, dict[str, Callable[[Path], Cases]]] = {
     "docs_srd51": {"monsters": monsters},
-    "docs_fastmcp": {"classes and functions": classes},
-    "docs_cpp": {"C functions": functions, "options": options, "section numbers": numbers},
+    "docs_fastmcp": {
+        "classes and functions": classes,
+        "titles": titles,
+        **{f"titles: {frame.format('...')}": framed(frame) for frame in FRAMES},
+    },
+    "docs_cpp": {
+        "C functions": functions,
+        "options": options,
+        "section numbers": numbers,
+        "titles": titles,
+    },
 }
 
 
