@@ -19,7 +19,6 @@ from foundry.features.operation import (
     Snippets,
     Workers,
 )
-from foundry.features.providers import Static
 from foundry.features.snippet import Place, Step
 
 
@@ -155,15 +154,11 @@ class OpenAi(Interface):
     files = ("tests/test_openai.py",)
     queues: ClassVar = {"/v1/chat/completions": "chat"}
     section = "openai"
-
-    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
-        """Yield its routes, and that of the vectors where they come from a table."""
-        del words
-        code = "app.include_router(openai_routes(chat.answer, chosen.name))"
-        yield Step(Place.ANSWER, {"chat.openai": ("openai_routes",)}, code)
-        if Static.kind in chosen:
-            code = "app.include_router(embedding_routes(chosen.name))"
-            yield Step(Place.ANSWER, {"chat.embeddings": ("embedding_routes",)}, code)
+    step = Step(
+        Place.ANSWER,
+        {"chat.openai": ("openai_routes",)},
+        "app.include_router(openai_routes(chat.answer, chosen.name))",
+    )
 
 
 class Page(Interface):

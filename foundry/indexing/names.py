@@ -4,10 +4,11 @@ Each gives heading terms, of which a query that names it has one.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple, Self
 
+from foundry.indexing.definitions import defined_names
 from foundry.records import Chunk, Document, is_code, is_data
 from foundry.runtime.retrieval.tokens import (
     SURFACE_MARK,
@@ -32,6 +33,15 @@ _URL = re.compile(r"https?://[^/?#]*([^?#]*)")
 # A number, as in an id such as `75.1725`, is no ending.
 _ENDING = re.compile(r"(?<=[^/.])\.[A-Za-z]\w{0,15}$")
 _QUALIFIER = re.compile(r"(?<=\S)\s+\([^()]*\)$")
+_DIVISIONS = frozenset(
+    "abschnitt anexo anhang anlage annex annexe appendix art article artikel artículo capítulo"
+    " chapitre chapter kapitel part parte partie rule schedule schritt sec section sección step"
+    " teil étape".split()
+)
+_NUMBER = re.compile(
+    rf"\W*(?P<division>(?i:{'|'.join(sorted(_DIVISIONS))})\.?\s+)?"
+    r"(?:\d[\w.()-]*|(?(division)(?:[IVXLC]+|[A-Z])))(?<![-(])(?![^\s.:)])[.:)]?\s+(?=\w)"
+)
 _EXPLANATION = re.compile(
     r"(?<=[^\s:-])(?:\s+(?:-{1,3}|[\u2012\u2013])\s|\s*[\u2014\u2015]|(?<=\w)---?(?=[A-Z])|:\s)"
 )
@@ -41,8 +51,8 @@ class NamedTerms(NamedTuple):
     """The terms of a name: `named` and `others` are sorted, so that the same name gives the same.
 
     `whole` is the heading term of all of it, if it has one. `named` are the heading terms by which
-    it is found, `others` those of its beginning, before a dash or a colon, and the identifiers in
-    it: one by which a chunk is found is one of its terms, so that the index has it.
+    it is found, `others` those of its parts, and the identifiers in it: one by which a chunk is
+    found is one of its terms, so that the index has it.
     """
 
     whole: str | None
@@ -66,13 +76,14 @@ class Namer:
         named, others = set[str](), set[str]()
         tokens = self._tokenizer.tokenize(name)
         whole = heading_term(tokens)
-        beginning = _EXPLANATION.split(name, 1)[0]
-        if beginning != name:
-            others |= heading_terms(self._tokenizer.tokenize(beginning))
+        for part in heading_parts(name):
+            others.update(*heading_terms(self._tokenizer.tokenize(part)))
         for each in heading_names(name):
             if each != name:
                 tokens = self._tokenizer.tokenize(each)
-            named |= heading_terms(tokens)
+            own, inside = heading_terms(tokens)
+            named |= own
+            others |= inside
             others |= {token.terms[0] for token in tokens if token.is_identifier and token.terms}
         return NamedTerms(whole, tuple(sorted(named)), tuple(sorted(others)))
 
@@ -88,6 +99,21 @@ def heading_names(heading: str) -> list[str]:
     if len(parts) == 1 or any(not part or " " in part for part in parts):
         parts = []
     return list(dict.fromkeys((heading, name, *parts)))
+
+
+def heading_parts(heading: str) -> Iterator[str]:
+    """Yield what a heading may be asked for by as well, though it is called something longer.
+
+    `Article 17 Right to erasure: notes` gives `Article 17 Right to erasure`, `Article 17` and
+    `Right to erasure`; `3.2 Tools` gives `Tools`.
+    """
+    beginning = _EXPLANATION.split(heading, 1)[0]
+    if beginning != heading:
+        yield beginning
+    if (number := _NUMBER.match(beginning)) is not None:
+        yield beginning[number.end() :]
+        if number["division"]:
+            yield number[0]
 
 
 def path_names(path: str) -> list[str]:
@@ -116,10 +142,13 @@ def document_names(document: Document) -> list[str]:
 class ChunkNames(NamedTuple):
     """The names by which each of a document's chunks is to be found.
 
-    `of_path` are those that only the document's path gives, not its title.
+    `defined` are those that the text of each chunk defines; `titles` are those of the document
+    itself, unless it is data, and `of_path` those that only its path gives.
     """
 
     by_chunk: Sequence[tuple[str, ...]]
+    defined: Sequence[tuple[str, ...]]
+    titles: frozenset[str]
     of_path: frozenset[str]
 
 
@@ -146,30 +175,40 @@ def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
                     defined.add(path)
             previous_path = path
         found.append(tuple(dict.fromkeys(own)))
-    return ChunkNames(found, frozenset(of_path) - {*titles})
+    of_page = frozenset[str]() if is_data(document) else frozenset(titles)
+    is_prose = not is_code(document) and not is_data(document)
+    explained = [
+        tuple(defined_names(chunk.text, (document.title, *chunk.heading_path))) if is_prose else ()
+        for chunk in chunks
+    ]
+    return ChunkNames(found, explained, of_page, frozenset(of_path) - {*titles})
 
 
-def heading_terms(tokens: Sequence[Token]) -> set[str]:
-    """Return the heading terms under which a heading can be found.
+def heading_terms(tokens: Sequence[Token]) -> tuple[set[str], set[str]]:
+    """Return the heading terms under which a heading can be found, and those of what is inside it.
 
     The whole of it; and each identifier in it, alone and with the numbers and acronyms beside it:
-    `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`. A heading
-    that is nothing but a name has one term more, and so comes before those that only hold the name.
-    A letter that may be an article (`Level A compliance`) may be left out.
+    `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`, which is
+    inside `Comment on 75.1725`. A heading that is nothing but a name has one term more, and so
+    comes before those that only hold the name. A letter that may be an article (`Level A
+    compliance`) may be left out.
     """
     groups: list[Sequence[Token]] = [tokens]
     others = [token for token in tokens if token.text.casefold() not in _ARTICLES]
     groups += [others] if len(others) < len(tokens) else []
+    found, inside = groups, list[Sequence[Token]]()
     run: list[Token] = []
     for token in (*tokens, None):
         if token is not None and (token.is_identifier or token.may_accompany):
             run.append(token)
             continue
         identifiers = [[member] for member in run if member.is_identifier]
-        groups += [run, *identifiers] if identifiers else []
+        found += [run, *identifiers] if identifiers else []
         run = []
+        if token is not None and token.terms and token.text.casefold() not in _DIVISIONS:
+            found = inside
     named = (surface_term(tokens), *map(heading_term, groups))
-    return {term for term in named if term is not None}
+    return {term for term in named if term}, {term for term in map(heading_term, inside) if term}
 
 
 _DOUBLE_COLON = frozenset(("code-cpp", "code-php", "code-ruby", "code-rust"))

@@ -2,10 +2,10 @@
 
 The impact of a text's term is its BM25 weight. That of a heading term, which a chunk has when its
 heading or its document's title says the same as a query, is `HEADING_FACTOR` times the sum of the
-idf of the terms that it is made of: more than a text could reach by repeating them. Where it stands
-before a dash or a colon, `BEGINNING_SHARE` of that, so that the same heading without more comes
-first. The impact of a name as it is written is its own idf, so that it counts beside the heading
-term.
+idf of the terms that it is made of: more than a text could reach by repeating them. Counts above or
+below `NAMED` change that in proportion: titles come before headings, and these before their parts.
+The impact of a name as it is written is its own idf in the same way, so that it counts beside the
+heading term.
 """
 
 import math
@@ -24,7 +24,6 @@ from foundry.indexing.vocabulary import Vocabulary
 from foundry.records.prepared import ChunkTerms, unpack
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.own_statistics import (
-    BEGINNING_SHARE,
     CHUNK_LENGTHS,
     NAMED,
     POSTING_COUNTS,
@@ -118,7 +117,7 @@ class PostingsBuilder:
                 values *= idf[part.terms]
                 ends = np.array([first, first + len(of_headings)], dtype=np.uint32)
                 of_heading = slice(*np.searchsorted(part.terms, ends))
-                shares = np.where(part.counts[of_heading] == NAMED, 1, BEGINNING_SHARE)
+                shares = part.counts[of_heading] / NAMED
                 values[of_heading] = shares * of_headings[part.terms[of_heading] - first]
                 chunks.append(part.chunks)
                 impacts.append(values.astype(np.float32))

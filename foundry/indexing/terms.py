@@ -14,7 +14,14 @@ from foundry.records import Chunk, Document, is_data
 from foundry.records.prepared import ChunkTerms, pack
 from foundry.runtime.index.records import informative_title
 from foundry.runtime.retrieval.own_statistics import NAMED
-from foundry.runtime.retrieval.tokens import Tokenizer
+from foundry.runtime.retrieval.tokens import HEADING_MARK, SURFACE_MARK, Tokenizer
+
+TITLED, SPELT = 2 * NAMED, 3 * NAMED
+"""The counts of the title's heading terms, and of a name as it is written: what is headed
+`FileUpload` comes before a page with the title `file_upload`."""
+
+PART_NAMED = 3 * NAMED // 4
+"""The count of heading terms of parts of names."""
 
 
 class TermCounter:
@@ -31,7 +38,7 @@ class TermCounter:
         field_terms = cache(self._tokenizer.terms)
         return make_chunk_terms(
             [self._terms(document, chunk, field_terms) for chunk in chunks],
-            [self._count_names(own, names.of_path) for own in names.by_chunk],
+            [self._count_names(names, place) for place in range(len(chunks))],
         )
 
     def _terms(
@@ -47,19 +54,29 @@ class TermCounter:
                 terms += field_terms(text) * weight
         return terms
 
-    def _count_names(self, names: Sequence[str], paths: Collection[str]) -> dict[str, int]:
-        """Return the terms of a chunk's names: `NAMED` for heading terms, 1 for others.
+    def _count_names(self, names: ChunkNames, place: int) -> dict[str, int]:
+        """Return the terms of the names of the chunk in a place.
 
-        Names of `paths` have none as written: what is headed `read` comes before `_read` in
+        Names of its path have none as written: what is headed `read` comes before `_read` in
         `read.md`.
         """
-        found = [self.namer.terms_of(name) for name in names]
-        found = [
-            each.without_spelling() if name in paths else each
-            for name, each in zip(names, found, strict=True)
-        ]
-        counts = {term: 1 for each in found for term in each.others}
-        return counts | {term: NAMED for each in found for term in each.named}
+        counts: defaultdict[str, int] = defaultdict(int)
+        for name in names.defined[place]:
+            if (term := self.namer.terms_of(name).whole) is not None:
+                counts[term] = NAMED
+        for name in names.by_chunk[place]:
+            found = self.namer.terms_of(name)
+            if name in names.of_path:
+                found = found.without_spelling()
+            whole = TITLED if place == 0 and name in names.titles else NAMED
+            for terms, count, spelt in (
+                (found.named, whole, SPELT),
+                (found.others, PART_NAMED, PART_NAMED),
+            ):
+                for term in terms:
+                    own = spelt if term.startswith(SURFACE_MARK) else count
+                    counts[term] = max(counts[term], own if term.startswith(HEADING_MARK) else 1)
+        return counts
 
 
 def make_chunk_terms(

@@ -174,8 +174,8 @@ def test_a_term_weighs_by_length_and_by_how_many_visible_chunks_have_it(
 
 
 def test_a_heading_weighs_as_much_as_its_terms(view: Index) -> None:
-    # Two visible chunks have "seal", and one of them is headed so.
-    assert view.keyword_lane.scores(["=seal"], VISIBLE).tolist() == [0, 0, 0, rarity(2)]
+    # Two visible chunks have "seal", and the document of one of them is called so.
+    assert view.keyword_lane.scores(["=seal"], VISIBLE).tolist() == [0, 0, 0, 2 * rarity(2)]
 
 
 def test_a_name_as_it_is_written_weighs_by_itself(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_name_as_it_is_written_weighs_by_itself(tmp_path: Path) -> None:
     assert (lane.frequency("==lamp"), lane.frequency("=lamp")) == (1, 2)
     found = lane.scores(["==lamp"], np.arange(3))
     assert found == pytest.approx(index.keyword_lane.scores(["==lamp"], np.arange(3)), rel=1e-6)
-    assert found.tolist() == [math.log(1 + (3 - 1 + 0.5) / (1 + 0.5)), 0, 0]
+    assert found.tolist() == [3 * math.log(1 + (3 - 1 + 0.5) / (1 + 0.5)), 0, 0]
 
 
 def test_the_beginning_of_a_heading_weighs_three_quarters(tmp_path: Path) -> None:

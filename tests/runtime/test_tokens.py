@@ -70,25 +70,35 @@ def test_terms_do_not_depend_on_what_was_seen_before(first: str, second: str) ->
     ],
 )
 def test_a_question_names_a_heading(query: str, heading: str) -> None:
-    assert heading_term(english.tokenize(query)) in heading_terms(english.tokenize(heading))
+    assert heading_term(english.tokenize(query)) in set().union(
+        *heading_terms(english.tokenize(heading))
+    )
     assert heading_term(english.tokenize(query)) in query_terms(english.tokenize(query))
 
 
 def test_a_heading_goes_by_its_whole_and_by_its_identifiers() -> None:
-    assert heading_terms(english.tokenize("30 CFR 75.1725 Machinery")) == {
+    named, inside = heading_terms(english.tokenize("30 CFR 75.1725 Machinery"))
+    assert named == {
         "=30 cfr 75.1725 75 1725 machineri",
         "=30 cfr 75.1725 75 1725",
         "=75.1725 75 1725",
     }
+    assert inside == set()
+    # What it is called comes first, or follows the name of a division.
+    for heading in ("\u00a7 75.1725 Machinery", "Section 75.1725"):
+        assert "=75.1725 75 1725" in heading_terms(english.tokenize(heading))[0]
+    named, inside = heading_terms(english.tokenize("Comment on 30 CFR 75.1725"))
+    assert named == {"=comment 30 cfr 75.1725 75 1725"}
+    assert inside == {"=30 cfr 75.1725 75 1725", "=75.1725 75 1725"}
     # A number or an acronym beside no identifier is no name of its own.
-    assert heading_terms(english.tokenize("IEEE 802 networks")) == {"=ieee 802 network"}
+    assert heading_terms(english.tokenize("IEEE 802 networks")) == ({"=ieee 802 network"}, set())
 
 
 def test_names_are_told_apart_as_they_are_written() -> None:
     names = ["open", "_open", "Open", "Fd", "FD", "__init__", "init"]
     terms = {name: set(query_terms(english.tokenize(name))) for name in names}
     for name in names:
-        assert terms[name] & heading_terms(english.tokenize(name)) >= {f"=={name}"}
+        assert terms[name] & heading_terms(english.tokenize(name))[0] >= {f"=={name}"}
         assert all(f"=={other}" not in terms[name] for other in names if other != name)
     # What else they have stays shared.
     assert terms["_open"] - {"==_open"} == terms["Open"] - {"==Open"} == {"open", "=open"}
@@ -141,7 +151,9 @@ def test_letters_of_parts_are_words() -> None:
     [("Aboleth", "Aboleth thrall"), ("D4", "Region D40"), ("75.172", "30 CFR 75.1725")],
 )
 def test_other_words_name_another_heading(query: str, heading: str) -> None:
-    assert heading_term(english.tokenize(query)) not in heading_terms(english.tokenize(heading))
+    assert heading_term(english.tokenize(query)) not in set().union(
+        *heading_terms(english.tokenize(heading))
+    )
 
 
 def test_no_heading_is_named_by_stop_words_or_by_a_whole_passage() -> None:

@@ -28,9 +28,7 @@ FOLDER = "statistics"  # Of an index.
 POSTING_COUNTS = "postings.counts.npy"  # uint32 (p,): how often a term stands in its chunk
 CHUNK_LENGTHS = "chunks.lengths.npy"  # uint32 (n,): terms of each chunk, for BM25
 
-NAMED = 2
-"""The count of a heading term but for that of what stands before a dash or a colon in a heading."""
-BEGINNING_SHARE = 0.75  # What such a beginning counts.
+NAMED = 4  # The count of a heading term; titles have more, and parts of headings less.
 BACKGROUND = 0.5  # See `hybrid`: a middling one.
 
 
@@ -106,7 +104,7 @@ class _OwnTerms(VisibleTerms):
         if term.startswith(HEADING_MARK):
             found = map(self.frequency, heading_parts(term))
             weight = sum(self._rarity(count) if count else own for count in found)
-            return weight * np.where(counts == NAMED, 1.0, BEGINNING_SHARE)
+            return weight * counts / NAMED
         lengths = self.counts.lengths.take(chunks)
         norms = self.k1 * (1 - self.b + self.b * (lengths / self.average))
         impacts: Scores = own * counts / (counts + norms)

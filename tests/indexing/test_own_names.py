@@ -1,0 +1,98 @@
+"""What bears a name, or defines it, comes before what mentions it, in every mode."""
+
+import pytest
+from conftest import CONFIG, MakeProject, Project
+
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers", "forked_readers")
+
+RULE = "Liability of consumer for unauthorized transfers"
+FILES = {
+    "reg/1005-6.md": f"# § 1005.6 {RULE}\n\nA consumer may be held liable, within limits.\n",
+    "reg/comment.md": f"# Comment for 1005.6 - {RULE}\n\n"
+    + "12 CFR 1005.6 and 1005.6(a): 1005.6 sets limits, which 1005.6(b) lowers.\n" * 3,
+    "tools.md": "# Tools\n\nFunctions that a client calls.\n",
+    "composing.md": "# Composing\n\n## Tools\n\nTools of tools: tools in tools, and a tools page.\n"
+    "Define tools, see the reference of tools.\n",
+    "more.md": "# More\n\nTools tools tools: what tools are and what tools mean.\n",
+    "law.md": "# Law\n\n## Article 17 Right to erasure\n\nData are erased without delay.\n",
+    "cases.md": "# Cases\n\nArticle 17 was cited: article 17, erasure and the right to erasure.\n"
+    * 2,
+    "mapping.md": "# Localisation and mapping\n\n"
+    "SLAM is the problem of drawing a map and of finding oneself in it.\n",
+    "package.md": "# Packages\n\nThe SLAM package runs SLAM: define slam, slam and slam.\n",
+    "index.md": "# Terms of art\n\n- **Drift**: what errors add up to.\n- **Loop**: a way back.\n",
+    "errors.md": "# Correcting a drift\n\nDrift, drift and drift again; a drift of drift.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
+    """The files, with vectors joined in both ways, and without."""
+    found = {}
+    for name, options in {
+        "linear": "",
+        "rrf": '[search]\nfusion = "rrf"\n',
+        "keywords": '[embedding]\nprovider = "none"\n',
+    }.items():
+        root = tmp_path_factory.mktemp(name)
+        for path, text in FILES.items():
+            file = root / "sources" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        (root / "foundry.toml").write_text(f"{CONFIG}\n{options}")
+        found[name] = Project(root)
+        found[name].succeed("build")
+    return found
+
+
+@pytest.mark.parametrize("project", ["linear", "rrf", "keywords"])
+def test_what_bears_a_name_comes_first(project: str, projects: dict[str, Project]) -> None:
+    for query, path in (
+        ("12 CFR 1005.6", "reg/1005-6.md"),
+        ("1005.6", "reg/1005-6.md"),
+        (RULE, "reg/1005-6.md"),
+        ("tools", "tools.md"),
+        ("What are tools?", "tools.md"),
+        ("define tools", "tools.md"),
+        ("the tools page", "tools.md"),
+        ("tools reference", "tools.md"),
+        ("tools.md", "tools.md"),
+        ("Article 17", "law.md"),
+        ("right to erasure", "law.md"),
+        ("SLAM", "mapping.md"),
+        ("define SLAM", "mapping.md"),
+        ("what does SLAM mean", "mapping.md"),
+        ("What is SLAM?", "mapping.md"),
+        ("drift", "index.md"),
+        ("definition of drift", "index.md"),
+    ):
+        assert projects[project].ask(query)["results"][0]["path"] == path, query
+
+
+def test_a_response_shows_what_a_name_has_gained(projects: dict[str, Project]) -> None:
+    first, second, *others = projects["linear"].ask("tools")["results"]
+    assert (first["path"], second["path"]) == ("tools.md", "composing.md")
+    # 0.7 cosine + 0.3 BM25, and 0.8 of what that lacks of 1.
+    fused = 0.7 * first["scores"]["semantic"] + 0.3 * first["scores"]["keyword"]
+    assert first["score"] == pytest.approx(fused + 0.8 * (1 - fused), abs=2e-6)
+    assert first["boosts"]["named"] == pytest.approx(first["score"] / fused, abs=1e-5)
+    assert second["boosts"]["named"] > 1
+    assert all(hit["boosts"] == {} for hit in others)
+    plain = projects["linear"].ask("tools that a client calls")["results"]
+    assert all(hit["boosts"] == {} for hit in plain)
+
+
+def test_the_title_of_a_document_comes_before_a_heading_and_its_beginning(
+    make_project: MakeProject,
+) -> None:
+    project = make_project(
+        {
+            "sources/a.md": "# Pumps: how to oil them\n\nOil.\n",
+            "sources/b.md": "# Manual\n\n## Pumps\n\nPumps pump.\n",
+            "sources/c.md": "# Guide\n\n## Pumps: parts\n\nPumps pump.\n",
+            "sources/d.md": "# Pumps\n\nWater.\n",
+        }
+    )
+    project.succeed("build")
+    found = [hit["path"] for hit in project.ask("pumps", "--mode", "keyword")["results"]]
+    assert found == ["d.md", "b.md", "c.md", "a.md"]
