@@ -6,7 +6,7 @@ from .retrieval.dense_lane import DenseLane
 from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.fusion_rrf import fuse_rrf
-from .retrieval.hybrid import by_meaning, complete_lanes, judge, weights
+from .retrieval.hybrid import by_meaning, complete_lanes, judge, prefer_named, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
 from .retrieval.journal import Journal, Mode, afford_terms, half_budget
 from .retrieval.keyword_lane import KeywordLane
@@ -28,8 +28,8 @@ def search_hybrid(
 
     A hybrid score is the sum of weight / (k + rank) over both lanes, with weights of
     0.5 (semantic) and 0.5 (keyword),
-    scaled to 1 for a chunk that is first in both. It orders chunks, but does not say how well one
-    fits.
+    scaled to 1 for a chunk that is first in both; `prefer_named` adds to it. It orders chunks, but
+    does not say how well one fits.
     Keywords alone answer an identifier that they find, and a query without a vector.
     Raises InvalidRequestError for arguments out of range.
     """
@@ -64,6 +64,7 @@ def search_hybrid(
         else:
             candidates = complete_lanes(index, terms, vector, keyword, semantic)
             candidates = fuse_rrf(candidates, *weights(), k=60)
+            candidates = prefer_named(candidates, index, terms)
 
     hits = merge_equal_texts(rank_hits(index, candidates), count=top_k)
     return respond(index, journal, hits, judge(index, candidates))

@@ -5,7 +5,7 @@ from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.dense_lane import DenseLane
 from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
-from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, weights
+from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, prefer_named, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
 from .retrieval.journal import Journal, Mode, afford_terms, half_budget
 from .retrieval.keyword_lane import KeywordLane
@@ -33,7 +33,7 @@ def search_hybrid(
 ) -> SearchResponse:
     """Find the `top_k` best chunks for a query, by meaning and by keywords.
 
-    A hybrid score is 0.7 x cosine + 0.3 x BM25, each from 0 to 1.
+    A hybrid score is 0.7 x cosine + 0.3 x BM25, each from 0 to 1; `prefer_named` adds to it.
     `adapt_weights` changes the weights for some queries.
     The stages below change scores or leave chunks out.
     Keywords alone answer an identifier that they find, and a query without a vector.
@@ -88,6 +88,7 @@ def search_hybrid(
                 partly_semantic_weight=0.5,
             )
             candidates = fuse_linear(candidates, semantic_weight, keyword_weight)
+            candidates = prefer_named(candidates, index, terms)
             candidates = boost_feedback(candidates, index, gain=0.3)
 
     candidates = boost_anchors(

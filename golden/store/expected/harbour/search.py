@@ -6,7 +6,7 @@ from .index.reader import current_index, served
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
-from .retrieval.hybrid import by_meaning, fuse_linear, judge, weights
+from .retrieval.hybrid import by_meaning, fuse_linear, judge, prefer_named, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier, is_identifier_query
 from .retrieval.journal import Journal, Mode, afford_terms, half_budget
 from .retrieval.results import SearchResponse, merge_equal_texts, rank_hits, respond
@@ -21,7 +21,7 @@ def search_hybrid(
 ) -> SearchResponse:
     """Find the `top_k` best chunks for a query, by meaning and by keywords.
 
-    A hybrid score is 0.7 x cosine + 0.3 x BM25, each from 0 to 1.
+    A hybrid score is 0.7 x cosine + 0.3 x BM25, each from 0 to 1; `prefer_named` adds to it.
     Keywords alone answer an identifier that they find, and a query without a vector.
     Raises InvalidRequestError for arguments out of range.
     """
@@ -59,6 +59,7 @@ def search_hybrid(
         else:
             candidates = lanes.complete(vector, semantic)
             candidates = fuse_linear(candidates, *weights())
+            candidates = prefer_named(candidates, index, terms)
 
     hits = merge_equal_texts(rank_hits(index, candidates), count=top_k)
     return respond(index, journal, hits, judge(index, candidates))

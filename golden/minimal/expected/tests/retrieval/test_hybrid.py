@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 from workshop.retrieval.candidates import Candidates, LaneHits
-from workshop.retrieval.hybrid import distance_from, fuse_linear, judge, weights
+from workshop.retrieval.hybrid import (
+    distance_from,
+    fuse_linear,
+    judge,
+    prefer_named,
+    weights,
+)
 from workshop.retrieval.settings import ConfigurationError
 
 
@@ -150,3 +156,25 @@ def test_a_distance_is_counted_in_spreads_from_what_chunks_have_in_common() -> N
     assert distance_from(mean, 0.125, further) == 2.0
     assert distance_from(mean, 0.125, nearer) == 0.0
     assert distance_from(mean, None, further) is None
+
+
+def test_what_bears_a_name_gains_a_share_of_what_it_lacks() -> None:
+    given = {"=slam": np.array([2.0, 1.0, 0.0, 0.0]), "==SLAM": np.array([2.0, 1.0, 0.0, 0.0])}
+    asked: list[str] = []
+
+    def scores(terms: list[str], chunks: Any) -> Any:
+        asked.extend(terms)
+        return sum((given[term] for term in terms), np.zeros(len(chunks)))
+
+    index: Any = SimpleNamespace(keyword_lane=SimpleNamespace(scores=scores))
+    numbers = np.arange(4)
+    plain = Candidates(numbers, None, None, numbers, numbers, np.array([0.5, 0.8, 0.2, 0.0]))
+    named = prefer_named(plain, index, ["slam", "=slam", "==SLAM"])
+    assert asked == ["=slam", "==SLAM"]
+    # The best by its name gains 0.8 of the 0.5 that it lacks, the other half as much of 0.2.
+    assert named.scores.tolist() == pytest.approx([0.9, 0.88, 0.2, 0.0])
+    assert named.boosts["named"] == pytest.approx([1.8, 1.1, 1.0, 1.0])
+    assert prefer_named(plain, index, ["slam"]).scores.tolist() == plain.scores.tolist()
+    none = numbers[:0]
+    empty = Candidates(none, None, None, none, none, np.zeros(0))
+    assert prefer_named(empty, index, ["slam"]).scores.tolist() == []

@@ -120,6 +120,24 @@ def test_a_single_word_is_also_looked_up_as_it_is_spelt(query: str, spelt: str |
 
 
 @pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("define SLAM", ["=defin slam", "=slam", "==SLAM"]),
+        ("what does SLAM mean?", ["=slam mean", "=slam", "==SLAM"]),
+        ("the tools page", ["=tool page", "=tool", "==tools"]),
+        ("Reference", ["=refer"]),
+        ("12 CFR 1005.6", ["=12 cfr 1005.6 1005", "=1005.6 1005"]),
+        ("liability in 1005.6", ["=liabil 1005.6 1005"]),
+        ("HTTP 404", ["=http 404"]),
+    ],
+)
+def test_a_name_is_looked_up_without_what_is_said_about_it(query: str, names: list[str]) -> None:
+    terms = query_terms(english.tokenize(query))
+    assert [term for term in terms if term.startswith("=")] == names
+    assert [term for term in terms if not term.startswith("=")] == english.terms(query)
+
+
+@pytest.mark.parametrize(
     ("query", "searched"),
     [
         ("seal " * 500, "seal " * 399 + "seal"),

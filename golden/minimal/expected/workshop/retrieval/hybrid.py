@@ -23,6 +23,7 @@ from ..index.reader import Index
 from .candidates import Candidates, LaneHits, Numbers, Scores, Vector
 from .results import Match, grade, judge_terms
 from .settings import SETTINGS_FILE, ConfigurationError, IndexUnusableError, read_number, reading
+from .tokens import HEADING_MARK
 
 # The evidence for a match is its nearness, 0 to 1, and its coverage, 0 to 1, times this weight.
 COVERAGE_WEIGHT = 1.8
@@ -30,6 +31,7 @@ STRONG, WEAK = 0.59, 0.3
 # If the distance of the query from the chunks is known (mostly below 5), it counts against it.
 FAR_COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
 FAR_STRONG, FAR_WEAK = 0.62, 0.1
+NAME_GAIN = 0.8
 STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # For a search by meaning alone.
 
 Score = Callable[[Numbers], Scores]
@@ -140,6 +142,14 @@ def fuse_linear(
     assert candidates.semantic is not None and candidates.keyword is not None
     weighted = semantic_weight * candidates.semantic + keyword_weight * candidates.keyword
     return candidates.with_scores(weighted / (semantic_weight + keyword_weight))
+
+
+def prefer_named(candidates: Candidates, index: Index, terms: Sequence[str]) -> Candidates:
+    """Give the best by its name `NAME_GAIN` of what it lacks of 1, and others in proportion."""
+    names = [term for term in terms if term.startswith(HEADING_MARK)]
+    found = index.keyword_lane.scores(names, candidates.chunks)
+    shares = NAME_GAIN * found / (found.max(initial=0.0) or 1.0)
+    return candidates.boosted("named", 1 + shares * (1 / np.maximum(candidates.scores, 0.01) - 1))
 
 
 def judge(index: Index, candidates: Candidates) -> Match:

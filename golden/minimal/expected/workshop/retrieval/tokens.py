@@ -25,7 +25,7 @@ import snowballstemmer  # type: ignore[import-untyped]
 
 from .spelling import american
 
-VERSION = 4  # Changes whenever the terms of any text change.
+VERSION = 5  # Changes whenever the terms of any text change.
 
 ENGLISH_STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in into"
@@ -44,6 +44,7 @@ HEADING_MARK = "="  # Begins the term of a heading, and no term of a text.
 SURFACE_MARK = 2 * HEADING_MARK  # Begins the term of a name in its own spelling.
 
 _FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
+_ASKING_WORDS = frozenset("define definition mean meaning means page reference".split())
 
 SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
@@ -262,10 +263,16 @@ def surface_term(tokens: Iterable[Token]) -> str | None:
 
 
 def query_terms(tokens: Sequence[Token]) -> list[str]:
-    """Return the terms to look up for a query: its own, and those of the heading it may name."""
+    """Return the terms to look up for a query: its own, and those of the names that it may be.
+
+    They are all of it, what is left without words of asking, and the identifier in `12 CFR 1005.6`.
+    """
+    asked = [token for token in tokens if token.text.casefold() not in _ASKING_WORDS]
+    is_cited = all(token.is_identifier or token.may_accompany for token in _named(asked))
+    cited = [token for token in asked if token.is_identifier and is_cited]
+    names = [*map(heading_term, (tokens, asked, cited)), surface_term(asked)]
     terms = [term for token in tokens for term in token.terms]
-    named = (heading_term(tokens), surface_term(tokens))
-    return terms + [term for term in named if term is not None]
+    return [*terms, *filter(None, dict.fromkeys(names))]
 
 
 def _named(tokens: Iterable[Token]) -> list[Token]:
