@@ -9,9 +9,10 @@ from click.testing import CliRunner
 from conftest import Project
 
 from foundry.cli.main import main
+from foundry.config.sources import FolderSource
 from foundry.serving.adopt import adopt
 from foundry.serving.request import Adopted
-from foundry.sources.versions import find_versions
+from foundry.sources.versions import find_versions, recognise_versions
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_readers", "forked_servers")
 
@@ -136,6 +137,7 @@ def found_in(files: Mapping[str, str]) -> list[str]:
         ),
         (["docs", "docs/v2"], ["docs", "docs/v2"]),
         (["", "v2", "v3"], ["", "v3", "v2"]),
+        (["", "v2", "latest"], ["latest", "", "v2"]),
         (["en/v1", "en/v2", "de/v1", "de/v2"], ["de/v2", "en/v2", "de/v1", "en/v1"]),
         (["alpha", "beta"], []),
         (["v1"], []),
@@ -167,3 +169,56 @@ def test_what_only_looks_like_a_version_is_none() -> None:
         assert found_in(files) == []
     many = {f"{number}/guide.md": GUIDE for number in range(101)}
     assert found_in(many) == []
+
+
+def test_files_that_any_folder_has_are_not_counted() -> None:
+    files = {
+        f"v{n}/{page}.md": GUIDE
+        for n in (1, 2)
+        for page in ("README", "changelog", "guide", f"{n}", f"more {n}")
+    }
+    assert found_in(files) == []
+    assert found_in({name: text for name, text in files.items() if "more" not in name}) == [
+        "v2",
+        "v1",
+    ]
+
+
+def test_a_single_page_around_versions_is_one_of_them() -> None:
+    files = {f"v{n}/{page}.md": GUIDE for n in (2, 3) for page in "abc"}
+    assert found_in({**files, "a.md": GUIDE}) == ["", "v3", "v2"]
+
+
+def test_versions_are_found_beside_others_that_share_no_pages() -> None:
+    files = {f"{folder}/guide.md": GUIDE for folder in ("v1", "v2")}
+    years = {f"{year}/post-{year}.md": SETUP for year in range(2020, 2024)}
+    assert found_in(files | years) == ["v2", "v1"]
+
+
+def test_a_page_that_many_others_surround_is_compared() -> None:
+    others = {f"v2/{number:03}.md": SETUP for number in range(100)}
+    assert found_in({**others, "v1/seal.md": GUIDE, "v2/seal.md": GUIDE}) == ["v2", "v1"]
+
+
+def test_each_folder_is_compared_with_two_others() -> None:
+    texts = [GUIDE, SETUP, "# Hose\n\nEvery spring, each of the hoses is replaced."]
+    written = {f"v{n}/a.md": texts[min(n, 3) - 1] for n in (1, 2, 3, 4)}
+    assert found_in(written) == []
+    assert found_in({**written, "v2/a.md": texts[2]}) == ["v4", "v3", "v2"]
+
+
+def recognised_in(folder: Path) -> list[str]:
+    return recognise_versions(FolderSource(name="docs", path=folder))
+
+
+def test_pages_without_text_are_not_compared(tmp_path: Path) -> None:
+    pages = {f"v{n}/guide.md": GUIDE for n in (1, 2)}
+    write(tmp_path, {**pages, "v1/empty.md": "", "v2/empty.md": ""})
+    assert recognised_in(tmp_path) == ["v2", "v1"]
+
+
+@pytest.mark.parametrize(("place", "expected"), [(199_999, []), (200_000, ["v2", "v1"])])
+def test_the_beginning_of_a_page_is_read(place: int, expected: list[str], tmp_path: Path) -> None:
+    text = f"{GUIDE}\n".ljust(place) + "\0"
+    write(tmp_path, {f"v{n}/guide.md": text for n in (1, 2)})
+    assert recognised_in(tmp_path) == expected

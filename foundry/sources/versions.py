@@ -130,9 +130,7 @@ def _related(folders: Mapping[str, set[str]], read: ReadText) -> Iterator[str]:
                 shared = sorted(page for page in pages & folders[other] if not _is_generic(page))
                 if _says_the_same(name, other, shared, read):
                     related |= {name, other}
-    # The folder around them is a version only of what has versions besides it.
-    if len(related) > 1:
-        yield from related
+    yield from related
 
 
 def _share(pages: set[str], others: set[str]) -> float:

@@ -92,6 +92,15 @@ def test_links_that_lead_nowhere(target: str) -> None:
     assert resolve(*documents) == [[], []]
 
 
+def test_a_query_alone_leads_to_no_index_of_the_folder() -> None:
+    assert resolve(document("a/from.md", "?q=1"), document("a/index.md")) == [[], []]
+
+
+def test_a_url_without_a_scheme_is_one_in_a_document_without_a_url() -> None:
+    page = document("b/page.md", url="https://docs.example/b/page")
+    assert resolve(document("a.md", "//docs.example/b/page"), page) == [[1], []]
+
+
 def test_an_index_stands_for_its_folder() -> None:
     documents = (
         document("a.md", "guide/", "guide/README.md", "guide"),
@@ -148,6 +157,7 @@ def test_any_target_is_survived(target: str) -> None:
         ("https://a.example/", "a.example/."),
         ("http://a.example:8080/x", "a.example:8080/x"),
         ("ftp://a.example/x", None),
+        ("https:///x", None),
         ("/x", None),
     ],
 )

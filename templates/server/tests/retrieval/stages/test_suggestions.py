@@ -12,7 +12,6 @@ from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.stages.suggestions import (
     FOLDER,
     MAX_HEADINGS,
-    MAX_RANKED,
     MAX_WORDS,
     SuggestionsLayout,
     fold,
@@ -104,7 +103,7 @@ def test_what_is_suggested(index: Any, query: str, expected: list[str]) -> None:
 
 
 def test_the_best_of_many_places_are_chosen(tmp_path: Path) -> None:
-    many = [f"Room {number:03} at the end of a passage" for number in range(MAX_RANKED - 1)]
+    many = [f"Room {number:03} at the end of a passage" for number in range(255)]
     found = suggest(write(tmp_path, [*many, "Room 30", "Room 4"]), "room")
     assert [suggestion.text for suggestion in found][:2] == ["Room 30", many[0]]
 

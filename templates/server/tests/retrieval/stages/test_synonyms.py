@@ -12,7 +12,6 @@ from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.stages.synonyms import (
     FOLDER,
     MAX_ADDED,
-    MAX_NAMED,
     SynonymsLayout,
     add_synonyms,
     open_forms,
@@ -34,7 +33,7 @@ FORMS = {
 FREQUENCIES = {
     **{"fk": 1, "forward": 2, "kinemat": 2, "kubernet": 1, "lamp": 3, "mcp": 3},
     **{"model": 1, "context": 1, "protocol": 1, "server": 1},
-    **{"=forward kinemat": 1, "=mcp server": 1},
+    **{"=forward kinemat": 1, "=mcp server": 1, "=fk solver": 1},
 }
 
 
@@ -78,6 +77,8 @@ def test_a_heading_stays_as_it_is_named(index: Any) -> None:
     # A longer and rarer form would outweigh it.
     assert widen(index, "MCP server") == ("MCP server", ["MCP", "server"], [], {})
     assert widen(index, "MCP tools")[3] == {"MCP": ["Model Context Protocol"]}
+    # One that more chunks have is not rarer.
+    assert widen(index, "FK solver")[2:] == (["forward", "kinemat"], {"FK": ["Forward kinematics"]})
 
 
 def test_a_form_that_no_chunk_has_is_not_searched_for(index: Any) -> None:
@@ -106,8 +107,8 @@ def test_a_form_of_eight_terms_is_known_and_none_of_nine(index: Any) -> None:
 
 
 def test_forms_are_looked_for_in_the_first_words(index: Any) -> None:
-    assert widen(index, "leg " * (MAX_NAMED - 1) + "FK")[3] == {"FK": ["Forward kinematics"]}
-    assert widen(index, "leg " * MAX_NAMED + "FK")[3] == {}
+    assert widen(index, "leg " * 127 + "FK")[3] == {"FK": ["Forward kinematics"]}
+    assert widen(index, "leg " * 128 + "FK")[3] == {}
 
 
 def test_a_form_that_as_many_chunks_have_is_no_part_of_the_text(index: Any) -> None:
@@ -138,6 +139,9 @@ def test_a_query_without_known_forms_stays_as_it_is(index: Any) -> None:
     tokens = ["a", "hand", "of", "the", "robot"]
     assert widen(index, "a hand of the robot") == ("a hand of the robot", tokens, [], {})
     assert widen(index, "?!") == ("?!", [], [], {})
+    journal = Journal()
+    add_synonyms(index, "robot", index.tokenizer.tokenize("robot"), ["robot"], journal)
+    assert journal.stages == {}
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"fk": 3}', b"\xff", None])
