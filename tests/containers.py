@@ -52,6 +52,7 @@ class Stage:
     variables: dict[str, str] = field(default_factory=lambda: {"PATH": PATH})
     folder: str = "/"
     user: str = "0:0"
+    arguments: dict[str, str] = field(default_factory=dict)
     entry_point: list[str] = field(default_factory=list)
     command: list[str] = field(default_factory=list)
     health_check: list[str] = field(default_factory=list)
@@ -82,6 +83,7 @@ class Stage:
     def build(self, command: Sequence[str], wheels: Path) -> None:
         """Run a step of the build, offline."""
         variables = {
+            **self.arguments,
             "WHEELS": str(wheels),
             "PIP_CONFIG_FILE": os.devnull,
             "PIP_NO_INDEX": "1",
@@ -114,8 +116,8 @@ class Stage:
         return process.wait(timeout=300) == 0
 
 
-def build(context: Path, scratch: Path, wheels: Path) -> Stage:
-    """Follow a folder's Dockerfile; returns the last stage."""
+def build(context: Path, scratch: Path, wheels: Path, **given: str) -> Stage:
+    """Follow a folder's Dockerfile, with the arguments that are given; returns the last stage."""
     arguments: dict[str, str] = {}
     stages: dict[str, Stage] = {}
     stage = Stage(scratch / "none")
@@ -123,7 +125,10 @@ def build(context: Path, scratch: Path, wheels: Path) -> Stage:
         match keyword:
             case "ARG":
                 name, _, default = text.partition("=")
-                arguments[name] = default
+                arguments[name] = given.get(name, default.strip('"'))
+                # One before the first image is for the names of images alone.
+                if stages:
+                    stage.arguments[name] = arguments[name]
             case "FROM":
                 image, _, name = text.partition(" AS ")
                 image = re.sub(r"\$\{(\w+)\}", lambda found: arguments[found[1]], image)

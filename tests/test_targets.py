@@ -2,6 +2,7 @@
 
 import json
 import re
+import ssl
 import subprocess
 import sys
 import tomllib
@@ -13,6 +14,7 @@ from typing import Any
 
 import containers
 import pytest
+import tls_certificates
 import yaml
 from conftest import MakeProject
 from ports import free_port
@@ -345,7 +347,16 @@ def test_image_serves_read_only_without_rights(make_project: MakeProject, tmp_pa
     # An image's files are readable by every user, whereas tests' folders are not.
     for parent in (scratch, *scratch.parents[:2]):
         parent.mkdir(exist_ok=True)
-    image = containers.build(export, scratch, wheels)
+    tls_certificates.contexts("proxy.example", tmp_path)
+    written = (tmp_path / "server.pem").read_text()
+    certificate = written[written.index("-----BEGIN CERTIFICATE") :]
+    image = containers.build(export, scratch, wheels, CA_CERTIFICATE=certificate)
+    trusted = ssl.create_default_context(cafile=scratch / "build" / "ca.pem").get_ca_certs()
+    names = [dict(pair for (pair,) in each["subject"]).get("commonName") for each in trusted]
+    assert "proxy.example" in names
+    assert len(names) > 50
+    assert not (image.tree / "ca.pem").exists()
+    assert not image.variables.keys() & {"CA_CERTIFICATE", "SSL_CERT_FILE", "PIP_CERT"}
     assert list(image.tree.glob("app/my_docs_2/__pycache__/*.pyc"))
     assert list(image.tree.glob("server/lib/*/site-packages/numpy/__pycache__/*.pyc"))
     assert "HOME" not in image.variables
