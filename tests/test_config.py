@@ -120,6 +120,10 @@ PROBLEMS = {
         CONFIG + 'metadata = ["path"]\n[search]\nfilterable = ["path"]\n',
         ["search.filterable: 'path' is a filter of every index"],
     ),
+    "suffix of urls that there are none of": (
+        CONFIG + 'url_suffix = "/"\n',
+        ["sources[0].url_suffix: does nothing without base_url"],
+    ),
     "field weight below 0": (
         CONFIG + "[search.fields]\ntitle = -1\n",
         ["search.fields.title: ", "got -1"],

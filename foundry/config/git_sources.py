@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field
 
-from foundry.config.web_sources import BaseUrl, is_local
+from foundry.config.web_sources import BaseUrl, UrlSuffix, is_local
 from foundry.features.feature import Slug, Strings, Table
 from foundry.records import OCR_PAGES
 
@@ -43,6 +43,8 @@ class GitSource(Table):
         exclude: Patterns of files to leave out.
         base_url: Put before each path to make the urls of results; `{commit}` in it becomes the
             commit that last changed the file, or without `history` the one that is read.
+        url_suffix: Stands in urls in place of the endings of pages, such as .md or .mdx, and of
+            `index` and `README`: "" as with Docusaurus, "/" as with MkDocs, or ".html".
         tags: Tags for all of its documents.
         metadata: Keys of Markdown front matter to keep.
         history: Whether to fetch earlier commits, without their files, to date files that do
@@ -61,6 +63,7 @@ class GitSource(Table):
     include: Strings = ("**/*",)
     exclude: Strings = ()
     base_url: BaseUrl | None = None
+    url_suffix: UrlSuffix | None = None
     tags: Strings = ()
     metadata: Strings = ()
     history: bool = True

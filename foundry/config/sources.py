@@ -14,6 +14,7 @@ from foundry.config.web_sources import (
     SitemapSource,
     SiteSource,
     UrlSource,
+    UrlSuffix,
     WebSource,
     check_base_url,
     is_local,
@@ -50,6 +51,8 @@ class FolderSource(Table):
             only if one spells them out.
         exclude: Patterns of files to leave out, in addition to .gitignore.
         base_url: Put before each path to make the urls of results.
+        url_suffix: Stands in urls in place of the endings of pages, such as .md or .mdx, and of
+            `index` and `README`: "" as with Docusaurus, "/" as with MkDocs, or ".html".
         tags: Tags for all of its documents.
         metadata: Keys of Markdown front matter to keep.
         modified: Where dates come from: the front matter (`content`) or the files (`file`).
@@ -65,6 +68,7 @@ class FolderSource(Table):
     include: Strings = ("**/*",)
     exclude: Strings = ()
     base_url: BaseUrl | None = None
+    url_suffix: UrlSuffix | None = None
     tags: Strings = ()
     metadata: Strings = ()
     modified: Literal["content", "file"] = "content"
@@ -135,6 +139,10 @@ def find_problems(sources: Sequence[Source], project: Path, language: str = "non
         key = f"sources[{number}]"
         if getattr(source, "ocr", False) and language in UNSEEN_LANGUAGES:
             problems.append(f"{key}.ocr: cannot read the script of {language} in pictures")
+        if getattr(source, "url_suffix", None) is not None and not source.base_url:
+            problems.append(
+                f"{key}.url_suffix: does nothing without base_url; set that, or remove it"
+            )
         if "ocr_pages" in source.model_fields_set and not getattr(source, "ocr", False):
             problems.append(f"{key}.ocr_pages: is for sources with ocr = true")
         if isinstance(source, WebSource):

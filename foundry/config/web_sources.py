@@ -37,6 +37,9 @@ def check_base_url(written: str) -> str:
     return written
 
 
+UrlSuffix = Literal["", "/", ".html"]
+"""What urls of published pages end in, in place of the endings of their files."""
+
 BaseUrl = Annotated[str, AfterValidator(check_base_url)]
 Url = Annotated[str, AfterValidator(lambda written: str(parse_url(written)))]
 Urls = Annotated[tuple[Url, ...], Field(strict=False)]

@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
-from urllib.parse import quote_from_bytes
 
 from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
 from foundry.records import RawDocument, Skipped
 from foundry.sources.ignoring import IgnoreFile, Selection, is_ignored
-from foundry.sources.names import LOOKS_SECRET, how_to_include, looks_secret, printable
+from foundry.sources.names import LOOKS_SECRET, how_to_include, looks_secret, printable, url_of
 from foundry.sources.stamps import lasting_stamp, stamp_of
 
 MAX_DEPTH = 100
@@ -54,7 +53,7 @@ def look(source: FolderSource) -> Iterator[Found | Skipped]:
 def read_file(source: FolderSource, key: str) -> RawDocument | Skipped:
     """Read a file that was found.
 
-    With `base_url`, a document's url is that, one slash, and the percent-encoded relative path.
+    With `base_url`, a document has the url at which its relative path is published.
     """
     path = _to_bytes(key)
     *folders, name = path.split(b"/")
@@ -171,7 +170,7 @@ def _deliver(
     if not content:
         return _skip(source, path, "empty file")
     modified = datetime.fromtimestamp(status.st_mtime, UTC).date().isoformat()
-    url = f"{source.base_url.rstrip('/')}/{quote_from_bytes(path)}" if source.base_url else None
+    url = url_of(source.base_url, path, source.url_suffix) if source.base_url else None
     return RawDocument(
         source=source.name,
         key=_to_text(path),

@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from urllib.parse import quote_from_bytes
 
 from foundry.config.git_sources import VERSION, GitSource, is_repository_url
 from foundry.errors import SourceError
@@ -16,7 +15,7 @@ from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped
 from foundry.sources.fetched import FetchedRepository, GitFile
 from foundry.sources.ignoring import Selection
-from foundry.sources.names import LOOKS_SECRET, how_to_include, looks_secret, printable
+from foundry.sources.names import LOOKS_SECRET, how_to_include, looks_secret, printable, url_of
 
 CACHE_FOLDER = "git"
 MAX_POINTER_BYTES = 1_024
@@ -136,10 +135,8 @@ def _select(
             yield Skipped(source.name, printable(key), LOOKS_SECRET, how_to_include(path))
         elif not selection.hides(name):
             change = changes.get(entry.path, Change(commit, None))
-            url = source.base_url and (
-                source.base_url.replace("{commit}", change.commit).rstrip("/")
-                + f"/{quote_from_bytes(entry.path)}"
-            )
+            base = source.base_url and source.base_url.replace("{commit}", change.commit)
+            url = base and url_of(base, entry.path, source.url_suffix)
             yield GitFile(key, entry.blob, url, change.date, version)
 
 

@@ -1,7 +1,9 @@
 """Names as sources find them: made printable, judged as secret or hidden."""
 
 import json
+import posixpath
 import re
+from urllib.parse import quote_from_bytes
 
 from foundry.config.sources import pattern_of
 
@@ -56,6 +58,14 @@ _PROGRAMS = (
     *(".pyi", ".r", ".rb", ".rs", ".scala", ".svelte", ".swift", ".tf", ".ts", ".tsx", ".vue"),
 )
 
+_PAGES = frozenset(
+    {
+        *(b".adoc", b".asciidoc", b".htm", b".html", b".ipynb", b".markdown", b".md", b".mdx"),
+        *(b".org", b".rst", b".xhtml"),
+    }
+)
+"""Endings of what is published as a page of another name."""
+
 
 def printable(name: str) -> str:
     """Return a name that is safe to show: control characters escaped, bad bytes as U+FFFD."""
@@ -82,6 +92,21 @@ def how_to_include(path: str) -> str:
     """Return how foundry.toml includes the file of this path, which looks like a secret."""
     pattern = json.dumps(printable("/" + pattern_of(path)), ensure_ascii=False)
     return f"read with {pattern} in include"
+
+
+def url_of(base_url: str, path: bytes, suffix: str | None) -> str:
+    """Return where a file is published: the address, one slash and its percent-encoded path.
+
+    With a `suffix`, that stands in place of a page's ending, and `index` is its folder.
+    """
+    folder, name = posixpath.split(path)
+    stem, ending = posixpath.splitext(name)
+    if suffix is not None and ending.lower() in _PAGES:
+        is_index = stem.lower() in (b"index", b"readme")
+        path = folder if is_index else posixpath.join(folder, stem)
+        end = b"/" if is_index and suffix and folder else suffix.encode()
+        path += end if path else b""
+    return f"{base_url.rstrip('/')}/{quote_from_bytes(path)}"
 
 
 def _escape(character: str) -> str:

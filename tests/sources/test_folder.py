@@ -26,6 +26,7 @@ def make_source(path: Path, **values: Any) -> FolderSource:
         "include": ("**/*",),
         "exclude": (),
         "base_url": None,
+        "url_suffix": None,
         "tags": (),
         "max_bytes": 1_000_000,
     }
@@ -70,6 +71,25 @@ def test_a_document_carries_url_tags_and_date(tmp_path: Path) -> None:
     assert document.url == "https://x.org/docs/a%20b/c%23d.md"
     assert (document.tags, document.modified) == (("t",), "1970-01-02")
     assert (document.content, document.id, document.media_type) == (b"text", None, None)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "urls"),
+    [
+        (None, ["README.md", "a.b.MDX", "api/index.rst", "api/x y.md", "data.csv", "index/t.txt"]),
+        ("", ["", "a.b", "api", "api/x y", "data.csv", "index/t.txt"]),
+        ("/", ["", "a.b/", "api/", "api/x y/", "data.csv", "index/t.txt"]),
+        (".html", ["", "a.b.html", "api/", "api/x y.html", "data.csv", "index/t.txt"]),
+    ],
+)
+def test_urls_are_those_of_published_pages(
+    suffix: str | None, urls: list[str], tmp_path: Path
+) -> None:
+    names = ["README.md", "a.b.MDX", "api/index.rst", "api/x y.md", "data.csv", "index/t.txt"]
+    write_tree(tmp_path, dict.fromkeys(names, "x"))
+    documents, _ = read_tree(tmp_path, base_url="https://x.org/docs", url_suffix=suffix)
+    wanted = [f"https://x.org/docs/{url.replace(' ', '%20')}" for url in urls]
+    assert [document.url for document in documents] == wanted
 
 
 def test_include_and_exclude_are_git_patterns(tmp_path: Path) -> None:

@@ -126,6 +126,13 @@ def test_files_have_the_url_and_the_date_of_the_commit_that_changed_them_last(
     assert found.documents["b.md"].modified_elsewhere == "2024-01-09"
 
 
+def test_urls_are_those_of_published_pages(repository: Repository, tmp_path: Path) -> None:
+    repository.commit({"guide/index.md": "one", "b.mdx": "b"})
+    found = read(repository, tmp_path, base_url="https://x.org", url_suffix="/")
+    urls = [document.url for document in found.documents.values()]
+    assert urls == ["https://x.org/b/", "https://x.org/guide/"]
+
+
 def test_a_merge_dates_what_it_brought_and_nothing_else(
     repository: Repository, tmp_path: Path
 ) -> None:
