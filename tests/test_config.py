@@ -442,6 +442,7 @@ def as_written(default: object) -> object:
 def test_commented_options_show_their_true_defaults(kind: str, tmp_path: Path) -> None:
     folder = tmp_path / "sources"
     folder.mkdir()
+    (folder / "a.md").write_text("# Seals\n", encoding="utf-8")
     if kind == "records":
         folder = folder / "t.csv"
         folder.write_text("id,text\n1,a\n", encoding="utf-8")

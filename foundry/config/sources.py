@@ -139,7 +139,8 @@ def find_problems(sources: Sequence[Source], project: Path, language: str = "non
         key = f"sources[{number}]"
         if getattr(source, "ocr", False) and language in UNSEEN_LANGUAGES:
             problems.append(f"{key}.ocr: cannot read the script of {language} in pictures")
-        if getattr(source, "url_suffix", None) is not None and not source.base_url:
+        suffix = getattr(source, "url_suffix", None)
+        if suffix is not None and not getattr(source, "base_url", None):
             problems.append(
                 f"{key}.url_suffix: does nothing without base_url; set that, or remove it"
             )
