@@ -1,6 +1,5 @@
 """Regions of runtime modules: cut where nothing that they name was chosen."""
 
-import itertools
 import re
 import subprocess
 import sys
@@ -101,23 +100,46 @@ def test_imports_are_written_on_one_line_if_they_fit() -> None:
     )
 
 
+def test_brackets_and_paragraphs_close_around_what_is_gone() -> None:
+    text = """\
+        def read(
+            # [page
+            name: str,
+            # ]
+        ) -> None:
+            first()
+
+            # [page
+            second()
+
+            # ]
+
+        # [page
+        KEPT = 1
+
+        # ]
+        """
+    assert cut(text, page=False) == "def read() -> None:\n    first()\n"
+    assert cut(text, page=True).count("\n\n") == 2
+
+
 def test_a_text_without_marks_is_left_as_it_is() -> None:
     text = "import os  # Imported for what it does.\n\n\n\n"
     assert cut_regions(text, {}) == text
 
 
 def variants() -> Iterator[tuple[str, str]]:
-    """Each module with every choice among the names of its marks, and what it is called."""
+    """Each module with all and none of what its marks name, and with one more or less."""
     for path in MARKED:
         text = path.read_text(encoding="utf-8")
-        names = sorted({name for mark in NAMES.findall(text) for name in mark.split(" or ")})
-        for number, chosen in enumerate(itertools.product([True, False], repeat=len(names))):
-            yield f"{path.stem}_{number}.py", cut_regions(
-                text, dict(zip(names, chosen, strict=True))
-            )
+        names = {name for mark in NAMES.findall(text) for name in mark.split(" or ")}
+        for others in (True, False):
+            for place, name in enumerate(["", *sorted(names)]):
+                chosen = {**dict.fromkeys(names, others), name: not others}
+                yield f"{path.stem}_{others}_{place}.py", cut_regions(text, chosen)
 
 
-def test_every_choice_leaves_clean_modules(tmp_path: Path) -> None:
+def test_each_choice_leaves_clean_modules(tmp_path: Path) -> None:
     """No name is lost, none is idle, and black leaves them as they are."""
     for name, text in variants():
         (tmp_path / name).write_text(text, encoding="utf-8")

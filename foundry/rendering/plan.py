@@ -18,7 +18,7 @@ from foundry.features.contributions import (
 from foundry.features.feature import Feature
 from foundry.features.interfaces import INTERFACES, pages_of
 from foundry.features.operation import HTTP
-from foundry.features.providers import Provider
+from foundry.features.providers import PROVIDERS, Provider
 from foundry.features.snippet import Place, Snippet, Step
 from foundry.features.stage import Stage
 from foundry.features.stages import STAGES
@@ -186,10 +186,16 @@ def template_values(
 def chosen_names(values: Mapping[str, Any]) -> dict[str, bool]:
     """Return which of the names that regions of the runtime may have were chosen.
 
-    They are those of stages, and those by which templates know what is there and what is not.
+    They are those of stages, stores and kinds of query encoders, and those by which templates know
+    what is there and what is not.
     """
-    whether = {name: value for name, value in values.items() if isinstance(value, bool)}
-    return whether | {name: stage is not None for name, stage in values["stages"].items()}
+    kind, store = values["query_encoder_kind"], values["store"]
+    return {
+        **{name: value for name, value in values.items() if isinstance(value, bool)},
+        **{name: stage is not None for name, stage in values["stages"].items()},
+        **{name: name == store for name in STORES},
+        **{each.kind: each.kind == kind for each in PROVIDERS.values()},
+    }
 
 
 def _shorten(text: str) -> str:

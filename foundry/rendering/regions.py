@@ -11,11 +11,12 @@ It stays where one of its names is chosen. Imports that nothing needs without it
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from foundry.errors import RenderError
 
 LINE_LENGTH = 100
+_BRACKETS = "(\n", "[\n", "{\n"
 _MARK = re.compile(r"(?m)^ *# (?:\[(?P<names>.*)|\](?P<rest>.*))$")
 
 
@@ -27,15 +28,24 @@ def cut_regions(text: str, chosen: Mapping[str, bool]) -> str:
     if not _MARK.search(text):
         return text
     kept: list[str] = []
+    for line, is_after_mark in _kept_lines(text, chosen):
+        kept.append(_join(kept, line) if is_after_mark else line)
+    return _without_idle_imports("".join(kept).rstrip() + "\n")
+
+
+def _kept_lines(text: str, chosen: Mapping[str, bool]) -> Iterator[tuple[str, bool]]:
+    """Yield the lines that stay, and whether there were marks between a line and the one before."""
     begun: list[tuple[int, bool]] = []
-    stays, is_cut = True, False
+    stays, is_after_mark = True, False
     for number, line in enumerate(text.splitlines(keepends=True), 1):
-        if (mark := _MARK.match(line)) is None:
-            if stays and is_cut:
-                _close_gap(kept, line)
-            kept += [line] if stays else []
-            is_cut = not stays
-        elif mark["names"] is not None:
+        mark = _MARK.match(line)
+        if mark is None:
+            if stays:
+                yield line, is_after_mark
+                is_after_mark = False
+            continue
+        is_after_mark = True
+        if mark["names"] is not None:
             names = mark["names"].split(" or ")
             if unknown := [name for name in names if name not in chosen]:
                 raise RenderError(f"line {number}: nothing is called {unknown[0]!r}")
@@ -49,13 +59,16 @@ def cut_regions(text: str, chosen: Mapping[str, bool]) -> str:
             raise RenderError(f"line {number}: closes no region")
     if begun:
         raise RenderError(f"line {begun[-1][0]}: is not closed")
-    return _without_idle_imports("".join(kept).rstrip() + "\n")
 
 
-def _close_gap(before: list[str], line: str) -> None:
-    """Leave out blank lines at the end of what stands before a region, if `line` is one too."""
-    while before and not line.strip() and not before[-1].strip():
-        before.pop()
+def _join(before: list[str], line: str) -> str:
+    """Return the line to put after others: blank lines meet, and brackets with nothing in them."""
+    if line.isspace():
+        while before and before[-1].isspace():
+            before.pop()
+    elif before and before[-1].endswith(_BRACKETS) and line.lstrip().startswith((")", "]", "}")):
+        return before.pop().rstrip() + line.lstrip()
+    return line
 
 
 def _without_idle_imports(text: str) -> str:
@@ -73,7 +86,7 @@ def _without_idle_imports(text: str) -> str:
                 begin, end = node.lineno - 1, node.end_lineno or node.lineno
                 before, after = lines[:begin], lines[end:]
                 if not names:
-                    _close_gap(before, after[0])
+                    _join(before, after[0])
                 lines = [*before, *_write_import(node, names), *after]
     return "".join(lines)
 

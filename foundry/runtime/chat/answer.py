@@ -103,7 +103,9 @@ class Sources(Record):
     unknown_identifiers: list[str]
     stages: dict[str, dict[str, Any]]
     sources: list[SourceOfAnswer]
+    # [language_model
     also_searched: str | None = None  # The user's own words, beside the query of a model.
+    # ]
 
 
 @dataclass(frozen=True, slots=True)

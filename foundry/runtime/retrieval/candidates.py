@@ -83,8 +83,11 @@ class TermLane(Protocol):
     def frequency(self, term: str) -> int:
         """Return the number of chunks that have a term."""
 
+    # [operators or access
     def having(self, term: str) -> NDArray[np.integer]:
         """Return the chunks (m,), ascending numbers, that have a term."""
+
+    # ]
 
 
 class VectorLane(Protocol):
@@ -96,9 +99,11 @@ class VectorLane(Protocol):
     def scores(self, vector: Vector, chunks: Numbers) -> Scores:
         """Return the exact cosines (m,) to given chunks (m,)."""
 
+    # [feedback or access
     def nearness(self, chunk: int, chunks: Numbers) -> Scores:
         """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
 
+    # ]
     def distance(self, vector: Vector) -> float | None:
         """Return how far a query is from what chunks are about; see `distance_from`."""
 

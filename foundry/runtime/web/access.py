@@ -81,8 +81,10 @@ def rate_checks(limits: Limits) -> Mapping[str, Check]:
     checks = {}
     if limits.requests_per_minute:
         checks["search"] = checks["mcp"] = check_of(RateLimit(limits.requests_per_minute))
+    # [chat
     if limits.chat_requests_per_minute:
         checks["chat"] = check_of(RateLimit(limits.chat_requests_per_minute))
+    # ]
     return checks
 
 

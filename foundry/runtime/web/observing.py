@@ -55,11 +55,14 @@ metrics_routes = APIRouter(include_in_schema=False)
 
 @metrics_routes.get("/metrics")
 async def show_metrics() -> Response:
-    """Return the metrics, those of all workers added up."""
+    """Return the metrics."""
     registry = REGISTRY
+    # [workers
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        # Those of all workers are added up.
         registry = prometheus.CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    # ]
     metrics = prometheus.generate_latest(registry)
     return Response(metrics, media_type=prometheus.CONTENT_TYPE_LATEST)
 

@@ -116,8 +116,12 @@ def search_routes(search: AsyncSearch) -> APIRouter:
     return routes
 
 
-def health_routes(**parts: Callable[[Index], dict[str, Any]]) -> APIRouter:
-    """Return GET /healthz and GET /readyz; a `detail` of a part makes the server degraded."""
+def health_routes(
+    # [service or qdrant or pgvector
+    **parts: Callable[[Index], dict[str, Any]],  # A `detail` makes the server degraded.
+    # ]
+) -> APIRouter:
+    """Return GET /healthz and GET /readyz."""
     routes = APIRouter(tags=["health"])
 
     @routes.get("/healthz", response_model=dict[str, str])
@@ -140,9 +144,12 @@ def health_routes(**parts: Callable[[Index], dict[str, Any]]) -> APIRouter:
         if not (state.verified or os.environ.get("READY_UNVERIFIED") == "1"):
             detail = "Files of the index are being verified."
             raise HTTPException(503, detail, {"Retry-After": "1"})
+        problem = state.problem
+        # [service or qdrant or pgvector
         needed = {name: describe(index) for name, describe in parts.items()}
-        problems = [state.problem, *(described.get("detail") for described in needed.values())]
+        problems = [problem, *(described.get("detail") for described in needed.values())]
         problem = next(filter(None, problems), None)
+        # ]
         return JsonResponse(
             {
                 "status": "degraded" if problem else "ok",
@@ -151,7 +158,9 @@ def health_routes(**parts: Callable[[Index], dict[str, Any]]) -> APIRouter:
                 "index_version": index.version,
                 "chunks": index.chunk_count,
                 "documents": index.document_count,
+                # [service or qdrant or pgvector
                 **needed,
+                # ]
             }
         )
 

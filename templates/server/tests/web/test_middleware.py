@@ -15,7 +15,17 @@ from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web.middleware import MAX_BODY_MESSAGES, Middleware, Slots
 from foundry.runtime.web.problems import describe_failure
 
-LIMITS = Limits(connections=9, searches=9, streams=9, chats=9, mcp_calls=9)
+LIMITS = Limits(
+    connections=9,
+    searches=9,
+    streams=9,
+    # [chat
+    chats=9,
+    # ]
+    # [mcp
+    mcp_calls=9,
+    # ]
+)
 Headers = list[tuple[bytes, bytes]]
 
 
@@ -182,6 +192,7 @@ def test_body_of_a_caller_that_is_refused_is_not_read() -> None:
     assert client.headers[b"connection"] == b"close"
 
 
+# [chat
 def test_each_kind_of_work_has_its_rate() -> None:
     client = Client(check_rates={"chat": refuse}, queues={"/chat": "chat"})
     for path in ("/search", "/healthz", "/metrics"):
@@ -190,6 +201,7 @@ def test_each_kind_of_work_has_its_rate() -> None:
     assert client.request(with_host("localhost"), path="/chat", method="GET") == 200
 
 
+# ]
 def test_body_is_limited_as_declared() -> None:
     client = Client(limit=10)
     assert client.request([*with_host("localhost"), (b"content-length", b"11")]) == 413
@@ -332,7 +344,12 @@ def test_what_is_no_request_passes() -> None:
 
 NO_WORK = "/healthz /readyz /metrics".split()
 KINDS = dict.fromkeys("/search /documents/a /nowhere /healthz/ /mcpx".split(), "search")
-KINDS |= {"/chat": "chat", "/v1/chat/completions": "chat", "/mcp": "mcp", "/mcp/": "mcp"}
+# [chat
+KINDS |= {"/chat": "chat", "/v1/chat/completions": "chat"}
+# ]
+# [mcp
+KINDS |= {"/mcp": "mcp", "/mcp/": "mcp"}
+# ]
 
 
 @pytest.mark.parametrize("path", [*NO_WORK, *KINDS])

@@ -1,5 +1,6 @@
 """What a request may ask for, and what its schema says of that."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,6 +9,16 @@ from pydantic import ValidationError
 from foundry.runtime.web.requests import RequestModel, SearchParameters, SearchRequest
 
 
+# [filters
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index without values to filter by."""
+    columns = SimpleNamespace(columns=(), known_values=lambda *_: [])
+    index = SimpleNamespace(part=lambda _: columns)
+    monkeypatch.setattr("foundry.runtime.web.filtered.schema_index", lambda: index)
+
+
+# ]
 @pytest.mark.parametrize(("sent", "top_k"), [(1, 1), (100, 100), (3.0, 3), (100.0, 100)])
 def test_a_whole_number_of_results_may_be_asked_for(sent: float, top_k: int) -> None:
     arguments = SearchRequest.model_validate({"query": " seal ", "top_k": sent})
