@@ -1,5 +1,7 @@
 """Which callers may ask, and how often, by a clock that the test moves."""
 
+from dataclasses import replace
+
 import pytest
 from starlette.exceptions import HTTPException
 
@@ -109,13 +111,16 @@ def test_callers_are_told_apart_by_token_or_address(
     monkeypatch: pytest.MonkeyPatch, tokens: str, others: list[dict[str, object]]
 ) -> None:
     monkeypatch.setenv("API_TOKENS", tokens)
-    checks = rate_checks(Limits(9, 9, 9, requests_per_minute=1, chat_requests_per_minute=1))
+    limits, kinds = Limits(9, 9, 9, requests_per_minute=1), ["search", "mcp"]
+    limits = replace(limits, chat_requests_per_minute=1)
+    kinds.append("chat")
+    checks = rate_checks(limits)
     same = sent() if tokens else sent(f"Bearer {TOKEN}")
     for scope in (sent(), *others):
         checks["search"](scope)
         checks["chat"](scope)
     for scope in (sent(), same, *others):
-        for kind in ("search", "mcp", "chat"):
+        for kind in kinds:
             with pytest.raises(HTTPException, match="429") as caught:
                 checks[kind](scope)
             assert caught.value.headers == {"Retry-After": "60"}

@@ -15,7 +15,13 @@ from workshop.retrieval.settings import Limits
 from workshop.web.middleware import MAX_BODY_MESSAGES, Middleware, Slots
 from workshop.web.problems import describe_failure
 
-LIMITS = Limits(connections=9, searches=9, streams=9, chats=9, mcp_calls=9)
+LIMITS = Limits(
+    connections=9,
+    searches=9,
+    streams=9,
+    chats=9,
+    mcp_calls=9,
+)
 Headers = list[tuple[bytes, bytes]]
 
 
@@ -332,7 +338,8 @@ def test_what_is_no_request_passes() -> None:
 
 NO_WORK = "/healthz /readyz /metrics".split()
 KINDS = dict.fromkeys("/search /documents/a /nowhere /healthz/ /mcpx".split(), "search")
-KINDS |= {"/chat": "chat", "/v1/chat/completions": "chat", "/mcp": "mcp", "/mcp/": "mcp"}
+KINDS |= {"/chat": "chat", "/v1/chat/completions": "chat"}
+KINDS |= {"/mcp": "mcp", "/mcp/": "mcp"}
 
 
 @pytest.mark.parametrize("path", [*NO_WORK, *KINDS])

@@ -1,11 +1,20 @@
 """What a request may ask for, and what its schema says of that."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from workshop.web.requests import RequestModel, SearchParameters, SearchRequest
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index without values to filter by."""
+    columns = SimpleNamespace(columns=(), known_values=lambda *_: [])
+    index = SimpleNamespace(part=lambda _: columns)
+    monkeypatch.setattr("workshop.web.filtered.schema_index", lambda: index)
 
 
 @pytest.mark.parametrize(("sent", "top_k"), [(1, 1), (100, 100), (3.0, 3), (100.0, 100)])

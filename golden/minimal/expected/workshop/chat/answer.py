@@ -99,7 +99,6 @@ class Sources(Record):
     unknown_identifiers: list[str]
     stages: dict[str, dict[str, Any]]
     sources: list[SourceOfAnswer]
-    also_searched: str | None = None  # The user's own words, beside the query of a model.
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,13 +67,9 @@ class Chat:
 def extract_answer(
     sources: Sources,
     passages: Sequence[NumberedPassage],
-    failure: str = "",
     language: LanguageWords = ENGLISH,
 ) -> tuple[str, Done]:
-    """Return an answer made of the passages' own sentences, or one that only names passages.
-
-    `failure` says why no language model has written it, if one was asked.
-    """
+    """Return an answer made of the passages' own sentences, or one that only names passages."""
     if sources.unknown_identifiers:
         # Sentences that resemble a question about what is unknown are about something else.
         text = f"The documents do not mention {', '.join(sources.unknown_identifiers)}."
@@ -83,7 +79,7 @@ def extract_answer(
         done = _done("nothing_found", notice=notice, cited=[])
         return "Nothing was found in the documents about this.", done
     hedge = f"{HEDGES['weak']}; the nearest" if sources.match == "weak" else "The nearest"
-    ending = f"; {failure}." if failure else "."
+    ending = "."
     if extracts := extract(sources.query or "", passages, current_index(), language.empty):
         said = [f"{part_marks(text)} [{passage.source.number}]" for passage, text in extracts]
         said = [f"{hedge} sentences are:", *said] if sources.match == "weak" else said

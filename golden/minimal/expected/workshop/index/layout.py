@@ -63,7 +63,6 @@ class IndexLayout:
         self.filter_documents = root / "filters.documents.npy"  # uint32: document numbers
         self.link_offsets = root / "links.offsets.npy"  # (m + 1,) places in:
         self.link_targets = root / "links.targets.npy"  # uint32: document numbers
-        self.expansion = root / "expansion"  # `ExpansionLayout`, if there is one
         self.encoder = root / "encoder"  # `EncoderLayout`
 
 

@@ -95,10 +95,6 @@ class KeywordLane:
         start, end = self.find(term)
         return end - start
 
-    def having(self, term: str) -> NDArray[np.integer]:
-        """Return the chunks (m,), ascending numbers, that have a term."""
-        return next((chunks for chunks, _ in self._postings([term])), self.chunks[:0])
-
     def _add_up(self, postings: Sequence[Posting], allowed: Mask | None) -> LaneHits:
         """Return the allowed chunks of postings, in no order, with their sums."""
         # Of the types that what follows works in: it would convert them each time.

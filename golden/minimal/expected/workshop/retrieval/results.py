@@ -100,11 +100,8 @@ class SearchResponse(Record):
 
     def covers(self, chunk: ChunkRecord) -> bool:
         """Return whether a chunk is a hit, or was left out as like one."""
-        if any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits):
-            return True
-        # Stages that show few chunks of a document note how many they left out or merged.
-        is_chosen = any(details.keys() & {"left_out", "merged"} for details in self.stages.values())
-        return is_chosen and any(hit.document_id == chunk.document_id for hit in self.hits)
+        is_covered = any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits)
+        return is_covered
 
 
 def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:

@@ -17,8 +17,6 @@ SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
 ADDRESS = re.compile(
     r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/%-]*)?"
 )
-# A key that a header can carry.
-API_KEY = re.compile("[!-~]+")
 # A host in lower case, and a port if there is one.
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
 HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"
@@ -67,15 +65,15 @@ def cause_of(error: Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one worker process takes on; None for what this server does not offer."""
+    """How much one worker process takes on."""
 
     connections: int  # Beyond them the one that is idle longest is closed.
     searches: int  # At a time; more of them wait for up to a second. Reading a chunk is one too.
     streams: int  # Responses sent in pieces, at a time.
-    chats: int | None = None  # At a time; they are not counted as streams.
-    mcp_calls: int | None = None
-    requests_per_minute: int | None = None  # By each token, or address without; 0 for any number.
-    chat_requests_per_minute: int | None = None
+    chats: int = 0  # At a time; they are not counted as streams.
+    mcp_calls: int = 0
+    requests_per_minute: int = 0  # By each token, or address without; 0 for any number.
+    chat_requests_per_minute: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,6 @@ class Settings:
     max_body_bytes: int
     limits: Limits
     identifier_patterns: tuple[re.Pattern[str], ...]
-    chat_instructions: str
 
 
 @cache
@@ -107,7 +104,6 @@ def settings(file: Path = SETTINGS_FILE) -> Settings:
             max_body_bytes=int(values["max_body_bytes"]),
             limits=Limits(**{name: int(value) for name, value in values["limits"].items()}),
             identifier_patterns=tuple(map(re.compile, values.get("identifier_patterns", ()))),
-            chat_instructions=str(values.get("chat_instructions", "")),
         )
 
 

@@ -72,8 +72,9 @@ class Middleware:
     authorise: Callable[[str, str, Mapping[str, str]], bool] | None = None
 
     def __post_init__(self, limits: Limits) -> None:
-        counts = {"search": limits.searches, "chat": limits.chats, "mcp": limits.mcp_calls}
-        self._slots = {kind: Slots(count) for kind, count in counts.items() if count}
+        self._slots = {"search": Slots(limits.searches)}
+        self._slots["chat"] = Slots(limits.chats)
+        self._slots["mcp"] = Slots(limits.mcp_calls)
         self._streams = Slots(limits.streams)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -14,7 +14,6 @@ from fastapi import APIRouter, Response
 from fastapi.telemetry import TelemetryConfig
 from opentelemetry import trace
 from prometheus_client.metrics import MetricWrapperBase
-from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.types import Scope
 
 from ..retrieval.candidates import observers
@@ -55,11 +54,8 @@ metrics_routes = APIRouter(include_in_schema=False)
 
 @metrics_routes.get("/metrics")
 async def show_metrics() -> Response:
-    """Return the metrics, those of all workers added up."""
+    """Return the metrics."""
     registry = REGISTRY
-    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-        registry = prometheus.CollectorRegistry()
-        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     metrics = prometheus.generate_latest(registry)
     return Response(metrics, media_type=prometheus.CONTENT_TYPE_LATEST)
 

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 from starlette.exceptions import HTTPException
 
-from ..index.reader import Index, current_index, served
+from ..index.reader import current_index, served
 from ..index.records import Record
 from ..retrieval.results import SearchResponse
 from ..retrieval.settings import InvalidRequestError
@@ -112,8 +112,8 @@ def search_routes(search: AsyncSearch) -> APIRouter:
     return routes
 
 
-def health_routes(**parts: Callable[[Index], dict[str, Any]]) -> APIRouter:
-    """Return GET /healthz and GET /readyz; a `detail` of a part makes the server degraded."""
+def health_routes() -> APIRouter:
+    """Return GET /healthz and GET /readyz."""
     routes = APIRouter(tags=["health"])
 
     @routes.get("/healthz", response_model=dict[str, str])
@@ -136,9 +136,7 @@ def health_routes(**parts: Callable[[Index], dict[str, Any]]) -> APIRouter:
         if not (state.verified or os.environ.get("READY_UNVERIFIED") == "1"):
             detail = "Files of the index are being verified."
             raise HTTPException(503, detail, {"Retry-After": "1"})
-        needed = {name: describe(index) for name, describe in parts.items()}
-        problems = [state.problem, *(described.get("detail") for described in needed.values())]
-        problem = next(filter(None, problems), None)
+        problem = state.problem
         return JsonResponse(
             {
                 "status": "degraded" if problem else "ok",
@@ -147,7 +145,6 @@ def health_routes(**parts: Callable[[Index], dict[str, Any]]) -> APIRouter:
                 "index_version": index.version,
                 "chunks": index.chunk_count,
                 "documents": index.document_count,
-                **needed,
             }
         )
 

@@ -50,14 +50,12 @@ def serve(
     insecure_no_auth: bool = False,
     tokens_hint: str = PROXY_HINT,
     follow: Callable[[Served], object] = Served.verify_meanwhile,
-    announce: Callable[[str, int], object] = lambda _address, _port: None,
-    spread: Callable[[Callable[[], None], socket.socket], None] | None = None,
+    announce: Callable[[str, int], object] | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests that have begun.
 
     Port 0 takes any that is free, None that of the settings. `tokens_hint` says how to have callers
-    send tokens. `follow` verifies the index in a thread, and may replace it by newer ones;
-    `announce` learns the IP address and the port; `spread` runs the server in several processes.
+    send tokens. `follow` verifies the index in a thread, and may replace it by newer ones.
     Raises ServerError for a port in use, and its subclasses ConfigurationError, as for an address
     that others can reach without a token unless `insecure_no_auth`, and IndexUnusableError.
     """
@@ -69,7 +67,8 @@ def serve(
         app = create_app()
     with listen(family, address, port) as listener:
         port = listener.getsockname()[1]
-        announce(address, port)
+        if announce is not None:
+            announce(address, port)
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         counts = f"{index.document_count} documents, {index.chunk_count} chunks"
         # Held back until there are handlers, since programs may stop a server that says it serves.
@@ -80,10 +79,7 @@ def serve(
         with suppress(AttributeError, OSError, ValueError):
             os.write(sys.stderr.fileno(), line.encode())
         run = partial(_run, app, listener, follow)
-        if spread is None:
-            run()
-        else:
-            spread(run, listener)
+        run()
     _logger.info("stopped")
 
 
