@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import foundry
 from foundry.config.project import Config
@@ -18,7 +17,7 @@ from foundry.features.contributions import (
 from foundry.features.feature import Feature
 from foundry.features.interfaces import INTERFACES, pages_of
 from foundry.features.operation import HTTP
-from foundry.features.providers import PROVIDERS, Provider
+from foundry.features.providers import Provider
 from foundry.features.snippet import Place, Snippet, Step
 from foundry.features.stage import Stage
 from foundry.features.stages import STAGES
@@ -28,6 +27,7 @@ from foundry.files import templates_folder
 from foundry.rendering.copying import PAGE_FOLDER, RUNTIME, copy_pages, copy_runtime, copy_tests
 from foundry.rendering.environment import SUFFIX, read_own_templates, render
 from foundry.rendering.formatting import format_python, parse_back
+from foundry.rendering.regions import chosen_names
 
 PACKAGE_FOLDER = "package"
 TESTS = "tests/"
@@ -180,21 +180,6 @@ def template_values(
         "summary": _shorten(config.project.description or f"Search {config.title}"),
         "has_questions": has_questions,
         "foundry_version": foundry.__version__,
-    }
-
-
-def chosen_names(values: Mapping[str, Any]) -> dict[str, bool]:
-    """Return which of the names that regions of the runtime may have were chosen.
-
-    They are those of stages, stores and kinds of query encoders, and those by which templates know
-    what is there and what is not.
-    """
-    kind, store = values["query_encoder_kind"], values["store"]
-    return {
-        **{name: value for name, value in values.items() if isinstance(value, bool)},
-        **{name: stage is not None for name, stage in values["stages"].items()},
-        **{name: name == store for name in STORES},
-        **{each.kind: each.kind == kind for each in PROVIDERS.values()},
     }
 
 

@@ -12,12 +12,30 @@ It stays where one of its names is chosen. Imports that nothing needs without it
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from foundry.errors import RenderError
+from foundry.features.providers import PROVIDERS
+from foundry.features.stores import STORES
 
 LINE_LENGTH = 100
 _BRACKETS = "(\n", "[\n", "{\n"
 _MARK = re.compile(r"(?m)^ *# (?:\[(?P<names>.*)|\](?P<rest>.*))$")
+
+
+def chosen_names(values: Mapping[str, Any]) -> dict[str, bool]:
+    """Return which of the names that regions may have were chosen, by what templates may see.
+
+    They are those of stages, stores and kinds of query encoders, and those by which templates know
+    what is there and what is not.
+    """
+    kind, store = values["query_encoder_kind"], values["store"]
+    return {
+        **{name: value for name, value in values.items() if isinstance(value, bool)},
+        **{name: stage is not None for name, stage in values["stages"].items()},
+        **{name: name == store for name in STORES},
+        **{each.kind: each.kind == kind for each in PROVIDERS.values()},
+    }
 
 
 def cut_regions(text: str, chosen: Mapping[str, bool]) -> str:
