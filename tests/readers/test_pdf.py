@@ -51,7 +51,7 @@ def test_larger_type_makes_headings_and_gaps_make_paragraphs(sandbox: Sandbox) -
     outline = [(heading.level, heading.text) for heading in document.reading.headings]
     assert outline == [(1, "Manual"), (2, "Setup")]
     assert (document.title, document.modified) == ("Manual", "2024-03-05T10:00:00Z")
-    assert (document.reader, document.media_type) == ("pdf/3", "application/pdf")
+    assert (document.reader, document.media_type) == ("pdf/4", "application/pdf")
 
 
 def test_a_title_and_the_first_numbered_heading_below_it_are_two(sandbox: Sandbox) -> None:
@@ -135,7 +135,7 @@ def test_a_divided_word_ends_no_paragraph(sandbox: Sandbox) -> None:
 
 def test_the_content_decides_and_not_the_name(sandbox: Sandbox) -> None:
     content = pdf([body(600, "some words")])
-    assert read_file(content, sandbox, "notes.html").reader == "pdf/3"
+    assert read_file(content, sandbox, "notes.html").reader == "pdf/4"
     page = b"<!DOCTYPE html><title>T</title><p>words"
     assert read_file(page, sandbox, "page.pdf").reader == "html/2"
 
@@ -219,3 +219,44 @@ def test_earlier_cross_references_may_lead_in_a_circle(sandbox: Sandbox) -> None
 )
 def test_dates(written: str, expected: str | None) -> None:
     assert read_pdf_date(written) == expected
+
+
+def font(differences: str, characters: str = "") -> dict[int, bytes]:
+    """A font in which code 1 is a glyph of this name, and stands for these characters (UTF-16)."""
+    table = (
+        "/CIDInit/ProcSet findresource begin 12 dict begin begincmap/CMapName/X def/CMapType 2 def"
+        f" 1 begincodespacerange<00><FF>endcodespacerange 1 beginbfchar<01><{characters}>endbfchar"
+        " endcmap end end"
+    )
+    encoding = f"/Encoding<</BaseEncoding/WinAnsiEncoding/Differences[1/{differences}]>>"
+    unicode = "/ToUnicode 9 0 R" if characters else ""
+    named = f"<</Type/Font/Subtype/Type1/BaseFont/Helvetica{encoding}{unicode}>>"
+    return {3: named.encode(), **({9: stream(table.encode())} if characters else {})}
+
+
+@pytest.mark.parametrize(
+    ("differences", "characters"), [("g5", ""), ("g5", "0000"), ("ffi", ""), ("g5", "FB03")]
+)
+def test_ligatures_are_read_as_the_letters_that_they_are(
+    differences: str, characters: str, sandbox: Sandbox
+) -> None:
+    lines = ["The di\1culties of an o\1ce are not insu\1ciently known, con-", "firmed it is."]
+    content = pdf([body(700, *lines)], objects=font(differences, characters))
+    assert read_file(content, sandbox).reading.text == (
+        "The difficulties of an office are not insufficiently known, confirmed it is."
+    )
+
+
+@pytest.mark.parametrize("characters", ["", "0000"])
+def test_a_ligature_is_the_one_that_makes_the_most_frequent_word(
+    characters: str, sandbox: Sandbox
+) -> None:
+    lines = [
+        *("A \1at has a \1re in the \1replace: \1nd sta\1 who o\1er it.", "\1 x \1"),
+        *("Zqofl and zqo\1, zqo\1zzzzz, \1xqjw.", "AB\1", "\1"),
+    ]
+    document = read_file(pdf([body(700, *lines)], objects=font("g5", characters)), sandbox)
+    assert document.reading.text == (
+        "A flat has a fire in the fireplace: find staff who offer it.\nx\n"
+        "Zqofl and zqofl, zqo\ufffdzzzzz, \ufffdxqjw.\nAB"
+    )

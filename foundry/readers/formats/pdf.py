@@ -19,12 +19,15 @@ from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import pictures
 from foundry.readers.formats.pdf_layout import (
+    JOINT,
     Entry,
     Line,
     compose,
     drop_running_lines,
+    order,
     put_in_tables,
 )
+from foundry.readers.formats.pdf_ligatures import UNNAMED, name_ligatures
 from foundry.readers.formats.pdf_tables import MAX_RULES, MAX_WORDS, Rule, Word, find_tables
 from foundry.records import NEEDS_OCR, Link, Reading
 
@@ -45,6 +48,8 @@ SHORT = 5.0
 """Points up to which a line is part of a drawing."""
 
 _BREAK = "\r\n"
+# PDFium gives these, among others, for glyphs of which the font does not tell what they are.
+_PERHAPS_UNNAMED = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe]")
 _WORD = re.compile(r"\S+")
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _DATE = re.compile(r"(?:D:)?(\d{4,14})(?:([+-]\d\d)'?(\d\d)?|Z)?")
@@ -88,7 +93,7 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     details = document.get_metadata_dict()
     title = " ".join(normalise(details.get("Title", "")).split())
     reading = compose(
-        drop_running_lines([page.lines for page in pages]),
+        drop_running_lines(name_ligatures([page.lines for page in pages])),
         _read_outline(document),
         title=None if _NO_TITLE.match(title) else title,
         modified=read_pdf_date(details.get("ModDate") or details.get("CreationDate") or ""),
@@ -168,7 +173,8 @@ class _PageReader:
         lines: list[Line] = []
         words: list[Word] = []
         index = 0
-        for written in self._text.get_text_range().split(_BREAK):
+        text = _PERHAPS_UNNAMED.sub(self._mark_unnamed, self._text.get_text_range())
+        for written in text.split(_BREAK):
             visible = normalise(written).strip()
             if visible:
                 first = index + len(written) - len(written.lstrip())
@@ -180,7 +186,13 @@ class _PageReader:
         tables = find_tables(words, list(self._rules())) if len(lines) > 1 else []
         self._text.close()
         lines = put_in_tables(lines, tables)
-        return _order(lines) if words else lines
+        return order(lines) if words else lines
+
+    def _mark_unnamed(self, found: re.Match[str]) -> str:
+        index = self._character(found.start())
+        if found[0] == JOINT:
+            return JOINT if self._raw.FPDFText_IsHyphen(self._text, index) else UNNAMED
+        return UNNAMED if self._raw.FPDFText_HasUnicodeMapError(self._text, index) else found[0]
 
     def is_picture(self, lines: Sequence[Line]) -> bool:
         """Return whether the page shows a picture, and of text no more than a stamp."""
@@ -282,17 +294,7 @@ class _PageReader:
                 yield (*start, True)
 
 
-def _order(lines: list[Line]) -> list[Line]:
-    """Return the lines from top to bottom, if no two of them stand side by side."""
-    ordered = sorted(lines, key=lambda line: line.top)
-    is_one_column = all(
-        line.top >= above.bottom - 0.3 * (above.bottom - above.top)
-        for above, line in pairwise(ordered)
-    )
-    return ordered if is_one_column else lines
-
-
 READER = pictures.extend(
-    FileReader("pdf/3", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
+    FileReader("pdf/4", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
     partial(read, ocr=True),
 )

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
 
 from foundry.readers.composing import Composer
 from foundry.readers.formats.pdf_tables import Table
@@ -29,9 +29,10 @@ _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|part|appendix)\s+)?[\divxlc]*[\d.]*[.):]?\s+", re.I
 )
 _SECTION_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]?\s")
-# PDFium puts this where it joined a word that was divided at a line's end.
-_JOINT = "\ufffe"
-_DIVIDED = re.compile(rf"([^\W\d_]+)(?:{_JOINT}|[-\u00ad\u2010]\n)([^\W\d_]+)")
+JOINT = "\ufffe"
+"""PDFium puts this where it joined a word that was divided at a line's end."""
+
+_DIVIDED = re.compile(rf"([^\W\d_]+)(?:{JOINT}|[-\u00ad\u2010]\n)([^\W\d_]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,16 @@ def put_in_tables(lines: Sequence[Line], tables: Sequence[Table]) -> list[Line]:
         elif number not in inside:
             kept.append(line)
     return kept
+
+
+def order(lines: list[Line]) -> list[Line]:
+    """Return the lines from top to bottom, if no two of them stand side by side."""
+    ordered = sorted(lines, key=lambda line: line.top)
+    is_one_column = all(
+        line.top >= above.bottom - 0.3 * (above.bottom - above.top)
+        for above, line in pairwise(ordered)
+    )
+    return ordered if is_one_column else lines
 
 
 def drop_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
@@ -251,10 +262,10 @@ def _join_words(text: str, hyphenated: frozenset[str]) -> str:
         first, second = match.groups()
         whole = f"{first}-{second}"
         # What follows the hyphen in "Jean-\nPaul" has a capital letter, and keeps it.
-        is_name = _JOINT not in match[0] and not second[0].islower()
+        is_name = JOINT not in match[0] and not second[0].islower()
         return whole if is_name or whole.lower() in hyphenated else first + second
 
-    return _DIVIDED.sub(join, text).replace(_JOINT, "-")
+    return _DIVIDED.sub(join, text).replace(JOINT, "-")
 
 
 def _title_key(text: str) -> str:
