@@ -363,6 +363,32 @@ def test_pages_are_chunks_and_larger_ones_are_cut() -> None:
     assert all(c.heading_path == ("One",) for c in chunks)
 
 
+def test_a_page_has_the_path_of_its_first_text() -> None:
+    document = make_document("# One\n\nfirst page\n\n# Two\n\nsecond page\n")
+    text = document.reading.text.rstrip() + "\n" * 5
+    pages = (0, text.index("\n\n# Two"), len(text) - 3, len(text) - 1)
+    paged = replace(document, reading=replace(document.reading, text=text, pages=pages))
+    assert [(c.text, c.heading_path) for c in chunk(paged, chunking("page", 200, 0))] == [
+        ("# One\n\nfirst page", ("One",)),
+        ("# Two\n\nsecond page", ("Two",)),
+    ]
+
+
+def test_headings_before_the_body_are_no_sections() -> None:
+    document = make_document("# One\n\nfirst\n\n# Two\n\nsecond\n")
+    start = document.reading.text.index("# Two")
+    body = replace(document, reading=replace(document.reading, body_start=start))
+    assert [(c.text, c.heading_path) for c in chunk(body, chunking("headings"))] == [
+        ("# Two\n\nsecond", ("Two",))
+    ]
+
+
+def test_a_class_goes_on_after_a_method() -> None:
+    text = "class A:\n    x = 1\n\n    def m(self):\n        return 1\n\n    y = 2\n"
+    both = [text, text.replace("A", "B")]
+    assert texts("".join(both), "code", len(text), path="a.py") == [each.strip() for each in both]
+
+
 def test_documents_without_pages_are_cut_by_headings() -> None:
     text = "# A\n\none\n\n# B\n\ntwo\n"
     assert split(text, "page") == split(text, "headings") == split(text, "code")

@@ -108,6 +108,15 @@ def test_keys_of_larger_data_join_below_what_they_share() -> None:
     ]
 
 
+def test_neighbours_of_several_keys_each_join() -> None:
+    words = "x" * 200
+    inner = f"  t: {words}\n  p:\n    t: {words}\n"
+    chunks = split("".join(f"{key}:\n{inner}" for key in "abcdefgh"), "a.yml")
+    assert [(each.heading_path, each.text[:2]) for each in chunks] == [
+        ((), f"{key}:") for key in "aceg"
+    ]
+
+
 def test_a_value_above_the_limit_is_cut_under_its_key() -> None:
     text = f"a:\n  - b\nlong: |\n  {PROSE * 4}\nc:\n  - d\n"
     chunks = split(text, "a.yml")

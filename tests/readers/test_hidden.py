@@ -50,6 +50,21 @@ def test_what_belongs_to_a_script_or_an_emoji_stays(text: str) -> None:
     assert normalise(text) == text
 
 
+def test_what_belongs_to_a_script_stays_beside_what_is_hidden() -> None:
+    script = "\u0e01\u0e34\u0e19\u200b\u0e02\u0e49\u0e32\u0e27"
+    assert normalise(f"{script} a\u200bb") == f"{script} ab"
+
+
+def test_lines_are_counted_from_the_first() -> None:
+    (found,) = document("a.txt", "\nseal\u200bs\n").reading.hidden
+    assert (found.line, found.count) == (2, 1)
+
+
+def test_what_is_normalised_in_slices_is_composed_at_their_ends() -> None:
+    before, after = "ë" + "a" * 1_998, "b" * 2_000
+    assert normalise(f"{before}e\u0301{after}") == f"{before}é{after}"
+
+
 def test_elements_that_a_page_hides_are_counted() -> None:
     found = document(
         "a.html",

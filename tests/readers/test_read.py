@@ -189,6 +189,9 @@ def test_dates(written: str, expected: str | None) -> None:
         (b"\xef\xbb\xbfcaf\xc3\xa9", "café", 0),
         ("Zoë liest".encode("utf-16"), "Zoë liest", 0),
         ("Zoë liest".encode("utf-16-be"), "Zoë liest", 0),
+        ("Zoë liest".encode("utf-16-le"), "Zoë liest", 0),
+        ("pump seal ЖЖЖЖЖЖЖЖ".encode("utf-16-le"), "pump seal ЖЖЖЖЖЖЖЖ", 0),
+        ("pump seal ЖЖЖЖЖЖЖЖ".encode("utf-16-be"), "pump seal ЖЖЖЖЖЖЖЖ", 0),
         ("Zoë liest heute".encode("utf-32"), "Zoë liest heute", 0),
         (b"na\xc3\xafve caf\xc3\xa9 \xff end", "naïve café \ufffd end", 1),
         (b"cut off \xe2\x82", "cut off \ufffd", 1),
@@ -199,6 +202,22 @@ def test_dates(written: str, expected: str | None) -> None:
 def test_encodings(content: bytes, text: str, replaced: int) -> None:
     document = read_document(content, "a.txt")
     assert (document.reading.text, document.replaced) == (text, replaced)
+
+
+@pytest.mark.parametrize(
+    ("charset", "content", "text"),
+    [
+        ("iso-2022-jp", "これは".encode("iso-2022-jp"), "これは"),
+        ("iso-2022-jp", "pumpe ë".encode(), "pumpe ë"),
+        # As browsers read it.
+        ("iso-8859-1", b"\x80 5", "€ 5"),
+        ("utf-7", b"+ADw-script+AD4-", "+ADw-script+AD4-"),
+        ("no charset", "Zoë".encode(), "Zoë"),
+    ],
+)
+def test_declared_encodings(charset: str, content: bytes, text: str) -> None:
+    document = read_document(content, "a.txt", charset=charset)
+    assert (document.reading.text, document.replaced) == (text, 0)
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,9 @@ def noted(
         ("\u00bfCu\u00e1l es el precio de la bomba?", "Spanish"),
         ("Qual \u00e9 o tamanho da bomba?", "Portuguese"),
         ("Welche Farbe hat der Schalter in London?", "German"),
+        # Two words tell, if there is none of the documents' language, or else one more than of it.
+        ("Wie ist Pumpe P7?", "German"),
+        ("Wie wird die pump of the house", "German"),
     ],
 )
 def test_frequent_words_tell_the_language(query: str, language: str) -> None:
@@ -78,6 +81,11 @@ def test_documents_of_other_languages_may_be_asked_in_english() -> None:
     assert said["language"] == "english"
     assert said["notice"].endswith("in the documents, which are in German.")
     assert noted("Wie wird die Pumpe gereinigt?", "german") == {}
+
+
+def test_documents_of_no_known_language_are_said_to_be_in_none() -> None:
+    (said,) = noted("Wie wird die Pumpe gereinigt?", "none").values()
+    assert said["notice"].endswith(" German, and finds little in the documents.")
 
 
 def test_words_that_many_chunks_have_are_of_their_language() -> None:
