@@ -1,6 +1,10 @@
 import json
-from collections.abc import Sequence
+import random
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,11 +13,13 @@ from hypothesis import strategies as st
 
 import foundry
 from foundry.runtime.retrieval.encoder import (
+    CONTINUATION,
     MAX_WORD_LENGTH,
     EncoderDescription,
     EncoderLayout,
     PieceCutter,
     PieceEncoder,
+    Word,
     split_words,
 )
 from foundry.runtime.retrieval.settings import IndexUnusableError
@@ -69,6 +75,69 @@ def rows_of(text: str) -> list[int]:
 )
 def test_words_are_cut_into_the_longest_pieces_from_the_left(text: str, rows: list[int]) -> None:
     assert rows_of(text) == rows
+
+
+def word_by_definition(rows_of_pieces: Mapping[str, int], word: str) -> Word:
+    """Cut a word by trying every end of a piece from each place, the last one first."""
+    rows, passed, start = list[int](), "", 0
+    while start < len(word):
+        mark = CONTINUATION if start else ""
+        ends = range(len(word), start, -1)
+        end = next((end for end in ends if mark + word[start:end] in rows_of_pieces), start)
+        rows += [rows_of_pieces[mark + word[start:end]]] if end > start else []
+        passed += "" if end > start else word[start]
+        start = max(end, start + 1)
+    letters, missed = (sum(map(str.isalpha, text)) for text in (word, passed))
+    digits = len(word) - letters
+    return Word(tuple(rows), letters, letters - missed, digits, digits - len(passed) + missed)
+
+
+some_pieces = st.lists(
+    st.builds("{}{}".format, st.sampled_from(["", CONTINUATION]), st.text("ab1é", max_size=7)),
+    unique=True,
+)
+
+
+@given(some_pieces, st.text("ab1éx", min_size=1, max_size=30))
+def test_any_word_is_cut_as_by_definition(pieces: list[str], word: str) -> None:
+    numbers = {piece: number for number, piece in enumerate(pieces)}
+    assert PieceCutter(pieces).cut_word(word) == word_by_definition(numbers, word)
+
+
+@pytest.fixture(scope="module")
+def strange_words(english: PieceEncoder) -> list[str]:
+    """Words of two pieces, and of letters and digits that few words have in this order."""
+    chooser = random.Random(7)
+    bare = [piece.removeprefix(CONTINUATION) for piece in english.pieces.numbers]
+    pairs = ["".join(chooser.choices(bare, k=2)) for _ in range(1_000)]
+    return [*pairs, *("".join(chooser.choices("aeqxz7", k=22)) for _ in range(1_000))]
+
+
+def test_words_are_cut_by_the_english_table_as_by_definition(
+    english: PieceEncoder, strange_words: list[str]
+) -> None:
+    for word in strange_words:
+        expected = word_by_definition(english.pieces.numbers, word)
+        assert english.pieces.cut_word(word) == expected
+
+
+def test_few_ends_of_pieces_are_tried(english: PieceEncoder, strange_words: list[str]) -> None:
+    steps = 0
+
+    def count(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal steps
+        steps += event == "line"
+        return count if frame.f_code.co_filename == PieceCutter.cut.__code__.co_filename else None
+
+    cutter = PieceCutter([*english.pieces.numbers])
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        for word in strange_words:
+            cutter.cut_word(word)
+    finally:
+        sys.settrace(before)
+    assert steps < 6 * sum(map(len, strange_words))
 
 
 def test_a_vector_is_the_weighted_sum_of_rows(tmp_path: Path) -> None:
