@@ -2,9 +2,11 @@
 
 import random
 import tracemalloc
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -80,10 +82,22 @@ def test_characters_count_as_they_are_normalised() -> None:
     searched, _ = english.tokenize_query("\ufdfa" * MAX_QUERY_CHARACTERS)
     assert len(searched) <= MAX_QUERY_CHARACTERS
     # `gal` in one character.
-    assert english.tokenize_query("\u33ff" * 1_000)[0] == ("gal" * 667)[:MAX_QUERY_CHARACTERS]
-    assert english.tokenize_query("\u33ff" * 666)[0] == "\u33ff" * 666
+    assert english.tokenize_query("\u33ff" * 1_000)[0] == ("gal" * 334)[:MAX_QUERY_CHARACTERS]
+    assert english.tokenize_query("\u33ff" * 333)[0] == "\u33ff" * 333
     # Words in one character each, most of several pairs.
     assert len(terms_of("".join(map(chr, range(0x3300, 0x3340))))) == MAX_QUERY_TERMS
+
+
+def test_only_the_beginning_is_normalised(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths, normalize = list[int](), unicodedata.normalize
+
+    def count(form: Literal["NFKC"], text: str) -> str:
+        lengths.append(len(text))
+        return normalize(form, text)
+
+    monkeypatch.setattr(unicodedata, "normalize", count)
+    english.tokenize_query("\ufdfa" * 2_000)
+    assert lengths == [MAX_QUERY_CHARACTERS]
 
 
 def test_a_run_without_spaces_is_cut_within() -> None:

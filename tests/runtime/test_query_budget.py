@@ -121,7 +121,7 @@ def test_ordinary_queries_spend_little(server: ModuleType, query: str) -> None:
 def test_a_phrase_is_read_as_far_as_the_budget_goes(server: ModuleType) -> None:
     query = f'"{WORDS[10]} {WORDS[11]}"'
     with pytest.MonkeyPatch.context() as patch:
-        reading = Reading(server, patch, 9_000)
+        reading = Reading(server, patch, 15_000)
         answer = server.search_hybrid(query)
     assert "operators" in answer.stages["budget"]["stopped"]
     assert answer.stages["operators"]["unread"] == 60 - reading.texts

@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from ...index.reader import Index
 from ..candidates import Mask, stage
 from ..filters import KNOWN_FIELDS, FilterColumns, parse_filters
-from ..identifiers import whole_terms
+from ..identifiers import letters_of, whole_terms
 from ..journal import TEXT_UNITS, Journal
 from ..settings import InvalidRequestError
 
 STAGE = "operators"
 # Of a word, a phrase (for which a pattern is compiled) and a filter, in any index.
-WORD_UNITS, PHRASE_UNITS, FILTER_UNITS = 500, 4_000, 2_000
+WORD_UNITS, PHRASE_UNITS, FILTER_UNITS = 2_000, 6_000, 2_000
 CHUNKS_OF_UNIT = 20  # For each so many chunks, to mark those that pass takes a unit.
 MAX_ITEMS = 16  # What follows them in a query is plain text.
 MAX_TERMS = 16  # The rarest terms of a phrase, by which chunks are found that may have it.
@@ -107,7 +107,9 @@ def parse_operators(index: Index, query: str, journal: Journal) -> Operators:
         kept += [query[end : match.start()], "" if is_excluded else text]
         end = match.end()
     rest = " ".join("".join([*kept, query[end:]]).split())
-    if not (items or filters) or not index.tokenizer.terms(rest):
+    # Only the beginning of it is searched for.
+    searched = index.tokenizer.tokenize_query(rest)[1] if items or filters else []
+    if not any(token.terms for token in searched):
         return Operators(query)
     return Operators(rest, tuple(items), tuple(filters))
 
@@ -226,13 +228,16 @@ def _choose(index: Index, phrase: str, chunks: Chunks, most: int) -> Chunks:
 
 def _read_phrase(index: Index, phrase: str, chunks: Sequence[int]) -> Chunks:
     """Return the chunks whose text or headings have a phrase."""
-    written = _as_written(phrase)
+    letters, written = letters_of(unicodedata.normalize("NFKC", phrase).casefold()), None
     found = []
     for number in chunks:
         chunk = index.chunk(number)
         text = "\n".join([*chunk.headings(), chunk.text])
-        if written.search(unicodedata.normalize("NFKC", text).casefold()):
-            found.append(number)
+        folded = unicodedata.normalize("NFKC", text).casefold()
+        if letters in letters_of(folded):
+            # To compile a pattern takes as long as to read several chunks.
+            written = written or _as_written(phrase)
+            found += [number] if written.search(folded) else []
     return np.array(found, dtype=np.int64)
 
 

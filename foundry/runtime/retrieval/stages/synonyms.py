@@ -6,6 +6,7 @@ file, and acronyms with what the documents say that they stand for.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from ...index.reader import Index
@@ -18,6 +19,7 @@ from ..tokens import HEADING_MARK, Token, heading_term, query_terms
 FOLDER = "synonyms"  # Of an index.
 MAX_FORM_TERMS = 8
 MAX_ADDED = 8  # Forms to a query.
+FORM_UNITS = 3_000  # To add one.
 MAX_NAMED = 128  # Words of a query in which forms are found; more repeat each other.
 
 Forms = Mapping[str, list[str]]
@@ -75,6 +77,7 @@ def add_synonyms(
         if is_heading:
             found = [other for other in found if not _outweighs(index, other, form, own)]
         found = found[: MAX_ADDED - sum(map(len, added.values()))]
+        found = [*takewhile(lambda _: journal.spend("synonyms", FORM_UNITS), found)]
         if not found:
             continue
         added[" ".join(token.text for token in form)] = found

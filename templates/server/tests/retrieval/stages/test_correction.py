@@ -8,7 +8,7 @@ import pytest
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.correction import MAX_LOOKED_UP, correct_query
 from foundry.runtime.retrieval.stages.nearest_words import Nearest
-from foundry.runtime.retrieval.tokens import Tokenizer
+from foundry.runtime.retrieval.tokens import MAX_QUERY_CHARACTERS, Tokenizer
 
 NEAREST = {
     "abolet": Nearest("Aboleth", 1, 9),
@@ -115,6 +115,16 @@ def test_the_original_can_be_asked_for(index: Any) -> None:
     journal = Journal()
     correct_query(index, '"abolet", "abolet" in a cistern', (), journal)
     assert journal.stages == {}
+    # Only where it stands alone.
+    correct_query(index, "abolet x-abolet.y abolet2 aboletabolet", (), journal)
+    quoted = journal.stages["correction"]["original"]
+    assert quoted == '"abolet" x-"abolet".y abolet2 aboletabolet'
+
+
+def test_words_behind_the_beginning_are_not_read(index: Any) -> None:
+    padding = " " * (MAX_QUERY_CHARACTERS - 4)
+    assert correct_query(index, f"{padding}lidr", (), Journal()).strip() == "lidar"
+    assert correct_query(index, f"{padding} lidr", (), Journal()).strip() == "lidr"
 
 
 @pytest.mark.parametrize("kind", ["phrases", "required"])
@@ -124,7 +134,7 @@ def test_what_operators_demand_stays_as_typed(index: Any, kind: str) -> None:
     assert correct_query(index, "the abolet cistrn", (), journal) == "the abolet cistern"
 
 
-@pytest.mark.parametrize(("words", "units"), [(39, 5_004), (40, 5_005)])
+@pytest.mark.parametrize(("words", "units"), [(63, 9_001), (64, 9_002)])
 def test_what_it_costs_to_look_a_word_up(index: Any, words: int, units: int) -> None:
     index.words.forms = range(words)
     journal = Journal(units=units)
@@ -137,12 +147,12 @@ def test_what_it_costs_to_look_a_word_up(index: Any, words: int, units: int) -> 
 
 
 def test_words_far_behind_stay_as_they_were_typed(index: Any) -> None:
-    for before, last in ((127, "lidar"), (128, "lidr")):
+    for before, last in ((63, "lidar"), (64, "lidr")):
         assert correct_query(index, "user " * before + "lidr", (), Journal()).endswith(last)
-    # Of words that are different, fewer are looked at; those of three letters are not looked up.
+    # So do words between joints, which are one part; those of three letters are not looked up.
     different = [f"{one}{other}z" for one in "bcdfghjk" for other in "bcdfghjk"]
     for before, last in ((63, "lidar"), (64, "lidr")):
-        query = " ".join([*different[:before], "lidr"])
+        query = ".".join([*different[:before], "lidr"])
         assert correct_query(index, query, (), Journal()).endswith(last)
 
 

@@ -1,5 +1,8 @@
 """Operators in queries over a few chunks: what is one, and what each leaves to be found."""
 
+import random
+import re
+import sys
 from collections import defaultdict
 from itertools import pairwise
 from typing import Any
@@ -20,7 +23,9 @@ from foundry.runtime.retrieval.stages.operators import (
     parse_operators,
     read_operators,
 )
-from foundry.runtime.retrieval.tokens import Tokenizer
+from foundry.runtime.retrieval.tokens import MAX_QUERY_CHARACTERS, Tokenizer
+
+compile_pattern = re.compile
 
 TEXTS = [
     "Oil the seal of the pump.",
@@ -241,10 +246,10 @@ def test_chunks_that_the_budget_does_not_cover_are_unread(
     ("query", "units"),
     [
         # "Oil" is in two chunks, "seal" in three.
-        ("pump +seal", 500 + 3),
-        ("pump -seal", 500 + 3),
+        ("pump +seal", 2_000 + 3),
+        ("pump -seal", 2_000 + 3),
         # Of each term as many as the rarest has, and to choose the best of them all its postings.
-        ('"oil the seal"', 4_000 + 2 * 2 + (2 + 3)),
+        ('"oil the seal"', 6_000 + 2 * 2 + (2 + 3)),
         ("pump team:core", 2_000),
         # Whether a field has a value costs the same if it has not.
         ("pump team:nobody", 2_000),
@@ -285,3 +290,46 @@ def test_filters_are_bounded_together_with_words(index: Any) -> None:
     found = parse_operators(index, "pump team:core team:deep " + "+seal " * 15, Journal())
     assert (len(found.filters), len(found.items)) == (2, 14)
     assert found.text.count("+seal") == 1
+
+
+@pytest.mark.parametrize(("phrase", "compiled"), [("pump oil", 0), ("oil the", 1)])
+def test_pattern_is_compiled_only_if_some_text_has_the_letters_in_order(
+    index: Any, monkeypatch: pytest.MonkeyPatch, phrase: str, compiled: int
+) -> None:
+    journal, patterns = Journal(), list[str]()
+    operators = read_operators(index, f'"{phrase}"', journal)
+    monkeypatch.setattr(re, "compile", lambda text: patterns.append(text) or compile_pattern(text))
+    apply_operators(operators, index, None, journal, phrase_chunks=5)
+    assert len(index.read) == 2 and len(patterns) == compiled
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_comparing_letters_first_changes_no_answer(
+    index: Any, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    chooser = random.Random(seed)
+    words = [word for text in TEXTS for word in text.split()]
+
+    def draw() -> str:
+        start, count = chooser.randrange(len(words)), chooser.randrange(1, 4)
+        said = chooser.choice([" ", ", ", "-"]).join(words[start : start + count])
+        return f'pump {chooser.choice("-+")}"{said}"'
+
+    def find(query: str) -> list[int]:
+        journal = Journal(units=10**9)
+        operators = read_operators(index, query, journal)
+        allowed = apply_operators(operators, index, None, journal, phrase_chunks=5)
+        return [] if allowed is None else np.flatnonzero(allowed).tolist()
+
+    queries = [draw() for _ in range(100)]
+    found = [find(query) for query in queries]
+    assert len({*map(str, found)}) > 4
+    monkeypatch.setattr(sys.modules[apply_operators.__module__], "letters_of", lambda _: b"")
+    assert found == [find(query) for query in queries]
+
+
+def test_query_that_leaves_nothing_in_its_beginning_is_plain(index: Any) -> None:
+    padding = "? " * (MAX_QUERY_CHARACTERS // 2)
+    assert parse_operators(index, f"-oil {padding[:-7]}pump", Journal()).items
+    query = f"-oil {padding}pump"
+    assert parse_operators(index, query, Journal()) == Operators(query)
