@@ -7,7 +7,7 @@ from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, prefer_named, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
-from .retrieval.journal import Journal, Mode, afford_terms, half_budget
+from .retrieval.journal import Journal, Mode, afford_terms, early_budget
 from .retrieval.keyword_lane import KeywordLane
 from .retrieval.results import (
     SearchResponse,
@@ -38,7 +38,7 @@ def search_hybrid(
     """
     journal = Journal.begin(query, top_k, mode)
     index = current_index()
-    journal.units = half_budget(index)
+    journal.units = early_budget(index, query)
     patterns = settings().identifier_patterns
     understood = understand_query(
         index,

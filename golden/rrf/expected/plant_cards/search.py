@@ -8,7 +8,7 @@ from .retrieval.filters import FilterColumns, Filters
 from .retrieval.fusion_rrf import fuse_rrf
 from .retrieval.hybrid import by_meaning, complete_lanes, judge, prefer_named, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
-from .retrieval.journal import Journal, Mode, afford_terms, half_budget
+from .retrieval.journal import Journal, Mode, afford_terms, early_budget
 from .retrieval.keyword_lane import KeywordLane
 from .retrieval.results import (
     SearchResponse,
@@ -35,7 +35,7 @@ def search_hybrid(
     """
     journal = Journal.begin(query, top_k, mode)
     index = current_index()
-    journal.units = half_budget(index)
+    journal.units = early_budget(index, query)
     patterns = settings().identifier_patterns
 
     searched, tokens = index.tokenizer.tokenize_query(query)

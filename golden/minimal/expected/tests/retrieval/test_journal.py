@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from workshop.retrieval.journal import (
+    CHARACTER_UNITS,
     MAX_SECONDS,
     MIN_UNITS,
     TERM_UNITS,
@@ -14,9 +15,10 @@ from workshop.retrieval.journal import (
     UNITS_OF_CHUNK,
     Journal,
     afford_terms,
-    half_budget,
+    early_budget,
 )
 from workshop.retrieval.settings import InvalidRequestError
+from workshop.retrieval.tokens import MAX_QUERY_CHARACTERS
 
 
 def index_with(**frequencies: int) -> Any:
@@ -36,10 +38,14 @@ def test_it_grows_with_the_index_and_half_is_kept_for_the_terms(chunks: int) -> 
     index = index_with()
     index.chunk_count = chunks
     half = int(MIN_UNITS + UNITS_OF_CHUNK * chunks) // 2
-    assert half_budget(index) == half
-    journal = Journal(units=half)
-    afford_terms(index, ["a"], journal)
-    assert journal.units == 2 * half - TERM_UNITS
+    assert early_budget(index, "") == half
+    # A long query leaves less to its stages, and not to its terms.
+    for length, counted in ((1, 1), (MAX_QUERY_CHARACTERS, 1_000), (2_000, 1_000)):
+        query = "x" * length
+        journal = Journal(query, units=early_budget(index, query))
+        assert journal.units == half - counted * CHARACTER_UNITS > 0
+        afford_terms(index, ["a"], journal)
+        assert journal.units == 2 * half - TERM_UNITS
 
 
 def test_the_clock_decides_only_after_very_long() -> None:

@@ -1,7 +1,9 @@
 """Identifiers that an index has, and those that it does not have though it has their parts."""
 
 import math
+import random
 import re
+import sys
 from itertools import accumulate
 from types import SimpleNamespace
 from typing import Any
@@ -147,6 +149,59 @@ def test_the_owners_identifiers_are_looked_for_as_written() -> None:
     assert unknown("quick way", "quick [a-z]+") == ()
     assert unknown("quick call", "quick [a-z]+") == ("quick call",)
     assert unknown("call the guests-way", "[a-z]+-way") == ("guests-way",)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_comparing_letters_first_changes_no_answer(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    chooser = random.Random(seed)
+    parts = [
+        "max",
+        "Wi",
+        "Fi",
+        "std",
+        "7",
+        "40",
+        "d",
+        "\u00e9t\u00e9",
+        "Stra\u00dfe",
+        "\uff21\uff22",
+    ]
+    joints = ["", "-", "_", "::", ".", " ", "--", "\u2013", ", "]
+
+    def written() -> str:
+        count = chooser.randrange(2, 5)
+        return "".join(chooser.choice(parts) + chooser.choice(joints) for _ in range(count))
+
+    index = make_index([(written(), " ".join(written() for _ in range(9))) for _ in range(20)])
+    queries = [f"{chooser.choice(['', '--', '_'])}{written().strip()}" for _ in range(200)]
+    named = [unknown(query, r"\w+[-_.:]+\w+", index=index) for query in queries]
+    assert () in named and any(named)
+    monkeypatch.setattr(
+        sys.modules[find_unknown_identifiers.__module__], "letters_of", lambda _: b""
+    )
+    assert named == [unknown(query, r"\w+[-_.:]+\w+", index=index) for query in queries]
+
+
+def test_pattern_is_compiled_only_if_some_text_has_the_letters_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    patterns, compile_pattern = list[str](), re.compile
+    monkeypatch.setattr(re, "compile", lambda text: patterns.append(text) or compile_pattern(text))
+    assert unknown("PII-2024-0043") == ("PII-2024-0043",)
+    assert not patterns
+    assert unknown("--verbose") == ()
+    assert len(patterns) == 1
+
+
+@pytest.mark.parametrize(("left", "found"), [(0, ("--quick",)), (-1, ())])
+def test_what_it_costs_to_look_for_an_identifier(left: int, found: tuple[str, ...]) -> None:
+    # One chunk has the term, and is read.
+    journal = Journal(units=2_000 + 1 + 1_000 + left)
+    _, tokens = TOKENIZER.tokenize_query("--quick")
+    assert find_unknown_identifiers(INDEX, "--quick", tokens, (), journal) == found
+    assert (journal.units == 0) == ("budget" not in journal.stages) == bool(found)
 
 
 def test_nothing_is_called_unknown_while_it_may_stand_in_what_was_not_read() -> None:

@@ -32,6 +32,7 @@ from .tokens import remember
 FORMAT_VERSION = 1
 CONTINUATION = "##"  # Marks a piece that goes on with a word.
 
+BEGINNING = 4  # Characters of a piece, by which the longest that may come next is known.
 MAX_WORD_LENGTH = 128  # Longer runs, most of them encoded data, count as not covered.
 
 MAX_CHARACTERS = 2**20
@@ -97,7 +98,7 @@ class PieceCutter:
 
     def __init__(self, pieces: Sequence[str], language: str = "none", entries: int = 8_192) -> None:
         self.numbers = dict(zip(pieces, range(len(pieces)), strict=True))
-        longest = max(map(len, pieces), default=0)
+        longest = {piece[:BEGINNING]: len(piece) for piece in sorted(pieces, key=len)}
         cut = partial(_cut_word, self.numbers, longest, language == "english")
         self.cut_word = remember(cut, entries)
 
@@ -106,26 +107,27 @@ class PieceCutter:
         return [*map(self.cut_word, split_words(text[:MAX_CHARACTERS]))]
 
 
-def _cut_word(numbers: Mapping[str, int], longest: int, is_english: bool, text: str) -> Word:
+def _cut_word(
+    numbers: Mapping[str, int], longest: Mapping[str, int], is_english: bool, text: str
+) -> Word:
     """Cut off the longest piece, from the left, and pass over what begins none."""
     if is_english:
         text = american(text)
-    covered = ""
+    start, rest, passed = (0, text, "") if len(text) <= MAX_WORD_LENGTH else (0, "", text)
     rows: list[int] = []
-    start = 0 if len(text) <= MAX_WORD_LENGTH else len(text)
-    while start < len(text):
-        prefix = CONTINUATION if start else ""
-        stop = min(len(text), start + longest)
-        while stop > start and (row := numbers.get(prefix + text[start:stop])) is None:
+    while len(rest) > start:
+        stop = min(len(rest), longest.get(rest[:BEGINNING], BEGINNING - 1))
+        while stop > start and rest[:stop] not in numbers:
             stop -= 1
         if stop > start:
-            assert row is not None
-            rows.append(row)
-            covered += text[start:stop]
-        start = max(stop, start + 1)
-    letters, covered_letters = (sum(map(str.isalpha, each)) for each in (text, covered))
-    digits, covered_digits = len(text) - letters, len(covered) - covered_letters
-    return Word(tuple(rows), letters, covered_letters, digits, covered_digits)
+            rows.append(numbers[rest[:stop]])
+        else:
+            passed += rest[start]
+            stop += 1
+        rest, start = CONTINUATION + rest[stop:], len(CONTINUATION)
+    letters, missed = (sum(map(str.isalpha, each)) for each in (text, passed))
+    digits = len(text) - letters
+    return Word(tuple(rows), letters, letters - missed, digits, digits - len(passed) + missed)
 
 
 @dataclass(slots=True)

@@ -22,6 +22,7 @@ from .tokens import Token
 Patterns = Sequence[re.Pattern[str]]
 
 MAX_PATTERN_INPUT = 200  # Characters of a query; for a longer one no chunks are read either.
+SEARCH_UNITS = 2_000  # To look for the chunks that may have an identifier.
 READ_CHUNKS = 50  # At most, for all identifiers of a query together.
 
 _OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
@@ -32,6 +33,7 @@ _QUANTITY = re.compile(
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 _LETTER = re.compile(r"[^\W\d_]")
+_OTHER_BYTES = bytes(byte for byte in range(256) if byte > 127 or not chr(byte).isalnum())
 _LEAD, _TAIL = re.compile(r"\A[\W_]*"), re.compile(r"[\W_]*\Z")
 
 
@@ -147,17 +149,24 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Jo
     fewest = min(map(frequency, terms), default=0)
     if not fewest or not most_read:
         return fewest > 0
-    units = sum(map(frequency, terms)) + min(fewest, most_read) * TEXT_UNITS
+    units = SEARCH_UNITS + sum(map(frequency, terms)) + min(fewest, most_read) * TEXT_UNITS
     if not journal.spend("unknown_identifiers", units):
         return True
-    written = _as_written(text)
+    letters = letters_of(unicodedata.normalize("NFKC", text).casefold())
     for number in index.keyword_lane.search(terms, most_read).chunks:
         chunk = index.chunk(int(number))
         passage = "\n".join([*chunk.headings(), chunk.text])
-        if written.search(unicodedata.normalize("NFKC", passage).casefold()):
+        folded = unicodedata.normalize("NFKC", passage).casefold()
+        # To compile a pattern takes as long as to read several chunks.
+        if letters in letters_of(folded) and _as_written(text).search(folded):
             return True
     # Where terms do not tell, it may be in a chunk that was not read.
     return not identifier.is_told_by_terms and fewest > most_read
+
+
+def letters_of(text: str) -> bytes:
+    """Return the letters and digits that ASCII has, without what is between them."""
+    return text.encode("utf-8", "replace").translate(None, _OTHER_BYTES)
 
 
 def _as_written(text: str) -> re.Pattern[str]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from ..index.reader import Index
 from .settings import InvalidRequestError
+from .tokens import MAX_QUERY_CHARACTERS
 
 Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
@@ -19,6 +20,7 @@ MAX_QUERY_LENGTH = 2_000  # Characters.
 # out in every process. A unit is a posting in a search, some 20 ns; all else counts as so many.
 MIN_UNITS, UNITS_OF_CHUNK = 80_000, 1.5
 TERM_UNITS, TEXT_UNITS = 500, 1_000  # To look a term up, and to read the text of a chunk.
+CHARACTER_UNITS = 30  # Of a query: the words of a long one take time, which its stages have less.
 MAX_SECONDS = 5.0  # Of the processor, where counting has failed to bound a query.
 TOO_MUCH = "This query takes too much work, so some of it was left out."
 
@@ -69,9 +71,10 @@ class Journal:
         self.note("budget", stopped=[*dict.fromkeys([*stopped, stage])], notice=TOO_MUCH)
 
 
-def half_budget(index: Index) -> int:
-    """Return half of the units of a query: what stages may spend before its terms are known."""
-    return int(MIN_UNITS + UNITS_OF_CHUNK * index.chunk_count) // 2
+def early_budget(index: Index, query: str) -> int:
+    """Return the units that stages may spend before the terms of a query are known."""
+    half = int(MIN_UNITS + UNITS_OF_CHUNK * index.chunk_count) // 2
+    return half - CHARACTER_UNITS * min(len(query), MAX_QUERY_CHARACTERS)
 
 
 def afford_terms(index: Index, terms: Sequence[str], journal: Journal) -> list[str]:
@@ -79,7 +82,7 @@ def afford_terms(index: Index, terms: Sequence[str], journal: Journal) -> list[s
     frequency = index.keyword_lane.frequency
     # The impacts of a term that is there several times are multiplied.
     cost = {t: TERM_UNITS + min(times, 2) * frequency(t) for t, times in Counter(terms).items()}
-    journal.units += half_budget(index)
+    journal.units += 2 * early_budget(index, "") - early_budget(index, journal.query)
     for term in sorted(cost, key=lambda term: (cost[term], term)):
         # Every query comes here, and the clock of `spend` takes longer than all else.
         if cost[term] > journal.units:

@@ -36,7 +36,7 @@ ENGLISH_STOP_WORDS = frozenset(
 
 MAX_TOKEN_LENGTH = 128  # Longer runs, most of them encoded data, give no terms.
 MAX_QUERY_TERMS = 64  # Distinct ones; only the beginning of a longer query is searched for.
-MAX_QUERY_CHARACTERS = 2_000  # After NFKC, which makes up to 18 characters of one.
+MAX_QUERY_CHARACTERS = 1_000  # Before and after NFKC, which makes up to 18 of one.
 MAX_REMEMBERED_LENGTH = 64  # So that what queries bring stays small in memory.
 MAX_HEADING_TERMS = 24  # A longer query names no heading.
 
@@ -166,7 +166,7 @@ class Tokenizer:
         """Return the query, or its beginning in NFKC if that exceeds a limit, and its tokens."""
         if query.isascii() and len(query) <= MAX_QUERY_TERMS:  # So it has no more terms either.
             return query, self.tokenize(query)
-        normal = unicodedata.normalize("NFKC", query)
+        normal = unicodedata.normalize("NFKC", query[:MAX_QUERY_CHARACTERS])
         beginning = normal[:MAX_QUERY_CHARACTERS]
         tokens, found = list[Token](), set[str]()
         for match in _token_pattern().finditer(beginning):
@@ -179,7 +179,8 @@ class Tokenizer:
             tokens.append(token)
             if text != match[0]:
                 return normal[: match.start() + len(text)], tokens
-        return (query if beginning == normal else beginning), tokens
+        is_whole = max(len(query), len(normal)) <= MAX_QUERY_CHARACTERS
+        return (query if is_whole else beginning), tokens
 
     def terms(self, text: str) -> list[str]:
         """Return the index terms of `text`, in order and with repetitions."""
