@@ -22,7 +22,7 @@ from foundry.runtime.index.reader import hash_key
 
 KNOWN_ITEMS = 5
 MAX_KNOWN_ITEM_LENGTH = 200
-SAMPLES = 128
+SAMPLES = 64
 
 _BOILERPLATE = frozenset(
     (

@@ -1,7 +1,7 @@
 """Builds the dense lane's files: quantised vectors, sign sketch, and the depth it must be read."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.indexing.calibration import depth_of, recall_of
 from foundry.indexing.files import ArrayFile, write_array
 from foundry.indexing.nearest import UNKNOWN, KnownNearest, Nearest
 from foundry.runtime.index.layout import IndexLayout
@@ -23,7 +24,6 @@ from foundry.runtime.retrieval.dense_lane import (
 from foundry.runtime.retrieval.quantising import quantise
 
 RECALL_DEPTH = 20
-TARGET_RECALL = 0.99
 MIN_CANDIDATES = 200
 CANDIDATE_STEP = 50
 BLOCK = 8_192
@@ -56,10 +56,11 @@ Outcome = TypeVar("Outcome")
 
 @dataclass(frozen=True, slots=True)
 class SketchDepth:
-    """How many candidates the sketch must deliver, and the recall@20 that this reached."""
+    """How many candidates the sketch must deliver, and the recall@20 that this reached, by the
+    shape of the queries."""
 
     candidates: int
-    recall: float
+    recall: dict[str, float]
 
 
 class VectorsBuilder:
@@ -173,31 +174,35 @@ class WrittenVectors:
             cosines = np.take_along_axis(cosines, best, axis=1)
         return Nearest(chunks, cosines)
 
-    def measure(self, queries: NDArray[np.float32], nearest: NDArray[np.int64]) -> SketchDepth:
-        """Return the least number of candidates that finds 99 % of the `nearest` (q, depth).
+    def measure(
+        self, queries: NDArray[np.float32], nearest: NDArray[np.int64], shapes: Sequence[str]
+    ) -> SketchDepth:
+        """Return the least number of candidates that finds enough of the `nearest` (q, depth) to
+        queries (q, d) of these shapes (q,); see `depth_of`.
 
         A neighbour is found by as many candidates as there are chunks nearer to the query by
         Hamming distance, and one; if half of the bits come first, it must be among those that
         pass.
         """
         if not nearest.size:
-            return SketchDepth(MIN_CANDIDATES, 1.0)
+            return SketchDepth(MIN_CANDIDATES, {})
         signs = pack_signs(queries, self.centre).T
         all_pass = len(self.scales) // HALVED_SIZE
 
         def count_needed(number: int) -> NDArray[np.int64]:
             query, sign, own = queries[number], signs[number], nearest[number]
+            nearer = _count_nearer(hamming(self.sketch, sign), own)
+            if all_pass < MIN_CANDIDATES:  # All bits of all are compared.
+                return nearer + 1
             half, _ = order_halves(query, self.centre)
             rough = _count_nearer(hamming(self.sketch[half], sign[half]), own) // PASSING
-            nearer = _count_nearer(hamming(self.sketch, sign), own)
             return np.maximum(nearer, np.minimum(rough, all_pass)) + 1
 
         with ThreadPoolExecutor(THREADS) as threads:
-            needed = [*threads.map(count_needed, range(len(queries)))]
-        ranked = np.sort(np.concatenate(needed))
-        least = int(ranked[min(len(ranked) - 1, int(np.ceil(len(ranked) * TARGET_RECALL)) - 1)])
-        candidates = max(MIN_CANDIDATES, -(-least // CANDIDATE_STEP) * CANDIDATE_STEP)
-        return SketchDepth(candidates, round(float(np.mean(ranked <= candidates)), 4))
+            needed = np.stack([*threads.map(count_needed, range(len(queries)))])
+        steps = -(-depth_of(needed, shapes) // CANDIDATE_STEP)
+        candidates = max(MIN_CANDIDATES, steps * CANDIDATE_STEP)
+        return SketchDepth(candidates, recall_of(needed, shapes, candidates))
 
 
 def background_of(cosines: NDArray[np.float32]) -> float:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from foundry.config.search import IndexOptions
 from foundry.embedding.embedder import Embedder
 from foundry.files import hash_file, sync_file
+from foundry.indexing.calibration import HEADING, CalibrationQuery, spans_of
 from foundry.indexing.carried import Carrying, Previous
 from foundry.indexing.columns import DocumentColumns
 from foundry.indexing.files import RecordFile, describe_files, encode_json, open_stored
@@ -208,17 +209,22 @@ class IndexWriter:
             texts = (chunk.text for chunk in self._read_chunks())
             words = frequent_words(texts, self._tokenizer, self._options.expansion_words)
             write_expansion(self._layout, words, encoder.encode)
-        samples = [PROBE_TEXT, *self._headings.samples()]
+        assert self._described is not None
+        self._described.result()
+        asked = [CalibrationQuery(text, HEADING) for text in self._headings.samples()]
+        asked += spans_of(layout, self._tokenizer)
+        samples = [PROBE_TEXT, *(query.text for query in asked)]
         queries = encoder.encode([*samples, *BACKGROUND_QUESTIONS])
         has_vector = np.asarray(queries.any(axis=1))
         # Without English words in the corpus, the usual probe may have no vector.
         probe = int(np.argmax(has_vector[: len(samples)]))
-        asked, ours = queries[1:][has_vector[1:]], int(has_vector[1 : len(samples)].sum())
+        shapes = [query.shape for query, has in zip(asked, has_vector[1:], strict=False) if has]
+        vectors, ours = queries[1:][has_vector[1:]], len(shapes)
         known = None if self._carrying is None else self._carrying.nearest(self.chunk_count)
-        nearest = self._written.nearest(asked, known)
+        nearest = self._written.nearest(vectors, known)
         if self._left is not None:
-            nearest.leave(self._left, asked)
-        measured = self._written.measure(asked[:ours], nearest.chunks[:ours])
+            nearest.leave(self._left, vectors)
+        measured = self._written.measure(vectors[:ours], nearest.chunks[:ours], shapes)
         self._dense = DenseManifest(
             **asdict(embedder.contract),
             query=asdict(encoder.figures),

@@ -23,6 +23,8 @@ def show_index(facts: Mapping[str, Any]) -> Iterator[str]:
             f" {dense['chunks_without_vector']:,} chunks have none"
         )
         yield f"queries: {dense['query']['encoder']}: {dense['query']['reason']}"
+        recall = ", ".join(f"{shape} {share:.3f}" for shape, share in dense["recall_at_20"].items())
+        yield f"recall@20 of {dense['candidates']:,} candidates: {recall or 'not measured'}"
     yield ""
     sources = [
         [entry["name"], f"{entry['documents']:,}", f"{entry['chunks']:,}"]

@@ -245,7 +245,9 @@ def test_vectors_do_not_depend_on_the_blocks_in_which_they_are_read(
             builder.add(part)
         written = builder.write()
         nearest = written.nearest(embeddings[:5])
-        measured = written.measure(embeddings[:5], nearest.chunks)
+        measured = written.measure(
+            embeddings[:5], nearest.chunks, ["heading"] * len(embeddings[:5])
+        )
     rows, scales = quantise(embeddings)
     floats = rows.astype(np.float32) * scales[:, np.newaxis]
     centre = np.load(layout.vector_centre)
@@ -256,4 +258,6 @@ def test_vectors_do_not_depend_on_the_blocks_in_which_they_are_read(
     assert np.array_equal(np.load(layout.sketch), pack_signs(floats, centre))
     # With one block for all.
     nearest = written.nearest(embeddings[:5])
-    assert measured == written.measure(embeddings[:5], nearest.chunks)
+    assert measured == written.measure(
+        embeddings[:5], nearest.chunks, ["heading"] * len(embeddings[:5])
+    )

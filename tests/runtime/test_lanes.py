@@ -256,8 +256,8 @@ def test_the_sketch_finds_what_a_full_scan_finds(
     builder = VectorsBuilder(IndexLayout(tmp_path), 128)
     builder.add(vectors)
     written = builder.write()
-    measured = written.measure(queries, written.nearest(queries).chunks)
-    assert measured.recall >= 0.99
+    measured = written.measure(queries, written.nearest(queries).chunks, ["heading"] * len(queries))
+    assert measured.recall["heading"] >= 0.99
     assert measured.candidates < 3000
     assert (len(vectors) > size * measured.candidates) == (size == 10)
 

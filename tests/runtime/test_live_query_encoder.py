@@ -47,7 +47,7 @@ def make_manifest(provider: str = "openai", encoder: str = "same") -> DenseManif
         query={"encoder": encoder},
         encoder_sha256="",
         candidates=20,
-        recall_at_20=1.0,
+        recall_at_20={"heading": 1.0},
         probe_text=PROBE,
         probe_vector=[round(float(value), 6) for value in unit(PROBE)],
     )

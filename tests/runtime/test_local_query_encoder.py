@@ -54,7 +54,7 @@ MANIFEST = DenseManifest(
     query={"encoder": "same"},
     encoder_sha256="",
     candidates=20,
-    recall_at_20=1.0,
+    recall_at_20={"heading": 1.0},
     probe_text=PROBE,
     probe_vector=WordModel().embed([f"query: {PROBE}"], "query")[0].tolist(),
 )

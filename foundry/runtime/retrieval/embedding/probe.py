@@ -20,7 +20,8 @@ PROBE_TOLERANCE = 0.99
 
 @dataclass(frozen=True, slots=True)
 class DenseManifest:
-    """How the vectors were made; `candidates` chunks from the sketch give `recall_at_20`.
+    """How the vectors were made; `candidates` chunks from the sketch give `recall_at_20`, by the
+    shape of queries.
 
     The `encoder` in `query` is the documents' `own` table, one `distilled` from the model, or the
     `same` model. `background` is the median cosine of the best chunk to questions about other
@@ -37,7 +38,7 @@ class DenseManifest:
     query: dict[str, Any]
     encoder_sha256: str
     candidates: int
-    recall_at_20: float
+    recall_at_20: dict[str, float]
     probe_text: str
     probe_vector: list[float]
     background: float = 0.5

@@ -25,7 +25,7 @@ DENSE: dict[str, Any] = {
     "query": {"encoder": "same"},
     "encoder_sha256": "",
     "candidates": 20,
-    "recall_at_20": 1.0,
+    "recall_at_20": {"heading": 1.0},
     "probe_text": "pump",
     "probe_vector": [0.6, 0.8],
 }

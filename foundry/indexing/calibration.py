@@ -1,0 +1,89 @@
+"""The queries that the dense lane is measured by: headings, and words as texts have them.
+
+A heading resembles its chunk more than what people type does, so by headings alone the depth of
+the sketch comes out too small: at 118,000 chunks by a factor of five. Spans of texts stand for
+queries of one word to six. They come from the chunks whose ids have the least hashes, and are cut
+by these, so that a change to some documents leaves nearly all of the queries, and what is nearest
+to them, as they were.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.indexing.files import open_stored
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.retrieval.tokens import Tokenizer
+
+HEADING = "heading"
+SPANS = 256
+MAX_SPAN_CHARACTERS = 200
+"""Longer ones are data, which nobody types."""
+
+CHUNKS_A_SPAN = 4
+"""So many chunks are read at most for each span, since some have too few words."""
+
+TARGET_RECALL = 0.99
+"""Of the queries of each shape: a mean over all would leave single words behind."""
+
+_WORDS = (("1 word", 1, 1), ("2 words", 2, 2), ("3 words", 3, 3), ("4 to 6 words", 4, 6))
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationQuery:
+    """A query, and what it is: a `heading`, or so many words of a text."""
+
+    text: str
+    shape: str
+
+
+def spans_of(layout: IndexLayout, tokenizer: Tokenizer) -> list[CalibrationQuery]:
+    """Return at most SPANS spans, of each length about as many, of an index whose chunks and their
+    tables are written."""
+    spans: list[CalibrationQuery] = []
+    rows = open_stored(layout.chunk_ids)[:, : CHUNKS_A_SPAN * SPANS].T.tolist()
+    offsets = open_stored(layout.chunk_offsets)
+    with layout.chunks.open("rb") as file:
+        for key, number in rows:
+            if len(spans) == SPANS:
+                break
+            file.seek(int(offsets[number]))
+            words = json.loads(file.readline())["text"].split()
+            drawn, place = divmod(key, len(_WORDS))
+            shape, least, most = _WORDS[place]
+            drawn, more = divmod(drawn, most - least + 1)
+            length = least + more
+            start = drawn % max(1, len(words) - length + 1)
+            span = " ".join(words[start : start + length])
+            is_whole = len(words) >= length and len(span) <= MAX_SPAN_CHARACTERS
+            if is_whole and tokenizer.terms(span):
+                spans.append(CalibrationQuery(span, shape))
+    return spans
+
+
+def depth_of(needed: NDArray[np.int64], shapes: Sequence[str]) -> int:
+    """Return the least depth at which queries of each shape find TARGET_RECALL of what is nearest.
+
+    `needed` (q, k) are the depths at which the k nearest to each query are found.
+    """
+    return max(
+        int(ranked[math.ceil(len(ranked) * TARGET_RECALL) - 1])
+        for ranked in map(np.sort, _by_shape(needed, shapes).values())
+    )
+
+
+def recall_of(needed: NDArray[np.int64], shapes: Sequence[str], depth: int) -> dict[str, float]:
+    """Return the share of what is nearest that a depth finds, 0 to 1, by the shape of queries."""
+    return {
+        shape: round(float(np.mean(own <= depth)), 4)
+        for shape, own in _by_shape(needed, shapes).items()
+    }
+
+
+def _by_shape(needed: NDArray[np.int64], shapes: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+    every = np.array(shapes)
+    return {shape: needed[every == shape].ravel() for shape in dict.fromkeys(shapes)}
