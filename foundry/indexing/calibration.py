@@ -27,8 +27,8 @@ MAX_SPAN_CHARACTERS = 200
 CHUNKS_A_SPAN = 4
 """So many chunks are read at most for each span, since some have too few words."""
 
-TARGET_RECALL = 0.99
-"""Of the queries of each shape: a mean over all would leave single words behind."""
+TARGET_RECALL, LEAST_RECALL = 0.99, 0.985
+"""Of all queries, and of those of each shape, whose depth few of its queries decide."""
 
 _WORDS = (("1 word", 1, 1), ("2 words", 2, 2), ("3 words", 3, 3), ("4 to 6 words", 4, 6))
 
@@ -66,14 +66,17 @@ def spans_of(layout: IndexLayout, tokenizer: Tokenizer) -> list[CalibrationQuery
 
 
 def depth_of(needed: NDArray[np.int64], shapes: Sequence[str]) -> int:
-    """Return the least depth at which queries of each shape find TARGET_RECALL of what is nearest.
+    """Return the least depth at which TARGET_RECALL of what is nearest to all queries is found,
+    and LEAST_RECALL for each shape.
 
     `needed` (q, k) are the depths at which the k nearest to each query are found.
     """
-    return max(
-        int(ranked[math.ceil(len(ranked) * TARGET_RECALL) - 1])
-        for ranked in map(np.sort, _by_shape(needed, shapes).values())
-    )
+    by_shape = _by_shape(needed, shapes).values()
+    return max(_depth(needed, TARGET_RECALL), *(_depth(own, LEAST_RECALL) for own in by_shape))
+
+
+def _depth(needed: NDArray[np.int64], recall: float) -> int:
+    return int(np.sort(needed, axis=None)[math.ceil(needed.size * recall) - 1])
 
 
 def recall_of(needed: NDArray[np.int64], shapes: Sequence[str], depth: int) -> dict[str, float]:
