@@ -76,7 +76,7 @@ def test_the_sketch_pass_rescores_all_that_are_as_near_as_the_last(
     dimensions: int, share: float
 ) -> None:
     chooser = np.random.default_rng(9)
-    count, depth = WORDS_AT_ONCE // 2 + 300, 40
+    count, depth = WORDS_AT_ONCE // 2 + 300, 400
     rows = chooser.integers(-127, 128, (count, dimensions), dtype=np.int8)
     scales = np.full(count, 0.01, dtype=np.float32)
     centre = np.zeros(dimensions, dtype=np.float32)
@@ -86,7 +86,7 @@ def test_the_sketch_pass_rescores_all_that_are_as_near_as_the_last(
 
     distances = ((rows > 0) != (query > 0)).sum(axis=1)
     pool = np.flatnonzero(allowed)
-    pool = pool[distances[pool] <= np.sort(distances[pool])[2 * 30 - 1]]
+    pool = pool[distances[pool] <= np.sort(distances[pool])[depth - 1]]
     cosines = lane.scores(query, pool)
     order = np.lexsort((pool, -cosines))[:30]
     hits = lane.search(query, 30, allowed if share < 1 else None)
@@ -102,7 +102,7 @@ def test_of_many_sketches_all_bits_are_compared_where_half_of_them_are_near(
     dimensions: int, telling: slice, share: float
 ) -> None:
     chooser = np.random.default_rng(5)
-    depth = 10
+    depth = 40
     count = HALVED_SIZE * depth + 1
     rows = chooser.integers(-127, 128, (count, dimensions), dtype=np.int8)
     scales = np.full(count, 0.01, dtype=np.float32)

@@ -23,7 +23,7 @@ EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than bot
 # Few enough for what is computed to stay in the processor's cache.
 WORDS_AT_ONCE, ROWS_AT_ONCE = 60_000, 256
 PICKED_SHARE = 8  # Only the sketches of what a filter lets through are read below an eighth.
-HALVED_SIZE = 512  # With more chunks than this for each candidate, half of the bits are read first,
+HALVED_SIZE = 128  # With more chunks than this for each candidate, half of the bits are read first,
 PASSING = 16  # and all bits of this many chunks for each candidate.
 
 # 127 * 127 * 1040 < 2**24: the widest sum of products that float32 holds exactly.
