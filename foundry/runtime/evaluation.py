@@ -122,9 +122,11 @@ def add_eval(commands: Any) -> None:
 
 def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
     index, questions = current_index(), read_questions(chosen.questions)
+    # [recency
     if newest := index.part(FilterColumns).newest_date():
-        # Where age counts, it is counted from here: figures must not change with the calendar.
+        # Age is counted from here: figures must not change with the calendar.
         os.environ.setdefault("REFERENCE_DATE", newest)
+    # ]
     metrics = {}
     for mode in chosen.mode or (MODES if index.manifest.dense else ("hybrid", "keyword")):
         values = [

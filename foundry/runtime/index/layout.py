@@ -49,10 +49,12 @@ class IndexLayout:
         self.posting_offsets = root / "postings.offsets.npy"  # (v + 1,) places in both:
         self.posting_chunks = root / "postings.chunks.npy"  # uint32 (p,): chunk numbers
         self.posting_impacts = root / "postings.impacts.npy"  # float32 (p,): see `keyword_lane`
+        # [vectors
         self.vectors = root / "vectors.i8.npy"  # int8 (n, d): scaled to fill the range
         self.vector_scales = root / "vectors.scale.npy"  # float32 (n,): 0 without a vector
         self.vector_centre = root / "vectors.centre.npy"  # float32 (d,): the mean vector
         self.sketch = root / "sketch.npy"  # uint64 (ceil(d / 64), n): sign bits
+        # ]
         self.filter_sources = root / "filters.source.npy"  # uint16 (n,): `Manifest.sources`
         self.filter_modified = root / "filters.modified.npy"  # int64 (n,): seconds since 1970
         self.filter_tag_offsets = root / "filters.tags.offsets.npy"  # (t + 1,), of `Manifest.tags`:
@@ -66,7 +68,9 @@ class IndexLayout:
         # [expansion
         self.expansion = root / "expansion"  # `ExpansionLayout`, if there is one
         # ]
+        # [vectors
         self.encoder = root / "encoder"  # `EncoderLayout`
+        # ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,16 +69,22 @@ class Index:
     """One published version of an index. Immutable, and safe to share between threads."""
 
     kinds: ClassVar[list[Callable[["Index"], object]]] = []  # See `opened_with_index`.
+    # [vectors or access
     # Only of an index that was opened with vectors.
     dense_lane: VectorLane
+    # ]
+    # [vectors
     encoder: QueryEncoder
+    # ]
 
     def __init__(
         self,
         files: IndexFiles,
         keyword_lane: TermLane,
+        # [vectors
         dense_lane: VectorLane | None = None,
         encoder: QueryEncoder | None = None,
+        # ]
     ) -> None:
         """Map the chunks of `files`. Raises IndexUnusableError."""
         self.layout = layout = files.layout
@@ -89,8 +95,10 @@ class Index:
         self._files = files
         self.tokenizer = Tokenizer(manifest.language)
         self.keyword_lane = keyword_lane
+        # [vectors
         if dense_lane is not None and encoder is not None:
             self.dense_lane, self.encoder = dense_lane, encoder
+        # ]
         paths = layout.chunks, layout.chunk_offsets, layout.chunk_ids
         self.chunk_lines = RecordLines(*paths, manifest.chunks)
         self._parts: dict[object, Any] = {}

@@ -79,7 +79,10 @@ class ChunkRecord(Record):
         """Return the headings above the text: the title, if it tells something, and sections."""
         return [*informative_title(self.title, self.document_id, self.section), *self.section]
 
+    # [chat or command_line
     def titled_section(self) -> list[str]:
         """Return the title and the section, to be shown in one line."""
         section = self.section[1:] if self.section[:1] == [self.title] else self.section
         return [self.title, *section]
+
+    # ]

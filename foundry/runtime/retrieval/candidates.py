@@ -90,6 +90,7 @@ class TermLane(Protocol):
     # ]
 
 
+# [vectors or access
 class VectorLane(Protocol):
     """The dense lane of an index. Queries are unit vectors (d,)."""
 
@@ -108,6 +109,8 @@ class VectorLane(Protocol):
         """Return how far a query is from what chunks are about; see `distance_from`."""
 
 
+# ]
+# [vectors
 class QueryEncoder(Protocol):
     """Embeds queries."""
 
@@ -115,6 +118,7 @@ class QueryEncoder(Protocol):
         """Return the unit vector (d,) of a query; None if it has none."""
 
 
+# ]
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """Chunks (m,), ascending numbers, with their scores in each lane and overall, all (m,).

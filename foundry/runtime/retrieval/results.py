@@ -20,11 +20,13 @@ MOST_ABSENT, LEAST_CHUNKS = 0.35, 1_000  # Share of terms in no chunk; fewer lac
 # [snippets
 Span: TypeAlias = tuple[int, int]  # The offsets of the first character, and after the last.
 # ]
+# [mcp or chat or command_line
 HEDGES: Mapping[Match, str] = {
     "weak": "The documents may not answer this",
     "none": "Nothing in the documents matches well",
 }
 """What every interface says of what it shows, where the best match is not strong."""
+# ]
 
 
 @dataclass(slots=True)
@@ -121,11 +123,13 @@ class SearchResponse(Record):
         return is_covered
 
 
+# [mcp or chat
 def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
     """Return what stages have to tell whoever asks."""
     return [details["notice"] for details in stages.values() if "notice" in details]
 
 
+# ]
 def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
     """Yield every candidate as a hit, best first, reading each when it is asked for."""
     lanes = [candidates.semantic, candidates.keyword]

@@ -170,6 +170,7 @@ def test_origin(origins: list[str], status: int, path: str) -> None:
     assert client.request(headers, path=path) == 403
 
 
+# [callers
 def refuse(scope: Scope) -> None:
     raise HTTPException(401, scope["path"])
 
@@ -201,6 +202,7 @@ def test_each_kind_of_work_has_its_rate() -> None:
     assert client.request(with_host("localhost"), path="/chat", method="GET") == 200
 
 
+# ]
 # ]
 def test_body_is_limited_as_declared() -> None:
     client = Client(limit=10)
@@ -355,9 +357,8 @@ KINDS |= {"/mcp": "mcp", "/mcp/": "mcp"}
 @pytest.mark.parametrize("path", [*NO_WORK, *KINDS])
 def test_kinds_of_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = KINDS.get(path)
-    queues = {path: kind for path, kind in KINDS.items() if kind != "search"}
 
-    def kinds_of(method: str, queues: dict[str, str]) -> list[str]:
+    def kinds_of(method: str, **options: Any) -> list[str]:
         taken: list[Slots] = []
 
         async def take(self: Slots) -> None:
@@ -365,7 +366,7 @@ def test_kinds_of_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
             await self._free.acquire()
 
         monkeypatch.setattr(Slots, "take", take)
-        answer = Client(queues=queues).middleware
+        answer = Client(**options).middleware
         head = {"method": method, "path": path, "headers": [(b"host", b"localhost")]}
 
         async def receive() -> Message:
@@ -377,12 +378,16 @@ def test_kinds_of_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
         asyncio.run(answer({"type": "http", **head}, receive, ignore))
         return [kind for slots in taken for kind, own in answer._slots.items() if own is slots]
 
-    assert kinds_of("POST", queues) == [kind] * (kind is not None)
-    assert kinds_of("GET", queues) == ["search"] * (kind is not None)
+    # [mcp or chat
+    queues = {path: kind for path, kind in KINDS.items() if kind != "search"}
+    assert kinds_of("POST", queues=queues) == [kind] * (kind is not None)
+    assert kinds_of("GET", queues=queues) == ["search"] * (kind is not None)
+    # ]
     # Interfaces that are left out have no queue of their own.
-    assert kinds_of("POST", {}) == ["search"] * (kind is not None)
+    assert kinds_of("POST") == ["search"] * (kind is not None)
 
 
+# [hooks
 def test_the_hook_of_the_owner_refuses_all_but_health_checks() -> None:
     asked: list[tuple[str, str]] = []
 
@@ -401,6 +406,7 @@ def test_the_hook_of_the_owner_refuses_all_but_health_checks() -> None:
     assert asked == []
 
 
+# ]
 def test_refusals_are_answered_as_the_application_answers_failures() -> None:
     async def answer(request: Request, error: Exception) -> Response:
         problem = describe_failure(request, error)
