@@ -7,14 +7,12 @@ import argparse
 import hashlib
 import json
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .cli import Answer, Search
 from .index.reader import Index, current_index
-from .retrieval.filters import FilterColumns
 from .retrieval.journal import MAX_TOP_K, MODES
 from .retrieval.results import SearchResponse
 from .retrieval.settings import ConfigurationError, cause_of, reading
@@ -122,9 +120,6 @@ def add_eval(commands: Any) -> None:
 
 def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
     index, questions = current_index(), read_questions(chosen.questions)
-    if newest := index.part(FilterColumns).newest_date():
-        # Where age counts, it is counted from here: figures must not change with the calendar.
-        os.environ.setdefault("REFERENCE_DATE", newest)
     metrics = {}
     for mode in chosen.mode or (MODES if index.manifest.dense else ("hybrid", "keyword")):
         values = [

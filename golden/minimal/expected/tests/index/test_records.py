@@ -86,4 +86,5 @@ def test_headings_repeat_neither_each_other_nor_the_text(
     title: str, section: list[str], headings: list[str], titled: list[str]
 ) -> None:
     chunk = replace(CHUNK, title=title, section=section)
-    assert (chunk.headings(), chunk.titled_section()) == (headings, titled)
+    assert chunk.headings() == headings
+    assert chunk.titled_section() == titled

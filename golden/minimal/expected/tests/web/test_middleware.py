@@ -345,9 +345,8 @@ KINDS |= {"/mcp": "mcp", "/mcp/": "mcp"}
 @pytest.mark.parametrize("path", [*NO_WORK, *KINDS])
 def test_kinds_of_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = KINDS.get(path)
-    queues = {path: kind for path, kind in KINDS.items() if kind != "search"}
 
-    def kinds_of(method: str, queues: dict[str, str]) -> list[str]:
+    def kinds_of(method: str, **options: Any) -> list[str]:
         taken: list[Slots] = []
 
         async def take(self: Slots) -> None:
@@ -355,7 +354,7 @@ def test_kinds_of_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
             await self._free.acquire()
 
         monkeypatch.setattr(Slots, "take", take)
-        answer = Client(queues=queues).middleware
+        answer = Client(**options).middleware
         head = {"method": method, "path": path, "headers": [(b"host", b"localhost")]}
 
         async def receive() -> Message:
@@ -367,10 +366,11 @@ def test_kinds_of_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
         asyncio.run(answer({"type": "http", **head}, receive, ignore))
         return [kind for slots in taken for kind, own in answer._slots.items() if own is slots]
 
-    assert kinds_of("POST", queues) == [kind] * (kind is not None)
-    assert kinds_of("GET", queues) == ["search"] * (kind is not None)
+    queues = {path: kind for path, kind in KINDS.items() if kind != "search"}
+    assert kinds_of("POST", queues=queues) == [kind] * (kind is not None)
+    assert kinds_of("GET", queues=queues) == ["search"] * (kind is not None)
     # Interfaces that are left out have no queue of their own.
-    assert kinds_of("POST", {}) == ["search"] * (kind is not None)
+    assert kinds_of("POST") == ["search"] * (kind is not None)
 
 
 def test_the_hook_of_the_owner_refuses_all_but_health_checks() -> None:

@@ -55,8 +55,6 @@ class Middleware:
 
     The application gets a request when its whole body has arrived, `max_body_bytes` at most, and
     HEAD as GET. Every response has an X-Request-ID, the client's own if it sent a plain one.
-    `queues` names what a POST to a path waits for, `chat` or `mcp`; all others wait for `search`.
-    `check_rates` has a check for some of these three.
     """
 
     app: ASGIApp
@@ -66,9 +64,10 @@ class Middleware:
     max_body_bytes: int
     answer_failure: Callable[[Request, Exception], Awaitable[Response]] = answer_failure
     observe: Observe = lambda _scope, _request_id: nullcontext(Outcome())
+    # What a POST to a path waits for, `chat` or `mcp`; all others wait for `search`.
     queues: Mapping[str, str] = field(default_factory=dict)
     check_token: Check | None = None
-    check_rates: Mapping[str, Check] = field(default_factory=dict)
+    check_rates: Mapping[str, Check] = field(default_factory=dict)  # For some of these three.
     authorise: Callable[[str, str, Mapping[str, str]], bool] | None = None
 
     def __post_init__(self, limits: Limits) -> None:
@@ -114,8 +113,9 @@ class Middleware:
         receive = await self._receive_body(scope, receive)
         answer.is_last = False
         if scope["path"] not in (*OPEN_PATHS, "/metrics"):
-            queues = self.queues if scope["method"] == "POST" else {}
-            kind = queues.get(scope["path"], "search")
+            kind = "search"
+            if scope["method"] == "POST":
+                kind = self.queues.get(scope["path"], kind)
             if kind in self.check_rates:
                 self.check_rates[kind](scope)
             await answer.take(self._slots[kind])
