@@ -185,8 +185,8 @@ def test_files_that_any_folder_has_are_not_counted() -> None:
 
 
 def test_a_single_page_around_versions_is_one_of_them() -> None:
-    files = {f"v{n}/{page}.md": GUIDE for n in (2, 3) for page in "abc"}
-    assert found_in({**files, "a.md": GUIDE}) == ["", "v3", "v2"]
+    files = {f"v{n}/more/{page}.md": GUIDE for n in (2, 3) for page in "abc"}
+    assert found_in({**files, "more/a.md": GUIDE}) == ["", "v3", "v2"]
 
 
 def test_versions_are_found_beside_others_that_share_no_pages() -> None:
@@ -198,6 +198,14 @@ def test_versions_are_found_beside_others_that_share_no_pages() -> None:
 def test_a_page_that_many_others_surround_is_compared() -> None:
     others = {f"v2/{number:03}.md": SETUP for number in range(100)}
     assert found_in({**others, "v1/seal.md": GUIDE, "v2/seal.md": GUIDE}) == ["v2", "v1"]
+
+
+def test_eight_pages_of_two_folders_are_compared() -> None:
+    files = {f"v1/{number:02}.md": GUIDE for number in range(18)}
+    # Every second one is read, and half of them must be alike.
+    files |= {f"v2/{number:02}.md": GUIDE if number < 8 else SETUP for number in range(18)}
+    assert found_in(files) == ["v2", "v1"]
+    assert found_in({**files, "v2/06.md": SETUP}) == []
 
 
 def test_each_folder_is_compared_with_two_others() -> None:

@@ -375,7 +375,7 @@ def test_a_page_has_the_path_of_its_first_text() -> None:
 
 
 def test_headings_before_the_body_are_no_sections() -> None:
-    document = make_document("# One\n\nfirst\n\n# Two\n\nsecond\n")
+    document = make_document("# One\n\n1\n\n# Half\n\n1\n\n# Two\n\nsecond\n")
     start = document.reading.text.index("# Two")
     body = replace(document, reading=replace(document.reading, body_start=start))
     assert [(c.text, c.heading_path) for c in chunk(body, chunking("headings"))] == [

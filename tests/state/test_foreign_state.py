@@ -445,6 +445,14 @@ def test_a_folder_that_only_seems_to_be_a_repository_does_no_harm(built: Project
     assert ".foundry" not in built.succeed("build", "--quiet").stderr
 
 
+def test_without_git_a_state_in_a_repository_is_used(
+    built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (built.root / ".git").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    assert built.ask("seal")["results"]
+
+
 def test_what_git_tracks_in_a_project_around_ours_is_noticed(pulled: Project) -> None:
     inner = Project(pulled.root / "inner")
     shutil.copytree(pulled.root / "sources", inner.root / "sources")
