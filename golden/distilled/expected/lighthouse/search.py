@@ -9,6 +9,7 @@ from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, pr
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
 from .retrieval.journal import Journal, Mode, afford_terms, early_budget
 from .retrieval.keyword_lane import KeywordLane
+from .retrieval.plain_text import tell_of_operators
 from .retrieval.results import (
     SearchResponse,
     compare_with_terms,
@@ -32,6 +33,7 @@ def search_hybrid(
     journal = Journal.begin(query, top_k, mode)
     index = current_index()
     journal.units = early_budget(index, query)
+    tell_of_operators(journal)
     patterns = settings().identifier_patterns
 
     searched, tokens = index.tokenizer.tokenize_query(query)

@@ -9,6 +9,7 @@ from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, fuse_linear, judge, prefer_named, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier, is_identifier_query
 from .retrieval.journal import Journal, Mode, afford_terms, early_budget
+from .retrieval.plain_text import tell_of_operators
 from .retrieval.results import SearchResponse, merge_equal_texts, rank_hits, respond
 from .retrieval.settings import settings
 from .retrieval.tokens import query_terms
@@ -28,6 +29,7 @@ def search_hybrid(
     journal = Journal.begin(query, top_k, mode)
     index = current_index()
     journal.units = early_budget(index, query)
+    tell_of_operators(journal)
     patterns = settings().identifier_patterns
 
     searched, tokens = index.tokenizer.tokenize_query(query)
