@@ -19,7 +19,7 @@ from ..tokens import HEADING_MARK, Token, heading_term, query_terms
 FOLDER = "synonyms"  # Of an index.
 MAX_FORM_TERMS = 8
 MAX_ADDED = 8  # Forms to a query.
-FORM_UNITS = 3_000  # To add one.
+FORM_UNITS = 5_000  # To add one.
 MAX_NAMED = 128  # Words of a query in which forms are found; more repeat each other.
 
 Forms = Mapping[str, list[str]]

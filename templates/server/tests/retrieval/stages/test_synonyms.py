@@ -135,12 +135,12 @@ def test_what_is_added_is_bounded(index: Any) -> None:
     assert said["lamp"] == ["lantern"]
 
 
-@pytest.mark.parametrize(("units", "added"), [(2_999, 0), (3_000, 1)])
+@pytest.mark.parametrize(("units", "added"), [(4_999, 0), (5_000, 1)])
 def test_a_form_is_added_if_the_budget_covers_it(index: Any, units: int, added: int) -> None:
     journal, tokens = Journal(units=units), index.tokenizer.tokenize("FK of a leg")
     text, _, _ = add_synonyms(index, "FK of a leg", tokens, query_terms(tokens), journal)
     assert text == "FK of a leg" + " Forward kinematics" * added
-    assert journal.units == units - 3_000 * added
+    assert journal.units == units - 5_000 * added
     assert ("budget" in journal.stages) == (not added)
 
 
