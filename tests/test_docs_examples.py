@@ -28,6 +28,7 @@ from foundry.cli.main import main
 from foundry.config.project import load_config
 from foundry.config.synonyms import read_synonyms
 from foundry.evaluation.questions import read_questions
+from foundry.rendering.regions import cut_regions
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
 
@@ -63,6 +64,7 @@ def find_examples() -> Iterator[Example]:
 
 
 EXAMPLES = list(find_examples())
+DEVELOPING = "developing.md"
 
 
 def of(*languages: str) -> pytest.MarkDecorator:
@@ -195,11 +197,23 @@ def test_synonyms_can_be_read(example: Example, tmp_path: Path) -> None:
     assert (list(left), list(right)) == (["k8s", "kube"], ["kubernetes"])
 
 
+def test_what_was_not_chosen_is_cut_as_developers_are_told() -> None:
+    [code] = (
+        each.text for each in EXAMPLES if each.language == "python" and each.page == DEVELOPING
+    )
+    names = {"rerank": False, "rerank_service": False}
+    assert cut_regions(code, names) == "class Scores:\n    keyword: float | None\n"
+    whole = cut_regions(code, {**names, "rerank_service": True})
+    assert whole == "class Scores:\n    keyword: float | None\n    rerank: float | None = None\n"
+
+
 @pytest.mark.slow
 def test_code_and_requests_find_what_they_ask_for(home: Path) -> None:
     run("foundry init handbook --source docs && foundry build handbook", home)
     run("foundry export handbook", home)
-    [code] = (each.text for each in EXAMPLES if each.language == "python")
+    [code] = (
+        each.text for each in EXAMPLES if each.language == "python" and each.page != DEVELOPING
+    )
     (home / "example.py").write_text(code, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(home / "handbook" / "dist" / "handbook")}
     done = subprocess.run(
