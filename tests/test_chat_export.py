@@ -383,7 +383,8 @@ def test_answer_of_the_model_is_streamed_and_checked(modelled: str, model: Langu
     assert [name for name, _ in events[1:-1]] == ["delta"] * (len(events) - 2)
     assert len(events) > 4
     done = events[-1][1]
-    assert (done["mode"], done["reason"], done["notice"]) == ("model", "default", None)
+    assert (done["mode"], done["reason"]) == ("model", "default")
+    assert [one["sentence"] for one in done["unsupported"]] == ["[2024]"]
     assert [cited["number"] for cited in done["cited"]] == [1, 2]
     assert done["usage"] == {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
     (call,) = model.calls
@@ -938,6 +939,28 @@ def test_openai_client_without_a_model(extractive: str) -> None:
     assert [(source["id"], source["score"]) for source in completion.model_extra["sources"]] == [
         (hit["id"], hit["score"]) for hit in found
     ]
+
+
+def test_unsupported_sentences_are_told(modelled: str, model: LanguageModel) -> None:
+    model.script = answer("Orsel Vane tends the flames. [1] ", "She was born in 1931. [1]")
+    events = ask(modelled, conversation(QUESTION))
+    doubt = {"sentence": "She was born in 1931. [1]", "lacks": "number", "missing": ["1931"]}
+    assert events[-1][1]["unsupported"] == [doubt]
+    assert events[-1][1]["notice"] == "The passages do not support a sentence of this answer."
+    asked: Any = [{"role": "user", "content": QUESTION}]
+    with client_of(modelled) as client:
+        whole = client.chat.completions.create(model="handbook", messages=asked)
+        chunks = [*client.chat.completions.create(model="handbook", messages=asked, stream=True)]
+    streamed = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    content = whole.choices[0].message.content
+    assert content == streamed
+    said = f"{text_of(events)}\n\nNot supported by the passages:\n- {doubt['sentence']}\n\n[1] "
+    assert content.startswith(said)
+    for answered in (whole, chunks[-1]):
+        assert answered.model_extra is not None
+        assert answered.model_extra["unsupported"] == [doubt]
+    described = get(f"{modelled}/openapi.json")["components"]["schemas"]
+    assert "unsupported" in described["CheckedDone"]["required"]
 
 
 def test_openai_client_streams(modelled: str, model: LanguageModel) -> None:

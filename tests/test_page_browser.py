@@ -683,6 +683,34 @@ def test_chat_streams_and_stops(served: Served) -> None:
         assert "And then?" in model.calls[-1].text
 
 
+def test_sentences_that_no_passage_supports_are_marked(served: Served) -> None:
+    said = "Fresh air has to reach every face. [1]\n\n- Fans are **painted in 1931**. [1]\n"
+    with (
+        language_model(answer(said)) as model,
+        serving(in_checkout(served.export), LLM_BASE_URL=model.base_url, LLM_MODEL="m") as address,
+        visit(served.running, address) as tab,
+    ):
+        tab.go("/chat")
+        ask(tab, "What does fresh air have to reach?")
+        playwright.expect(tab.page.locator("#send")).to_be_visible()
+        marked = tab.page.locator(".turn .text mark.unsupported")
+        assert "".join(marked.all_inner_texts()).split() == "Fans are painted in 1931.".split()
+        shown = "Fans are painted in 1931. 1 (not found in the sources: 1931)"
+        tab.see(".turn .text li", shown)
+        assert tab.page.locator(".turn .text strong mark").inner_text() == "painted in 1931"
+        tab.count(".turn .text p .doubt", 0)
+        tab.see(".turn .about", "The passages do not support a sentence of this answer.")
+        tab.page.evaluate(
+            "navigator.clipboard.writeText = async (text) => { window.copied = text }"
+        )
+        tab.page.click("text=Copy the conversation")
+        tab.see("#copied", "Copied.")
+        copied = "Fans are **painted in 1931**. [1] (not found in the sources: 1931)"
+        assert copied in tab.page.evaluate("copied")
+        tab.page.reload()
+        tab.see(".turn .text li", shown)
+
+
 def test_token_is_asked_for_and_kept(served: Served) -> None:
     with (
         serving(in_checkout(served.export), API_TOKENS=TOKEN) as address,

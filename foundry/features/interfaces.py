@@ -97,10 +97,13 @@ class Chat(Interface):
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield its routes, after what answers by extracts where no language model does."""
-        if LanguageModel.name not in chosen:
+        imports, arguments = {"chat.routes": ("chat_routes",)}, "chat.answer"
+        if LanguageModel.name in chosen:
+            imports["chat.support"] = ("CheckedEvent",)
+            arguments += ", CheckedEvent"
+        else:
             yield _chat("Chat", {"chat.extracts": ("Chat",)}, "search", words)
-        imports = {"chat.routes": ("chat_routes",)}
-        yield Step(Place.ANSWER, imports, "app.include_router(chat_routes(chat.answer))")
+        yield Step(Place.ANSWER, imports, f"app.include_router(chat_routes({arguments}))")
 
 
 class _LanguageModelKeys(Table):
@@ -117,11 +120,12 @@ class _LanguageModelKeys(Table):
 
 
 class LanguageModel(Interface):
-    """Answers of the chat by a language model."""
+    """Answers of the chat by a language model, whose sentences are held against the passages."""
 
     name = "language_model"
     keys = _LanguageModelKeys
     needs = (Chat.name,)
+    files = ("package/page/support.css", "package/page/support.js")
     dependencies = (HTTPX,)
     settings = ("chat_instructions",)
     environment = ("language_model", "chat_model")

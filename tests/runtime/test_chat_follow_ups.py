@@ -7,7 +7,7 @@ from small_indexes import Note, write_notes
 
 from foundry.indexing.versions import open_index
 from foundry.runtime.chat.conversation import LanguageWords, Turn, kind_of, query_of
-from foundry.runtime.chat.openai import read_legend
+from foundry.runtime.chat.legend import read_legend
 from foundry.runtime.chat.words_french import WORDS as FRENCH
 from foundry.runtime.chat.words_german import WORDS as GERMAN
 from foundry.runtime.chat.words_spanish import WORDS as SPANISH

@@ -9,8 +9,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from foundry.runtime.chat.answer import number_passages
+from foundry.runtime.chat.legend import legend
 from foundry.runtime.chat.model_text import CitationFilter, MarkupFilter
-from foundry.runtime.chat.openai import legend
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 

@@ -1,9 +1,10 @@
 """Answers questions by a language model, and by extracts where it fails."""
 
+import asyncio
 import logging
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,6 +30,7 @@ from .conversation import ENGLISH, Conversation, LanguageWords, kind_of, query_o
 from .extracts import Chat, extract_answer
 from .model_text import CitationFilter, MarkupFilter
 from .prompt import answer_messages, condense_messages
+from .support import CheckedDone, UnsupportedSentence, find_unsupported
 
 CONDENSE_SECONDS, CONDENSE_TOKENS, MAX_CONDENSED_CHARACTERS = 4.0, 128, 500
 
@@ -72,8 +74,10 @@ class ModelChat:
             )
             most = model.settings.max_tokens
             chunks = model.stream(messages, min(asked.max_tokens or most, most), **asked.options)
+            said = "\n".join(turn.content for turn in asked.turns if turn.role == "user")
+            check = partial(find_unsupported, passages=passages, asked=said, index=current_index())
             try:
-                async with aclosing(_checked(chunks, passages, usage, hedge)) as events:
+                async with aclosing(_checked(chunks, passages, usage, hedge, check)) as events:
                     async for event in events:
                         yield event
                 return
@@ -139,11 +143,12 @@ async def _checked(
     passages: Sequence[NumberedPassage],
     usage: Counter[str],
     hedge: str | None,
+    check: Callable[[str], list[UnsupportedSentence]],
 ) -> AsyncGenerator[ChatEvent, None]:
     """Yield a model's answer, made safe. Raises ModelError if it fails before its first word."""
     citations = CitationFilter(len(passages))
     markup = MarkupFilter(f"{passage.text}\n{passage.source.url}" for passage in passages)
-    has_begun = False
+    answer = ""
     try:
         async with aclosing(chunks):
             async for chunk in chunks:
@@ -151,22 +156,27 @@ async def _checked(
                 if chunk.finish_reason:
                     text += markup.feed(citations.finish()) + markup.finish()
                 if text:
-                    has_begun = True
+                    answer += text
                     yield Delta(text)
     except ModelError as error:
-        if not has_begun:
+        if not answer:
             raise
         _logger.warning("the language model %s", error)
         yield Failed(f"The language model {error}.")
         return
     usage.update(chunk.usage or {})
-    yield Done(
+    # It takes as long as several searches.
+    unsupported = await asyncio.to_thread(check, answer)
+    count = "a sentence" if len(unsupported) == 1 else f"{len(unsupported)} sentences"
+    doubt = f"The passages do not support {count} of this answer" if unsupported else None
+    yield CheckedDone(
         mode="model",
         reason="default",
-        notice=hedge and f"{hedge}.",
+        notice=" ".join(f"{told}." for told in (hedge, doubt) if told) or None,
         cited=[passages[number - 1].source.cited() for number in citations.cited],
         truncated=chunk.finish_reason == "length",
         usage=dict(usage) or None,
+        unsupported=unsupported,
     )
 
 

@@ -20,14 +20,14 @@ from ..web.requests import WHOLE
 from ..web.routes import JsonResponse, JsonRoute
 from .answer import Answer, ChatEvent, CitedPassage, Delta, Done, Failed, Sources
 from .conversation import Conversation, Turn
+from .legend import ending_of, read_legend
 from .routes import LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS, EventStream
-from .text import MARKS, part_marks
 
 MAX_WISHES_CHARACTERS = 8_000
 
 _SEARCHED = ("query", "query_from", "query_notice", "also_searched", "sources")
+_ANSWERED = ("mode", "reason", "notice", "unsupported")
 _CITATION = re.compile(r"\[([0-9]{1,3})\]")
-_ENTRY = re.compile(r"\[[0-9]{1,3}\] (?P<title>.+): \S+")
 _ERROR_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _STREAM = {"text/event-stream": {"schema": {"description": "Events chat.completion.chunk."}}}
 
@@ -194,7 +194,7 @@ async def _collect(answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any]
                     raise HTTPException(502, event.message)
                 case Done():
                     done = event
-    content, annotations = text + legend(done.cited), _annotations(text, done.cited)
+    content, annotations = text + ending_of(done), _annotations(text, done.cited)
     message = {"role": "assistant", "content": content, "refusal": None, "annotations": annotations}
     how = {"usage": done.usage, **searched, **_how(done)}
     choices = [_choice("message", message, done)]
@@ -223,8 +223,8 @@ async def _stream(
                     yield _event(_error(event.message, "server_error", None))
                     return
                 case Done():
-                    if event.cited:
-                        yield chunk({"content": legend(event.cited)})
+                    if ending := ending_of(event):
+                        yield chunk({"content": ending})
                     annotations = {"annotations": _annotations(text, event.cited)}
                     yield chunk(annotations, event, **_how(event))
                     if is_counted:
@@ -242,7 +242,8 @@ def _searched(sources: Sources) -> dict[str, Any]:
 
 
 def _how(done: Done) -> dict[str, Any]:
-    return {"mode": done.mode, "reason": done.reason, "notice": done.notice}
+    values = done.to_json()
+    return {name: values[name] for name in _ANSWERED if name in values}
 
 
 def _choice(name: str, content: dict[str, Any], done: Done | None) -> dict[str, Any]:
@@ -260,27 +261,3 @@ def _annotations(text: str, cited: Sequence[CitedPassage]) -> list[dict[str, Any
             citation = {**place, "title": passage.title, "url": passage.url}
             annotations.append({"type": "url_citation", "url_citation": citation})
     return annotations
-
-
-def legend(cited: Sequence[CitedPassage]) -> str:
-    """Return a line for each passage cited, for clients that show nothing but the text."""
-    text = "\n" if cited else ""
-    for passage in cited:
-        title = part_marks(" ".join(passage.title.split()) + ":")
-        # An address stays one, without marks of Markdown or HTML.
-        url = MARKS.sub(lambda mark: f"%{ord(mark[0]):02X}", passage.url)
-        text += f"\n[{passage.number}] {title} {url}"
-    return text
-
-
-def read_legend(answer: str) -> Turn:
-    """Return an earlier answer as a turn: its text, and the titles in its legend.
-
-    What the caller sends back is not trusted: the titles are searched for, and no more.
-    """
-    text, _, last = answer.rpartition("\n\n")
-    entries = [_ENTRY.fullmatch(line) for line in last.split("\n")]
-    titles = tuple(entry["title"] for entry in entries if entry)
-    if not text or len(titles) < len(entries):
-        return Turn("assistant", answer)
-    return Turn("assistant", text, titles)

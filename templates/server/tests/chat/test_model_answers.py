@@ -16,6 +16,7 @@ from foundry.runtime.retrieval.tokens import Tokenizer
 
 INDEX: Any = SimpleNamespace(
     tokenizer=Tokenizer("english"),
+    manifest=SimpleNamespace(dense=None),
     chunk_count=10,
     keyword_lane=SimpleNamespace(frequency=lambda _: 1),
 )
@@ -154,8 +155,31 @@ def test_a_models_answer_is_passed_on_and_counted() -> None:
             "cited": [SOURCE],
             "truncated": False,
             "usage": usage,
+            "unsupported": [],
         },
     )
+
+
+def test_a_sentence_that_no_passage_supports_is_told() -> None:
+    model = PlayedModel(
+        ModelChunk("The valve is replaced yearly. [1] It was made in"),
+        ModelChunk(" 1931. [1]"),
+        ModelChunk("", "stop"),
+    )
+    text, end = done(events(model, match="weak"))
+    (found,) = end["unsupported"]
+    assert found == {"sentence": "It was made in 1931. [1]", "lacks": "number", "missing": ["1931"]}
+    assert found["sentence"] in text
+    doubt = "The passages do not support a sentence of this answer."
+    assert end["notice"] == f"The documents may not answer this. {doubt}"
+
+
+def test_what_the_user_said_earlier_needs_no_support() -> None:
+    named = [Turn("user", "Dr Quist asks when the valve is replaced."), Turn("assistant", "Why?")]
+    said = ModelChunk("The valve is replaced yearly, says Quist. [1]"), ModelChunk("", "stop")
+    ask = Turn("user", "When is the valve replaced yearly?")
+    assert done(events(PlayedModel(*said), [ask]))[1]["unsupported"]
+    assert not done(events(PlayedModel(*said), [*named, ask]))[1]["unsupported"]
 
 
 @pytest.mark.parametrize(("wanted", "asked"), [(None, 64), (63, 63), (65, 64)])

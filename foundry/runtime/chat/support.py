@@ -1,0 +1,268 @@
+"""Holds the sentences of a language model's answer against the passages that they cite.
+
+A sentence without a citation is held against all passages. What they may lack of it:
+
+- `number`: one of its numbers, near something like the rest of it;
+- `name`: a name or an identifier, which the user has not brought up either;
+- `negation`: where they say the same, they deny it, or it denies what they say;
+- `words`: enough of its words, by their rarity, in one place or in all together, and any place
+  that is near it in meaning, by the index's own table of words if it has one.
+
+Of documents in other languages than English, and of answers in others than the passages, only
+digits are compared. A sentence that says something else in a place's own words is not found.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain, islice
+from typing import Literal, NamedTuple
+
+from ..index.reader import Index
+from ..index.records import Record
+from ..retrieval.results import term_weights
+from .answer import ChatEvent, Done, NumberedPassage
+from .claims import (
+    LIGHT_WORDS,
+    MONTHS,
+    NUMBER_WORDS,
+    Claim,
+    denies,
+    numbers_of,
+    read_claims,
+)
+from .conversation import ENGLISH, heading_of
+from .text import sentences
+
+MAX_CLAIMS, MAX_CLAUSES = 100, 12  # More than answers and sentences have, but hostile ones.
+
+# Shares of the weight of a sentence's terms, and of the way from any text to the same.
+ONE_PLACE, ALL_PLACES, NUMBER_PLACE, SAME_MEANING = 0.5, 0.6, 0.35, 0.25
+SAME_CLAUSE, ABOUT_AS_SAME = 0.8, 0.1
+MIN_TERMS = 3  # "Indeed." says nothing of its own.
+# An answer with fewer words tells too little of its language.
+TELLING_WORDS, MIN_SHARED_WORDS = 6, 0.2
+
+_NAME = re.compile(r"(?<=[\w,;)] )[A-Z\u00c0-\u00de][\w'\u2019-]+")  # Within a sentence.
+_LINK_TARGET = re.compile(r"(?<=\]) ?\([^()\s]*\)")
+_LIST_NUMBER = re.compile(r"^[ \t]*([0-9]{1,3})[.)]", re.MULTILINE)
+_WORD = re.compile(r"[^\W_]+")
+_DIGITS = re.compile(r"\d+(?:[.,'\u2019\u00a0\u202f]\d+)*")
+
+Lack = Literal["number", "name", "negation", "words"]
+Finding = tuple[Lack, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class UnsupportedSentence(Record):
+    """A sentence as the answer has it, what the passages lack of it, and words that show it."""
+
+    sentence: str
+    lacks: Lack
+    missing: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedDone(Done):
+    """Last, of an answer by a language model: also the sentences that no passage supports."""
+
+    unsupported: list[UnsupportedSentence]
+
+
+CheckedEvent = ChatEvent | CheckedDone
+
+
+class _Clause(NamedTuple):
+    terms: frozenset[str]
+    is_denied: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A sentence, with terms and numbers of those beside it and of the headings above."""
+
+    words: str
+    terms: frozenset[str]
+    numbers: frozenset[str]
+    clauses: list[_Clause]
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """A passage with its headings."""
+
+    text: str
+    terms: frozenset[str]
+    numbers: frozenset[str]
+    places: list[_Place]
+
+
+def find_unsupported(
+    answer: str, passages: Sequence[NumberedPassage], asked: str, index: Index
+) -> list[UnsupportedSentence]:
+    """Return the sentences that no passage supports, in order; `asked` is what the user said."""
+    evidence = _Evidence(passages, asked, index)
+    examine = evidence.examine if evidence.is_readable(answer) else evidence.examine_digits
+    return [
+        UnsupportedSentence(claim.sentence, *found)
+        for claim in islice(read_claims(answer), MAX_CLAIMS)
+        if (found := examine(claim, evidence.cited_by(claim)))
+    ]
+
+
+class _Evidence:
+    """The passages of one answer, and what its sentences are compared by."""
+
+    def __init__(self, passages: Sequence[NumberedPassage], asked: str, index: Index) -> None:
+        self._index = index
+        self._light = frozenset(index.tokenizer.terms(" ".join({*LIGHT_WORDS, *MONTHS})))
+        self._asked, self._asked_numbers = self._terms(asked), numbers_of(asked)
+        self._passages = {one.source.number: self._read(one) for one in passages}
+        dense = index.manifest.dense
+        has_table = dense is not None and dense["query"]["encoder"] == "own"
+        self._encode = cache(index.encoder.encode) if has_table else None
+        self._background: float = dense["background"] if dense is not None else 0.0
+
+    def cited_by(self, claim: Claim) -> list[_Passage]:
+        """Return the passages that a claim cites, or all."""
+        numbers = claim.cited & self._passages.keys() or self._passages.keys()
+        return [self._passages[number] for number in sorted(numbers)]
+
+    def is_readable(self, answer: str) -> bool:
+        """Return whether passages and answer are in English, as far as their words tell."""
+        texts = (passage.text.lower() for passage in self._passages.values())
+        known = ENGLISH.empty.union(*map(_WORD.findall, texts))
+        words = _WORD.findall(answer.lower())
+        is_alike = sum(word in known for word in words) >= MIN_SHARED_WORDS * len(words)
+        is_english = self._index.tokenizer.language == ENGLISH.language
+        return is_english and (is_alike or len(words) < TELLING_WORDS)
+
+    def examine_digits(self, claim: Claim, passages: Sequence[_Passage]) -> Finding | None:
+        """Return a number in digits that the passages lack."""
+        known = {_bare(number) for one in passages for number in _DIGITS.findall(one.text)}
+        numbers = _DIGITS.findall(claim.text)
+        missing = [number for number in numbers if _bare(number) not in known]
+        return ("number", missing[:1]) if missing else None
+
+    def examine(self, claim: Claim, passages: Sequence[_Passage]) -> Finding | None:
+        """Return what the passages lack of a claim, and the words that show it."""
+        places = [place for passage in passages for place in passage.places]
+        if any(place.words.startswith(_words(claim.text)) for place in places):
+            return None
+        text = _LINK_TARGET.sub("", claim.text)
+        known = frozenset[str]().union(*(passage.terms for passage in passages))
+        # What the user has brought up needs no support.
+        terms = self._terms(text) - self._light - (self._asked - known)
+        weights = self._weigh(terms)
+        shares = [(place, _share(weights, place.terms)) for place in places]
+        numbers = frozenset[str]().union(*(passage.numbers for passage in passages))
+        if number := self._missing_number(text, numbers, shares):
+            return "number", [number]
+        if name := self._missing_name(text, known | self._asked, numbers):
+            return "name", [name]
+        if self._is_contradicted(text, places):
+            return "negation", []
+        best = max((share for _, share in shares), default=0.0)
+        # Without a table, other words cannot be told from others.
+        is_said = best >= (ONE_PLACE if self._encode else ONE_PLACE / 2)
+        is_said = is_said or len(terms) < MIN_TERMS or _share(weights, known) >= ALL_PLACES
+        return None if is_said or self._is_meant(text, places) else ("words", [])
+
+    def _missing_number(
+        self, text: str, known: frozenset[str], shares: Sequence[tuple[_Place, float]]
+    ) -> str | None:
+        is_told = any(share >= ONE_PLACE for _, share in shares)
+        for number, written in numbers_of(text).items():
+            # "One" is mostly no number, and "not after 24 months" may correct the user.
+            is_corrected = number in self._asked_numbers and denies(text) is not False
+            if written in ("zero", "one", "once") or is_corrected:
+                continue
+            there = [share for place, share in shares if number in place.numbers]
+            if number not in known or (is_told and there and max(there) < NUMBER_PLACE):
+                return written
+        return None
+
+    def _missing_name(
+        self, text: str, known: frozenset[str], numbers: frozenset[str]
+    ) -> str | None:
+        for name in _NAME.findall(text):
+            terms = self._terms(name)
+            if terms and terms.isdisjoint(known) and MONTHS.get(name.lower()) not in numbers:
+                return str(name)
+        for token in self._index.tokenizer.tokenize(text):
+            if token.is_identifier and not self._terms(token.text) <= known:
+                return token.text
+        return None
+
+    def _is_contradicted(self, text: str, places: Sequence[_Place]) -> bool:
+        clauses = [*islice(self._clauses(text), MAX_CLAUSES)]
+        theirs = [*chain.from_iterable(place.clauses for place in places)]
+        for clause in clauses:
+            terms = clause.terms - self._asked or clause.terms
+            if len(terms) == 1 < len(clauses):
+                continue  # Its verb may be that of another clause.
+            weights = self._weigh(terms)
+            shares = [_share(weights, other.terms) for other in theirs]
+            same_clause = SAME_CLAUSE if len(terms) > 1 else 1.0
+            least = max(same_clause, max(shares, default=0.0) - ABOUT_AS_SAME)
+            pairs = zip(theirs, shares, strict=True)
+            same = [other for other, share in pairs if share >= least]
+            if same and all({clause.is_denied, other.is_denied} == {True, False} for other in same):
+                return True
+        return False
+
+    def _is_meant(self, text: str, places: Iterable[_Place]) -> bool:
+        """Return whether a place is near a text in meaning."""
+        encode = self._encode
+        if encode is None or (vector := encode(text)) is None:
+            return False
+        others = (encode(place.words) for place in places)
+        cosine = max((float(vector @ other) for other in others if other is not None), default=0.0)
+        return cosine - self._background >= SAME_MEANING * (1 - self._background)
+
+    def _read(self, passage: NumberedPassage) -> _Passage:
+        heading = heading_of(passage.hit)
+        above, text = self._terms(heading), _LINK_TARGET.sub("", passage.text)
+        # Numbers in the headings or of a list's items may stand with anything.
+        labels = frozenset(numbers_of("\n".join([heading, *_LIST_NUMBER.findall(text)])))
+        texts, places = [*sentences(passage.text)], []
+        for number, sentence in enumerate(texts):
+            around = " ".join(texts[max(0, number - 1) : number + 2])
+            terms, numbers = above | self._terms(around), labels.union(numbers_of(around))
+            clauses = [*self._clauses(sentence)]
+            places.append(_Place(_words(sentence), terms, numbers, clauses))
+        whole = f"{heading}\n{text}"
+        return _Passage(whole, self._terms(whole), frozenset(numbers_of(whole)), places)
+
+    def _terms(self, text: str) -> frozenset[str]:
+        """Return the terms of a text, without those of numbers."""
+        tokens = self._index.tokenizer.tokenize(text)
+        words = (token for token in tokens if token.text.lower() not in NUMBER_WORDS)
+        terms = chain.from_iterable(token.terms for token in words)
+        return frozenset(term for term in terms if any(map(str.isalpha, term)))
+
+    def _clauses(self, text: str) -> Iterator[_Clause]:
+        for clause in ENGLISH.clauses.split(text.lower()):
+            if terms := self._terms(clause) - self._light:
+                yield _Clause(terms, denies(clause))
+
+    def _weigh(self, terms: Iterable[str]) -> dict[str, float]:
+        """Return the rarity of terms; of one that no chunk has, what the others have on average."""
+        weights = term_weights(self._index, terms)
+        known = [one for one in weights if self._index.keyword_lane.frequency(one)]
+        usual = sum(map(weights.__getitem__, known)) / len(known) if known else 1.0
+        return {**dict.fromkeys(weights, usual), **{one: weights[one] for one in known}}
+
+
+def _share(weights: Mapping[str, float], terms: frozenset[str]) -> float:
+    held = sum(weight for term, weight in weights.items() if term in terms)
+    return held / (sum(weights.values()) or 1.0)
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def _bare(number: str) -> str:
+    return re.sub(r"\D", "", number)

@@ -1,0 +1,250 @@
+"""Sentences of a model's answer against the passages that it cites."""
+
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from foundry.runtime.chat.answer import number_passages
+from foundry.runtime.chat.claims import read_claims
+from foundry.runtime.chat.support import MAX_CLAIMS, find_unsupported
+from foundry.runtime.chat.text import sentences
+from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
+from foundry.runtime.retrieval.tokens import Tokenizer
+
+FREQUENCIES = {"valv": 5, "replac": 4, "month": 3, "pump": 3, "oil": 2}
+INDEX: Any = SimpleNamespace(
+    tokenizer=Tokenizer("english"),
+    manifest=SimpleNamespace(dense=None),
+    chunk_count=10,
+    keyword_lane=SimpleNamespace(frequency=lambda term: FREQUENCIES.get(term, 1)),
+)
+VALVES = """# Valves
+
+The safety valve is replaced by Mara Olsen every 18 months. It opens at 1,250 kPa, and it must not
+be painted. [Spare valves](spares.md) are kept in cabinet K7.
+
+| Part | Torque |
+|---|---|
+| Bonnet | 40 Nm |
+| Flange | 95 Nm |
+"""
+PUMPS = """The pump runs on mineral oil. Its filter is rinsed on the left side once a week. Two
+apprentices clean the sump on 2024-03-09. Boiling the filter does not help; rinsing it in brine
+does.
+"""
+
+
+def hit(number: int, title: str, text: str) -> Hit:
+    return Hit(
+        id=f"c{number}",
+        document_id=f"d{number}",
+        title=title,
+        text=text,
+        section=[title],
+        position={},
+        source="s",
+        path=f"{number}.md",
+        url=None,
+        tags=[],
+        modified=None,
+        also_at=[],
+        score=0.5,
+        scores=LaneScores(0.5, None),
+        ranks=LaneRanks(1, None),
+        boosts={},
+    )
+
+
+PASSAGES = number_passages([hit(1, "Valves", VALVES), hit(2, "Pumps", PUMPS)])
+
+
+def lacks(answer: str, question: str = "") -> list[tuple[str, str, list[str]]]:
+    """The sentences that are marked, with what they lack."""
+    found = find_unsupported(answer, PASSAGES, question, INDEX)
+    return [(one.sentence, one.lacks, one.missing) for one in found]
+
+
+SUPPORTED = [
+    "The safety valve is replaced by Mara Olsen every 18 months. [1]",
+    "Mara Olsen replaces the safety valve every eighteen months. [1]",
+    "The valve opens at 1250 kPa [1].",
+    "The valve opens at 1 250 kPa [1].".replace(" 250", "\u202f250"),
+    "It must not be painted, and spare valves are kept in cabinet K7. [1]",
+    "The torque of the flange is 95 Nm. [1]",
+    "| Flange | 95 Nm | [1]",
+    "The pump runs on mineral oil [2], and the safety valve opens at 1,250 kPa [1].",
+    "2 apprentices clean the sump on 9 March 2024. [2]",
+    "Boiling the filter does not help, but rinsing it in brine does. [2]",
+    "The filter is rinsed on the left side every week.",
+]
+
+
+@pytest.mark.parametrize("answer", SUPPORTED)
+def test_what_a_passage_says_is_not_marked(answer: str) -> None:
+    assert lacks(answer) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "lack", "missing"),
+    [
+        ("The safety valve is replaced every 24 months. [1]", "number", ["24"]),
+        ("The safety valve is replaced every twenty months. [1]", "number", ["twenty"]),
+        # The number of another row, and of another place.
+        ("The torque of the flange is 41 Nm. [1]", "number", ["41"]),
+        ("The pump runs on mineral oil for 18 months. [2]", "number", ["18"]),
+        ("The safety valve is replaced by Mara Holm every 18 months. [1]", "name", ["Holm"]),
+        ("Spare valves are kept in cabinet K9. [1]", "name", ["K9"]),
+        ("It must be painted. [1]", "negation", []),
+        ("The pump does not run on mineral oil. [2]", "negation", []),
+        ("Every inspector wears thick gloves of leather. [2]", "words", []),
+        # What another passage says than the one that is cited.
+        ("The pump runs on mineral oil. [1]", "words", []),
+        ("The safety valve is replaced by Mara Olsen. [2]", "name", ["Mara"]),
+    ],
+)
+def test_what_no_passage_says_is_marked(answer: str, lack: str, missing: list[str]) -> None:
+    assert lacks(answer) == [(answer, lack, missing)]
+
+
+def test_a_sentence_is_marked_with_its_citations_and_no_other_is() -> None:
+    answer = (
+        "Here is what I found:\n\n"
+        "1. The pump runs on mineral oil. [2] Robots assemble all others abroad. [2][1]\n"
+        "2. **It opens at 900 kPa** [1].\n\n"
+        "```\nvalve.open(900)\n```\n"
+        "| Part | Colour |\n|---|---|\n| Gasket | purple velvet |\n"
+    )
+    assert lacks(answer) == [
+        ("Robots assemble all others abroad. [2][1]", "words", []),
+        ("**It opens at 900 kPa** [1].", "number", ["900"]),
+        ("Gasket | purple velvet", "words", []),
+    ]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "## Valves of Rotterdam",
+        "**Summary**",
+        "Here are the 3 steps of the Rotterdam procedure:",
+        "The passages do not say who built it in 1931.",
+        "I could not find anything about Rotterdam.",
+        "There is no information about the price.",
+        "Let me know if you need more about Rotterdam!",
+        "Do you want to know more about Rotterdam?",
+    ],
+)
+def test_what_claims_nothing_is_not_marked(answer: str) -> None:
+    assert lacks(answer) == []
+
+
+def test_the_user_brings_names_but_no_facts() -> None:
+    answer = "Ms Quist asked when the safety valve is replaced by Mara Olsen."
+    assert [lack for _, lack, _ in lacks(answer)] == ["name"]
+    assert lacks(answer, "Quist asks: when is the safety valve replaced?") == []
+    changed = "The safety valve is replaced every 24 months. [1]"
+    assert lacks(changed, "Is the valve replaced every 24 months?")
+
+
+def test_of_another_language_only_numbers_are_compared() -> None:
+    assert lacks("Das Ventil wird von Frau Quist alle 18 Monate ausgetauscht. [1]") == []
+    answer = "Das Ventil wird alle 24 Monate ausgetauscht. [1]"
+    assert lacks(answer) == [(answer, "number", ["24"])]
+
+
+def test_of_documents_in_another_language_only_numbers_are_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(INDEX, "tokenizer", Tokenizer("german"))
+    assert lacks("Robots assemble all others in Rotterdam every 1.250 days. [1]") == []
+    assert lacks("It opens at 1.251 kPa. [1]") == [
+        ("It opens at 1.251 kPa. [1]", "number", ["1.251"])
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_sentence_as_a_passage_has_it_is_never_marked(seed: int) -> None:
+    chooser = random.Random(seed)
+    letters = [
+        "Not",
+        "no",
+        "seven",
+        "1.234,5",
+        "K-9",
+        "(a)",
+        "\u6771\u4eac",
+        "[x](y.md)",
+        "ca\u0301f",
+        "|",
+        "*",
+    ]
+    words = [chooser.choice([*letters, *VALVES.split()]) for _ in range(200)]
+    text = " ".join(word + chooser.choice(["", "", "", ".", "\n\n"]) for word in words)
+    passages = number_passages([hit(1, "Odd", text), hit(2, "Pumps", PUMPS)])
+    quoted = [each for each in sentences(text) if not each.endswith("...")]
+    assert len(quoted) > 5
+    for sentence in quoted:
+        answer = f"{sentence} [1]"
+        found = find_unsupported(answer, passages, "", INDEX)
+        assert not found, (sentence, found)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_marks_are_places_in_the_answer(seed: int) -> None:
+    chooser = random.Random(seed)
+    parts = [
+        *SUPPORTED,
+        "- x",
+        "\n",
+        "\n\n",
+        "```",
+        "| a | b |",
+        "|---|---|",
+        "[1]",
+        "[99]",
+        "7",
+        "No!",
+    ]
+    answer = "".join(chooser.choice([*parts, " ", "A green robot sings. "]) for _ in range(60))
+    end = 0
+    for one in find_unsupported(answer, PASSAGES, "", INDEX):
+        end = answer.index(one.sentence, end) + len(one.sentence)
+        assert one.sentence == one.sentence.strip()
+        assert all(word in one.sentence for word in one.missing)
+
+
+def test_claims_are_read_with_their_citations() -> None:
+    answer = (
+        "One is e.g. this. [1] Two [2]!\n\n- Three.\n- Four [3], five.\n# Six\nSeven is:\n\nEight?"
+    )
+    found = [(claim.sentence, claim.text, claim.cited) for claim in read_claims(answer)]
+    assert found == [
+        ("One is e.g. this. [1]", "One is e.g. this.", {1}),
+        ("Two [2]!", "Two !", {2}),
+        ("Three.", "Three.", set()),
+        ("Four [3], five.", "Four , five.", {3}),
+    ]
+
+
+@pytest.mark.parametrize(("cosine", "is_marked"), [(0.39, True), (0.41, False)])
+def test_other_words_may_mean_the_same(
+    monkeypatch: pytest.MonkeyPatch, cosine: float, is_marked: bool
+) -> None:
+    answer = "Colleagues scour the tray in spring. [2]"
+    assert lacks(answer) == [(answer, "words", [])]
+
+    def encode(text: str) -> Any:
+        return np.array([cosine if "tray" in text else 1.0])
+
+    dense = {"query": {"encoder": "own"}, "background": 0.2}
+    monkeypatch.setattr(INDEX, "manifest", SimpleNamespace(dense=dense))
+    monkeypatch.setattr(INDEX, "encoder", SimpleNamespace(encode=encode), raising=False)
+    assert bool(lacks(answer)) == is_marked
+
+
+def test_a_long_answer_is_looked_at_up_to_a_limit() -> None:
+    answer = "The robot wears gloves. " * (MAX_CLAIMS + 9)
+    assert len(lacks(answer)) == MAX_CLAIMS
