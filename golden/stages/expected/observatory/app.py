@@ -6,6 +6,7 @@ from . import __version__, search_hybrid
 from .chat.model_answer import ModelChat
 from .chat.openai import answer_openai_failure, openai_routes
 from .chat.routes import chat_routes
+from .chat.support import CheckedEvent
 from .custom import HOOKS
 from .language_model import LanguageModel
 from .mcp.transports import mcp_routes
@@ -46,7 +47,7 @@ def create_app() -> FastAPI:
     app.include_router(search_routes(search))
     app.include_router(suggest_routes)
     chat = ModelChat(search, LanguageModel.from_environment(), chosen.chat_instructions)
-    app.include_router(chat_routes(chat.answer))
+    app.include_router(chat_routes(chat.answer, CheckedEvent))
     app.include_router(openai_routes(chat.answer, chosen.name))
     app.include_router(document_routes)
     app.include_router(health_routes())

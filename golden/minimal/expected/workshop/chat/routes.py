@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
@@ -104,8 +104,8 @@ class EventStream(StreamingResponse):
         await send_piece(b"", more=False)
 
 
-def chat_routes(answer: Answer) -> APIRouter:
-    """Return the route of POST /chat, which answers as `answer` does."""
+def chat_routes(answer: Answer, events: Any = ChatEvent) -> APIRouter:
+    """Return the route of POST /chat, which answers as `answer` does, with `events`."""
     routes = APIRouter(route_class=JsonRoute, tags=["chat"])
 
     class Described(JSONResponse):
@@ -113,7 +113,7 @@ def chat_routes(answer: Answer) -> APIRouter:
 
         media_type = EventStream.media_type
 
-    @routes.post("/chat", response_class=Described, response_model=ChatEvent)
+    @routes.post("/chat", response_class=Described, response_model=events)
     async def answer_chat(request: ChatRequest) -> EventStream:
         """Answer a question from the documents: `sources`, `delta`s, then `done` or `error`."""
         return EventStream(_encode(answer(request.conversation())))

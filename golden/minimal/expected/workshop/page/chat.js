@@ -115,7 +115,8 @@ function markdownOf(turn) {
       const name = [source.title, partOf(source)].filter(Boolean).join(", ");
       return `[${source.number}] ${name}: ${new URL(placeOf(source.document_id, source.id), location.href)}`;
     });
-  return [`## ${turn.question}`, answer || turn.error, sources.join("\n")].filter(Boolean).join("\n\n");
+  const said = window.doubtedText?.(answer, turn.done) ?? answer;
+  return [`## ${turn.question}`, said || turn.error, sources.join("\n")].filter(Boolean).join("\n\n");
 }
 
 async function copyAll() {
@@ -159,7 +160,9 @@ function show(turn) {
     return citeNode(source);
   };
   if (turn.answer) {
-    view.answer.replaceChildren(...markdownNodes(answerOf(turn), { cite }));
+    const nodesOf = (text) => markdownNodes(text, { cite });
+    const answer = answerOf(turn);
+    view.answer.replaceChildren(...(window.doubtedNodes?.(answer, turn.done, nodesOf) ?? nodesOf(answer)));
   } else {
     const state = turn.sources.length
       ? `Reading ${plural(turn.sources.length, "passage")} …`
