@@ -3,13 +3,14 @@
 import asyncio
 import os
 from collections.abc import Callable, Coroutine
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from ..index.reader import Index, current_index, served
@@ -81,6 +82,13 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
     return run
 
 
+# [searches_wait
+def in_threads(search: Callable[..., SearchResponse]) -> AsyncSearch:
+    """Run searches in threads: one that waits for a service or a model must not hold up others."""
+    return partial(run_in_threadpool, search)
+
+
+# ]
 def search_routes(search: AsyncSearch) -> APIRouter:
     """Return POST /search and GET /search."""
     routes = APIRouter(route_class=JsonRoute, tags=["search"])

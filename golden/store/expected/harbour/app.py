@@ -1,9 +1,6 @@
 """The HTTP application: its endpoints, and the checks that every request passes."""
 
-from functools import partial
-
 from fastapi import FastAPI
-from starlette.concurrency import run_in_threadpool
 
 from . import __version__, search_hybrid
 from .custom import HOOKS
@@ -15,7 +12,7 @@ from .web.documents import document_routes
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
 from .web.problems import FAILURES, PROBLEM_RESPONSES, answer_failure
-from .web.routes import health_routes, search_routes
+from .web.routes import health_routes, in_threads, search_routes
 
 
 def create_app() -> FastAPI:
@@ -39,8 +36,7 @@ def create_app() -> FastAPI:
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
         responses=PROBLEM_RESPONSES,
     )
-    # A search may wait for a service or a model, which must not block the event loop.
-    search = partial(run_in_threadpool, observe_search(search_hybrid))
+    search = in_threads(observe_search(search_hybrid))
     app.include_router(search_routes(search))
     app.include_router(document_routes)
     app.include_router(health_routes(engine=describe_engine))

@@ -188,7 +188,12 @@ def test_pattern_is_compiled_only_if_some_text_has_the_letters_in_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     patterns, compile_pattern = list[str](), re.compile
-    monkeypatch.setattr(re, "compile", lambda text: patterns.append(text) or compile_pattern(text))
+
+    def counted(text: str) -> re.Pattern[str]:
+        patterns.append(text)
+        return compile_pattern(text)
+
+    monkeypatch.setattr(re, "compile", counted)
     assert unknown("PII-2024-0043") == ("PII-2024-0043",)
     assert not patterns
     assert unknown("--verbose") == ()
