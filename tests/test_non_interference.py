@@ -145,6 +145,9 @@ INTERFACES: Mapping[str, list[tuple[str, str, Any]]] = {
     ],
     "`/chat`": chats("/chat"),
     "`/v1/chat/completions`": chats("/v1/chat/completions", model="notes"),
+    "`/v1/embeddings`": [
+        ("POST", "/v1/embeddings", {"model": "notes", "input": query}) for query in QUERIES
+    ],
     "`/v1/models`": gets("/v1/models", "/v1/models/notes", "/v1/models/gpt"),
     "MCP, `search`": calls(
         "tools/call", *({"name": "search", "arguments": {"query": each}} for each in QUERIES)

@@ -89,7 +89,11 @@ def explain_export(config: Config, export: Export) -> dict[str, str]:
     query_encoder = choose_query_encoder(config, check_index(export.index, config.root))
     features = choose_features(config, query_encoder)
     said = explain_files(
-        features, choose_steps(config), config.package, config.project.name, export.all_files()
+        features,
+        choose_steps(config, query_encoder),
+        config.package,
+        config.project.name,
+        export.all_files(),
     )
     return {**said, f"{export.index_place}/": "the index that was built last"}
 

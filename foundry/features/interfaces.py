@@ -19,6 +19,7 @@ from foundry.features.operation import (
     Snippets,
     Workers,
 )
+from foundry.features.providers import Static
 from foundry.features.snippet import Place, Step
 
 
@@ -158,11 +159,15 @@ class OpenAi(Interface):
     files = ("tests/test_openai.py",)
     queues: ClassVar = {"/v1/chat/completions": "chat"}
     section = "openai"
-    step = Step(
-        Place.ANSWER,
-        {"chat.openai": ("openai_routes",)},
-        "app.include_router(openai_routes(chat.answer, chosen.name))",
-    )
+
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
+        """Yield its routes, and that of the vectors where they come from a table."""
+        del words
+        code = "app.include_router(openai_routes(chat.answer, chosen.name))"
+        yield Step(Place.ANSWER, {"chat.openai": ("openai_routes",)}, code)
+        if Static.kind in chosen:
+            code = "app.include_router(embedding_routes(chosen.name))"
+            yield Step(Place.ANSWER, {"chat.embeddings": ("embedding_routes",)}, code)
 
 
 class Page(Interface):

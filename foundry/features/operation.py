@@ -58,8 +58,9 @@ class Interface(Feature):
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield what opens it in the application.
 
-        `chosen` are the names of all interfaces and stages of the server, `words` is the language
-        of the documents if the chat knows words of it besides English.
+        `chosen` are the names of all interfaces and stages of the server, and the kind of what
+        embeds its queries; `words` is the language of the documents if the chat knows words of it
+        besides English.
         """
         del chosen, words
         if self.step is not None:

@@ -92,9 +92,9 @@ def choose_features(config: Config, query_encoder: Provider) -> list[Feature]:
     ]
 
 
-def choose_steps(config: Config) -> list[tuple[Feature, Step]]:
+def choose_steps(config: Config, query_encoder: Provider) -> list[tuple[Feature, Step]]:
     """Return what stages and interfaces add to rendered modules, with what adds it."""
-    chosen = {*config.server.interfaces, *config.stages}
+    chosen = {*config.server.interfaces, *config.stages, query_encoder.kind}
     language = config.project.language
     words = language if (RUNTIME / f"chat/words_{language}.py").is_file() else None
     return [
@@ -128,7 +128,7 @@ def template_values(
     config: Config, query_encoder: Provider, *, has_questions: bool
 ) -> dict[str, object]:
     """Return what templates may see."""
-    has_vectors, steps = query_encoder.kind != "none", choose_steps(config)
+    has_vectors, steps = query_encoder.kind != "none", choose_steps(config, query_encoder)
     reads_identifiers = (
         config.search.unknown_identifiers
         or (has_vectors and config.search.identifier_fallback)

@@ -68,7 +68,7 @@ def planned(
     files = plan_server(config, query_encoder, None, with_tests=has_tests)
     features = choose_features(config, query_encoder)
     yield request.param, files, explain_files(
-        features, choose_steps(config), config.package, config.project.name, files
+        features, choose_steps(config, query_encoder), config.package, config.project.name, files
     )
 
 
@@ -105,7 +105,11 @@ def test_every_file_has_a_reason_and_every_chain_is_one_of_imports(
     files = plan_server(config, PROVIDERS["static"], None)
     features = choose_features(config, PROVIDERS["static"])
     reasons = explain_files(
-        features, choose_steps(config), config.package, config.project.name, files
+        features,
+        choose_steps(config, PROVIDERS["static"]),
+        config.package,
+        config.project.name,
+        files,
     )
     assert reasons.keys() == files.keys()
     assert reasons["Dockerfile"] == '[export] targets, "docker"'

@@ -31,6 +31,8 @@ _CITATION = re.compile(r"\[([0-9]{1,3})\]")
 _ERROR_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _STREAM = {"text/event-stream": {"schema": {"description": "Events chat.completion.chunk."}}}
 
+ERRORS: Any = {"default": {"description": "An error as OpenAI's clients read it."}}
+
 _WITHOUT_EFFECT: dict[str, tuple[object, ...]] = {
     "n": (1,),
     "stop": ([],),
@@ -125,8 +127,7 @@ class CompletionRequest(BaseModel):
 
 def openai_routes(answer: Answer, model_name: str) -> APIRouter:
     """Return the routes of /v1, which answer as `answer` does, as the one model of this name."""
-    errors: Any = {"default": {"description": "An error as OpenAI's clients read it."}}
-    routes = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["openai"], responses=errors)
+    routes = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["openai"], responses=ERRORS)
     model = {"id": model_name, "object": "model", "created": 0, "owned_by": model_name}
 
     @routes.get("/models", response_class=JsonResponse)
@@ -137,22 +138,25 @@ def openai_routes(answer: Answer, model_name: str) -> APIRouter:
     @routes.get("/models/{name}", response_class=JsonResponse)
     async def describe_model(name: str) -> Response:
         """Describe the model of this name, as OpenAI describes one."""
-        return JsonResponse(model) if name == model_name else _no_such_model(name)
+        if name == model_name:
+            return JsonResponse(model)
+        message = f"The model {name[:100]!a} does not exist; /v1/models names the one that does."
+        error = _error(message, "invalid_request_error", "model", "model_not_found")
+        return JsonResponse(error, status_code=404)
 
     @routes.post(
         "/chat/completions", response_class=JsonResponse, responses={200: {"content": _STREAM}}
     )
     async def complete_chat(completion: CompletionRequest, request: Request) -> Response:
         """Answer a question from the documents, streamed if the request says so."""
-        if completion.model != model_name:
-            return _no_such_model(completion.model)
         events = answer(completion.conversation())
+        asked = sum(count_words(turn.text) for turn in completion.messages)
         identity = f"chatcmpl-{secrets.token_hex(12)}"
         head = {"id": identity, "created": int(time.time()), "model": model_name}
         if completion.stream:
             is_counted = (completion.stream_options or {}).get("include_usage") is True
-            return EventStream(_stream(events, head, is_counted=is_counted))
-        whole = await while_connected(request.receive, _collect(events, head))
+            return EventStream(_stream(events, head, asked, is_counted=is_counted))
+        whole = await while_connected(request.receive, _collect(events, head, asked))
         return Response() if whole is None else JsonResponse(whole)
 
     return routes
@@ -170,17 +174,26 @@ async def answer_openai_failure(request: Request, failure: Exception) -> Respons
     return JsonResponse(error, status_code=status, headers=dict(problem.headers))
 
 
-def _no_such_model(name: str) -> Response:
-    message = f"The model {name[:100]!a} does not exist; /v1/models names the one that does."
-    error = _error(message, "invalid_request_error", "model", "model_not_found")
-    return JsonResponse(error, status_code=404)
-
-
 def _error(message: str, kind: str, param: str | None, code: str | None = None) -> dict[str, Any]:
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
-async def _collect(answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any]) -> dict[str, Any]:
+def count_words(text: str) -> int:
+    """Return the number of words, which stand for tokens where no model has counted any."""
+    return len(text.split())
+
+
+def _usage(done: Done, asked: int, text: str) -> dict[str, Any]:
+    """Return what an answer took, in words unless a model was asked; nothing if that told none."""
+    if done.usage or done.mode == "model":
+        return {"usage": done.usage} if done.usage else {}
+    counts = {"prompt_tokens": asked, "completion_tokens": count_words(text)}
+    return {"usage": {**counts, "total_tokens": sum(counts.values())}}
+
+
+async def _collect(
+    answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any], asked: int
+) -> dict[str, Any]:
     """Return the whole answer. Raises HTTPException 502 if it broke off."""
     text = ""
     async with aclosing(answer) as events:
@@ -196,13 +209,13 @@ async def _collect(answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any]
                     done = event
     content, annotations = text + ending_of(done), _annotations(text, done.cited)
     message = {"role": "assistant", "content": content, "refusal": None, "annotations": annotations}
-    how = {"usage": done.usage, **searched, **_how(done)}
+    how = {**_usage(done, asked, text), **searched, **_how(done)}
     choices = [_choice("message", message, done)]
     return {**head, "object": "chat.completion", "choices": choices, **how}
 
 
 async def _stream(
-    answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any], *, is_counted: bool
+    answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any], asked: int, *, is_counted: bool
 ) -> AsyncGenerator[bytes, None]:
     """Yield the answer as chunks: the first with the passages, the last with the citations."""
 
@@ -228,7 +241,8 @@ async def _stream(
                     annotations = {"annotations": _annotations(text, event.cited)}
                     yield chunk(annotations, event, **_how(event))
                     if is_counted:
-                        yield _event({**head, "choices": [], "usage": event.usage})
+                        counts = {"usage": None, **_usage(event, asked, text)}
+                        yield _event({**head, "choices": [], **counts})
     yield format_sse_event(data_str="[DONE]")
 
 

@@ -1,0 +1,74 @@
+"""/v1/embeddings, for OpenAI's clients: the vectors that this server searches with."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+
+from ..index.reader import current_index
+from ..retrieval.candidates import Vector
+from ..retrieval.settings import InvalidRequestError
+from ..web.routes import JsonResponse, JsonRoute
+from .openai import ERRORS, Count, Text, count_words
+
+MAX_INPUTS = 256
+
+
+class EmbeddingRequest(BaseModel):
+    """The body of POST /v1/embeddings; parameters that change no vector are ignored."""
+
+    model: Annotated[str, Field(description="Any name.")]
+    input: Text | Annotated[list[Text], Field(min_length=1, max_length=MAX_INPUTS)]
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: Count | None = None
+
+
+def embedding_routes(model_name: str) -> APIRouter:
+    """Return the route of /v1/embeddings, which answers as the one model of this name."""
+    routes = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["openai"], responses=ERRORS)
+
+    @routes.post("/embeddings", response_class=JsonResponse)
+    async def embed(request: EmbeddingRequest) -> JsonResponse:
+        """Embed texts as queries are embedded, as OpenAI embeds texts."""
+        texts = [request.input] if isinstance(request.input, str) else request.input
+        # Many texts would keep the event loop from other requests.
+        vectors = await run_in_threadpool(_embed, texts, request.dimensions)
+        is_packed = request.encoding_format == "base64"
+        embeddings = [_pack(vector) if is_packed else vector.tolist() for vector in vectors]
+        words = sum(map(count_words, texts))
+        return JsonResponse(
+            {
+                "object": "list",
+                "data": [
+                    {"object": "embedding", "index": number, "embedding": shown}
+                    for number, shown in enumerate(embeddings)
+                ],
+                "model": model_name,
+                "usage": {"prompt_tokens": words, "total_tokens": words},
+            }
+        )
+
+    return routes
+
+
+def _embed(texts: Sequence[str], dimensions: int | None) -> list[Vector]:
+    """Return the unit vector (d,) of each text. Raises InvalidRequestError."""
+    encoder = current_index().encoder
+    vectors = []
+    for number, text in enumerate(texts):
+        vector = encoder.encode(text)
+        if vector is None:
+            raise InvalidRequestError("has too few words that are known", field=f"input.{number}")
+        if dimensions not in (None, len(vector)):
+            message = f"must be {len(vector)}, as many as all vectors of this server have"
+            raise InvalidRequestError(message, field="dimensions")
+        vectors.append(vector)
+    return vectors
+
+
+def _pack(vector: Vector) -> str:
+    """Return the bytes of a vector as little-endian float32."""
+    return b64encode(vector.astype("<f4").tobytes()).decode()
