@@ -18,7 +18,7 @@ from .nearest_words import MAX_LENGTH, Words
 MIN_CORRECTED = 4  # Letters: shorter words are left as they are.
 MAX_ACRONYM = 6
 # Words of a query, with and without their identifiers: the others are left as they are.
-MAX_PARTS, MAX_JUDGED, MAX_LOOKED_UP = 64, 64, 8
+MAX_PARTS, MAX_JUDGED, MAX_LOOKED_UP = 64, 64, 4
 LOOKUP_UNITS, WORDS_OF_UNIT = 9_000, 32  # Of a word; for each so many words of the index, a unit.
 
 STAGE = FOLDER = "correction"  # The folder is one of an index.
