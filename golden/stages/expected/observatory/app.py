@@ -3,6 +3,7 @@
 from fastapi import FastAPI
 
 from . import __version__, search_hybrid
+from .chat.embeddings import embedding_routes
 from .chat.model_answer import ModelChat
 from .chat.openai import answer_openai_failure, openai_routes
 from .chat.routes import chat_routes
@@ -49,6 +50,7 @@ def create_app() -> FastAPI:
     chat = ModelChat(search, LanguageModel.from_environment(), chosen.chat_instructions)
     app.include_router(chat_routes(chat.answer, CheckedEvent))
     app.include_router(openai_routes(chat.answer, chosen.name))
+    app.include_router(embedding_routes(chosen.name))
     app.include_router(document_routes)
     app.include_router(health_routes())
     app.include_router(metrics_routes)

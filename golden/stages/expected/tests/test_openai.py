@@ -2,8 +2,10 @@
 
 import json
 import re
+from base64 import b64decode
 from typing import Any
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
@@ -41,7 +43,6 @@ def test_answer_is_streamed(client: TestClient, body: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("fields", "status", "param"),
     [
-        ({"model": "x"}, 404, "model"),
         ({"tools": [{"type": "function"}]}, 400, "tools"),
         ({"n": 2}, 400, "n"),
         ({"max_tokens": 0}, 400, "max_tokens"),
@@ -56,6 +57,42 @@ def test_refusal_names_its_field(
     assert response.json()["error"]["param"] == param
 
 
+def test_model_of_any_name_is_the_one_that_there_is(
+    client: TestClient, body: dict[str, Any]
+) -> None:
+    whole = client.post(PATH, json={**body, "model": "gpt-5"}).json()
+    assert whole["model"] == body["model"]
+    assert client.get("/v1/models/gpt-5").status_code == 404
+    usage = whole["usage"]
+    words = len(MESSAGES[0]["content"].split())
+    assert usage["prompt_tokens"] == words
+    assert usage["total_tokens"] == words + usage["completion_tokens"] > words
+
+
 def test_what_changes_no_answer_is_ignored(client: TestClient, body: dict[str, Any]) -> None:
     fields = {"user": "me", "seed": 1, "n": 1, "tools": [], "not_invented_yet": True}
     assert client.post(PATH, json={**body, **fields}).status_code == 200
+
+
+def test_texts_are_embedded_as_queries_are(client: TestClient) -> None:
+    texts = [MESSAGES[0]["content"], *(load().chunk(0).text[:200].split("\n")[:1])]
+    asked = {"model": "any", "input": texts}
+    answer = client.post("/v1/embeddings", json=asked).json()
+    assert [each["index"] for each in answer["data"]] == [0, 1]
+    assert answer["usage"]["total_tokens"] == sum(len(text.split()) for text in texts)
+    packed = client.post("/v1/embeddings", json={**asked, "encoding_format": "base64"}).json()
+    for text, given, bare in zip(texts, answer["data"], packed["data"], strict=True):
+        vector = load().encoder.encode(text)
+        assert vector is not None
+        assert given["embedding"] == vector.tolist()
+        assert np.array_equal(np.frombuffer(b64decode(bare["embedding"]), "<f4"), vector)
+    (alone,) = client.post("/v1/embeddings", json={**asked, "input": texts[0]}).json()["data"]
+    assert alone == answer["data"][0]
+
+
+@pytest.mark.parametrize("fields", [{"input": []}, {"input": ["..."]}, {"dimensions": 7}])
+def test_what_cannot_be_embedded_is_refused(client: TestClient, fields: dict[str, Any]) -> None:
+    asked = {"model": "any", "input": MESSAGES[0]["content"], **fields}
+    response = client.post("/v1/embeddings", json=asked)
+    assert response.status_code == 400
+    assert response.json()["error"]["param"].startswith(next(iter(fields)))
