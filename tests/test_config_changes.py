@@ -56,6 +56,7 @@ name = "notes"
 type = "git"
 repository = "git@example.com:notes.git"
 """
+BASE_URL = 'base_url = "https://example.com/"\n'
 URL = """
 [project]
 name = "notes"
@@ -129,6 +130,7 @@ CHANGES: dict[str, Change] = {
     "folder.include": (FOLDER, ["*.md"], True),
     "folder.exclude": (FOLDER, ["b.txt"], True),
     "folder.base_url": (FOLDER, "https://example.com/", True),
+    "folder.url_suffix": (FOLDER + BASE_URL, "/", True),
     "folder.tags": (FOLDER, ["x"], True),
     "folder.metadata": (FOLDER, ["team", "owner"], True),
     "folder.modified": (FOLDER, "file", True),
@@ -154,6 +156,7 @@ CHANGES: dict[str, Change] = {
     "git.include": (GIT, ["*.md"], True),
     "git.exclude": (GIT, ["b.txt"], True),
     "git.base_url": (GIT, "https://example.com/", True),
+    "git.url_suffix": (GIT + BASE_URL, "/", True),
     "git.tags": (GIT, ["x"], True),
     "git.metadata": (GIT, ["team"], True),
     "git.history": (GIT, False, True),

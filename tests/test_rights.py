@@ -172,6 +172,10 @@ def requests_to(path: str, method: str, ids: Sequence[str], query: str) -> list[
         ],
         "POST /chat": [{"json": chat} for chat in chats],
         "POST /v1/chat/completions": [{"json": {**chat, "model": "m"}} for chat in chats],
+        "POST /v1/embeddings": [
+            {"json": {"model": "m", "input": questions}},
+            {"json": {"model": "m", "input": query, "dimensions": 7}},
+        ],
         "GET /v1/models": [{}],
         "GET /healthz": [{}],
         "GET /readyz": [{}],

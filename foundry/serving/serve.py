@@ -33,6 +33,9 @@ FOLDERS = ("served-a", "served-b")
 STOP_SECONDS = 15.0
 """A server has this long to finish its requests."""
 
+WAIT_SECONDS = 0.5
+"""An interrupt is noticed after this long at the latest."""
+
 Outcome = TypeVar("Outcome")
 """Result of a build, or the exception that it failed with."""
 
@@ -154,7 +157,9 @@ class RunningServer:
     def wait(self) -> None:
         """Wait until the server ends, which has been started."""
         assert self._relaying is not None
-        self._relaying.join()
+        while self._relaying.is_alive():
+            # An interrupt that comes just before a lock is waited for does not end that wait.
+            self._relaying.join(WAIT_SECONDS)
 
     def _start(self, rendered: _Rendered) -> str:
         """Start a server and return its address. Raises FoundryError with what it complains of."""
