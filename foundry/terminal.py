@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from foundry.runtime.index.records import count_of as count_of
+
 MAX_LISTED = 50
 """Lines of a list that are shown."""
 
@@ -14,11 +16,6 @@ def format_table(rows: Sequence[Sequence[str]]) -> str:
         cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
         lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
     return "\n".join(lines)
-
-
-def count_of(count: int, noun: str) -> str:
-    """Return a count with its noun, in the plural unless there is one."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def list_briefly(lines: Sequence[str], most: int = MAX_LISTED) -> str:

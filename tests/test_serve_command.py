@@ -351,6 +351,10 @@ def test_what_cannot_be_built_is_not_served(tmp_path: Path, cache: dict[str, str
     assert done.stderr.startswith("error: no documents to index in ")
     assert "hint: name a folder, a file or a url with documents" in done.stderr
     assert "foundry.toml" not in done.stderr
+    (tmp_path / "empty" / "scan.png").write_bytes(b"\x89PNG\r\n\x1a\nIHDR\0")
+    done = refused("serve", tmp_path / "empty", variables=cache)
+    key = "ocr = true in [[sources]] of a project, which foundry init writes"
+    assert f"hint: to read scans: {key}, and pip install " in done.stderr
     (tmp_path / "foundry.toml").write_text("[project\n")
     assert refused("serve", tmp_path, variables=cache).returncode == 2
 

@@ -14,10 +14,23 @@ from foundry.sources.names import INCLUDING_SECRETS, LOOKS_SECRET
 from foundry.state.user_cache import is_adopted
 from foundry.terminal import format_table, list_briefly
 
-TO_READ_SCANS = f"to read scans: ocr = true in [[sources]], and {install_command('ocr')}"
-TO_READ_LARGER = "to read larger files: max_bytes in [[sources]]"
 NAMED = 3
 """So many of those that were left out for one reason are named."""
+
+
+def to_read_scans(adopted: bool) -> str:
+    """Return how scans are read, where the project may be `adopted`."""
+    return f"to read scans: {_in_sources('ocr = true', adopted)}, and {install_command('ocr')}"
+
+
+def to_read_larger(adopted: bool) -> str:
+    """Return how larger files are read, where the project may be `adopted`."""
+    return f"to read larger files: {_in_sources('max_bytes', adopted)}"
+
+
+def _in_sources(key: str, adopted: bool) -> str:
+    project = " of a project, which foundry init writes" if adopted else ""
+    return f"{key} in [[sources]]{project}"
 
 
 def check_strictly(report: Mapping[str, Any]) -> None:
@@ -44,10 +57,12 @@ def find_failures(report: Mapping[str, Any]) -> list[str]:
     return [*skipped, *secrets, *refused]
 
 
-def format_report(report: Mapping[str, Any], seconds: Mapping[str, float], file: object) -> str:
+def format_report(
+    report: Mapping[str, Any], seconds: Mapping[str, float], file: object, *, adopted: bool = False
+) -> str:
     """Return a table of sources, with the columns that have something to tell, and findings.
 
-    `file` is where the whole report is.
+    `file` is where the whole report is; `adopted` documents have no foundry.toml to change.
     """
     rows = [_row(entry, seconds) for entry in report["sources"]]
     if len(rows) > 1:
@@ -61,7 +76,7 @@ def format_report(report: Mapping[str, Any], seconds: Mapping[str, float], file:
         [name, *(_number(column, row[column]) for column in columns)]
         for name, row in zip(names, rows, strict=False)
     ]
-    parts = [format_table([["source", *columns], *cells]), *_sections(report, file)]
+    parts = [format_table([["source", *columns], *cells]), *_sections(report, file, adopted)]
     return "\n".join(parts)
 
 
@@ -96,7 +111,7 @@ def describe_skipped(report: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"        {line}" for line in list_briefly(entries, NAMED).splitlines())
 
 
-def _sections(report: Mapping[str, Any], file: object) -> Iterator[str]:
+def _sections(report: Mapping[str, Any], file: object, adopted: bool) -> Iterator[str]:
     reasons = Counter(entry["reason"] for entry in report["skipped"])
     if reasons:
         yield f"{sum(reasons.values()):,} skipped:"
@@ -104,7 +119,7 @@ def _sections(report: Mapping[str, Any], file: object) -> Iterator[str]:
     if any(count > NAMED for count in reasons.values()):
         yield f"all of them are listed in {file}"
     if OVERSIZE in reasons:
-        yield TO_READ_LARGER
+        yield to_read_larger(adopted)
     # A private key under another name is left out whatever `include` says.
     if any(
         entry["reason"] == LOOKS_SECRET and entry["detail"].endswith(" in include")
@@ -113,7 +128,7 @@ def _sections(report: Mapping[str, Any], file: object) -> Iterator[str]:
         yield INCLUDING_SECRETS
     is_unseen = any(finding["kind"] == UNSEEN for finding in report["findings"])
     if NEEDS_OCR in reasons or is_unseen:
-        yield TO_READ_SCANS
+        yield to_read_scans(adopted)
     for extra, count in report.get("lacking", {}).items():
         yield f"{count:,} read as plain text; for their outline: {install_command(extra)}"
     if unlisted := report.get("unlisted_versions"):
@@ -151,10 +166,11 @@ def nothing_to_index(config: Config, report: Mapping[str, Any]) -> EmptyBuildErr
     places = ", ".join(str(getattr(source, "path", source.name)) for source in config.sources)
     listed = "".join(f"\n{line}" for line in describe_skipped(report))
     hint = f"check path, include and exclude in {CONFIG_NAME}"
-    if is_adopted(config.root):
+    adopted = is_adopted(config.root)
+    if adopted:
         hint = "name a folder, a file or a url with documents that can be read"
     if reasons & {NEEDS_OCR, PICTURE}:
-        hint = TO_READ_SCANS
+        hint = to_read_scans(adopted)
     elif OVERSIZE in reasons:
-        hint = TO_READ_LARGER
+        hint = to_read_larger(adopted)
     return EmptyBuildError(f"no documents to index in {places}{listed}", hint=hint)

@@ -86,8 +86,11 @@ def watch(project: Path, quiet: bool, **chosen: Any) -> None:
         click.echo("stopped; the last published index stays")
 
 
-def show_result(result: BuildResult) -> None:
-    """Print what a build did: counts, how queries are embedded, what each source gave."""
+def show_result(result: BuildResult, *, adopted: bool = False) -> None:
+    """Print what a build did: counts, how queries are embedded, what each source gave.
+
+    `adopted` documents have no foundry.toml to change.
+    """
     from foundry.assembly.report_text import format_report
 
     click.echo(
@@ -107,7 +110,7 @@ def show_result(result: BuildResult) -> None:
             f"{result.refused:,} chunks have no vector by the model, which refused them"
             f" (listed in {file})"
         )
-    click.echo(format_report(result.report, result.changes.seconds, file))
+    click.echo(format_report(result.report, result.changes.seconds, file, adopted=adopted))
 
 
 def describe_outcome(outcome: BuildResult) -> str:

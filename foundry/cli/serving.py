@@ -38,12 +38,13 @@ def serve(source: str, opens: bool, no_watch: bool, **chosen: Any) -> None:
     folder.
     """
     options = ServeOptions(**chosen, watch=not no_watch)
-    is_built = is_listening = False
+    adopted = is_built = is_listening = False
     try:
         with closing(pipeline.serve(source, Reporter(), options, _say)) as events:
             for event in events:
                 if isinstance(event, Adopted):
                     _show_adopted(event)
+                    adopted = True
                 elif isinstance(event, Listening):
                     _show_address(event)
                     if opens and not is_listening:
@@ -51,7 +52,7 @@ def serve(source: str, opens: bool, no_watch: bool, **chosen: Any) -> None:
                     is_listening = True
                 elif isinstance(event, BuildResult):
                     if not is_built:
-                        show_result(event)
+                        show_result(event, adopted=adopted)
                     elif not event.unchanged:
                         click.echo(describe_outcome(event))
                     is_built = True

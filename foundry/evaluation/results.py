@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from foundry.evaluation.metrics import METRICS, Interval, bootstrap
 from foundry.evaluation.questions import describe_skipped
-from foundry.terminal import format_table
+from foundry.terminal import count_of, format_table
 
 CONFIGURED = "hybrid"
 """The system that foundry.toml describes; the others are shown for comparison."""
@@ -121,16 +121,16 @@ class Evaluation(Report):
 
     def describe(self) -> str:
         """Return what was asked, a table of all systems, and notes on the figures."""
-        heading = (
-            f"{self.count_questions()}, {self.facts['documents']:,} documents,"
-            f" {self.facts['chunks']:,} chunks"
-        )
+        counts = (count_of(self.facts[f"{noun}s"], noun) for noun in ("document", "chunk"))
+        heading = ", ".join([self.count_questions(), *counts])
         return "\n\n".join([heading, _table(self), "\n".join(self.describe_notes())])
 
     def count_questions(self) -> str:
         """Return how many questions of which kind."""
-        what = "known-item queries" if self.kind == "known-item" else "questions"
-        return f"{self.facts['questions']:,} {what}"
+        count = self.facts["questions"]
+        if self.kind == "known-item":
+            return f"{count:,} known-item {'query' if count == 1 else 'queries'}"
+        return count_of(count, "question")
 
     def describe_notes(self) -> list[str]:
         """Return sentences: how sure the headline is, how others differ, what was left out."""

@@ -46,7 +46,7 @@ def show_documents(documents: Iterator[Mapping[str, Any]]) -> Iterator[str]:
             f"{document['id']}  {document['chunks']:>5} chunks  {document['source']}:"
             f" {document['path']}  {document['title']}{copies}"
         )
-    yield f"{count:,} documents"
+    yield count_of(count, "document")
 
 
 def show_synonyms(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .index.reader import current_index
+from .index.records import count_of
 from .retrieval.journal import MAX_TOP_K
 from .retrieval.results import SearchResponse
 from .retrieval.settings import ConfigurationError, InvalidRequestError, ServerError
@@ -108,7 +109,8 @@ def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
             findings.append(f"the query {item.query!r} does not find {item.chunk_id}")
     counts = {"documents": index.document_count, "chunks": index.chunk_count}
     report = {"index_version": index.version, **counts, "findings": findings}
-    files, queries = len(index.manifest.files), len(index.manifest.known_items)
-    said = f"index {index.version}: {files} files, {queries} known queries checked"
+    files = count_of(len(index.manifest.files), "file")
+    items = count_of(len(index.manifest.known_items), "known item")
+    said = f"index {index.version}: {files} and {items} checked"
     lines = [said, *(findings or ["everything is in order"])]
     return report, "\n".join(lines), 1 if findings else 0

@@ -14,6 +14,7 @@ from typing import Any
 
 from .cli import Answer, Search
 from .index.reader import Index, current_index
+from .index.records import count_of
 from .retrieval.filters import FilterColumns
 from .retrieval.journal import MAX_TOP_K, MODES
 from .retrieval.results import SearchResponse
@@ -102,7 +103,8 @@ def compare(report: Mapping[str, Any], tolerance: float) -> tuple[str, list[str]
 
 def describe(report: Mapping[str, Any]) -> str:
     """Format a report as text, with the `recorded` and `failures` of `compare`."""
-    lines = [", ".join(f"{report[name]:,} {name}" for name in ("questions", "documents", "chunks"))]
+    nouns = ("question", "document", "chunk")
+    lines = [", ".join(count_of(report[f"{noun}s"], noun) for noun in nouns)]
     for mode, means in report["metrics"].items():
         lines.append(f"{mode:8}" + "".join(f"  {name} {mean:.4f}" for name, mean in means.items()))
     return "\n".join([*lines, report["recorded"], *map("FAILED: {}".format, report["failures"])])

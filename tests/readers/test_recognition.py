@@ -109,6 +109,8 @@ def test_a_report_says_how_to_read_scans_and_what_is_unsure() -> None:
     )
     said = format_report(report.to_json(), {}, "report.json")
     assert "to read scans: ocr = true in [[sources]], and pip install 'rag-foundry[ocr]'" in said
+    adopted = format_report(report.to_json(), {}, "report.json", adopted=True)
+    assert "ocr = true in [[sources]] of a project, which foundry init writes, and" in adopted
     assert "s: b.pdf: pages that are pictures, not read, 3 times" in said
     assert "s: b.pdf: lines of a picture that may be misread, 2 times" in said
 

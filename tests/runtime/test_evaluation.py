@@ -145,7 +145,7 @@ def test_means_are_compared_with_those_recorded(
 
 def test_report_has_a_line_for_each_mode_and_failure() -> None:
     assert describe({**NOW, "recorded": "compared", "failures": ["hit@1 fell"]}).splitlines() == [
-        "2 questions, 1 documents, 1 chunks",
+        "2 questions, 1 document, 1 chunk",
         "hybrid    nDCG@10 0.5000  hit@1 0.4000  degraded 0.5000",
         "compared",
         "FAILED: hit@1 fell",

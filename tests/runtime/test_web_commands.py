@@ -1,6 +1,7 @@
 """The command line: output, exit codes, errors on one boundary."""
 
 import json
+import re
 import subprocess
 import sys
 from argparse import Namespace
@@ -164,7 +165,8 @@ def test_serve_errors(capsys: pytest.CaptureFixture[str]) -> None:
 def test_verify(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     use_index(monkeypatch)
     assert run("verify") == 0
-    assert "everything is in order" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert re.search(r": \d+ files? and 1 known item checked\neverything is in order\n$", said)
     use_index(monkeypatch, known="c9")
     assert run("verify", "--json") == 1
     assert json.loads(capsys.readouterr().out)["findings"] == ["the query 'red' does not find c9"]

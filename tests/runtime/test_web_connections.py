@@ -36,7 +36,7 @@ def hasty() -> Iterator[Server]:
 
 def test_announces_itself_in_one_line(server: Server) -> None:
     address = f"http://127.0.0.1:{server.port}"
-    assert server.line == f"Serving Test on {address} (1 documents, 2 chunks)\n"
+    assert server.line == f"Serving Test on {address} (1 document, 2 chunks)\n"
 
 
 def test_answers_without_saying_what_it_runs(server: Server) -> None:

@@ -22,7 +22,7 @@ from starlette.types import Scope
 
 from ..index.documents import DocumentAnswer, Documents, join_chunks
 from ..index.reader import Index, current_index
-from ..index.records import ChunkRecord, Place, Record
+from ..index.records import ChunkRecord, Place, Record, count_of
 from ..retrieval.filters import FilterColumns
 from ..retrieval.settings import ConfigurationError, settings
 from .citations import public_url, record_path
@@ -207,7 +207,7 @@ def _overview(index: Index) -> Iterator[str]:
     about = f"> {_line(chosen.description)}\n\n" if chosen.description.strip() else ""
     yield (
         f"# {_line(chosen.title)}\n\n{about}"
-        f"{index.document_count} documents in {index.chunk_count} passages."
+        f"{count_of(index.document_count, 'document')} in {count_of(index.chunk_count, 'passage')}."
         f" `GET {address}/search?q=...` ranks passages for a question, as JSON;"
         " a document's address below gives all of it as Markdown.\n\n## Documents\n\n"
     )

@@ -12,6 +12,11 @@ def informative_title(title: str, document_id: str, section: Sequence[str]) -> t
     return () if title.endswith(GOES_ON) or title in (*section, document_id) else (title,)
 
 
+def count_of(count: int, noun: str) -> str:
+    """Return a count with its noun, in the plural unless there is one."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 class Record:
     """Base of answers, whose JSON leaves out defaults and the fields that have `exclude`."""
 

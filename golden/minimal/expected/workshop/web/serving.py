@@ -25,6 +25,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from ..index.reader import Served, load, served
+from ..index.records import count_of
 from ..retrieval.settings import settings
 from .middleware import SECURITY_HEADERS
 from .problems import ProblemDocument
@@ -70,11 +71,12 @@ def serve(
         if announce is not None:
             announce(address, port)
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
-        counts = f"{index.document_count} documents, {index.chunk_count} chunks"
+        documents = count_of(index.document_count, "document")
+        chunks = count_of(index.chunk_count, "chunk")
         # Held back until there are handlers, since programs may stop a server that says it serves.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         # Not a log message: people read it, and programs wait for it whatever LOG_LEVEL says.
-        line = f"Serving {settings().title} on http://{place} ({counts})\n"
+        line = f"Serving {settings().title} on http://{place} ({documents}, {chunks})\n"
         # Standard error may be closed or full, and a buffer would be written again at the end.
         with suppress(AttributeError, OSError, ValueError):
             os.write(sys.stderr.fileno(), line.encode())
