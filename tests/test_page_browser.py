@@ -173,6 +173,9 @@ def test_search_as_you_type(lone_tab: Visit) -> None:
     tab.see("#results > li mark", "Ventilation")
     tab.hidden("#start")
     first = tab.page.locator("#results > li").first
+    tab.hidden("#results .scores")
+    tab.page.click("#explanation summary")
+    playwright.expect(first.locator(".scores")).to_be_visible()
     shown = first.locator(".scores dd:last-child").all_text_contents()
     scores, ranks = zip(*(text.partition(", rank ")[::2] for text in shown), strict=True)
     answer = get(f"{tab.address}/search?q=how+do+fans+ventilate")["results"][0]
@@ -180,7 +183,6 @@ def test_search_as_you_type(lone_tab: Visit) -> None:
     expected = (answer["score"], lanes["semantic"], lanes["keyword"])
     assert list(scores) == [f"{score:.2f}" for score in expected]
     assert list(ranks[1:]) == [str(answer["ranks"][lane]) for lane in ("semantic", "keyword")]
-    tab.page.click("#explanation summary")
     tab.see("#explained", "By meaning and words: their scores were combined")
     width = first.locator(".bar .semantic").evaluate("bar => bar.style.width")
     assert float(width.rstrip("%")) == pytest.approx(100 * lanes["semantic"], abs=0.1)
@@ -292,6 +294,44 @@ def test_more_results(tab: Visit) -> None:
     tab.at("/?q=ledger+account+settled&top=20")
     tab.count("#results > li", 20)
     tab.focused("#results > li:nth-child(11) h2 a")
+
+
+def test_path_and_date_come_first(tab: Visit) -> None:
+    tab.go("/?q=how+long+does+a+lamp+burn")
+    where = tab.page.locator("#results .where").first
+    assert where.inner_text().split(" · ")[:3] == ["lamps.md", "2021-01-01", "pages"]
+
+
+def test_links_are_copied(tab: Visit) -> None:
+    path = "/?q=lamp&mode=keyword&tag=light&filter=path%3Dla"
+    tab.go(path)
+    tab.page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text }")
+    tab.page.click("text=Copy a link to this search")
+    tab.see("#share", "Copied")
+    assert tab.page.evaluate("copied") == tab.address + path
+    tab.page.click("#results >> text=Copy link")
+    tab.see("#results .further", "Copied")
+    place = tab.page.locator("#results h2 a").first.get_attribute("href")
+    assert tab.page.evaluate("copied") == tab.address + place
+    # In another tab it shows the same.
+    tab.go(path)
+    assert tab.page.is_checked("[value=keyword]")
+    tab.count("#results > li", 1)
+    tab.see("#filter-count", "(2)")
+
+
+def test_search_is_a_key_away_from_every_page(tab: Visit) -> None:
+    document = get(f"{tab.address}/search?q=fans")["results"][0]["document_id"]
+    for path in ("/chat", "/docs", f"/d/{document}"):
+        tab.go(path)
+        tab.page.keyboard.press("Control+k")
+        tab.at("/")
+        tab.focused("#query")
+    tab.go("/?q=lamp")
+    tab.page.locator("#results h2 a").first.focus()
+    tab.page.keyboard.press("Meta+k")
+    tab.focused("#query")
+    assert tab.page.evaluate("getSelection().toString()") == "lamp"
 
 
 def test_keyboard_alone(tab: Visit) -> None:
@@ -599,7 +639,8 @@ def test_conversation_is_kept_and_copied(tab: Visit) -> None:
     tab.see("#copied", "Copied.")
     copied = tab.page.evaluate("copied")
     assert copied.startswith("## How long does a lamp burn?\n\nA lamp burns for nine hours. [1]")
-    assert f"[1] Lamps: {tab.address}/d/" in copied
+    assert f"[1] Lamps, lamps.md, 2021-01-01: {tab.address}/d/" in copied
+    tab.see(".turn .sources .muted", "lamps.md · 2021-01-01")
     tab.page.click(".turn .text .cite")
     tab.page.click("text=Back to the conversation")
     tab.see(".turn .text", "A lamp burns for nine hours.")

@@ -109,6 +109,15 @@ const placesNode = (places) =>
     return element("li", {}, ...joinedNodes([title, path, isolated(place.source), link]));
   }));
 
+/** What a passage is of, in words by which two of one title can be told apart. */
+const nameOf = (passage) =>
+  [passage.title, partOf(passage), passage.path === passage.title ? null : passage.path, dateOf(passage)]
+    .filter(Boolean).join(", ");
+
+const dateOf = ({ modified }) => modified?.slice(0, 10);
+const dateNode = (record) =>
+  record.modified ? element("time", { datetime: record.modified }, dateOf(record)) : null;
+
 /** Put a text on the clipboard; whether this browser allows it. */
 async function copyText(text) {
   try {
@@ -123,6 +132,16 @@ async function copyText(text) {
     field.remove();
     return isCopied;
   }
+}
+
+/** A button that puts a text on the clipboard. */
+function copyButton(label, makeText, attributes = {}) {
+  const button = element("button", { type: "button", ...attributes }, ...label);
+  button.addEventListener("click", async () => {
+    button.textContent = (await copyText(makeText())) ? "Copied" : "Not allowed";
+    setTimeout(() => button.replaceChildren(...label), 2000);
+  });
+  return button;
 }
 
 const number = (value) => value.toLocaleString("en");
@@ -284,6 +303,17 @@ async function loadAbout() {
   }
   return about;
 }
+
+// Ctrl+K, or the key of an Apple's keyboard: from every page to the search.
+document.addEventListener("keydown", (event) => {
+  const isSearch = event.key === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+  if (!isSearch || event.target.closest("dialog")) return;
+  event.preventDefault();
+  const field = byId("query");
+  if (!field) location.assign(ROOT);
+  field?.focus();
+  field?.select();
+});
 
 /** Whether a key belongs to a field that is being filled in, or to the browser. */
 const isTyping = (event) =>

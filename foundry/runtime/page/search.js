@@ -155,10 +155,13 @@ function offersOf(isFiltered) {
 }
 
 function showExplanation(answer) {
-  byId("explanation").hidden = answer === null;
+  byId("explanation").hidden = byId("share").hidden = answer === null;
   const sentences = answer ? explanationOf(answer) : [];
   byId("explained").replaceChildren(...sentences.map((text) => element("li", {}, isolated(text))));
 }
+
+// The address says the whole view: the query, the way to search, the filters, how many results.
+byId("share").append(copyButton(["Copy a link to this search"], () => location.href, { class: "quiet" }));
 
 // The keyboard
 

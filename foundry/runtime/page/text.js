@@ -99,11 +99,7 @@ function listNode(items, made) {
 
 /** Code, with a button that copies it. */
 function codeNode(text) {
-  const copy = element("button", { type: "button", class: "copy" }, "Copy");
-  copy.addEventListener("click", async () => {
-    copy.textContent = (await copyText(text)) ? "Copied" : "Not allowed";
-    setTimeout(() => copy.replaceChildren("Copy"), 2000);
-  });
+  const copy = copyButton(["Copy"], () => text, { class: "copy" });
   return element("div", { class: "code-block" }, element("pre", { tabindex: "0" }, element("code", {}, text)), copy);
 }
 

@@ -35,7 +35,7 @@ HIT = Hit(
     path="valves.md",
     url=str(SOURCE["url"]),
     tags=[],
-    modified=None,
+    modified="2024-03-04",
     also_at=[],
     score=0.5,
     scores=LaneScores(0.5, None),
@@ -141,6 +141,7 @@ def test_a_models_answer_is_passed_on_and_counted() -> None:
                     "position": {},
                     "text": SENTENCE,
                     "score": 0.5,
+                    "modified": "2024-03-04",
                 }
             ],
         },

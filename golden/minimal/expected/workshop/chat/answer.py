@@ -42,6 +42,7 @@ class SourceOfAnswer(CitedPassage):
     position: dict[str, int]
     text: str
     score: float
+    modified: str | None = None
     also_at: tuple[Place, ...] = ()
 
     def cited(self) -> CitedPassage:
@@ -77,6 +78,7 @@ def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
             position=hit.position,
             text=shorten(hit.text, EXCERPT_CHARACTERS),
             score=hit.score,
+            modified=hit.modified,
             also_at=tuple(hit.also_at),
         )
         passages.append(NumberedPassage(source, hit, shorten(whole, left)))

@@ -112,8 +112,7 @@ function markdownOf(turn) {
   const sources = turn.sources
     .filter((source) => answer.includes(`[${source.number}]`))
     .map((source) => {
-      const name = [source.title, partOf(source)].filter(Boolean).join(", ");
-      return `[${source.number}] ${name}: ${new URL(placeOf(source.document_id, source.id), location.href)}`;
+      return `[${source.number}] ${nameOf(source)}: ${new URL(placeOf(source.document_id, source.id), location.href)}`;
     });
   const said = window.doubtedText?.(answer, turn.done) ?? answer;
   return [`## ${turn.question}`, said || turn.error, sources.join("\n")].filter(Boolean).join("\n\n");
@@ -174,7 +173,7 @@ function show(turn) {
 }
 
 function citeNode(source) {
-  const name = [source.title, partOf(source)].filter(Boolean).join(", ");
+  const name = nameOf(source);
   return element("a", {
     class: "cite", href: placeOf(source.document_id, source.id), title: name,
     "aria-label": `Source ${source.number}: ${name}`,
@@ -209,14 +208,20 @@ function afterNodes(turn, cited) {
 
 function sourcesNode(sources, label) {
   const items = sources.map((source) => {
-    const path = source.section[0] === source.title ? source.section.slice(1) : source.section;
+    const section = source.section[0] === source.title ? source.section.slice(1) : source.section;
+    const where = [
+      source.path === source.title ? null : isolated(source.path),
+      dateNode(source),
+      partOf(source),
+      section.length ? isolated(section.join(" › ")) : null,
+    ];
     return element(
       "li", {},
       element("span", { class: "cite", "aria-hidden": "true" }, String(source.number)),
       element(
         "span", {},
         element("a", { href: placeOf(source.document_id, source.id) }, isolated(source.title)),
-        element("span", { class: "muted" }, " ", ...joinedNodes([path.length ? isolated(path.join(" › ")) : null, partOf(source)])),
+        element("span", { class: "muted" }, " ", ...joinedNodes(where)),
         alsoAtNode(source),
       ),
     );

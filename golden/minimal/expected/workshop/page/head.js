@@ -10,7 +10,7 @@ function showHead(record, about) {
     isolated(record.path),
     isolated(record.source),
     isolated(nameOfMediaType(record.media_type)),
-    record.modified ? element("time", { datetime: record.modified }, record.modified.slice(0, 10)) : null,
+    dateNode(record),
     plural(record.chunks, "passage"),
   ];
   byId("facts").replaceChildren(...joinedNodes(facts));

@@ -10,7 +10,6 @@ function resultNode(hit) {
     button.addEventListener("click", () => chooseTags([...chosenTags, tag]));
     return element("li", {}, button);
   });
-  const further = furtherNodes(hit);
   return element(
     "li", {},
     element(
@@ -20,7 +19,7 @@ function resultNode(hit) {
         element("h2", {}, title),
         element("p", { class: "where" }, ...joinedNodes(whereParts(hit))),
         element("p", { class: "snippet", dir: "auto" }, ...markedNodes(hit.snippet, hit.highlights.snippet, hit.snippet_code)),
-        further.length ? element("div", { class: "further" }, ...further) : null,
+        element("div", { class: "further" }, ...furtherNodes(hit)),
         tags.length ? element("ul", { class: "tags", "aria-label": "Tags" }, ...tags) : null,
       ),
       scoresNode(hit),
@@ -35,18 +34,21 @@ function whereParts(hit) {
   ]);
   const address = webAddress(hit.url);
   return [
-    path.length ? element("bdi", {}, ...path) : null,
-    partOf(hit),
     hit.path === hit.title ? null : isolated(hit.path),
+    dateNode(hit),
     about.sources?.length > 1 ? isolated(hit.source) : null,
-    hit.modified ? element("time", { datetime: hit.modified }, hit.modified.slice(0, 10)) : null,
+    partOf(hit),
+    path.length ? element("bdi", {}, ...path) : null,
     address ? element("a", { href: addressOfPart(address, hit), rel: "noreferrer" }, new URL(address).host) : null,
   ];
 }
 
-/** What is shown on demand: the larger passage, other places that have it. */
+/** What is there on demand: the link, the larger passage, other places that have it. */
 function furtherNodes(hit) {
+  const label = ["Copy link", element("span", { class: "unseen" }, ": ", isolated(hit.title))];
+  const place = () => new URL(placeOf(hit.document_id, hit.id), location.href).href;
   return [
+    copyButton(label, place, { class: "quiet" }),
     hit.passage && hit.passage.text !== hit.text ? disclosure("Whole passage", () => passageNode(hit)) : null,
     alsoAtNode(hit),
   ].filter(Boolean);
