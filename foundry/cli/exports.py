@@ -30,22 +30,18 @@ _trust = flag("--trust", "Run the project's own templates ([export] templates), 
 _SAID = {
     "conflicts": "conflict, marked in the file",
     "beside": "not merged; the generated file is next to it as .new",
-    "aside": "was rewritten elsewhere; your version is kept as {}",
-    "carried": "your edits are now in {}",
     "merged": "merged",
-    "followed": "imports updated for modules that moved",
     "kept": "kept as you edited it",
-    "gone": "kept, though no longer part of the export: {}",
+    "went": "kept, though no longer part of the export; its code is now {}",
     "orphaned": "kept, though no longer part of the export",
     "deleted": "stays deleted",
     "removed": "removed, no longer part of the export",
-    "moved": "moved to {}",
     "added": "added",
     "replaced": "replaced",
 }
-"""Messages about updated files, most important first; {} is where the file is now."""
+"""Messages about updated files, most important first; {} says where its code is."""
 
-_COUNTED = {"replaced": "replaced", "added": "added", "moved": "moved to other folders"}
+_COUNTED = {"replaced": "replaced", "added": "added"}
 """Messages that count files; a dry run names each."""
 
 
@@ -128,9 +124,8 @@ def update(
     """Bring an export up to date with its project and this Foundry, and keep your edits.
 
     Files that you did not touch are replaced; those that you edited are merged. Files that you
-    added or deleted stay so. If a module has moved, your edits follow it; if it was rewritten, your
-    version is kept next to it as .orig. The exit code is 3 if that happens, if both sides changed
-    the same lines (marked in the file), or if a file imports something that no longer exists.
+    added or deleted stay so. The exit code is 3 if both sides changed the same lines (marked in the
+    file), or if a file imports something that no longer exists.
     """
     result = pipeline.update(folder, project, warn, dry_run=dry_run, **chosen)
     if as_json:

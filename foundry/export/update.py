@@ -10,7 +10,7 @@ from foundry.errors import ConfigError, ExportError
 from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners, list_files
 from foundry.export.decisions import BESIDE, Update, decide
 from foundry.export.existing import GENERATED, Existing, encode_generated
-from foundry.export.package_files import find_malformed, find_unresolved, find_unsettled
+from foundry.export.package_files import find_unresolved, find_unsettled
 from foundry.export.write import (
     Export,
     fill_folder,
@@ -40,13 +40,9 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
     modules = {
         name: content
         for name, content in {**existing.read_files(target), **contents}.items()
-        if name not in update.left
+        if name not in update.removed
     }
     update.unresolved = find_unresolved(modules, package)
-    if update.moved or update.carried or update.aside:
-        update.unresolved += [
-            f"{finding}; its imports stay as they were" for finding in find_malformed(modules)
-        ]
     if not dry_run:
         replace_folder(target, lambda folder: _fill(folder, target, existing, export, contents))
     return update

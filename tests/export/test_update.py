@@ -9,6 +9,7 @@ import pytest
 from processes import leftovers, snapshot
 
 from foundry.errors import ExportError
+from foundry.export import decisions
 from foundry.export.checksums import compare, read_checksums
 from foundry.export.decisions import Update
 from foundry.export.existing import GENERATED, encode_generated, examine, read_generated
@@ -234,3 +235,16 @@ def test_record_gives_back_what_was_generated(tmp_path: Path) -> None:
     record = read_generated(tmp_path)
     assert record.texts == {"a": "größe\r\n"}
     assert record.digests.keys() == files.keys()
+
+
+def test_edited_module_whose_code_went_elsewhere_is_kept_and_its_owner_told(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(decisions.WENT, "dropped.py", "in search.py, as find()")
+    place.edit("acme/dropped.py", "dropped", "mine")
+    place.edit("acme/search.py", "line 9\n", "line nine\n")
+    update = place.update()
+    assert update.went == {"acme/dropped.py": "in search.py, as find()"}
+    assert (update.orphaned, update.removed) == ([], [])
+    assert place.read("acme/dropped.py") == "mine\n"
+    assert update.is_settled
