@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from foundry.embedding.many_texts import encode_all
 from foundry.indexing.versions import open_index
+from foundry.runtime.index.layout import Manifest
 from foundry.runtime.retrieval.encoder import PieceEncoder
 
 BATCH = 1_024
@@ -19,6 +20,11 @@ class IndexedCorpus:
     def __init__(self, index: Path) -> None:
         self._index = open_index(index)
         self._encoder = PieceEncoder.open(self._index.layout.encoder)
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the index says of itself."""
+        return self._index.manifest
 
     @property
     def dimensions(self) -> int:
@@ -39,6 +45,15 @@ class IndexedCorpus:
             texts = [self._index.chunk(number).text for number in range(part.start, part.stop)]
             vectors: NDArray[np.float32] = rows[part].astype(np.float32) * scales[part, None]
             yield texts, vectors
+
+    def vectors(self) -> NDArray[np.float32]:
+        """The vectors of all chunks (n, d)."""
+        return np.concatenate([vectors for _, vectors in self.batches()])
+
+    def nearest(self, queries: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+        """The numbers (q, count) of the chunks nearest to each query, all vectors compared."""
+        scores = np.concatenate([queries @ vectors.T for _, vectors in self.batches()], axis=1)
+        return np.argpartition(-scores, count, axis=1)[:, :count]
 
     def encode(self, query: str) -> NDArray[np.float32]:
         """The vector (d,) of a query; zeros if it has none."""

@@ -20,10 +20,13 @@ def percentiles(times: list[float]) -> Percentiles:
     return dict(zip(("p50", "p95", "p99"), cuts, strict=True))
 
 
-def ask_all(ask: Ask, queries: list[str]) -> Percentiles:
-    """Milliseconds of wall (p50, p95, p99) and of processor (cpu, cpu p99); answers a second."""
+def ask_all(ask: Ask, queries: list[str], warm: int = WARM) -> Percentiles:
+    """Milliseconds of wall (p50, p95, p99) and of processor (cpu, cpu p95, cpu p99).
+
+    Besides, answers a second, and how many were `asked` within `SECONDS`, after the first `warm`.
+    """
     begun = time.perf_counter()
-    for query in queries[:WARM]:
+    for query in queries[:warm]:
         ask(query)
         if time.perf_counter() - begun > SECONDS / 2:
             break
@@ -38,8 +41,10 @@ def ask_all(ask: Ask, queries: list[str]) -> Percentiles:
         if time.perf_counter() - begun > SECONDS:
             break
     rate = len(times) / (time.perf_counter() - begun)
-    cpu, cpu_p99 = np.percentile(used, [50, 99]).tolist()
-    return {**percentiles(times), "cpu": cpu, "cpu p99": cpu_p99, "rate": rate}
+    cpu = {
+        "cpu" if name == "p50" else f"cpu {name}": used for name, used in percentiles(used).items()
+    }
+    return {**percentiles(times), **cpu, "rate": rate, "asked": len(times)}
 
 
 def ask_in_threads(ask: Ask, queries: list[str], count: int) -> Percentiles:

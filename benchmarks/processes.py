@@ -70,6 +70,12 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def scheduled_seconds(pid: int) -> float:
+    """What the threads of a process that are there have run so far, to the nanosecond."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+
+
 def _family(pid: int) -> list[int]:
     found = [pid]
     for process in found:

@@ -1,119 +1,251 @@
-"""Latency of searches in process, ours by stage and beside peers: `python benchmarks/query.py`.
+"""Searches of a corpus by all systems in one run: `python benchmarks/query.py CORPUS ...`.
 
-Generated corpora (see `synthetic`) of `--chunks` chunks are built by `foundry build`, or taken from
-`--folder` if `scale.py` has built them there, and the server rendered for them is asked in a
-process of its own. Then each peer that can be imported gets the texts and vectors of that index and
-the same queries, in a process of its own too; those that cannot are named, and so are those that
-would take too long at a size. Numeric libraries may use one thread, unless `--library-threads` says
-otherwise. Times are wall times; `CPU` is what a query takes of all cores, its median and p99, which
-other work on the machine disturbs less.
+A CORPUS is `shipped` (the docstrings of Python and numpy, see `shipped.py`), a folder of documents,
+a project that `foundry build` has built, or a number of chunks to generate. A log of mixed queries
+(`query_log.py`) is asked twice, each query once before any is asked again: of our three modes, of
+each peer that can be imported, and over HTTP with the default options of an export and of a server
+over tantivy (`peer_server.py`). Each is a process of its own; searches have one thread. Times are
+milliseconds of processor, which other work on the machine disturbs less, then of wall in brackets.
+`cold` is the first search of a process when the page cache has nothing of the index: opening it,
+searching, and what was read from the disk meanwhile.
+
+`to ours` is the median of a repeated query over ours of the same lanes in the same run; below 1 the
+peer is faster. An approximate index of vectors is searched as deep as 99 % recall asks for.
 """
 
 import argparse
+import http.client
 import importlib
 import importlib.metadata
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from common import machine, render_server, row
+import numpy as np
+from asking import OURS
+from common import build, machine, make_project, render_server, row
 from indexed import IndexedCorpus
-from latency import ask_all
-from peers import PEERS, UNOBTAINABLE
-from processes import ProcessFailedError, run_script
-from searching import LASTING_QUERIES, LIBRARY_THREADS, MODES, measure_searches
+from latency import percentiles
+from peers import PEERS
+from processes import ProcessFailedError, memory_of, run_script, scheduled_seconds
+from query_log import EACH, SEED, kinds, make_log
+from searching import LIBRARY_THREADS
+from serve import running
+from shipped import write_shipped
 from size import index_parts
-from synthetic import built_project, queries_of
+from synthetic import built_project
 
-WALL = ("p50", "p95", "p99")
-FIGURES = (*WALL, "cpu", "cpu p99")
-SIZES = (10_000, 100_000)
+from foundry import pipeline
+
+WARM = 20
+TUNED = 100
+"""Queries of another log that peers are tuned by."""
+
+ATTEMPTS = 600
+"""To reach a server that has just been started, ten a second."""
+
+BOUND = dict.fromkeys(LIBRARY_THREADS, "1") | {"TOKENIZERS_PARALLELISM": "false"}
+COLUMNS = (
+    *("system", "lanes", "first asked", "p95", "repeated", "p95", "to ours"),
+    *("cold: open", "search", "MB read", "MB held", "private", "built, s", "index MB", "recall@20"),
+)
+
+Figures = dict[str, Any]
 
 
-def measure_peer(name: str, project: Path, folder: Path) -> dict[str, Any]:
-    """One peer: what building and searching takes."""
+def project_of(corpus: str, work: Path) -> Path:
+    """Return the built project of a corpus."""
+    if corpus.isdecimal():
+        return built_project(work, int(corpus))
+    if (Path(corpus) / "foundry.toml").exists():
+        return Path(corpus)
+    folder = write_shipped(work / "shipped") if corpus == "shipped" else Path(corpus)
+    project = work / f"project-{folder.name}"
+    if not (project / "foundry.toml").exists():
+        source = f'type = "folder"\npath = {json.dumps(str(folder.resolve()))}'
+        build(make_project(project, source))
+    return project
+
+
+def prepare(project: Path, work: Path, each: int) -> tuple[IndexedCorpus, list[str]]:
+    """Write what `asking.py` reads, and render the server; the corpus, and what is asked."""
+    index = project / ".foundry" / "index"
+    corpus = IndexedCorpus(index)
+    draws = kinds([*corpus.texts()])
+    warm = make_log(draws, 1, SEED + 1)
+    queries = [*dict.fromkeys([*warm[:WARM], *make_log(draws, each)])]
+    np.save(work / "vectors.npy", np.stack([*map(corpus.encode, queries)]))
+    tuned = [*map(corpus.encode, warm + make_log(draws, 1, SEED + 2))]
+    np.save(work / "tuned.npy", np.stack([vector for vector in tuned if vector.any()][:TUNED]))
+    (work / "asked.json").write_text(json.dumps(queries), encoding="utf-8")
+    rendered = render_server(project, "benchmark_query")
+    said = {"rendered": str(rendered), "index": str(index)}
+    (work / "ours.json").write_text(json.dumps(said), encoding="utf-8")
+    return corpus, queries
+
+
+def build_peer(name: str, project: Path, work: Path) -> Figures:
+    """Build a peer here; how long it took, and what it says of itself."""
+    folder = work / "built" / name
+    folder.mkdir(parents=True)
     corpus = IndexedCorpus(project / ".foundry" / "index")
-    queries = queries_of(project)
-    vectors = {query: corpus.encode(query) for query in queries}
     begun = time.perf_counter()
-    ask = PEERS[name].open(corpus, folder)
+    said = PEERS[name].build(corpus, folder, np.load(work / "tuned.npy"))
     built = time.perf_counter() - begun
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    found = ask_all(lambda query: ask(query, vectors[query]), queries)
-    return {**found, "built": built, "bytes": size}
+    return {**said, "built": built, "bytes": size}
 
 
-def report(chunks: int, folder: Path, peers: list[str], threads: int) -> None:
-    """Measure one corpus, and print its tables."""
-    project = built_project(folder, chunks)
-    rendered = render_server(project, "benchmark_query")
-    index = project / ".foundry" / "index"
-    ours = measure_searches(rendered, index, project / "queries.json", threads)
-    size = sum(index_parts(index).values())
-    print(
-        f"\n{chunks:,} chunks; the index opens in {ours['open']:.1f} ms"
-        f" ({ours['open cpu']:.1f} ms of CPU), for the first time in {ours['first open']:.1f} ms;"
-        f" {ours['candidates']:,} candidates, recall@20 {ours['recall']}\n"
-    )
-    row("ours", "p50 ms", "p95", "p99", "CPU", "CPU p99", "answers/s")
-    row(*["---"] * 7)
-    for name, found in ours["stages"].items():
-        row(name, *(f"{found[key]:.2f}" for key in WALL), "", "", "")
-    for mode in MODES:
-        figures = (f"{ours[mode][key]:.2f}" for key in FIGURES)
-        row(f"**{mode}**", *figures, f"{ours[mode]['rate']:.0f}")
-    found = ours["two threads"]
-    figures = (f"{found[key]:.2f}" for key in (*WALL, "cpu"))
-    row("hybrid, two threads", *figures, "", f"{found['rate']:.0f}")
-    print()
-    row("longest queries", "p50 ms", "p95", "p99", "CPU", "CPU p99", "CPU to ordinary")
-    row(*["---"] * 7)
-    for kind, found in ours["long"].items():
-        figures = (f"{found[key]:.2f}" for key in FIGURES)
-        row(kind, *figures, f"{found['cpu'] / ours['hybrid']['cpu']:.2f}")
-    print(f"\n{LASTING_QUERIES:,} queries, no two alike, leave {ours['growth']:.1f} MB taken\n")
-    columns = ("p50 ms", "p95", "p99", "CPU", "CPU p99", "p50 to ours", "CPU to ours")
-    row("peer", "lanes", *columns, "built", "index MB", "index to ours")
-    row(*["---"] * 12)
-    for mode in MODES:
-        figures = (f"{ours[mode][key]:.2f}" for key in FIGURES)
-        row("**ours**", mode, *figures, "1.00", "1.00", "", f"{size / 1e6:.0f}", "1.00")
-    for name in peers:
-        cells = peer_cells(name, project, chunks, threads, ours, size)
-        row(name, *cells, *[""] * (11 - len(cells)))
+def ask(work: Path, name: str) -> Figures:
+    """Ask a system that has been built."""
+    script = Path(__file__).with_name("asking.py")
+    return run_script(script, str(work), name, str(WARM), variables=BOUND).said
 
 
-def peer_cells(
-    name: str, project: Path, chunks: int, threads: int, ours: dict[str, Any], size: int
-) -> list[str]:
-    """The cells of a peer's row, or why there are none."""
+def cells(found: Figures, ours: float | None) -> list[str]:
+    """Return the cells of a system's figures, `ours` being our median."""
+    first, again, cold, memory = (found[name] for name in ("first", "again", "cold", "memory"))
+    return [
+        *(f"{first[name]:.2f} ({first[wall]:.2f})" for name, wall in _MIDDLE_AND_LATE),
+        *(f"{again[name]:.2f} ({again[wall]:.2f})" for name, wall in _MIDDLE_AND_LATE),
+        f"{again['cpu'] / (ours or again['cpu']):.2f}",
+        *((f"{cold[name]:.0f}" for name in ("open", "first", "MB")) if cold else ("", "", "")),
+        *(f"{memory[name]:.0f}" for name in ("held", "private")),
+        f"{found['built']:.0f}" if "built" in found else "",
+        f"{found['bytes'] / 1e6:.0f}" if "bytes" in found else "",
+        f"{found['recall']:.3f} ({found['depth']})" if "recall" in found else "",
+    ]
+
+
+_MIDDLE_AND_LATE = (("cpu", "p50"), ("cpu p95", "p95"))
+
+
+def report_peer(name: str, project: Path, work: Path, chunks: int, ours: dict[str, float]) -> None:
+    """Print a peer's row, or why there is none."""
     peer = PEERS[name]
-    if chunks > peer.most_chunks:
-        return [peer.lanes, f"not run: {peer.limit}"]
     try:
         importlib.import_module(peer.module)
-    except ImportError as error:
-        return [peer.lanes, f"left out: {error}"]
-    limits = dict.fromkeys(LIBRARY_THREADS, str(threads)) | {"TOKENIZERS_PARALLELISM": "false"}
-    with tempfile.TemporaryDirectory(dir=project.parent) as place:
-        arguments = ("--peer", name, "--project", str(project), "--place", place)
+        if chunks > peer.most_chunks:
+            raise ImportError(peer.limit)
+        arguments = ("--peer", name, "--project", str(project), "--work", str(work))
+        built = run_script(Path(__file__), *arguments).said
+        found = {**built, **ask(work, name)}
+    except (ImportError, ProcessFailedError) as error:
+        row(name, peer.lanes, f"left out: {error}", *[""] * (len(COLUMNS) - 3))
+        return
+    row(name, peer.lanes, *cells(found, ours[peer.lanes]))
+
+
+@contextmanager
+def peer_running(folder: Path) -> Iterator[tuple[str, int]]:
+    """Run the server over tantivy; its address and process id."""
+    command = [sys.executable, str(Path(__file__).with_name("peer_server.py")), str(folder)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        yield process.stderr.readline().strip(), process.pid
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+        process.stderr.close()
+
+
+def ask_server(address: str, pid: int, queries: list[str]) -> Figures:
+    """Ask a server over one connection, one query after the other, all of them twice."""
+    where = urlsplit(address)
+    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=60)
+
+    def search(query: str) -> None:
+        fields = {"Content-Type": "application/json"}
+        connection.request("POST", "/search", json.dumps({"query": query}), fields)
+        with connection.getresponse() as reply:
+            assert reply.status == 200, reply.read()
+            reply.read()
+
+    for _ in range(ATTEMPTS):
         try:
-            found = run_script(Path(__file__), *arguments, variables=limits).said
-        except ProcessFailedError as error:
-            return [peer.lanes, f"failed: {error}"]
-    return [
-        peer.lanes,
-        *(f"{found[key]:.2f}" for key in FIGURES),
-        f"{found['p50'] / ours[peer.lanes]['p50']:.2f}",
-        f"{found['cpu'] / ours[peer.lanes]['cpu']:.2f}",
-        f"{found['built']:.0f} s",
-        f"{found['bytes'] / 1e6:.0f}" if found["bytes"] else "in memory",
-        f"{found['bytes'] / size:.2f}" if found["bytes"] else "",
-    ]
+            search(queries[0])
+            break
+        except ConnectionError:
+            connection.close()
+            time.sleep(0.1)
+    for query in queries[:WARM]:
+        search(query)
+    log = queries[WARM:]
+    passes = [_timed(search, pid, log) for _ in range(2)]
+    memory = memory_of(pid)
+    connection.close()
+    held = {"held": memory.held, "private": memory.private}
+    return {"first": passes[0], "again": passes[1], "cold": None, "memory": held}
+
+
+def _timed(search: Callable[[str], None], pid: int, queries: list[str]) -> dict[str, float]:
+    wall, used = [], []
+    before = scheduled_seconds(pid)
+    for query in queries:
+        begun = time.perf_counter()
+        search(query)
+        wall.append((time.perf_counter() - begun) * 1000)
+        now = scheduled_seconds(pid)
+        used.append((now - before) * 1000)
+        before = now
+    cpu = percentiles(used)
+    each = sum(used) / len(used)
+    return {**percentiles(wall), "cpu": cpu["p50"], "cpu p95": cpu["p95"], "each": each}
+
+
+def report_servers(project: Path, work: Path, queries: list[str]) -> None:
+    """Print rows of both servers, and how many answers each gives for a second of processor."""
+    export = pipeline.export(project, work / "export", _say_nothing, force=False, trust=False)
+    with running(export, LOG_LEVEL="warning") as (address, pid):
+        ours = ask_server(address, pid, queries)
+    row("ours over HTTP", "hybrid, snippets", *cells(ours, None))
+    rates = {"ours": ours}
+    folder = work / "built" / "tantivy"
+    if folder.exists():
+        with peer_running(folder) as (address, pid):
+            peer = rates["FastAPI with tantivy"] = ask_server(address, pid, queries)
+        name = "FastAPI with tantivy"
+        row(name, "keyword, snippets", *cells(peer, ours["again"]["cpu"]))
+    print()
+    for name, found in rates.items():
+        first, again = (1000 / found[which]["each"] for which in ("first", "again"))
+        print(f"{name} over HTTP: {first:.0f} answers for a second of a core, {again:.0f} repeated")
+
+
+def _say_nothing(_label: str, _text: str) -> None:
+    """Leave out what an export says, as tables are kept."""
+
+
+def report(name: str, project: Path, place: Path, peers: list[str], each: int) -> None:
+    """Measure a corpus, and print its table."""
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        work = Path(folder)
+        corpus, queries = prepare(project, work, each)
+        told = corpus.manifest.dense or {}
+        size = sum(index_parts(project / ".foundry" / "index").values())
+        print(
+            f"\n{name}: {corpus.manifest.chunks:,} chunks, {len(queries) - WARM} queries;"
+            f" {told['candidates']:,} candidates, recall@20 {told['recall_at_20']}\n"
+        )
+        row(*COLUMNS)
+        row(*["---"] * len(COLUMNS))
+        ours: dict[str, float] = {}
+        for system, mode in OURS.items():
+            found = {**ask(work, system), "bytes": size}
+            ours[mode] = found["again"]["cpu"]
+            row(f"**{system}**", mode, *cells(found, None))
+        for peer in peers:
+            report_peer(peer, project, work, corpus.manifest.chunks, ours)
+        report_servers(project, work, queries)
 
 
 def versions(peers: list[str]) -> str:
@@ -130,24 +262,23 @@ def versions(peers: list[str]) -> str:
 def main() -> int:
     """Print tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--chunks", type=int, nargs="+", default=[*SIZES])
-    parser.add_argument("--folder", type=Path, help="keep the corpora here, and use them again")
+    parser.add_argument("corpora", nargs="*", metavar="CORPUS", default=["shipped"])
+    parser.add_argument("--folder", type=Path, help="keep what is built here, and use it again")
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=[*PEERS])
-    parser.add_argument("--library-threads", type=int, default=1)
+    parser.add_argument("--each", type=int, default=EACH, help="queries of each kind and length")
     parser.add_argument("--peer", choices=PEERS, help=argparse.SUPPRESS)
     parser.add_argument("--project", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--place", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.peer:
-        print(json.dumps(measure_peer(chosen.peer, chosen.project, chosen.place)))
+        print(json.dumps(build_peer(chosen.peer, chosen.project, chosen.work)))
         return 0
     print(machine(), versions(chosen.peers), sep="\n\n")
     with tempfile.TemporaryDirectory() as work:
-        for chunks in chosen.chunks:
-            report(chunks, chosen.folder or Path(work), chosen.peers, chosen.library_threads)
-    print()
-    for name, reason in UNOBTAINABLE.items():
-        print(f"{name}: left out: {reason}")
+        place = chosen.folder or Path(work)
+        for corpus in chosen.corpora:
+            project = project_of(corpus, place)
+            report(Path(corpus).name, project, place, chosen.peers, chosen.each)
     return 0
 
 

@@ -3,7 +3,8 @@
 Each FOLDER, and a generated corpus of `--chunks` chunks, is built and exported with the default
 configuration: bytes a chunk of the index, by part. Then the megabytes that are installed for
 Foundry, for an exported server and for each peer: the files of its distribution and of all that it
-requires, in the environment that runs this, without compiled caches.
+requires, in the environment that runs this, as pip leaves them: it compiles the modules that it
+installs, so what a module compiles to is counted too, whether it is there or not.
 
 With `--exports` only the lines and modules of Python that an owner has to read are counted: of the
 smallest golden server, with every interface, and of one that answers keywords over HTTP alone,
@@ -12,17 +13,19 @@ without golden questions, monitoring and reloading.
 
 import argparse
 import importlib.metadata
+import marshal
 import shutil
 import sys
 import tempfile
 import tomllib
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from common import build, machine, make_project, render_server, row
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from peers import PEERS, UNOBTAINABLE
+from peers import PEERS
 from synthetic import built_project
 
 import foundry
@@ -64,6 +67,9 @@ reloading = false
 """
 """A server that answers POST and GET /search, and leaves out all that `[server]` lets it."""
 
+PYC_HEAD = 16
+"""Bytes of a compiled module before its code."""
+
 OTHERS = "others"
 COLUMNS = (*dict.fromkeys(PARTS.values()), OTHERS)
 
@@ -101,8 +107,20 @@ def installed(requirements: Iterable[str]) -> dict[str, int]:
 
 
 def _bytes_of(distribution: importlib.metadata.Distribution) -> int:
-    paths = (Path(str(file.locate())) for file in distribution.files or ())
-    return sum(path.stat().st_size for path in paths if path.suffix != ".pyc" and path.is_file())
+    paths = [Path(str(file.locate())) for file in distribution.files or ()]
+    files = [path for path in paths if path.suffix != ".pyc" and path.is_file()]
+    modules = (path for path in files if path.suffix == ".py")
+    return sum(path.stat().st_size for path in files) + sum(map(_compiled_bytes, modules))
+
+
+def _compiled_bytes(module: Path) -> int:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compiled = compile(module.read_bytes(), module, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):  # A template of a module, which pip leaves as it is.
+        return 0
+    return PYC_HEAD + len(marshal.dumps(compiled))
 
 
 def _folder_bytes(*folders: Path) -> int:
@@ -132,7 +150,7 @@ def report_installation(export: Path) -> None:
     wanted: dict[str, list[str]] = {
         "Foundry": ["rag-foundry"],
         "an exported server": project["dependencies"],
-        **{name: list(peer.packages) for name, peer in PEERS.items()},
+        **{name: list(peer.packages) for name, peer in PEERS.items() if peer.packages},
     }
     measured: dict[str, Mapping[str, int] | str] = {}
     for name, requirements in wanted.items():
@@ -144,6 +162,7 @@ def report_installation(export: Path) -> None:
         # An editable installation has no files of its own.
         package = Path(foundry.__file__).parent
         size = _folder_bytes(package, package.parent / "templates")
+        size += sum(map(_compiled_bytes, package.rglob("*.py")))
         measured["Foundry"] = {**ours, "rag-foundry": size}
     server = measured["an exported server"]
     for name, found in measured.items():
@@ -155,8 +174,6 @@ def report_installation(export: Path) -> None:
         ratio = "" if isinstance(server, str) else f"{total * 1e6 / sum(server.values()):.2f}"
         shares = ", ".join(f"{package} {found[package] / 1e6:.0f}" for package in largest)
         row(name, len(found), f"{total:.0f}", ratio, shares)
-    for name, reason in UNOBTAINABLE.items():
-        row(name, f"left out: {reason}", "", "", "")
 
 
 def count_python(server: Path) -> dict[str, list[int]]:
@@ -196,7 +213,7 @@ def main() -> int:
     """Print tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folders", type=Path, nargs="*", metavar="FOLDER")
-    parser.add_argument("--chunks", type=int, nargs="+", default=[100_000])
+    parser.add_argument("--chunks", type=int, nargs="*", default=[100_000])
     parser.add_argument("--folder", type=Path, help="keep generated corpora here, use them again")
     parser.add_argument("--exports", action="store_true", help="count lines of exports, no more")
     chosen = parser.parse_args()
