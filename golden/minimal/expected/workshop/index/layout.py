@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache, cached_property
+from mmap import ACCESS_READ, MADV_RANDOM, mmap
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -222,11 +223,16 @@ def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[
 
 def open_bytes(path: Path, size: int) -> memoryview:
     """Map `size` bytes of a file read-only. Raises IndexUnusableError if it has fewer."""
+    if not size:
+        return memoryview(b"")  # An empty file cannot be mapped.
     try:
-        # An empty file cannot be mapped.
-        return np.memmap(path, np.uint8, "r", shape=(size,)).data if size else memoryview(b"")
+        with path.open("rb") as file:
+            mapped = mmap(file.fileno(), size, access=ACCESS_READ)
     except (OSError, ValueError, OverflowError) as error:
         raise _unreadable(path, error) from None
+    # Lines are read here and there: what lies around them would be read from the disk as well.
+    mapped.madvise(MADV_RANDOM)
+    return memoryview(mapped)
 
 
 def _unreadable(path: Path, error: Exception) -> IndexUnusableError:
