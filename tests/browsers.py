@@ -121,8 +121,12 @@ def open_window(running: Any, **options: Any) -> Any:
 
 
 @contextmanager
-def visit(running: Any, address: str, *, alone: bool = False, **options: Any) -> Iterator[Visit]:
+def visit(
+    running: Any, address: str, *, alone: bool = False, beside: str | None = None, **options: Any
+) -> Iterator[Visit]:
     """Open a tab; when it is closed, nothing must have left the machine or been complained of.
+
+    Whatever it asks for is at its own address, or at the one that it may have `beside` it.
 
     Pages remember nothing but what is their tab's, so tabs without options share a window, which
     costs more than a tab; `alone` asks for another, whose clock may be set. A message about a
@@ -148,9 +152,8 @@ def visit(running: Any, address: str, *, alone: bool = False, **options: Any) ->
     try:
         yield visited
         assert visited.complaints == []
-        abroad = [
-            url for url in visited.requests if not url.startswith((address, "data:", "blob:"))
-        ]
+        known = (address, beside or address, "data:", "blob:")
+        abroad = [url for url in visited.requests if not url.startswith(known)]
         assert abroad == []
         assert not window.cookies()
     finally:

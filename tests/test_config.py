@@ -248,6 +248,34 @@ PROBLEMS = {
             "server.allowed_hosts[2]: 'https://x.org' is not a host name",
         ],
     ),
+    "sites of anybody": (
+        CONFIG + "[server]\nsearch_box = true\n"
+        'allowed_origins = ["*", "null", "https://*.example", "file:///a", "https://a:b@x.example",'
+        ' "https://X.example:443", "https://x.example/docs", "http://x.example:8080"]\n',
+        [
+            "server.allowed_origins[0]: '*' stands for pages of anybody; name each origin",
+            "server.allowed_origins[1]: 'null' stands for pages of anybody",
+            "server.allowed_origins[2]: 'https://*.example' stands for pages of anybody",
+            "server.allowed_origins[3]: not an http or https url; write scheme and host",
+            "server.allowed_origins[4]: user name in the url; write scheme and host",
+            "server.allowed_origins[5]: 'https://X.example:443' is not what browsers send; write"
+            " 'https://x.example'",
+            "server.allowed_origins[6]: 'https://x.example/docs' is not what browsers send",
+        ],
+    ),
+    "search box for nobody": (
+        CONFIG + "[server]\nsearch_box = true\n",
+        ["server.allowed_origins: no site may search without its origin; add one, such as"],
+    ),
+    "sites without a search box": (
+        CONFIG + '[server]\nallowed_origins = ["https://x.example"]\n',
+        ["server.allowed_origins: does nothing without search_box = true; set that, or remove it"],
+    ),
+    "search box without what it leads to": (
+        CONFIG + "[server]\nsearch_box = true\npage = false\n"
+        'allowed_origins = ["https://x.example"]\n',
+        ["server.search_box: needs page = true; set that, or remove search_box"],
+    ),
     "secret of something else for a service": (
         CONFIG + '[embedding]\nprovider = "openai"\nmodel = "m"\n'
         'base_url = "https://x.example/v1"\napi_key_env = "AWS_SECRET_ACCESS_KEY"\n',

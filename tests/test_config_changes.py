@@ -85,6 +85,11 @@ ENGINE = FOLDER + """
 [store]
 engine = "pgvector"
 """
+BOX = f"""{FOLDER}
+[server]
+search_box = true
+allowed_origins = ["https://a.example"]
+"""
 RIGHTS = FOLDER + """
 [build]
 duplicates = "keep"
@@ -266,6 +271,8 @@ CHANGES: dict[str, Change] = {
     "server.language_model": (FOLDER, True, False),
     "server.chat_instructions": (FOLDER + "[server]\nlanguage_model = true\n", "Be brief.", False),
     "server.page": (FOLDER, False, False),
+    "server.search_box": (BOX, False, False),
+    "server.allowed_origins": (BOX, ["https://b.example"], False),
     "export.package": (FOLDER, "other_package", False),
     "export.targets": (FOLDER, ["procfile"], False),
     "export.templates": (FOLDER, "templates", False),
@@ -381,7 +388,7 @@ def apply(key: str, project: Project) -> None:
     else:
         for place in places:
             table = table.setdefault(place, {})
-    if key == "server.access":
+    if key in {"server.access", "server.search_box"}:
         # Its other keys would do nothing, which is refused.
         table.clear()
     table[name] = other

@@ -24,7 +24,7 @@ from foundry.config.search import IndexOptions
 from foundry.config.sources import CONFIG_NAME, SOURCES
 from foundry.config.synonyms import Group, read_synonyms
 from foundry.errors import ConfigError
-from foundry.features import access
+from foundry.features import access, search_box
 from foundry.features.operation import Filters
 from foundry.features.stage import Stage
 from foundry.features.stages.reading import Correction, Expansion, Suggestions, Synonyms
@@ -169,6 +169,8 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     )
     problems += parsed.store.find_problems(has_vectors=has_vectors)
     problems += parsed.server.find_problems()
+    if isinstance(parsed.server, search_box.SearchBoxKeys) and parsed.server.search_box:
+        problems += search_box.find_problems(parsed.server.allowed_origins)
     if isinstance(parsed.server, access.AccessKeys) and parsed.server.access:
         problems += access.find_problems(
             parsed.server.access_rules,

@@ -20,6 +20,7 @@ from foundry.features.operation import (
     Workers,
 )
 from foundry.features.providers import Static
+from foundry.features.search_box import SearchBox
 from foundry.features.snippet import Place, Step
 
 
@@ -193,11 +194,12 @@ class Page(Interface):
 
 
 def pages_of(interfaces: Collection[str]) -> list[str]:
-    """Return the files of `page/` that a server with these interfaces shows to browsers."""
+    """Return the files of `page/` that a server with these interfaces gives to browsers."""
     if Page.name not in interfaces:
         return []
     chat = ["chat.html"] if Chat.name in interfaces else []
-    return ["search.html", "document.html", "docs.html", *chat]
+    box = ["box.css", "box.js"] if SearchBox.name in interfaces else []
+    return ["search.html", "document.html", "docs.html", *chat, *box]
 
 
 INTERFACES: dict[str, Interface] = {
@@ -210,6 +212,7 @@ INTERFACES: dict[str, Interface] = {
         Chat(),
         OpenAi(),
         Page(),
+        SearchBox(),
         Documents(),
         Filters(),
         Callers(),

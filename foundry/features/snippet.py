@@ -72,6 +72,9 @@ class Place(Enum):
     OFFER = ("app", "offer")
     """After the routes of documents, health and metrics, the same."""
 
+    SURROUND = ("app", "surround")
+    """After the checks that every request passes, so around them: the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

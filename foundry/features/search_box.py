@@ -1,0 +1,65 @@
+"""Declares the search box that other sites may show."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from foundry.features.feature import Strings, Table
+from foundry.features.operation import Interface, Snippets
+from foundry.features.snippet import Place, Step
+from foundry.features.stages.reading import Suggestions
+from foundry.urls import UrlError, parse_url
+
+
+class SearchBoxKeys(Table):
+    """Keys of the search box.
+
+    Attributes:
+        search_box: Whether `/search.js` puts a search box into pages of other sites.
+        allowed_origins: The origins of those sites, such as `https://docs.example.com`.
+    """
+
+    search_box: bool = False
+    allowed_origins: Strings = ()
+
+
+class SearchBox(Interface):
+    """A script that opens the search in a dialog on pages of other sites."""
+
+    name = "search_box"
+    keys = SearchBoxKeys
+    # A result without a url of its own leads to the page of its document.
+    needs = ("page", Snippets.name)
+    files = ("tests/test_search_box.py",)
+    contents = (("{package}/page/box.js", "the search box for other sites"),)
+    settings = ("allowed_origins",)
+    environment = ("search_box",)
+    section = "search_box"
+
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
+        """Yield its routes, and what lets pages of the sites ask."""
+        del words
+        suggests = "suggestions=True" if Suggestions.name in chosen else ""
+        imports = {"web.sites": ("ForSites", "Sites", "box_routes")}
+        yield Step(Place.OFFER, imports, f"app.include_router(box_routes({suggests}))")
+        yield Step(Place.SURROUND, {}, "app.add_middleware(ForSites, sites=Sites.read())")
+
+
+def find_problems(origins: Sequence[str]) -> Iterator[str]:
+    """Yield what is wrong with the origins of a search box that was chosen, with its key path."""
+    if not origins:
+        yield (
+            "server.allowed_origins: no site may search without its origin;"
+            ' add one, such as "https://docs.example.com"'
+        )
+    for number, written in enumerate(origins):
+        key = f"server.allowed_origins[{number}]"
+        if "*" in written or written == "null":
+            yield f"{key}: {written!r} stands for pages of anybody; name each origin"
+            continue
+        try:
+            origin = parse_url(written).origin
+        except UrlError as error:
+            # Not quoted: it may hold a password.
+            yield f"{key}: {error.reason}; write scheme and host"
+            continue
+        if written != origin:
+            yield f"{key}: {written!r} is not what browsers send; write {origin!r}"

@@ -1,0 +1,156 @@
+"""Lets pages of other sites search: the script of a search box, and CORS for what it asks.
+
+A page of an allowed origin may GET a search and suggestions, and nothing else. Its browser sends
+neither cookies nor tokens: with API_TOKENS, the server itself asks with SEARCH_BOX_TOKEN for it.
+Anybody can claim an origin, so what that token may see is public.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from fastapi import APIRouter, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ..retrieval.settings import ConfigurationError, read_variable, reading
+from .access import read_tokens
+from .middleware import values_of
+from .page import FOLDER
+
+SCRIPT_PATH = "/search.js"
+BOX_PATHS = (SCRIPT_PATH, "/search", "/suggest")
+SCRIPT_SECONDS = 3600
+PREFLIGHT_SECONDS = 600
+
+# [callers
+_TOKEN = "SEARCH_BOX_TOKEN"
+
+# ]
+Headers = list[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sites:
+    """The origins of the pages that may search, and what the server sends in their name."""
+
+    origins: frozenset[str]
+    # [callers
+    authorization: bytes | None = None
+    # ]
+
+    @classmethod
+    def read(cls) -> "Sites":
+        """Read settings.json and the environment. Raises ConfigurationError."""
+        with reading() as values:
+            origins = frozenset(map(str, values["allowed_origins"]))
+        # [callers
+        known, token = read_tokens(), read_variable(_TOKEN)
+        if known and token is None:
+            raise ConfigurationError(
+                "API_TOKENS is set, and the search box of other sites has none to send",
+                hint=f"set {_TOKEN} to one of them; what it may see is public then",
+            )
+        if token is not None:
+            if sha256(token.encode()).digest() not in known:
+                hint = f"add it to API_TOKENS, or unset {_TOKEN}"
+                raise ConfigurationError(f"{_TOKEN} is none of API_TOKENS", hint=hint)
+            return cls(origins, b"Bearer " + token.encode())
+        # ]
+        return cls(origins)
+
+    # [callers
+    def with_token(self, headers: Headers) -> Headers:
+        """Return the headers of a request with the token of the search box, if it has none."""
+        if self.authorization is None or any(name == b"authorization" for name, _ in headers):
+            return headers
+        return [*headers, (b"authorization", self.authorization)]
+
+    # ]
+    def origin_of(self, scope: Scope) -> bytes | None:
+        """Return the allowed origin whose page asks for something that it may have, or None."""
+        method, origins = scope["method"], values_of(scope, b"origin")
+        if method == "OPTIONS":
+            method = b"".join(values_of(scope, b"access-control-request-method")).decode("latin-1")
+        if method not in ("GET", "HEAD") or len(origins) != 1:
+            return None
+        return origins[0] if origins[0].decode("latin-1") in self.origins else None
+
+
+def box_routes(*, suggestions: bool = False) -> APIRouter:
+    """Return the script, and what browsers ask before a request that is not simple.
+
+    Raises ConfigurationError if the script is unreadable.
+    """
+    routes = APIRouter(include_in_schema=False)
+    script = _compose({"STYLE": _read("box.css"), "SUGGESTS": suggestions})
+    headers = {
+        "Cache-Control": f"public, max-age={SCRIPT_SECONDS}",
+        # For pages that take only what says so (Cross-Origin-Embedder-Policy).
+        "Cross-Origin-Resource-Policy": "cross-origin",
+    }
+    allowed = {
+        "Access-Control-Allow-Methods": "GET",
+        "Access-Control-Max-Age": str(PREFLIGHT_SECONDS),
+    }
+
+    @routes.get(SCRIPT_PATH)
+    async def box() -> Response:
+        return Response(script, headers=headers, media_type="text/javascript")
+
+    async def preflight() -> Response:
+        return Response(status_code=204, headers=allowed)
+
+    for path in BOX_PATHS:
+        routes.add_api_route(path, preflight, methods=["OPTIONS"])
+    return routes
+
+
+def _compose(values: Mapping[str, object]) -> str:
+    """Return the script as one function, so that nothing of it meets names of a site."""
+    constants = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in values.items())
+    parts = [_read("highlight.js"), _read("box.js")]
+    return f'(() => {{\n"use strict";\n{constants}{"".join(parts)}}})();\n'
+
+
+def _read(name: str) -> str:
+    try:
+        return (FOLDER / name).read_text("utf-8")
+    except (OSError, ValueError) as error:
+        problem = f"page/{name} is unreadable: {error}"
+        raise ConfigurationError(problem, hint="restore it from a trusted copy") from None
+
+
+class ForSites:
+    """An ASGI application around the checks of all others, for what pages of sites may ask.
+
+    Their requests go on without their origin, which those checks would refuse, and with the token
+    of the search box, as does the script, which holds no data; every other request as it is.
+    """
+
+    def __init__(self, app: ASGIApp, *, sites: Sites) -> None:
+        self._app = app
+        self._sites = sites
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or scope["path"] not in BOX_PATHS:
+            await self._app(scope, receive, send)
+            return
+        # Whatever keeps answers must not give one to another origin.
+        added = [(b"vary", b"Origin")]
+        headers, origin = scope["headers"], self._sites.origin_of(scope)
+        if origin is not None:
+            added.append((b"access-control-allow-origin", origin))
+            headers = [field for field in headers if field[0] != b"origin"]
+        # [callers
+        if origin is not None or scope["path"] == SCRIPT_PATH:
+            headers = self._sites.with_token(headers)
+        # ]
+
+        async def send_on(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], *added]}
+            await send(message)
+
+        await self._app({**scope, "headers": headers}, receive, send_on)
