@@ -40,6 +40,7 @@ from foundry.config.sources import FolderSource, RecordsSource
 from foundry.config.web_sources import DEFAULT_USER_AGENT, SitemapSource, SiteSource, UrlSource
 from foundry.features.access import Access
 from foundry.features.interfaces import INTERFACES
+from foundry.features.search_box import SearchBox
 from foundry.features.stages import STAGES
 from foundry.features.stores import StoreSection
 from foundry.progress import Reporter
@@ -236,8 +237,9 @@ def described_server() -> tuple[dict[str, Any], list[dict[str, Any]]]:
         project = Path(folder) / "minimal"
         project.mkdir()
         config = (GOLDEN / "foundry.toml").read_text(encoding="utf-8")
-        # Rights change what is answered, and no endpoint.
-        every = "".join(f"{name} = true\n" for name in INTERFACES if name != Access.name)
+        # Rights change what is answered, and no endpoint; who writes a site asks for its script.
+        other = {Access.name, SearchBox.name}
+        every = "".join(f"{name} = true\n" for name in INTERFACES if name not in other)
         (project / "foundry.toml").write_text(f"{config}\n[server]\n{every}", encoding="utf-8")
         shutil.copytree(GOLDEN / "sources", project / "sources")
         pipeline.build(project, Reporter(quiet=True))

@@ -46,6 +46,9 @@ def choose(feature: Feature | type[Feature]) -> tuple[str, str]:
     if name == "access":
         rule = '[[server.access_rules]]\nname = "a"\nfilters = { tags = "a" }\n'
         return f'[build]\nduplicates = "keep"\n[server]\naccess = true\n{rule}', "static"
+    if name == "search_box":
+        origins = 'allowed_origins = ["https://a.example"]'
+        return f"[server]\nsearch_box = true\n{origins}\n", "static"
     if isinstance(feature, Interface):
         return f"[server]\n{name} = true\n", "static"
     if name in STORES:
