@@ -4,18 +4,21 @@
 // which stay text. Who shows a text may give the nodes of its citations, `cite(number)`, or of its
 // links, `link(target, nodes)`; without them, and where they give null, both stay text.
 
-const CODE_FENCE = /^ {0,3}(`{3,}|~{3,})/;
+// However deep: readers have taken away the steps and tabs that a block of code was in.
+const CODE_FENCE = /^(\s*)(`{3,}|~{3,})/;
+const CALLOUT = /^(?:Note|Tip|Info|Important|Check|Success|Caution|Warning|Danger|Error):$/;
 const HEADING = /^ {0,3}(#{1,6})\s+(.*)$/;
 const SETEXT_RULE = /^ {0,3}(=+|-+)\s*$/;
 const LIST_ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
 const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
-// A link's address may hold pairs of round brackets; `__init__` and `a/_b_/c` are no emphasis.
+// A link's words may go on in the next line, and its address may hold pairs of round brackets;
+// `__init__` and `a/_b_/c` are no emphasis.
 const INLINE = new RegExp(
   [
     /(?<code>`+)(?<coded>.+?)\k<code>(?!`)/,
     /\[\[(?<wiki>[^[\]|\n]+)(?:\|(?<wikiLabel>[^[\]\n]*))?\]\]/,
     /!\[(?<alternative>[^\]\n]*)\]\((?:<[^<>\n]*>|(?:[^()\s]|\([^()\s]*\))*)(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\)/,
-    /\[(?<label>(?:!\[[^\]\n]*\]\([^()\s]*\)|[^\]\n])*)\]\((?:<(?<spaced>[^<>\n]*)>|(?<target>(?:[^()\s]|\([^()\s]*\))*))(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\)/,
+    /\[(?<label>(?:!\[[^\]\n]*\]\([^()\s]*\)|[^\]]){0,500})\]\((?:<(?<spaced>[^<>\n]*)>|(?<target>(?:[^()\s]|\([^()\s]*\))*))(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\)/,
     /\*\*(?<strong>\S(?:.*?\S)?)\*\*(?!\*)/,
     /(?<![\p{L}\p{N}_/])__(?=\S)(?=[^_]*\s)(?<underscoredStrong>[^_]+)(?<=\S)__(?![\p{L}\p{N}_/])/,
     /(?<![\p{L}\p{N}*])\*(?<em>[^\s*](?:[^*\n]*[^\s*])?)\*(?!\*)/,
@@ -123,7 +126,10 @@ function markdownNodes(text, made = {}, below = 2) {
   const nodes = [];
   let paragraph = [];
   const flush = () => {
-    if (paragraph.length) nodes.push(element("p", {}, ...inlineNodes(paragraph.join("\n"), made)));
+    if (paragraph.length) {
+      const node = element("p", {}, ...inlineNodes(paragraph.join("\n"), made));
+      nodes.push(paragraph.length > 1 && CALLOUT.test(paragraph[0]) ? quoteNode([node]) : node);
+    }
     paragraph = [];
   };
   const take = (from, test) => {
@@ -133,14 +139,15 @@ function markdownNodes(text, made = {}, below = 2) {
   };
   for (let at = 0; at < lines.length; ) {
     const line = lines[at];
-    const fence = line.match(CODE_FENCE)?.[1];
+    const [, depth, fence] = line.match(CODE_FENCE) ?? [];
     const heading = line.match(HEADING);
     let end = at + 1;
     if (fence) {
       const closes = (other) => other.trim().startsWith(fence) && !other.replaceAll(fence[0], "").trim();
       end = take(at + 1, (other) => !closes(other));
       flush();
-      nodes.push(codeNode(lines.slice(at + 1, end).join("\n")));
+      const within = new RegExp(`^\\s{0,${depth.length}}`);
+      nodes.push(codeNode(lines.slice(at + 1, end).map((other) => other.replace(within, "")).join("\n")));
       end += 1;
     } else if (heading) {
       flush();
@@ -160,6 +167,7 @@ function markdownNodes(text, made = {}, below = 2) {
     } else if (LIST_ITEM.test(line)) {
       const items = [];
       end = take(at, (other) => {
+        if (CODE_FENCE.test(other)) return false;
         const [, indent, sign, own] = other.match(LIST_ITEM) ?? [];
         if (sign) items.push({ indent: indent.length, sign, text: own });
         else if (/^\s+\S/.test(other)) items.at(-1).text += `\n${other.trim()}`;

@@ -116,9 +116,10 @@ def test_blocks_of_code_may_begin_and_end_elsewhere(
     assert (shown.snippet, shown.snippet_code) == (snippet, code)
 
 
-def test_a_window_that_begins_within_code_stays_code() -> None:
+@pytest.mark.parametrize("depth", ["", "   ", "\t\t"])
+def test_a_window_that_begins_within_code_stays_code(depth: str) -> None:
     lines = "\n".join(f"# line {number} of nothing that is asked" for number in range(30))
-    shown = show("needle", f"Text.\n\n```\n{lines}\nneedle = **1**\n```\nEnd.")
+    shown = show("needle", f"Text.\n\n{depth}```\n{lines}\nneedle = **1**\n{depth}```\nEnd.")
     assert "needle = **1**" in snippet_of(shown)
     start, end = shown.snippet_code[0]
     assert "needle = **1**" in snippet_of(shown)[start:end]
