@@ -40,8 +40,10 @@ class SourceTally:
 
 
 class Figures(NamedTuple):
-    """What went into the index of a document: chunks and their characters; and what of it, as
-    boilerplate, did not: chunks left out, and characters cut off in all."""
+    """How much of a document is in the index, in chunks and characters, and how much is not.
+
+    Of its boilerplate, `left_out` counts whole chunks, `cut_off` the characters of all.
+    """
 
     chunks: int = 0
     characters: int = 0
@@ -50,8 +52,11 @@ class Figures(NamedTuple):
 
 
 class Remarks(NamedTuple):
-    """What a report says of a document: replaced characters, the extra that reading it lacked, and
-    findings: group, kind, line and count of each."""
+    """What a report notes about a document.
+
+    `replaced` counts its replaced characters; further there are the extra that reading it lacked,
+    and findings, each with group, kind, line and count.
+    """
 
     replaced: int = 0
     lacking: str = ""

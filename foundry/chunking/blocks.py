@@ -16,7 +16,7 @@ from foundry.records import Document, Reading, Span
 ROWS_CHARS = 1_000
 """Parts of tables are no larger, whatever chunks may be: rows of one chunk are found together."""
 REPEATED_SHARE = 0.6
-"""What takes more of a part is not repeated: little room would be left for rows or lines."""
+"""A header that takes more of a part than this is not repeated: rows would have little room."""
 
 _RULE = re.compile(r"[\s>]*(?=[^\n]*-)(?=[^\n]*\|)[|:\- \t]+$")
 _MARGIN = " \t>"

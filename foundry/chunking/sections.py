@@ -11,7 +11,7 @@ from foundry.records import Document, Piece, Span
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """From a heading (or the beginning) to the next heading; `body_start` follows the heading."""
+    """A heading, or the beginning, with the text up to the next one; `body_start` follows it."""
 
     start: int
     body_start: int
@@ -114,7 +114,7 @@ def group_sections(
 
 
 def _find_ends(sections: Sequence[Section]) -> list[int]:
-    """For each section the number of the first one after it that is not below it."""
+    """Return for each section the number of the first one after it that is not below it."""
     ends = [len(sections)] * len(sections)
     opened: list[int] = []
     for number, section in enumerate(sections):

@@ -24,7 +24,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "ocr": ("[[sources]] with ocr", ("rapidocr", "onnxruntime")),
     "near": ('[build] duplicates = "near"', ("datasketch",)),
 }
-"""By extra: how its feature is chosen, and the modules that the feature needs."""
+"""Extra -> how its feature is chosen, and the modules that the feature needs."""
 
 
 def require(names: Iterable[str]) -> None:

@@ -29,9 +29,12 @@ class Contract:
 
 
 OverlapMeasure = Callable[[Sequence[str], Vectors, Vectors], float | None]
-"""Of queries, their vectors (q, d) by the model and by an encoder: the mean share of the ten best
-chunks of the one linear ranking that are among the ten best of the other, corrected for chance: 1
-for equal rankings, 0 for what random ones share; None where these share all, so few are there."""
+"""Takes queries and their vectors (q, d) by the model and by an encoder.
+
+Returns the mean share of the ten best chunks of one linear ranking that are among the ten best of
+the other, corrected for chance: 1 for equal rankings, 0 for random ones; None if there are so few
+chunks that random ones are equal.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Documents embedded by a model; queries by an encoder trained after it, or by the model itself.
 
-In English, a chunk's vector is the model's and the built-in table's end to end, which finds more
-than either (`benchmarks/results/embeddings.md`), and the encoder is trained after both. Where the
-model embeds queries itself, which knows nothing of the table, documents have its vectors alone.
+In English, a chunk's vector is the model's followed by the built-in table's, which finds more than
+either (`benchmarks/results/embeddings.md`), and the encoder learns to imitate both. If the model
+embeds queries itself, it knows nothing of the table, so documents have its vectors alone.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +32,7 @@ from foundry.progress import StartStep
 from foundry.runtime.index.records import ChunkRecord
 
 MINIMUM_OVERLAP = 0.7
-"""Of the encoder's ten best chunks with its teacher's, beyond chance, to be as good as that.
+"""The share of its teacher's ten best chunks, beyond chance, that a good encoder finds.
 
 Chosen by the table in `benchmarks/results/embeddings.md`: above it the encoder keeps nearly all
 of its teacher's nDCG, below it the loss grows fast.

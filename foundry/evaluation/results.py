@@ -25,9 +25,9 @@ class Report:
     """Figures of answers to questions; `systems` maps ways to search to their values.
 
     `facts` are counts, hashes and the kind of questions; `latency_ms` is median and 95th percentile
-    by system, `degraded` counts answers by keywords for want of a vector. Of each of the
-    `questions` there are query, grades, mode and reason, and the first hits. `sweep` has values of
-    hybrid search by semantic weight, the rest going to keywords.
+    by system, `degraded` counts answers by keywords for want of a vector. `questions` has for each
+    its query, grades, mode, reason and first hits. `sweep` has values of hybrid search by semantic
+    weight, the rest going to keywords.
     """
 
     facts: Mapping[str, Any]

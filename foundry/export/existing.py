@@ -1,8 +1,8 @@
 """Examine an existing export: which files are Foundry's as they were, and which are not.
 
 The files that Foundry generated are kept in the export: the base of the next update. Texts are kept
-whole, since an edited file is merged against them. Of lists that are made by machines, which no one
-merges, and of binary files, the hash is enough.
+whole, since an edited file is merged against them. For binary files, and lists that are made by
+machines and that nobody merges, the hash is enough.
 """
 
 import bz2

@@ -31,11 +31,11 @@ _UNSETTLED = "settle what is named, then run foundry update, which takes note of
 def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
     """Check an exported folder; returns what was checked. Raises VerificationError.
 
-    What the owner edited, added or deleted is listed, that of before the last update apart, and is
-    no finding unless `strict`. Findings are damage of the index and of the lists of files, links in
-    place of files, files that a merge has left to be settled, and imports that lead nowhere. Only
-    what has none of them is run: its modules, its server and the known questions, unless libraries
-    are missing here that it needs, which are listed.
+    Files that the owner edited, added or deleted are listed, those from before the last update
+    apart; they are no findings unless `strict`. Findings are damage of the index and of the lists
+    of files, links in place of files, files that a merge has left to be settled, and imports that
+    lead nowhere. Only what has none of them is run: its modules, its server and the known
+    questions, unless libraries are missing here that it needs, which are listed.
     """
     if not folder.is_dir():
         raise FoundryError(f"{folder}: no such folder", hint="name the folder of an export")

@@ -1,4 +1,4 @@
-"""What is noted of a document while it is decoded and read, wherever that is done."""
+"""Collects findings about a document while it is decoded and read, wherever that is done."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

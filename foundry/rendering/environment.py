@@ -205,8 +205,8 @@ ENCODERS: dict[str, Callable[..., Encoded]] = {
     "entry": encode_entry,
     "import": encode_import,
 }
-"""By syntax. A template may print nothing that has not passed through one of these filters: what
-comes out of them is `Encoded`, and the environment refuses everything else."""
+"""Syntax -> its encoder. A template may print nothing that has not passed through one of them:
+their results are `Encoded`, and the environment refuses everything else."""
 
 
 def _escape_opening(match: re.Match[str]) -> str:

@@ -71,7 +71,7 @@ class Coverage:
         return pages / (self.found - left_out) if pages else 0.0
 
     def values(self) -> dict[str, object]:
-        """For the report: nothing that depends on what the cache held."""
+        """Return what the report says: nothing that depends on what the cache held."""
         return {
             "found": self.found,
             "pages": self.fetched + self.unchanged,

@@ -29,19 +29,19 @@ _NAMES = frozenset(
     }
 )
 _PLACES = ("/.docker/config.json", "/.kube/config", "/gh/hosts.yml")
-"""Where names lie that mean nothing by themselves."""
+"""Ends of paths whose last name alone would say nothing."""
 _ENDINGS = (
     *(".env", ".jks", ".kdb", ".kdbx", ".key", ".keystore", ".kubeconfig", ".ovpn", ".p12", ".p8"),
     *(".pem", ".pfx", ".ppk", ".tfstate", ".tfstate.backup", ".tfvars", ".tfvars.json"),
     *("_dsa", "_ecdsa", "_ed25519", "_rsa", "accesskeys.csv"),
 )
 _BEGINNINGS = ("credentials.", "kubeconfig-", "kubeconfig.", "secrets.", "secring.")
-"""Of what is secret unless it is prose, such as `credentials.html` on how to have some."""
+"""Secret unless the file is prose, such as `credentials.html` on how to obtain some."""
 _BEGINNINGS_OF_DATA = (
     *("credential.", "credentials", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa", "passwords."),
     "secret.",
 )
-"""Of what is secret unless it is prose or a program, such as `CredentialsProvider.java`."""
+"""Secret unless the file is prose or a program, such as `CredentialsProvider.java`."""
 _BEGINNINGS_OF_JSON = (
     *("client-secret", "client_secret", "gcp-key", "gcp_key", "service-account", "service_account"),
     "serviceaccount",
@@ -97,7 +97,7 @@ def how_to_include(path: str) -> str:
 def url_of(base_url: str, path: bytes, suffix: str | None) -> str:
     """Return where a file is published: the address, one slash and its percent-encoded path.
 
-    With a `suffix`, that stands in place of a page's ending, and `index` is its folder.
+    A `suffix` replaces the ending of a page, and the url of `index` is that of its folder.
     """
     folder, name = posixpath.split(path)
     stem, ending = posixpath.splitext(name)

@@ -15,7 +15,7 @@ from typing import IO, Any, AnyStr, NamedTuple, TextIO
 BUFFER_BYTES = 1 << 20
 UTF_16 = "utf-16"
 MAX_ROW_SIZE = 64_000_000
-"""In characters of CSV, in bytes of JSONL."""
+"""The largest row, in characters of CSV or bytes of JSONL."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ median of those that are read."""
 
 PAIRS_READ = 8
 MAX_BYTES = 200_000
-"""Of a page that is read."""
+"""Of each page, this much is read."""
 
 _RELEASED = ("latest", "stable", "current")
 _UNRELEASED = ("main", "master", "next", "dev", "nightly", "unreleased", "draft")

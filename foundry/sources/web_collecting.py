@@ -132,7 +132,7 @@ class Collector:
     def _visit_all(
         self, pool: ThreadPoolExecutor, urls: list[Url]
     ) -> Iterator[tuple[Url, tuple[FetchedPage | FetchError, tuple[Url, ...]]]]:
-        """In the order of `urls`; only so many at a time, as pages may hold very many links."""
+        """Visit in the order of `urls`; a few at a time, since pages may hold very many links."""
         for start in range(0, len(urls), URLS_AT_ONCE):
             part = urls[start : start + URLS_AT_ONCE]
             yield from zip(part, pool.map(self._visit, part), strict=True)

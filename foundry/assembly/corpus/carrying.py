@@ -1,8 +1,8 @@
 """Which inputs went into the index before, and as what: a build takes them over from there.
 
-An input is known by the hash of all that decides what is prepared of it. What goes into the index
-of it may depend on others as well: on boilerplate that one before it has, and on its copies. So a
-document is taken over where these decisions are the same, and its order among the others is.
+An input is identified by a hash of everything that decides how it is prepared. What the index gets
+of it can depend on other documents too: on boilerplate that an earlier one has, and on its copies.
+So a document is taken over if these decisions and its place among the others are unchanged.
 """
 
 import json

@@ -49,8 +49,10 @@ _StoredChunk = tuple[
 
 
 class _Stored(NamedTuple):
-    """What JSON says of a document: `sizes` are the bytes of its arrays; without vectors,
-    `dimensions` is None."""
+    """The part of a document that is stored as JSON.
+
+    `sizes` counts the bytes of its arrays; `dimensions` is None without vectors.
+    """
 
     document: Document
     chunks: tuple[_StoredChunk, ...]

@@ -32,16 +32,16 @@ from foundry.sources import folder, iterate, records, stamp
 from foundry.sources.fetched import ReadySource
 
 FOR_NOW = {TOO_MUCH, "reader crashed", "reader failed"}
-"""Reasons that another build, on a machine with less to do, may not have: never taken as known."""
+"""Reasons that may not arise in the next build, on a machine with less to do: never remembered."""
 
 
 @dataclass(slots=True)
 class Inputs:
     """The documents of all sources, in their order, and the counts of a build's work on them.
 
-    `embedded` counts the chunks embedded with them, `digest` is as in `survey`. By name of a
-    source, `seconds` is the wall time that it took, `coverage` what became of its urls, `traffic`
-    how many pages were fetched and how many had not changed.
+    `embedded` counts the chunks that were embedded, and `digest` is as in `survey`. The other three
+    have an entry for each source, by its name: `seconds` is the wall time that it took, `coverage`
+    what became of its urls, `traffic` how many pages were fetched and how many had not changed.
     """
 
     read: int = 0

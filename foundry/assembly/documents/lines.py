@@ -1,8 +1,8 @@
 """Lines of tables whose documents are in the cache: they need not be parsed again.
 
 A line that has the same bytes as one before, under the same options and programs, gives the same
-document. What is known of the lines is forgotten as soon as the cache may change, and noted again
-when all documents have been prepared: it never refers to results that are missing.
+document. These notes are deleted as soon as the cache may change, and written again when all
+documents have been prepared, so they never refer to results that are missing.
 """
 
 import json
@@ -57,8 +57,8 @@ class LinesBuilder:
     def encode(self, origin: str, numbers: NDArray[np.int64], contents: NDArray[np.void]) -> bytes:
         """Return what `KnownLines` reads; it depends on the `origin` of the table as well.
 
-        By their places, documents have `numbers` and `contents` in the cache. Lines of those that
-        are not to be used again, which have no number above 0 or no content, are left out.
+        `numbers` and `contents` tell where each document is in the cache. Documents that cannot be
+        used again, without a number above 0 or without content, are left out.
         """
         places, sizes = np.array(self._places), np.array(self._key_bytes)
         rows = np.zeros(len(places), dtype=_ROWS)

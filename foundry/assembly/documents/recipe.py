@@ -137,7 +137,7 @@ def _metadata(name: str) -> str:
 def _requirements(metadata: str, extras: Collection[str] = ()) -> list[str]:
     """Return the names of what a library requires here, by itself and with the `extras`.
 
-    What it requires on other systems is none of it, although it may be installed: Ray brings some.
+    Requirements of other systems do not count, even if they are installed: Ray brings some.
     """
     listed = [Requirement(line) for line in _REQUIRED.findall(metadata)]
     return [

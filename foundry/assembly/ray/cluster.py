@@ -13,7 +13,7 @@ from foundry.embedding.static import MODEL_FOLDER
 from foundry.errors import BuildError, RequestError
 
 Reference = Any
-"""To a result that may still be under way, on whatever node."""
+"""Ray's reference to a result, which may still be computed, on any node."""
 
 ADDRESS_VARIABLE = "RAY_ADDRESS"
 
@@ -206,7 +206,7 @@ def _check_interpreter(ray: Any) -> None:
 
 
 def get_here(reference: Reference) -> Any:
-    """On a node: the value that the build has `put`."""
+    """Return, on a node, the value that the build has `put`."""
     import ray
 
     return ray.get(reference)

@@ -5,8 +5,8 @@ spans, titles and headings, questions framed around them and around key phrases,
 
 The draw is decided by hashes, so it depends on the corpus and the seed alone. Each document's texts
 carry the weight 1 / sqrt(their number): a long document gives more than a short one, but not as
-much more as it is longer. Of the priorities hash / weight the smallest are kept (priority sampling:
-Duffield, Lund and Thorup 2007), so memory is bounded by what is drawn and not by the corpus.
+much more as it is longer. The texts with the smallest priorities, hash / weight, are kept (priority
+sampling: Duffield, Lund and Thorup 2007), so memory depends on the draw and not on the corpus.
 """
 
 import hashlib

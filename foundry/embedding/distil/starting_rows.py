@@ -30,9 +30,9 @@ def starting_rows(
 
     A general piece's row is the built-in encoder's, by the linear map that brings its vectors of
     the texts nearest to the targets; an own piece begins as the sum of the general pieces in it.
-    Where there are none, as in another script, it begins as the mean target of its texts beside
-    that of all texts, weighed by rarity. General pieces that no text has stay zero if the texts are
-    mostly made of others: nothing is known about them then.
+    If there are none, as in another script, it begins as the mean target of its texts less that of
+    all texts, weighted by rarity. General pieces that no text has stay zero if most of the texts
+    consists of others, since nothing is known about them then.
 
     `counts` float32 (n, V) are of the pieces in the texts, `targets` (n, d) their unit vectors by
     the model.

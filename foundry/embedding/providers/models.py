@@ -34,8 +34,7 @@ USUAL_TOKENS = 512
 """Tokens of one text, for models of Sentence Transformers that state no limit."""
 
 UNKNOWN_TOKENS = 2048
-"""Of one text, where a service's model is not known: what servers give even those that could take
-more."""
+"""Tokens of one text for models of services that are not known: what servers allow by default."""
 
 CALL_SECONDS = 120.0
 """Limit of one call of a service; a small machine takes long for a large batch."""

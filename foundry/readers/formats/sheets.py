@@ -120,7 +120,7 @@ def _to_text(value: Any) -> str:
 def read_delimited(text: str) -> Reading:
     """Read a table's rows; the delimiter is what stands most often in the first line.
 
-    What is no table (one column, a cell without an end) is read as it was written.
+    A text that is no table (one column, a cell without an end) is read as it was written.
     """
     first = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=first.count)

@@ -27,7 +27,7 @@ class CohereEmbeddings:
         base_url: Such as `https://api.cohere.com/v2`.
         model: Such as `embed-v4.0`.
         api_key: Sent as a bearer token.
-        dimensions: To ask for; None for the model's own.
+        dimensions: How many to request; None for the model's own.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class CohereEmbeddings:
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float
     ) -> NDArray[np.float32]:
-        """Unit vectors (n, d) in the order of the texts.
+        """Return unit vectors (n, d) in the order of the texts.
 
         Args:
             texts: Prefixes included.
-            side: What the texts are.
+            side: Whether the texts are documents or queries.
             timeout: Seconds for the whole call.
 
         Raises:

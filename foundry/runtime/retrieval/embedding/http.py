@@ -36,8 +36,8 @@ class EmbeddingService:
     """Posts JSON to an embedding service; one object may serve any number of threads.
 
     Attributes:
-        base_url: Without a slash at the end.
-        model: As the service calls it, for messages.
+        base_url: The address of the service, without a slash at the end.
+        model: Its name in the service, for messages.
     """
 
     def __init__(self, base_url: str, model: str, api_key: str | None) -> None:

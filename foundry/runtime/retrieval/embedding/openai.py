@@ -22,9 +22,9 @@ class OpenAIEmbeddings:
 
     Args:
         base_url: Such as `https://api.openai.com/v1`.
-        model: As the service calls it.
+        model: Its name in the service.
         api_key: Sent as a bearer token; None where the service wants none.
-        dimensions: To ask for; None for the model's own.
+        dimensions: How many to request; None for the model's own.
     """
 
     def __init__(
@@ -37,11 +37,11 @@ class OpenAIEmbeddings:
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float
     ) -> NDArray[np.float32]:
-        """Unit vectors (n, d) in the order of the texts; both sides are embedded alike.
+        """Return unit vectors (n, d) in the order of the texts; both sides are embedded alike.
 
         Args:
             texts: Prefixes included.
-            side: What the texts are.
+            side: Whether the texts are documents or queries.
             timeout: Seconds for the whole call.
 
         Raises:

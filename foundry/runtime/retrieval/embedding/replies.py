@@ -26,7 +26,7 @@ class EmbeddingFailure(ServerError):
         retry_after: Seconds that the service asks to wait; None where it does not say.
         is_unreachable: Whether no service answered at all.
         is_bad_reply: Whether the reply was wrong, or the service refused these very texts.
-        status: Of the HTTP reply; None where there was none, or it was 200.
+        status: The HTTP status; None if there was no reply, or it was 200.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class EmbeddingFailure(ServerError):
 def check_vectors(
     rows: Sequence[Any] | NDArray[Any], count: int, dimensions: int | None
 ) -> NDArray[np.float32]:
-    """Unit vectors (count, d) from rows of numbers in the order of the texts.
+    """Return unit vectors (count, d) from rows of numbers in the order of the texts.
 
     Args:
         rows: One for each text.
