@@ -228,6 +228,7 @@ CHANGES: dict[str, Change] = {
     "search.near_duplicates": (FOLDER, {}, False),
     "search.versions": (FOLDER, {"folders": ["v2", "v1"]}, True),
     "search.document_cap": (FOLDER, {}, False),
+    "search.facets": (FOLDER, {}, False),
     "store.engine": (FOLDER, "pgvector", False),
     "store.name": (ENGINE, "other", False),
     "store.exact": (ENGINE, False, False),
@@ -268,6 +269,8 @@ CHANGES: dict[str, Change] = {
     "server.access_rules": (RIGHTS, [{"name": "b", "filters": {"tags": "b"}}], False),
     "server.access_statistics": (RIGHTS, "visible", True),
     "server.openai": (FOLDER, True, False),
+    "server.folders": (FOLDER, True, False),
+    "server.sorting": (FOLDER, True, False),
     "server.language_model": (FOLDER, True, False),
     "server.chat_instructions": (FOLDER + "[server]\nlanguage_model = true\n", "Be brief.", False),
     "server.page": (FOLDER, False, False),
@@ -278,6 +281,7 @@ CHANGES: dict[str, Change] = {
     "export.templates": (FOLDER, "templates", False),
 }
 STAGE_KEYS: dict[str, dict[str, object]] = {
+    "facets": {"passages": 50, "choices": 3},
     "languages": {"share": 0.6},
     "operators": {"phrase_chunks": 9},
     "correction": {"words": 1000},

@@ -42,6 +42,7 @@ phrase_chunks = 2
 [search.word_parts]
 [search.near_duplicates]
 [search.document_cap]
+[search.facets]
 [chunking]
 strategy = "parent"
 max_chars = 200
@@ -50,6 +51,8 @@ duplicates = "keep"
 boilerplate = "keep"
 [server]
 openai = true
+sorting = true
+folders = true
 chat_requests_per_minute = 0
 access = true
 access_rules = [{ name = "open", filters = { tags = "shop" } }]
@@ -137,6 +140,11 @@ INTERFACES: Mapping[str, list[tuple[str, str, Any]]] = {
         *asked(filters={"tags": "shop"}, top_k=2),
         *asked(filters={"modified_after": "2025-01-01"}),
     ],
+    "`POST /search`, with facets": [
+        *asked(facets=True),
+        *asked(facets=True, mode="keyword", filters={"team": "shop"}),
+    ],
+    "`POST /search`, by date": asked(sort="date"),
     "`GET /search`": [("GET", "/search", {"q": query, "top_k": 3}) for query in QUERIES],
     "refused requests": [
         *asked(filters={"source": "vault"}),
@@ -162,12 +170,13 @@ INTERFACES: Mapping[str, list[tuple[str, str, Any]]] = {
     "`/documents/{id}`": gets(*(f"/documents/{each}" for each in DOCUMENTS)),
     "`/chunks/{id}`": gets(*(f"/chunks/{each}" for each in CHUNKS)),
     "`/chunks`": gets(*(f"/chunks?document={each}" for each in DOCUMENTS)),
+    "`/folders`": gets("/folders", "/folders?path=open/&limit=2", "/folders?path=closed/"),
     "`/sources`": gets("/sources"),
     "`/about`": gets("/about"),
     "`/d/{id}`": gets(*(f"/d/{each}" for each in DOCUMENTS)),
     "`/llms.txt`, `/llms-full.txt`": gets("/llms.txt", "/llms-full.txt"),
     "`/openapi.json`": gets("/openapi.json"),
-    "pages": gets("/", "/docs", "/chat"),
+    "pages": gets("/", "/docs", "/chat", "/browse"),
     "`/healthz`": gets("/healthz"),
     "`/readyz`": gets("/readyz"),
     "`/metrics`": gets("/metrics"),
@@ -388,9 +397,21 @@ def test_drawn_documents_that_are_hidden_change_nothing(
     documents = [make_document(number, note) for number, note in enumerate(corpus)]
     kept = [each for each in documents if "shop" in each[0].tags]
     requests = [
-        *(("POST", "/search", {"query": each, "mode": mode}) for each in queries for mode in MODES),
+        *(
+            ("POST", "/search", {"query": each, "mode": mode, "facets": True})
+            for each in queries
+            for mode in MODES
+        ),
         *(("POST", "/chat", {"messages": [{"role": "user", "content": each}]}) for each in queries),
-        *gets("/documents", "/sources", "/about", "/llms-full.txt", "/readyz", "/openapi.json"),
+        *gets(
+            "/documents",
+            "/folders",
+            "/sources",
+            "/about",
+            "/llms-full.txt",
+            "/readyz",
+            "/openapi.json",
+        ),
         *gets(*(f"/documents/d{number}" for number in range(len(corpus)))),
         *calls("tools/call", {"name": "search", "arguments": {"query": queries[0]}}),
     ]

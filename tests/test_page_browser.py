@@ -310,7 +310,7 @@ def test_links_are_copied(tab: Visit) -> None:
     tab.see("#share", "Copied")
     assert tab.page.evaluate("copied") == tab.address + path
     tab.page.click("#results >> text=Copy link")
-    tab.see("#results .further", "Copied")
+    tab.see("#results .where", "Copied")
     place = tab.page.locator("#results h2 a").first.get_attribute("href")
     assert tab.page.evaluate("copied") == tab.address + place
     # In another tab it shows the same.

@@ -10,7 +10,7 @@ from servers import in_checkout, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
 
-STAGES = "[search.operators]\n[search.correction]\n[search.suggestions]\n"
+STAGES = "[search.operators]\n[search.correction]\n[search.suggestions]\n[search.facets]\n"
 
 
 @pytest.fixture(scope="module")

@@ -39,8 +39,9 @@ TABLES = "\n".join(
         '[search]\nfilterable = ["team"]',
         "[search.links]\n[search.recency]\n[search.document_cap]\n[search.near_duplicates]",
         "[search.heuristics]\n[search.anchors]\n[search.feedback]\n[search.operators]",
+        "[search.facets]",
         '[build]\nduplicates = "keep"',
-        '[server]\naccess = true\naccess_default = "nothing"\nopenai = true',
+        '[server]\naccess = true\naccess_default = "nothing"\nopenai = true\nfolders = true',
         *(
             f'[[server.access_rules]]\nname = "{name}"\nfilters = {{ '
             + ", ".join(f"{key} = {json.dumps(value)}" for key, value in filters.items())
@@ -155,7 +156,7 @@ def requests_to(path: str, method: str, ids: Sequence[str], query: str) -> list[
         return [{"path": re.sub(r"\{[^}]*\}", one, path)} for one in ids]
     known: dict[str, list[dict[str, Any]]] = {
         "POST /search": [
-            {"json": {"query": question, "filters": chosen, "mode": mode}}
+            {"json": {"query": question, "filters": chosen, "mode": mode, "facets": True}}
             for mode in ("hybrid", "keyword", "semantic")
             for question, chosen in [
                 *((each, None) for each in questions),
@@ -164,6 +165,7 @@ def requests_to(path: str, method: str, ids: Sequence[str], query: str) -> list[
         ],
         "GET /search": [{"params": {"q": f'{question} -lamp "seal"'}} for question in questions],
         "GET /documents": [{}, {"params": {"offset": 1, "limit": 2}}],
+        "GET /folders": [{}, {"params": {"path": "notes/"}}],
         "GET /sources": [{}],
         "GET /chunks": [
             {"params": {"document": document, "around": chunk}}
@@ -186,6 +188,7 @@ def requests_to(path: str, method: str, ids: Sequence[str], query: str) -> list[
         "GET /openapi.json": [{}],
         "GET /docs": [{}],
         "GET /chat": [{}],
+        "GET /browse": [{}],
         "GET /": [{}],
         "POST /mcp": [],
         "POST /mcp/": [],

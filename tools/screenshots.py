@@ -23,6 +23,8 @@ MAX_PICTURE_BYTES = 200_000
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDE = ViewportSize(width=1100, height=760)
 NARROW = ViewportSize(width=390, height=844)
+CHOSEN = "\n[search.facets]\n\n[server]\nfolders = true\nsorting = true\n"
+"""What new projects have, and the example does not."""
 QUESTION = "How much fresh air has to reach the people digging?"
 
 
@@ -32,6 +34,8 @@ def serving() -> Iterator[str]:
     with TemporaryDirectory() as folder:
         names = shutil.ignore_patterns(".foundry", "dist")
         copy = shutil.copytree(PROJECT, Path(folder) / "handbook", ignore=names)
+        with (copy / "foundry.toml").open("a", encoding="utf-8") as config:
+            config.write(CHOSEN)
         command: list[str | Path] = [
             sys.executable,
             "-m",
@@ -59,10 +63,22 @@ def serving() -> Iterator[str]:
 
 
 def show_results(page: Page, address: str) -> None:
-    """Search, and open what explains the results."""
+    """Search."""
     page.goto(f"{address}/?q={quote_plus(QUESTION)}")
     page.locator("#results > li").first.wait_for()
+
+
+def show_explanation(page: Page, address: str) -> None:
+    """Open what explains the results."""
+    show_results(page, address)
     page.click("#explanation summary")
+
+
+def show_folder(page: Page, address: str) -> None:
+    """Open a folder."""
+    page.goto(f"{address}/browse")
+    page.click("#contents a")
+    page.locator("#contents li").first.wait_for()
 
 
 def show_document(page: Page, address: str) -> None:
@@ -117,6 +133,8 @@ def main() -> None:
         take(browser, address, "search", show_results)
         take(browser, address, "search-dark", show_results, is_dark=True)
         take(browser, address, "search-narrow", show_results, NARROW)
+        take(browser, address, "explanation", show_explanation)
+        take(browser, address, "browse", show_folder)
         take(browser, address, "document", show_document)
         take(browser, address, "chat", show_answer)
         browser.close()

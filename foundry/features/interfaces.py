@@ -17,6 +17,7 @@ from foundry.features.operation import (
     Monitoring,
     Reloading,
     Snippets,
+    Sorting,
     Workers,
 )
 from foundry.features.providers import Static
@@ -193,13 +194,28 @@ class Page(Interface):
         )
 
 
+class Folders(Interface):
+    """The documents by folder."""
+
+    name = "folders"
+    meaning = "Whether documents can be browsed by folder: `/folders`, and the page `/browse`."
+    is_on = False
+    needs = (Page.name,)
+    step = Step(
+        Place.OFFER,
+        {"web.folders": ("folder_routes",)},
+        "app.include_router(folder_routes)",
+    )
+
+
 def pages_of(interfaces: Collection[str]) -> list[str]:
     """Return the files of `page/` that a server with these interfaces gives to browsers."""
     if Page.name not in interfaces:
         return []
     chat = ["chat.html"] if Chat.name in interfaces else []
+    folders = ["browse.html"] if Folders.name in interfaces else []
     box = ["box.css", "box.js"] if SearchBox.name in interfaces else []
-    return ["search.html", "document.html", "docs.html", *chat, *box]
+    return ["search.html", "document.html", "docs.html", *chat, *folders, *box]
 
 
 INTERFACES: dict[str, Interface] = {
@@ -213,8 +229,10 @@ INTERFACES: dict[str, Interface] = {
         OpenAi(),
         Page(),
         SearchBox(),
+        Folders(),
         Documents(),
         Filters(),
+        Sorting(),
         Callers(),
         Workers(),
         Snippets(),

@@ -125,6 +125,15 @@ class Filters(Interface):
     meaning = "Whether a search may ask for a source, tags, dates or columns of metadata."
 
 
+class Sorting(Interface):
+    """Results in the order of their dates."""
+
+    name = "sorting"
+    meaning = "Whether a search over HTTP, and on the page, may ask for its results newest first."
+    is_on = False
+    needs = (Filters.name,)
+
+
 class Workers(Interface):
     """Several serving processes on one address."""
 

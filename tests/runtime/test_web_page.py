@@ -37,7 +37,7 @@ from foundry.runtime.web.middleware import Check, Middleware
 from foundry.runtime.web.page import FOLDER, DocumentPassages, Page, is_page
 from foundry.runtime.web.problems import FAILURES, PROBLEM_RESPONSES, answer_failure
 
-PAGES = pages_of({"page", "chat"})
+PAGES = pages_of({"page", "chat", "folders"})
 SCRIPTS = sorted(FOLDER.glob("*.js"))
 TOKEN = "a-token-of-at-least-32-characters"
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
@@ -134,7 +134,8 @@ def test_script_makes_no_markup_of_text(script: Path) -> None:
 
 
 def test_every_file_belongs_to_a_page() -> None:
-    assert set(copy_pages(PAGES, "a")) == {f"a/page/{path.name}" for path in FOLDER.iterdir()}
+    every = pages_of({"page", "chat", "folders", "search_box"})
+    assert set(copy_pages(every, "a")) == {f"a/page/{path.name}" for path in FOLDER.iterdir()}
     without_chat = copy_pages(pages_of({"page"}), "a")
     assert not [path for path in without_chat if "chat" in path]
     assert pages_of({"chat"}) == []

@@ -163,4 +163,36 @@ class Parents(Stage):
     )
 
 
-STAGES = (MinimumScore, NearDuplicates, Versions, DocumentCap)
+class Facets(Stage):
+    """[search.facets]: what a search could be narrowed by, counted."""
+
+    name = "facets"
+    summary = "counts results by source, folder, tag ...: choices on the page, facets over HTTP"
+    description = (
+        "a search that asks for `facets` is told which values of each filter (source, folder as"
+        " `path`, tags, media type, columns of metadata) its best `passages` have, and how many of"
+        " them; of each filter, the `choices` most frequent ones. The page offers them as choices."
+        " Counted are passages as they are ranked, before equal ones are merged"
+    )
+    needs_filters = True
+    is_in_new = True
+    is_tuned = False
+    files = ("package/page/facets.css", "package/page/facets.js")
+
+    passages: int = Field(default=100, ge=10, le=1_000)
+    choices: int = Field(default=8, ge=1, le=100)
+
+    step = Step(
+        Place.FINISH,
+        {"retrieval.stages.facets": ("count_facets",)},
+        "counted = None\n"
+        "if facets:\n"
+        "    counted = count_facets(\n"
+        "        index, candidates, journal, passages={passages}, choices={choices}\n"
+        "    )",
+        readme="If `facets` are asked for, values of filters are counted among the best {passages}"
+        " passages.",
+    )
+
+
+STAGES = (MinimumScore, NearDuplicates, Versions, DocumentCap, Facets)

@@ -1,3 +1,5 @@
+"use strict";
+
 // The search in a dialog on a page of another site, which loads this by one <script>. All of it
 // stands in a shadow root with a constructed style sheet, so neither the site's style nor what its
 // Content-Security-Policy says of styles reaches it. Whatever the server sends becomes text.

@@ -6,7 +6,7 @@ dates or date-times, in UTC unless they name another zone.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TypeAlias
 
@@ -61,6 +61,9 @@ class FilterColumns:
         self._tags = {name: number for number, name in enumerate(manifest.tags)}
         self._tag_offsets = open_array(layout.filter_tag_offsets, np.uint64, tag_shape)
         self._tag_chunks = open_array(layout.filter_tag_chunks, np.uint32, (-1,))
+        # [facets
+        self._source_names, self._tag_names = manifest.sources, manifest.tags
+        # ]
         self._values = ValueTable(layout, manifest.documents)
         ends = open_array(layout.document_chunks, np.uint64, (manifest.documents + 1,))
         self._document_lengths = np.diff(ends).astype(np.int64)
@@ -78,6 +81,36 @@ class FilterColumns:
         values = self._values.values_of(name, most + 1) if named is None else sorted(named)
         return values if len(values) <= most else []
 
+    # [folders
+    def children(self, folder: str, after: str | None) -> Iterator[tuple[str, NDArray[np.uint32]]]:
+        """Yield what is in a folder `after` a path; see `ValueTable`."""
+        return self._values.children(folder, after)
+
+    # ]
+    # [facets
+    def entries_of(self, name: str) -> int:
+        """Return how many entries `values_in` looks at for a filter."""
+        return len(self._tag_chunks) if name == "tags" else self._values.entries_of(name)
+
+    def values_in(
+        self, name: str, documents: NDArray[np.int64], firsts: NDArray[np.int64]
+    ) -> set[tuple[str, int]]:
+        """Return the values of a filter that some documents (m,) have, each with the document.
+
+        `firsts` (m,) are their first chunks; both are sorted.
+        """
+        if name == "tags":
+            places, owners = find_entries(self._tag_offsets, self._tag_chunks, firsts)
+            numbers = documents[firsts.searchsorted(self._tag_chunks[places])].tolist()
+            return {(self._tag_names[tag], each) for tag, each in zip(owners, numbers, strict=True)}
+        found = set(self._values.values_in(name, documents))
+        if name == "source":
+            sources = self._chunk_sources[firsts].tolist()
+            named = (self._source_names[number] for number in sources)
+            found.update(zip(named, documents.tolist(), strict=True))
+        return found
+
+    # ]
     def select(self, filters: Filters | None) -> NDArray[np.bool_] | None:
         """Return the chunks (n,) that pass every filter; None where nothing is filtered.
 
@@ -183,10 +216,69 @@ class ValueTable:
         numbers = range(*self._range(key))[:most]
         return [self._keys[number].removeprefix(key).decode() for number in numbers]
 
+    # [folders
+    def children(self, folder: str, after: str | None) -> Iterator[tuple[str, NDArray[np.uint32]]]:
+        """Yield the paths that lie in a folder, or "", each with its documents, sorted by bytes.
+
+        A path that ends with a slash is that of a folder, and its documents are all below it. Those
+        up to `after`, a path that was yielded before, are left out.
+        """
+        prefix = encode_value("path", folder)
+        first, last = self._range(prefix)
+        if after is not None:
+            past = _AFTER_ALL if after.endswith("/") and after != folder else b"\0"
+            first = max(first, bisect_left(self._keys, encode_value("path", after) + past))
+        while first < last:
+            name, slash, _ = self._keys[first].removeprefix(prefix).partition(b"/")
+            found = prefix + name + slash
+            end = bisect_left(self._keys, found + (_AFTER_ALL if slash else b"\0"), first, last)
+            documents = self._documents[int(self._starts[first]) : int(self._starts[end])]
+            if len(seen := np.unique(self._seen(documents))):
+                yield folder + (name + slash).decode(), seen
+            first = end
+
+    def _seen(self, documents: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """Return those of these documents that may be seen."""
+        return documents
+
+    # ]
+    # [facets
+    def entries_of(self, field: str) -> int:
+        """Return how many entries a field has: one for each document and value."""
+        first, last = self._range(encode_value(field, ""))
+        return int(self._starts[last] - self._starts[first])
+
+    def values_in(self, field: str, documents: NDArray[np.int64]) -> Iterator[tuple[str, int]]:
+        """Yield the values of a field that some documents (m,) have, each with the document."""
+        key = encode_value(field, "")
+        first, last = self._range(key)
+        starts = self._starts[first : last + 1]
+        listed = self._documents[int(starts[0]) : int(starts[-1])]
+        places, owners = find_entries(starts, listed, documents)
+        for owner, document in zip(owners, listed[places].tolist(), strict=True):
+            yield self._keys[first + owner].removeprefix(key).decode(), document
+
+    # ]
     def _range(self, prefix: bytes, end: bytes = _AFTER_ALL) -> tuple[int, int]:
         return bisect_left(self._keys, prefix), bisect_left(self._keys, prefix + end)
 
 
+# [facets
+def find_entries(
+    starts: NDArray[np.uint64], entries: NDArray[np.uint32], wanted: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], list[int]]:
+    """Return the places of entries (e,) that are `wanted`, and which list each is in.
+
+    List number i of the k goes from `starts[i]` to `starts[i + 1]`, less `starts[0]`.
+    """
+    is_wanted = np.zeros(int(max(entries.max(initial=0), wanted.max(initial=0))) + 1, np.bool_)
+    is_wanted[wanted] = True
+    places = np.flatnonzero(is_wanted[entries])
+    ends = (starts[1:] - starts[0]).astype(np.int64)
+    return places, ends.searchsorted(places, "right").tolist()
+
+
+# ]
 def encode_value(field: str, value: str) -> bytes:
     """Return the key of a value: `field U+001F value`."""
     return f"{field}\x1f{value}".encode("utf-8", "replace")

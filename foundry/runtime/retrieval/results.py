@@ -92,6 +92,33 @@ class Hit(ChunkRecord):
         return replace(self, near_duplicates=tuple(hit.id for hit in others), also_at=places)
 
 
+# [facets
+@dataclass(frozen=True, slots=True)
+class FacetValue(Record):
+    """A value of a filter, and how many of the passages counted have it."""
+
+    value: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facet(Record):
+    """The most frequent values of a filter, and how many `others` there are; folders for `path`."""
+
+    filter: str
+    values: tuple[FacetValue, ...]
+    others: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Facets(Record):
+    """What a search could be narrowed by, of its best passages: so many were `counted`."""
+
+    counted: int
+    filters: tuple[Facet, ...]
+
+
+# ]
 @dataclass(frozen=True, slots=True)
 class SearchResponse(Record):
     """The response to one query: its hits, best first, equal scores in the order of the index.
@@ -111,6 +138,9 @@ class SearchResponse(Record):
     took_ms: float
     stages: Mapping[str, dict[str, Any]]
     hits: tuple[Hit, ...] = field(metadata={"alias": "results"})
+    # [facets
+    facets: Facets | None = None
+    # ]
 
     def covers(self, chunk: ChunkRecord) -> bool:
         """Return whether a chunk is a hit, or was left out as like one."""

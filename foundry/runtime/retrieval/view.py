@@ -197,6 +197,11 @@ class _VisibleValues(ValueTable):
         self.__dict__.update(vars(values))
         self._visible = documents
 
+    # [folders
+    def _seen(self, documents: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        return documents[self._visible[documents]]
+
+    # ]
     def values_of(self, field: str, most: int) -> list[str]:
         key = encode_value(field, "")
         first, last = self._range(key)

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from difflib import get_close_matches
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 from pydantic.functional_validators import model_validator
@@ -30,6 +30,10 @@ def _to_whole(value: object) -> object:
 
 WHOLE = BeforeValidator(_to_whole)
 """Takes 10.0 for 10, as JSON Schema does. Comes last, so that the schema has the limits."""
+
+# [sorting
+Sort = Literal["score", "date"]
+# ]
 
 # Names of the same in different systems.
 _SAME = ("top_k limit k n size count max_results", "query q text question", "filters filter where")
@@ -77,6 +81,16 @@ class SearchArguments(RequestModel):
 class SearchRequest(SearchArguments):
     """The body of POST /search."""
 
+    # [facets
+    facets: Annotated[
+        bool, Field(strict=True, description="Whether to count what could be filtered by.")
+    ] = False
+    # ]
+    # [sorting
+    sort: Annotated[
+        Sort, Field(description="The order of the best passages: by score, or newest first.")
+    ] = "score"
+    # ]
     # [snippets
     snippets: Annotated[
         bool, Field(strict=True, description="Whether each passage has its snippet and highlights.")
@@ -97,6 +111,12 @@ class SearchParameters(RequestModel):
     modified_after: Time = None
     modified_before: Time = None
     filter: Annotated[list[Pair], Several] = Field(default=[])
+    # ]
+    # [facets
+    facets: bool = False
+    # ]
+    # [sorting
+    sort: Sort = "score"
     # ]
     # [snippets
     snippets: bool = True

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from functools import cache, partial
 from typing import Annotated, Any
 
@@ -15,7 +16,8 @@ from starlette.exceptions import HTTPException
 
 from ..index.reader import Index, current_index, served
 from ..index.records import Record
-from ..retrieval.results import SearchResponse
+from ..retrieval.filters import UNKNOWN_TIME, parse_time
+from ..retrieval.results import Hit, SearchResponse
 from ..retrieval.settings import InvalidRequestError
 from ..retrieval.snippets import add_snippets
 from .requests import AsyncSearch, SearchParameters, SearchRequest
@@ -99,7 +101,14 @@ def search_routes(search: AsyncSearch) -> APIRouter:
         # [snippets
         has_snippets = arguments.pop("snippets")
         # ]
+        # [sorting
+        order = arguments.pop("sort")
+        # ]
         found = await search(**arguments)
+        # [sorting
+        if order == "date":
+            found = newest_first(found)
+        # ]
         # [snippets
         if has_snippets and found.hits:
             add_snippets(found, current_index().tokenizer)
@@ -124,6 +133,17 @@ def search_routes(search: AsyncSearch) -> APIRouter:
     return routes
 
 
+# [sorting
+def newest_first(found: SearchResponse) -> SearchResponse:
+    """Return the same hits by date, those without one last; else they stay in their order."""
+
+    def time_of(hit: Hit) -> int:
+        return parse_time(hit.modified) if hit.modified else UNKNOWN_TIME
+
+    return replace(found, hits=tuple(sorted(found.hits, key=time_of, reverse=True)))
+
+
+# ]
 def health_routes(
     # [service or qdrant or pgvector
     **parts: Callable[[Index], dict[str, Any]],  # A `detail` makes the server degraded.

@@ -90,13 +90,15 @@ function firstInWords([hit]) {
   return `${quote(hit.title)} comes first: it is ${lanes.join(" and ")}${read}.`;
 }
 
+const BY_DATE = "These passages fit best; among them the newest comes first, and one without a date last.";
+
 /** What the whole answer says about itself: the mode, its first result, and each stage. */
-function explanationOf(answer) {
+function explanationOf(answer, isByDate) {
   const stages = Object.entries(answer.stages);
   const isBoosted = answer.results.some((hit) => Object.keys(hit.boosts).length > 0);
   return [
     `${MODES[answer.mode] ?? answer.mode}: ${REASONS[answer.reason] ?? answer.reason}.`,
-    answer.results.length ? firstInWords(answer.results) : null,
+    isByDate ? BY_DATE : answer.results.length ? firstInWords(answer.results) : null,
     ...stages.flatMap(([name, details]) => sentencesOf(name, details)),
     isBoosted ? "A factor marked × moved a score; scores are then kept between 0 and 1." : null,
   ].filter(Boolean);

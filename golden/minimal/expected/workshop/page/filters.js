@@ -79,7 +79,7 @@ function readFilters(parameters) {
 function showFilters() {
   const count = Object.keys(chosenFilters()).length;
   byId("filter-count").textContent = count ? ` (${count})` : "";
-  byId("chosen-tags").replaceChildren(
+  byId("chosen-tags")?.replaceChildren(
     ...chosenTags.map((tag) => {
       const button = element("button", { type: "button", class: "tag", "aria-label": `Remove the tag ${tag}` }, isolated(tag), " ×");
       button.addEventListener("click", () => chooseTags(chosenTags.filter((other) => other !== tag)));

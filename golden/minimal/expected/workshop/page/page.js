@@ -230,8 +230,8 @@ async function loadAbout() {
   const about = await askJson("about");
   byId("title").replaceChildren(isolated(about.title));
   document.title = `${document.title} · ${about.title}`;
-  for (const link of document.querySelectorAll('[data-to="chat"]')) {
-    link.closest("li").hidden = !about.chat;
+  for (const page of ["chat", "browse"]) {
+    for (const link of document.querySelectorAll(`[data-to="${page}"]`)) link.closest("li").hidden = !about[page];
   }
   if (sessionStorage.getItem(TOKEN)) {
     const forget = element("button", { type: "button", class: "quiet" }, "Forget the token");
@@ -258,4 +258,4 @@ document.addEventListener("keydown", (event) => {
 /** Whether a key belongs to a field that is being filled in, or to the browser. */
 const isTyping = (event) =>
   event.ctrlKey || event.metaKey || event.altKey ||
-  event.target.closest("input:not([type=radio]), textarea, select, dialog") !== null;
+  event.target.closest("input:not([type=radio], [type=checkbox]), textarea, select, dialog") !== null;

@@ -10,6 +10,7 @@ function resultNode(hit) {
     button.addEventListener("click", () => chooseTags([...chosenTags, tag]));
     return element("li", {}, button);
   });
+  const further = furtherNodes(hit);
   return element(
     "li", {},
     element(
@@ -19,7 +20,7 @@ function resultNode(hit) {
         element("h2", {}, title),
         element("p", { class: "where" }, ...joinedNodes(whereParts(hit))),
         element("p", { class: "snippet", dir: "auto" }, ...markedNodes(hit.snippet, hit.highlights.snippet, hit.snippet_code)),
-        element("div", { class: "further" }, ...furtherNodes(hit)),
+        further.length ? element("div", { class: "further" }, ...further) : null,
         tags.length ? element("ul", { class: "tags", "aria-label": "Tags" }, ...tags) : null,
       ),
       scoresNode(hit),
@@ -33,6 +34,8 @@ function whereParts(hit) {
     place ? " › " : "", ...markedNodes(heading, hit.highlights.section[first + place]),
   ]);
   const address = webAddress(hit.url);
+  const label = ["Copy link", element("span", { class: "unseen" }, ": ", isolated(hit.title))];
+  const place = () => new URL(placeOf(hit.document_id, hit.id), location.href).href;
   return [
     hit.path === hit.title ? null : isolated(hit.path),
     dateNode(hit),
@@ -40,15 +43,13 @@ function whereParts(hit) {
     partOf(hit),
     path.length ? element("bdi", {}, ...path) : null,
     address ? element("a", { href: addressOfPart(address, hit), rel: "noreferrer" }, new URL(address).host) : null,
+    copyButton(label, place, { class: "quiet" }),
   ];
 }
 
-/** What is there on demand: the link, the larger passage, other places that have it. */
+/** What is shown on demand: the larger passage, other places that have it. */
 function furtherNodes(hit) {
-  const label = ["Copy link", element("span", { class: "unseen" }, ": ", isolated(hit.title))];
-  const place = () => new URL(placeOf(hit.document_id, hit.id), location.href).href;
   return [
-    copyButton(label, place, { class: "quiet" }),
     hit.passage && hit.passage.text !== hit.text ? disclosure("Whole passage", () => passageNode(hit)) : null,
     alsoAtNode(hit),
   ].filter(Boolean);

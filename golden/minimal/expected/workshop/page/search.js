@@ -24,6 +24,7 @@ function writeAddress() {
   if (query.value.trim()) parameters.set("q", query.value.trim());
   if (chosenMode() !== "hybrid") parameters.set("mode", chosenMode());
   writeFilters(parameters);
+  if (byId("newest").checked) parameters.set("sort", "date");
   if (wanted > STEP) parameters.set("top", wanted);
   const written = parameters.toString();
   // Browsers allow only so many changes of the address in a time.
@@ -42,6 +43,7 @@ function readAddress() {
   const top = Number(parameters.get("top"));
   wanted = Number.isInteger(top) ? Math.min(Math.max(top, STEP), MAX_RESULTS) : STEP;
   readFilters(parameters);
+  byId("newest").checked = Boolean(about.sorting) && parameters.get("sort") === "date";
 }
 
 // Searching: only the answer to what was asked last is shown
@@ -79,7 +81,12 @@ async function search() {
   results.classList.add("waiting");
   const late = setTimeout(() => say("Searching …"), 400);
   try {
-    const body = { query: text, top_k: wanted, mode: chosenMode(), filters: chosenFilters() };
+    const asked = { query: text, top_k: wanted, mode: chosenMode(), filters: chosenFilters() };
+    const body = {
+      ...asked,
+      ...(window.showFacets ? { facets: true } : {}),
+      ...(byId("newest").checked ? { sort: "date" } : {}),
+    };
     const answer = await (await postJson("search", body, request.signal)).json();
     if (running !== request) return;
     comeFrom(location.search, answer.results.flatMap(foundWords));
@@ -111,7 +118,8 @@ function showAnswer(answer) {
     ? `${plural(count, "result")} in ${answer.took_ms.toFixed(1)} ms`
     : nothingFound(answer, isFiltered);
   const because = answer.reason === "identifier" ? REASONS.identifier : null;
-  say([found, because, ...failuresOf(answer)].filter(Boolean).join(" · "));
+  const order = count > 1 && byId("newest").checked ? "the newest first" : null;
+  say([found, order, because, ...failuresOf(answer)].filter(Boolean).join(" · "));
   const offers = [...originalOf(answer), ...(count ? [] : offersOf(isFiltered))];
   byId("offers").hidden = offers.length === 0;
   byId("offers").replaceChildren(...offers);
@@ -154,9 +162,11 @@ function offersOf(isFiltered) {
   ].filter(Boolean);
 }
 
+/** Show how an answer came about, and what it can be narrowed by; nothing without one. */
 function showExplanation(answer) {
+  window.showFacets?.(answer);
   byId("explanation").hidden = byId("share").hidden = answer === null;
-  const sentences = answer ? explanationOf(answer) : [];
+  const sentences = answer ? explanationOf(answer, byId("newest").checked) : [];
   byId("explained").replaceChildren(...sentences.map((text) => element("li", {}, isolated(text))));
 }
 
@@ -209,6 +219,7 @@ query.addEventListener("input", (event) => {
 });
 query.addEventListener("compositionend", searchSoon);
 byId("modes").addEventListener("change", searchNow);
+byId("newest").addEventListener("change", searchNow);
 byId("more").addEventListener("click", async () => {
   const before = results.children.length;
   wanted = Math.min(wanted + STEP, MAX_RESULTS);
@@ -231,6 +242,7 @@ async function begin() {
   byId("description").replaceChildren(isolated(about.description));
   byId("counts").textContent = `${plural(about.documents, "document")}, ${plural(about.chunks, "passage")}`;
   byId("modes").hidden = !about.semantic;
+  byId("newest-field").hidden = !about.sorting;
   makeFields(about);
   byId("examples").hidden = about.examples.length === 0;
   byId("examples").querySelector("ul").replaceChildren(

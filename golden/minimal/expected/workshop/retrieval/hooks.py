@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .filters import Filters, parse_filters
+from .filters import parse_filters
 from .journal import Mode
 from .results import SearchResponse
 
@@ -67,12 +67,13 @@ def with_hooks(search: Search, hooks: Hooks) -> Search:
 
     @wraps(search)
     def search_with_hooks(
-        query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
+        query: str, top_k: int = 10, *, mode: Mode = "hybrid", **options: Any
     ) -> SearchResponse:
-        request = SearchRequest(query, top_k, mode, parse_filters(filters))
+        request = SearchRequest(query, top_k, mode, parse_filters(options.get("filters")))
         if before is not None:
             request = before(request)
-        response = search(request.query, request.top_k, mode=request.mode, filters=request.filters)
+        options |= {"mode": request.mode, "filters": request.filters}
+        response = search(request.query, request.top_k, **options)
         if after is not None:
             response = after(request, response)
             # A score that is not a number becomes 0.

@@ -4,10 +4,12 @@ A page holds no data, is open to all and arrives in one response. Its Content-Se
 each script and style sheet by hash, so that nothing else runs and no text can become markup.
 """
 
+import json
 import re
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
@@ -21,6 +23,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from ..index.documents import DocumentAnswer, Documents, join_chunks
+from ..index.layout import KnownItem
 from ..index.reader import Index, current_index
 from ..index.records import ChunkRecord, Place, Record, count_of
 from ..retrieval.filters import FilterColumns
@@ -30,7 +33,8 @@ from .documents import PageParameters, require_document
 from .routes import JsonResponse
 
 FOLDER = Path(__file__).parents[1] / "page"
-PAGE_PATHS = frozenset({"/", "/chat", "/docs"})
+QUESTIONS = FOLDER.with_name("questions.jsonl")
+PAGE_PATHS = frozenset({"/", "/chat", "/docs", "/browse"})
 
 MAX_TAGS = 1_000
 MAX_EXAMPLES = 4
@@ -144,7 +148,7 @@ def page_routes(*, chat: bool = False) -> APIRouter:
                     {"name": name, "values": filters.known_values(name, MAX_VALUES)}
                     for name in filters.columns
                 ],
-                "examples": [item.query for item in manifest.known_items[:MAX_EXAMPLES]],
+                "examples": _examples(manifest.known_items),
                 "semantic": manifest.dense is not None,
                 "chat": chat,
             }
@@ -167,6 +171,16 @@ def page_routes(*, chat: bool = False) -> APIRouter:
         return JsonResponse(DocumentPassages(record, links, offset, [*chunks]))
 
     return routes
+
+
+def _examples(known_items: Sequence[KnownItem]) -> list[str]:
+    """Return queries to begin with; none to callers that may see none of those that are known."""
+    queries = [item.query for item in known_items[:MAX_EXAMPLES]]
+    # Without them, or with an edit that broke them, the pages do as well.
+    with suppress(OSError, ValueError, LookupError), QUESTIONS.open("rb") as lines:
+        asked = [str(json.loads(line)["query"]) for line in islice(lines, MAX_EXAMPLES)]
+        queries = asked if queries else []
+    return queries
 
 
 def is_page(scope: Scope) -> bool:

@@ -1,0 +1,81 @@
+"""GET /folders: what lies in a folder of the documents' paths, for the page that lists them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from ..index.documents import DocumentRecord, Documents
+from ..index.reader import current_index
+from ..index.records import Place, Record
+from ..retrieval.filters import FilterColumns
+from .documents import MAX_PAGE
+from .requests import RequestModel
+from .routes import JsonResponse
+
+MAX_PATH = 4_096  # Characters.
+
+
+class FolderParameters(RequestModel):
+    """The query string of GET /folders: a path that ends with a slash, and where to go on."""
+
+    path: Annotated[str, Field(max_length=MAX_PATH, pattern="^(.*/)?$")] = ""
+    after: Annotated[str | None, Field(max_length=MAX_PATH)] = None
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = MAX_PAGE
+
+
+@dataclass(frozen=True, slots=True)
+class Folder(Record):
+    """A folder, and how many documents are in it and in those below."""
+
+    path: str
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Place):
+    """A document where it was found."""
+
+    modified: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FolderContents(Record):
+    """Folders and documents in the order of their paths; `next` is the `after` of what follows."""
+
+    path: str
+    folders: Sequence[Folder]
+    documents: Sequence[Listed]
+    next: str | None = None
+
+
+folder_routes = APIRouter(tags=["content"])
+
+
+@folder_routes.get("/folders", response_model=FolderContents)
+async def folder(parameters: Annotated[FolderParameters, Query()]) -> JsonResponse:
+    """Return what is in a folder: its folders, with how many documents each has, and documents."""
+    index = current_index()
+    read = index.part(Documents).read
+    folders: list[Folder] = []
+    documents: list[Listed] = []
+    listed = index.part(FilterColumns).children(parameters.path, parameters.after)
+    last = None
+    for count, (path, numbers) in enumerate(listed):
+        if count == parameters.limit:
+            return JsonResponse(FolderContents(parameters.path, folders, documents, last))
+        # A page of a website may be called like a folder.
+        if path.endswith("/") and path != parameters.path:
+            folders.append(Folder(path, len(numbers)))
+        else:
+            documents += [_listed(read(number), path) for number in numbers.tolist()]
+        last = path
+    return JsonResponse(FolderContents(parameters.path, folders, documents))
+
+
+def _listed(document: DocumentRecord, path: str) -> Listed:
+    """Return a document where it, or a copy of it, was found under a path."""
+    found = next(place for place in document.places() if place.path == path)
+    return Listed(found.document_id, found.source, path, found.url, found.title, document.modified)

@@ -1,0 +1,171 @@
+"""Facets: what the best passages of a search have of each filter."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_indexes import Note, make_document, write_documents
+
+from foundry.config.search import IndexOptions
+from foundry.indexing.versions import open_index
+from foundry.records import Place
+from foundry.runtime.index.documents import Documents
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.filters import FilterColumns
+from foundry.runtime.retrieval.journal import Journal
+from foundry.runtime.retrieval.results import Facets
+from foundry.runtime.retrieval.stages.facets import ENTRIES_OF_UNIT, count_facets
+from foundry.runtime.retrieval.view import view_of
+
+OPTIONS = IndexOptions(filterable=("team",))
+PATHS = ("guide/air/fans.md", "guide/air/doors.md", "guide/light.md", "guide/sub/x/y.md", "top.md")
+"""Of sources in turn, s0 and s1."""
+
+
+def note(team: str, *tags: str, passages: int = 1, media_type: str = "text/markdown") -> Note:
+    words = tuple(f"passage {number} of {team}" for number in range(passages))
+    return Note("A", words, tags=tags, metadata={"team": team}, media_type=media_type)
+
+
+NOTES = (
+    note("core", "air", "old", passages=3),
+    note("board", "air", passages=2),
+    note("core", "light", passages=1),
+    note("lab", passages=2, media_type="text/html"),
+    note("lab", "air", "secret", passages=1),
+)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    documents = []
+    for number, (path, each) in enumerate(zip(PATHS, NOTES, strict=True)):
+        document, *rest = make_document(number, each)
+        copies = {
+            "guide/light.md": (Place("copy", "s1", "old/light.md", None, "Light"),),
+            "top.md": (Place("other", "s0", "top2.md", None, "Top"),),
+        }.get(path, ())
+        documents.append((replace(document, path=path, also_at=copies), *rest))
+    folder = tmp_path_factory.mktemp("facets") / "v"
+    return open_index(write_documents(folder, documents, vectors=False, options=OPTIONS))
+
+
+def candidates(chunks: Sequence[int]) -> Candidates:
+    """These chunks, the first of them the best."""
+    best = {chunk: 1 - place / 100 for place, chunk in enumerate(chunks)}
+    ordered = sorted(best)
+    count = len(ordered)
+    return Candidates(
+        chunks=np.array(ordered, dtype=np.int64),
+        semantic=None,
+        keyword=None,
+        semantic_ranks=np.zeros(count, dtype=np.int64),
+        keyword_ranks=np.zeros(count, dtype=np.int64),
+        scores=np.array([best[chunk] for chunk in ordered]),
+    )
+
+
+def counted(
+    index: Index, chunks: Sequence[int], passages: int = 100, choices: int = 8
+) -> dict[str, dict[str, int]]:
+    found = count_facets(index, candidates(chunks), Journal(), passages=passages, choices=choices)
+    assert found.counted == min(len(chunks), passages)
+    return {each.filter: {one.value: one.count for one in each.values} for each in found.filters}
+
+
+def test_passages_are_counted_by_each_filter(index: Index) -> None:
+    # Chunks 0 to 2 are of the first document, 3 and 4 of the next, then 5, 6 and 7, and 8.
+    assert counted(index, [0, 2, 3, 5, 6]) == {
+        "source": {"s0": 3, "s1": 3},
+        "path": {"guide/": 5, "old/": 1},
+        "tags": {"air": 3, "light": 1, "old": 2},
+        "media_type": {"text/html": 1, "text/markdown": 4},
+        "team": {"core": 3, "board": 1, "lab": 1},
+    }
+
+
+def test_a_copy_in_the_same_source_counts_once(index: Index) -> None:
+    assert counted(index, [8])["source"] == {"s0": 1}
+
+
+@pytest.mark.parametrize(
+    ("chunks", "folders"),
+    [
+        ([0, 3, 6, 7], {"guide/air/": 2, "guide/sub/": 2}),
+        # All that are below, not beside.
+        ([0, 3], None),
+        ([6], None),
+        ([0, 8], {"guide/": 1}),
+        ([8], None),
+    ],
+)
+def test_folders_are_those_where_paths_part(
+    index: Index, chunks: list[int], folders: dict[str, int] | None
+) -> None:
+    assert counted(index, chunks).get("path") == folders
+
+
+def test_the_best_passages_are_counted_and_the_most_frequent_values_shown(index: Index) -> None:
+    assert counted(index, [8, 7, 0], passages=2)["team"] == {"lab": 2}
+    found = count_facets(index, candidates(range(9)), Journal(), passages=100, choices=2)
+    teams = next(each for each in found.filters if each.filter == "team")
+    assert [(one.value, one.count) for one in teams.values] == [("core", 4), ("lab", 3)]
+    assert teams.others == 1
+    assert found.to_json()["filters"][-1]["others"] == 1
+    # Equal counts are in the order of their values.
+    tags = next(each for each in found.filters if each.filter == "tags")
+    assert [(one.value, one.count) for one in tags.values] == [("air", 6), ("old", 3)]
+    few = count_facets(index, candidates([0, 3]), Journal(), passages=100, choices=8)
+    assert [one.value for one in few.filters[0].values] == ["s0", "s1"]
+    assert "others" not in few.to_json()["filters"][0]
+
+
+def test_nothing_found_has_no_facets(index: Index) -> None:
+    found = count_facets(index, candidates([]), Journal(), passages=100, choices=8)
+    assert found == Facets(0, ())
+
+
+def test_a_view_counts_and_names_what_is_in_it(index: Index) -> None:
+    view = view_of(index, {"team": "core"})
+    assert counted(view, [0, 1, 5]) == {
+        "source": {"s0": 3, "s1": 1},
+        "path": {"guide/": 3, "old/": 1},
+        "tags": {"air": 2, "light": 1, "old": 2},
+        "media_type": {"text/markdown": 3},
+        "team": {"core": 3},
+    }
+
+
+def test_what_costs_too_much_is_left_out(index: Index) -> None:
+    columns = index.part(FilterColumns)
+    costs = [columns.entries_of(name) // ENTRIES_OF_UNIT for name in ("source", "path", "tags")]
+    assert [columns.entries_of(name) for name in ("source", "path", "tags", "media_type")] == [
+        *(2, 7, 11, 5)
+    ]
+    assert costs == [0, 0, 1]
+    journal = Journal(units=0)
+    found = count_facets(index, candidates([0, 3]), journal, passages=100, choices=8)
+    assert [each.filter for each in found.filters] == ["source", "media_type", "team"]
+    assert journal.stages["budget"]["stopped"] == ["facets"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(chunks=st.lists(st.integers(0, 8), unique=True, max_size=9))
+def test_counts_are_those_of_the_records(index: Index, chunks: list[int]) -> None:
+    documents = index.part(Documents)
+    starts = documents.first_chunks.tolist()
+    records = [documents.read(sum(start <= chunk for start in starts) - 1) for chunk in chunks]
+    expected = {
+        "source": Counter(name for each in records for name in {p.source for p in each.places()}),
+        "tags": Counter(tag for each in records for tag in each.tags),
+        "media_type": Counter(each.media_type for each in records),
+        "team": Counter(each.metadata["team"] for each in records),
+    }
+    found = counted(index, chunks)
+    found.pop("path", None)
+    assert found == {name: values for name, values in expected.items() if values}
