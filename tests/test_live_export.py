@@ -351,6 +351,7 @@ def test_export_holds_what_its_service_needs_and_data_stays_data(
 
 SERVICE = {"calls", "live", "http"}
 MODEL = {"local"}
+NUMPY = {"transformer", "word_pieces"}
 CLIENTS = {"openai", "cohere", "fastembed", "sentence_transformers"}
 
 
@@ -361,6 +362,7 @@ CLIENTS = {"openai", "cohere", "fastembed", "sentence_transformers"}
         ("static", {"encoder"}),
         ("openai", {*SERVICE, "openai"}),
         ("cohere", {*SERVICE, "cohere"}),
+        ("transformer", {*MODEL, *NUMPY}),
         ("fastembed", {*MODEL, "fastembed"}),
         ("sentence-transformers", {*MODEL, "sentence_transformers"}),
     ],
@@ -374,7 +376,7 @@ def test_each_encoder_brings_its_own_modules(
     files = plan_server(load_config(project.root), PROVIDERS[name], None, with_tests=False)
     folders = ("notes/retrieval/embedding/", "notes/retrieval/")
     names = {Path(file).stem for file in files if Path(file).parent.as_posix() + "/" in folders}
-    assert names & {"encoder", *SERVICE, *MODEL, *CLIENTS} == wanted
+    assert names & {"encoder", *SERVICE, *MODEL, *NUMPY, *CLIENTS} == wanted
     encoder = PROVIDERS[name]
     dependencies = tomllib.loads(files["pyproject.toml"].decode())["project"]["dependencies"]
     needed = {re.split("[<>=]", line)[0] for line in dependencies}

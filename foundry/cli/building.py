@@ -102,7 +102,7 @@ def show_result(result: BuildResult, *, adopted: bool = False) -> None:
     if result.queries and result.queries.encoder != "own":
         how = {
             "distilled": "a table distilled from the model; the server needs numpy alone",
-            "same": "the model itself, which the server has to reach",
+            "same": "the model itself, which the server has or reaches",
         }[result.queries.encoder]
         click.echo(f"queries are embedded by {how} ({result.queries.reason})")
     if result.refused:

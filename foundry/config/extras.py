@@ -48,7 +48,7 @@ def require(names: Iterable[str]) -> None:
 def of_build(config: Config, engine: str) -> Iterator[str]:
     """Yield the features of a build that `engine` runs."""
     yield config.embedding.provider
-    if PROVIDERS[config.embedding.provider].kind in {"model", "service"}:
+    if PROVIDERS[config.embedding.provider].asks_model:
         yield "models"
     if config.build.duplicates == "near":
         yield "near"

@@ -152,7 +152,7 @@ class ModelEmbedder(Embedder):
         """Return the model itself, which the server will ask as well."""
         self._table = None
         return QueryEncoder(
-            figures, lambda texts: self._model.embed(texts, "query"), lambda _folder: ""
+            figures, lambda texts: self._model.embed(texts, "query"), self._model.model.write
         )
 
     def _distil(self, chunks: Callable[[], Iterable[ChunkRecord]]) -> DistilledQueries:

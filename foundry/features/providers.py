@@ -24,8 +24,8 @@ class Provider(Feature):
     """A provider of embeddings; what it brings is for exports that embed queries with it.
 
     Attributes:
-        kind: `none` and `pieces` embed queries without a model; `model` loads one in the server,
-            `service` asks one over the network.
+        kind: `none` and `pieces` embed queries without a model; `transformer` runs the one in the
+            index, `model` loads one in the server, `service` asks one over the network.
         keys: The keys of [embedding] that it takes, besides `provider`.
         base_url: Of the service, unless told otherwise.
         api_key_env: The variable of its key.
@@ -33,11 +33,16 @@ class Provider(Feature):
     """
 
     choice = '[embedding] provider = "{name}"'
-    kind: ClassVar[Literal["none", "pieces", "model", "service"]]
+    kind: ClassVar[Literal["none", "pieces", "transformer", "model", "service"]]
     keys: ClassVar[frozenset[str]] = frozenset()
     base_url: ClassVar[str] = ""
     api_key_env: ClassVar[str] = ""
     dimensions: ClassVar[int | None] = None
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether a model embeds queries, in the server or elsewhere."""
+        return self.kind in {"transformer", "model", "service"}
 
     def find_key_problems(self, base_url: str, variable: str) -> list[str]:
         """Return what is wrong with sending a variable's value to a service at a `base_url`.
@@ -58,6 +63,15 @@ class Static(Provider):
 
     name = "static"
     kind = "pieces"
+
+
+class Transformer(Provider):
+    """A small transformer of BERT's family, which numpy runs."""
+
+    name = "transformer"
+    kind = "transformer"
+    keys = _LOCAL_KEYS
+    section = "embedding_transformer"
 
 
 class _Model(Provider):
@@ -127,6 +141,7 @@ PROVIDERS: dict[str, Provider] = {
     provider.name: provider
     for provider in (
         Static(),
+        Transformer(),
         SentenceTransformers(),
         FastEmbed(),
         OpenAi(),

@@ -81,12 +81,11 @@ def plan_server(
 
 def choose_features(config: Config, query_encoder: Provider) -> list[Feature]:
     """Return everything that a server of this configuration has, in the order of its README."""
-    asks_model = query_encoder.kind in {"model", "service"}
     return [
         HTTP,
         *config.server.interfaces.values(),
         *config.stages.values(),
-        *([query_encoder] if asks_model else []),
+        *([query_encoder] if query_encoder.asks_model else []),
         STORES[config.store.engine],
         *(TARGETS[target] for target in config.export.targets),
     ]
@@ -152,7 +151,7 @@ def template_values(
         "stages": {name: config.stages.get(name) for name in (*STAGES, "parents")},
         **place_steps(steps),
         "filterable": list(config.index.filterable),
-        "searches_wait": query_encoder.kind in {"model", "service"}
+        "searches_wait": query_encoder.asks_model
         or not config.store.is_embedded
         or any(stage.waits for stage in config.stages.values()),
         "semantic_weight": config.weights[0],

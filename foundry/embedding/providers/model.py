@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -50,7 +51,8 @@ class EmbeddingModel:
     service is asked for, None for the model's own. Where `sides_differ`, the same text gives
     another vector as a query than as a document, prefixes aside. `count_tokens` is exact on this
     machine, and for a service rather too high. `embed` makes one call: unit vectors (n, d) of texts
-    that have their prefix; it raises EmbeddingFailure.
+    that have their prefix; it raises EmbeddingFailure. `write` writes into a new folder what a
+    server needs to embed queries with the model, and returns the SHA-256 over it; "" for nothing.
     """
 
     provider: str
@@ -64,6 +66,7 @@ class EmbeddingModel:
     count_tokens: Callable[[str], int]
     embed: Callable[[Sequence[str], Side], NDArray[np.float32]]
     close: Callable[[], object]
+    write: Callable[[Path], str] = lambda _folder: ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ Each provider brings its own libraries, so only those of the one that is asked f
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -119,6 +121,36 @@ def _open_sentence_transformers(options: EmbeddingSection) -> EmbeddingModel:
     )
 
 
+def _open_transformer(options: EmbeddingSection) -> EmbeddingModel:
+    from foundry.embedding.providers.transformer_folder import (
+        find_transformer,
+        open_transformer,
+        read_transformer,
+        write_transformer,
+    )
+    from foundry.embedding.providers.transformer_processes import (
+        TransformerProcesses,
+        available_cores,
+    )
+
+    given = find_folder(options.model)
+    folder = find_transformer(options.model, given)
+    files = read_transformer(folder)
+    cutter = open_transformer(files).cutter
+    model = _local_model(
+        options,
+        TransformerProcesses(folder),
+        lambda text: len(cutter.cut(text)),
+        commit="" if given else hash_model_folder(folder),
+        tokens=files.shape.tokens,
+        batch_tokens=PROCESSOR_BATCH_TOKENS,
+        sides_differ=False,
+        prefixes=files.prompts,
+        calls=available_cores(),
+    )
+    return replace(model, write=partial(write_transformer, files))
+
+
 def _local_model(
     options: EmbeddingSection,
     client: Any,
@@ -129,6 +161,7 @@ def _local_model(
     batch_tokens: int,
     sides_differ: bool,
     prefixes: Prefixes | None = None,
+    calls: int = 1,
 ) -> EmbeddingModel:
     """Return a model on this machine: a folder, or a published one of which `commit` is known."""
     folder = find_folder(options.model)
@@ -145,7 +178,7 @@ def _local_model(
             tokens=min(tokens, options.max_tokens or tokens),
             batch_tokens=batch_tokens,
             batch_texts=LOCAL_BATCH_TEXTS,
-            calls=1,
+            calls=calls,
         ),
         count_tokens=count,
         embed=client.embed,
@@ -256,6 +289,7 @@ def _service_model(
 _OPENERS: dict[str, Callable[[EmbeddingSection], EmbeddingModel]] = {
     "fastembed": _open_fastembed,
     "sentence-transformers": _open_sentence_transformers,
+    "transformer": _open_transformer,
     "openai": _open_openai,
     "cohere": _open_cohere,
 }

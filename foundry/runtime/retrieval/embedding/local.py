@@ -66,6 +66,7 @@ class LocalQueryEncoder:
         return vector
 
 
+# [model
 def read_model(file: Path = SETTINGS_FILE) -> str:
     """Return the name or folder of the model that embeds queries. Raises ConfigurationError."""
     with reading(file) as values:
@@ -95,3 +96,6 @@ def unusable(model: str, error: Exception) -> EmbeddingFailure:
         f"the model {model!r} cannot be loaded: {reason}",
         hint="check embedding.model; a name needs the network once, a folder never",
     )
+
+
+# ]

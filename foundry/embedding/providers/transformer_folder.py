@@ -1,0 +1,246 @@
+"""Read the folder of a transformer as Sentence Transformers saves it, for the runner in numpy.
+
+Whatever the runner does not compute is refused by name before anything is embedded.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.embedding.providers.model import Prefixes
+from foundry.embedding.providers.safetensors import Tensors
+from foundry.embedding.providers.transformer_tokenizer import (
+    read_object,
+    read_optional,
+    read_tokenizer,
+)
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
+from foundry.runtime.retrieval.embedding.transformer import (
+    Description,
+    Transformer,
+    TransformerLayout,
+    part_shapes,
+)
+from foundry.runtime.retrieval.embedding.word_pieces import Spelling
+
+HINT = "the providers sentence-transformers and fastembed run other models"
+WEIGHTS = "model.safetensors"
+POOLINGS: dict[str, Literal["mean", "first"]] = {
+    "mean": "mean",
+    "cls": "first",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_cls_token": "first",
+}
+MODULES = ("Transformer", "Pooling", "Normalize")
+DOCUMENT_PROMPTS = ("document", "passage", "corpus")
+MOST = 1 << 20
+"""More than any size of a model of this family: pieces, widths, layers, places."""
+
+_OUR_NAMES = {
+    "attention.output.dense": ("join", "join offset"),
+    "intermediate.dense": ("widen", "widen offset"),
+    "output.dense": ("narrow", "narrow offset"),
+}
+_OUR_NORMS = {
+    "attention.output.LayerNorm": "join norm",
+    "output.LayerNorm": "narrow norm",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TransformerFiles:
+    """A transformer as its folder has it: its weights in half precision, as an index keeps them."""
+
+    shape: Description
+    pieces: list[str]
+    weights: Mapping[str, NDArray[np.float16]]
+    prompts: Prefixes | None
+
+
+def find_transformer(model: str, folder: Path | None) -> Path:
+    """Return the folder of a model: `folder`, or that in the installed distribution of this name.
+
+    Raises EmbeddingFailure where there is none; nothing is downloaded, and no code is run.
+    """
+    if folder is not None:
+        return folder
+    try:
+        files = metadata.files(model) or []
+    except (metadata.PackageNotFoundError, ValueError):
+        files = []
+    found = [Path(str(file.locate())).parent for file in files if file.name == "modules.json"]
+    if len(found) != 1:
+        problem = "no folder, and no installed distribution with one model"
+        raise EmbeddingFailure(
+            f"the model {model!r} is {problem}",
+            hint="embedding.model is the folder that Sentence Transformers saves, or the name of an"
+            " installed distribution that holds one; nothing is downloaded",
+        )
+    return found[0]
+
+
+def read_transformer(folder: Path) -> TransformerFiles:
+    """Read a folder. Raises EmbeddingFailure, which names what is not supported or is damaged."""
+    try:
+        return _read(folder)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        said = str(error) if isinstance(error, OSError | ValueError) else f"lacks {error}"
+        place = "" if str(folder) in said else f"{folder}: "
+        raise EmbeddingFailure(f"{place}{said}", hint=HINT) from None
+
+
+def open_transformer(files: TransformerFiles) -> Transformer:
+    """Return the runner of a transformer, as a server will have it."""
+    return Transformer(files.shape, files.pieces, files.weights)
+
+
+def write_transformer(files: TransformerFiles, directory: Path) -> str:
+    """Write a transformer into a new folder, for `Transformer.open`.
+
+    Returns the SHA-256 over the names and contents of the files.
+    """
+    directory.mkdir(parents=True)
+    layout = TransformerLayout(directory)
+    layout.pieces.write_bytes("".join(f"{piece}\n" for piece in files.pieces).encode())
+    flat = np.concatenate([files.weights[name].ravel() for name in part_shapes(files.shape)])
+    with layout.weights.open("wb") as file:
+        np.lib.format.write_array(file, flat.astype("<f2"), version=(1, 0), allow_pickle=False)
+    content = json.dumps(asdict(files.shape), indent=1, sort_keys=True)
+    layout.description.write_bytes(content.encode() + b"\n")
+    digest = hashlib.sha256()
+    for path in sorted(directory.iterdir()):
+        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _read(folder: Path) -> TransformerFiles:
+    inner, pooling = _read_modules(folder)
+    config = read_object(inner / "config.json")
+    _check(inner / "config.json", config)
+    settings = read_optional(inner / "sentence_bert_config.json")
+    about_tokens = read_optional(inner / "tokenizer_config.json")
+    pieces, spelling = read_tokenizer(inner, about_tokens)
+    if settings.get("do_lower_case"):
+        spelling = Spelling(
+            True, spelling.strip_accents, spelling.separate_chinese, spelling.special
+        )
+    places = _size(config, "max_position_embeddings")
+    asked = settings.get("max_seq_length") or about_tokens.get("model_max_length") or places
+    shape = Description(
+        pieces=_size(config, "vocab_size"),
+        width=_size(config, "hidden_size"),
+        layers=_size(config, "num_hidden_layers"),
+        heads=_size(config, "num_attention_heads"),
+        inner=_size(config, "intermediate_size"),
+        tokens=int(min(asked, places)),
+        epsilon=float(config.get("layer_norm_eps", 1e-12)),
+        pooling=pooling,
+        spelling=asdict(spelling),
+    )
+    if shape.width % shape.heads:
+        raise ValueError(f"hidden_size {shape.width} is no multiple of {shape.heads} heads")
+    if len(pieces) > shape.pieces or shape.tokens < 3:
+        raise ValueError(f"{len(pieces)} pieces and {shape.tokens} tokens do not fit its config")
+    pieces += [f"[unused row {number}]" for number in range(len(pieces), shape.pieces)]
+    weights = dict(_read_weights(Tensors(inner / WEIGHTS), shape, config))
+    prompts = read_optional(folder / "config_sentence_transformers.json").get("prompts") or {}
+    query = str(prompts.get("query") or "")
+    document = next((str(prompts[key]) for key in DOCUMENT_PROMPTS if prompts.get(key)), "")
+    return TransformerFiles(
+        shape, pieces, weights, Prefixes(document, query) if query or document else None
+    )
+
+
+def _read_modules(folder: Path) -> tuple[Path, Literal["mean", "first"]]:
+    """Return the folder of the transformer itself, and how its vectors become one."""
+    modules: Any = json.loads((folder / "modules.json").read_bytes())
+    kinds = [str(module["type"]).rpartition(".")[2] for module in modules]
+    if kinds not in ([*MODULES], [*MODULES[:2]]):
+        raise ValueError(f"modules.json: {', '.join(kinds)}, expected {', '.join(MODULES)}")
+    inner, pool = (folder / str(module["path"]) for module in modules[:2])
+    if not all(each.resolve().is_relative_to(folder.resolve()) for each in (inner, pool)):
+        raise ValueError("modules.json: a module lies outside of the folder")
+    about = read_object(pool / "config.json")
+    chosen = [
+        key for key, value in about.items() if key.startswith("pooling_mode_") and value is True
+    ] or [str(about.get("pooling_mode"))]
+    if len(chosen) != 1 or chosen[0] not in POOLINGS:
+        names = " and ".join(map(str, chosen))
+        raise ValueError(f"pools by {names}, expected the mean or the first token")
+    if about.get("include_prompt") is False:
+        raise ValueError("pools without the prompt (include_prompt is false)")
+    return inner, POOLINGS[chosen[0]]
+
+
+def _check(path: Path, config: Mapping[str, Any]) -> None:
+    """Raise ValueError for an architecture that is not computed."""
+    for key, expected, default in (
+        ("model_type", "bert", None),
+        ("position_embedding_type", "absolute", "absolute"),
+        ("hidden_act", "gelu", None),
+        ("is_decoder", False, False),
+        ("add_cross_attention", False, False),
+    ):
+        found = config.get(key, default)
+        if found != expected:
+            raise ValueError(f"{path}: {key} is {found!r}, and only {expected!r} is supported")
+
+
+def _size(config: Mapping[str, Any], key: str) -> int:
+    value = config[key]
+    if not isinstance(value, int) or not 1 <= value <= MOST:
+        raise ValueError(f"config.json: {key} is {value!r}")
+    return value
+
+
+def _read_weights(
+    tensors: Tensors, shape: Description, config: Mapping[str, Any]
+) -> Iterator[tuple[str, NDArray[np.float16]]]:
+    """Yield the weights by the names of the runner. Raises ValueError."""
+    sizes = part_shapes(shape)
+    width = (shape.width,)
+    prefix = "bert." if "bert.embeddings.word_embeddings.weight" in tensors else ""
+
+    def read(name: str, size: tuple[int, ...]) -> NDArray[np.float32]:
+        return tensors.read(prefix + name, size)
+
+    def halve(name: str, values: NDArray[np.float32]) -> tuple[str, NDArray[np.float16]]:
+        with np.errstate(over="ignore"):
+            half = values.astype(np.float16)
+        if half.shape != sizes[name] or not np.isfinite(half).all():
+            raise ValueError(f"{name}: a number that is not finite in half precision")
+        return name, half
+
+    def norm(name: str) -> NDArray[np.float32]:
+        return np.stack([read(f"{name}.{part}", width) for part in ("weight", "bias")])
+
+    embeddings = "embeddings"
+    yield halve("pieces", read(f"{embeddings}.word_embeddings.weight", sizes["pieces"]))
+    rows = (_size(config, "max_position_embeddings"), shape.width)
+    kinds = (_size(config, "type_vocab_size"), shape.width)
+    # A text by itself is of the first of the kinds that pairs of texts have.
+    first_kind = read(f"{embeddings}.token_type_embeddings.weight", kinds)[0]
+    places = read(f"{embeddings}.position_embeddings.weight", rows)[: shape.tokens]
+    yield halve("places", places + first_kind)
+    yield halve("norm", norm(f"{embeddings}.LayerNorm"))
+    for number in range(shape.layers):
+        layer = f"encoder.layer.{number}"
+        selves = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
+        square = (shape.width, shape.width)
+        look = np.concatenate([read(f"{name}.weight", square) for name in selves])
+        yield halve(f"{number} look", look)
+        offsets = np.concatenate([read(f"{name}.bias", width) for name in selves])
+        yield halve(f"{number} look offset", offsets)
+        for theirs, (matrix, offset) in _OUR_NAMES.items():
+            for name, part in ((matrix, "weight"), (offset, "bias")):
+                ours = f"{number} {name}"
+                yield halve(ours, read(f"{layer}.{theirs}.{part}", sizes[ours]))
+        for theirs, ours in _OUR_NORMS.items():
+            yield halve(f"{number} {ours}", norm(f"{layer}.{theirs}"))

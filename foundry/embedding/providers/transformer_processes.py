@@ -1,0 +1,99 @@
+"""A transformer in several processes, one for each core.
+
+Threads of one process would have to share numpy's own, which get in each other's way: on two cores
+with other work, one call on two of these took ten times as long as on one.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.errors import BuildError
+from foundry.runtime.retrieval.embedding.replies import bad_reply
+
+_WORKER = Path(__file__).with_name("transformer_worker.py")
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+def available_cores() -> int:
+    """Return the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class TransformerProcesses:
+    """Processes that run the model in a folder, each begun when a call finds no idle one.
+
+    Any number of threads may share them; there are as many as calls at a time.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._options = json.dumps({"path": sys.path, "folder": str(folder.resolve())})
+        self._idle: list[subprocess.Popen[bytes]] = []
+        self._all: list[subprocess.Popen[bytes]] = []
+
+    def embed(
+        self, texts: Sequence[str], side: Literal["document", "query"]
+    ) -> NDArray[np.float32]:
+        """Return unit vectors (n, d). Raises EmbeddingFailure; BuildError if a process ends."""
+        del side
+        worker = self._take()
+        try:
+            vectors = _ask(worker, texts)
+        except (OSError, ValueError, KeyError) as error:
+            worker.kill()
+            raise BuildError(
+                f"a process that embeds has ended: {error}",
+                hint="each takes 200 MB of memory and more; what is embedded already is kept",
+            ) from None
+        self._idle.append(worker)
+        if isinstance(vectors, str):
+            raise bad_reply(vectors)
+        return vectors
+
+    def close(self) -> None:
+        """End all processes, whatever they are at."""
+        for worker in self._all:
+            worker.kill()
+            for pipe in (worker.stdin, worker.stdout):
+                if pipe is not None:
+                    with suppress(OSError):
+                        pipe.close()
+            worker.wait()
+
+    def _take(self) -> subprocess.Popen[bytes]:
+        with suppress(IndexError):
+            return self._idle.pop()
+        worker = subprocess.Popen(
+            [sys.executable, "-I", "-X", "utf8", str(_WORKER), self._options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **_ONE_THREAD},
+        )
+        self._all.append(worker)
+        return worker
+
+
+def _ask(worker: subprocess.Popen[bytes], texts: Sequence[str]) -> NDArray[np.float32] | str:
+    """Return what a process answers: vectors, or why it has none."""
+    assert worker.stdin is not None and worker.stdout is not None
+    worker.stdin.write(json.dumps(list(texts)).encode() + b"\n")
+    worker.stdin.flush()
+    line = worker.stdout.readline()
+    if not line:
+        raise ValueError(f"exit status {worker.wait()}")
+    answer = json.loads(line)
+    if "failure" in answer:
+        return str(answer["failure"])
+    rows, width = answer["shape"]
+    content = worker.stdout.read(4 * rows * width)
+    return np.frombuffer(content, "<f4").astype(np.float32).reshape(rows, width)

@@ -1,0 +1,89 @@
+"""Read the tokenizer of a transformer's folder, for the runner in numpy."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from foundry.runtime.retrieval.embedding.word_pieces import (
+    CONTINUATION,
+    FIRST,
+    LAST,
+    LONGEST_WORD,
+    UNKNOWN,
+    Spelling,
+)
+
+
+def read_tokenizer(folder: Path, about: Mapping[str, Any]) -> tuple[list[str], Spelling]:
+    """Return the pieces in the order of their numbers, and how text becomes words."""
+    if (folder / "tokenizer.json").is_file():
+        return _read_fast_tokenizer(folder / "tokenizer.json")
+    text = (folder / "vocab.txt").read_text(encoding="utf-8")
+    pieces = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
+    _check_pieces(pieces)
+    lowercase = bool(about.get("do_lower_case", True))
+    strips = about.get("strip_accents")
+    special = [piece for piece in ("[PAD]", UNKNOWN, FIRST, LAST, "[MASK]") if piece in pieces]
+    return pieces, Spelling(
+        lowercase,
+        lowercase if strips is None else bool(strips),
+        bool(about.get("tokenize_chinese_chars", True)),
+        special,
+    )
+
+
+def _read_fast_tokenizer(path: Path) -> tuple[list[str], Spelling]:
+    content = read_object(path)
+    model, normalizer = content["model"], content["normalizer"] or {}
+    kinds = {
+        "model": (model.get("type"), "WordPiece"),
+        "normalizer": (normalizer.get("type"), "BertNormalizer"),
+        "pre_tokenizer": ((content["pre_tokenizer"] or {}).get("type"), "BertPreTokenizer"),
+        "normalizer.clean_text": (normalizer.get("clean_text"), True),
+        "model.unk_token": (model.get("unk_token"), UNKNOWN),
+        "model.continuing_subword_prefix": (model.get("continuing_subword_prefix"), CONTINUATION),
+        "model.max_input_chars_per_word": (model.get("max_input_chars_per_word"), LONGEST_WORD),
+    }
+    for key, (found, expected) in kinds.items():
+        if found != expected:
+            raise ValueError(f"{path}: {key} is {found!r}, and only {expected!r} is supported")
+    numbers: dict[str, int] = model["vocab"]
+    added = content.get("added_tokens") or []
+    numbers |= {token["content"]: token["id"] for token in added}
+    if sorted(numbers.values()) != [*range(len(numbers))]:
+        raise ValueError(f"{path}: pieces are not numbered from 0 on")
+    pieces = sorted(numbers, key=numbers.__getitem__)
+    _check_pieces(pieces)
+    for token in added:
+        if any(token.get(key) for key in ("single_word", "lstrip", "rstrip", "normalized")):
+            raise ValueError(f"{path}: the added token {token['content']!r} is not supported")
+    lowercase, strips = bool(normalizer["lowercase"]), normalizer.get("strip_accents")
+    return pieces, Spelling(
+        lowercase,
+        lowercase if strips is None else bool(strips),
+        bool(normalizer["handle_chinese_chars"]),
+        [token["content"] for token in added] or [UNKNOWN, FIRST, LAST],
+    )
+
+
+def _check_pieces(pieces: list[str]) -> None:
+    lacking = {UNKNOWN, FIRST, LAST} - {*pieces}
+    if lacking or len({*pieces}) != len(pieces):
+        raise ValueError(f"the vocabulary lacks {', '.join(sorted(lacking)) or 'order'}")
+    if any(re.search(r"[\n\r]", piece) or not piece for piece in pieces):
+        raise ValueError("the vocabulary has a piece with a line end, or without a character")
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file. Raises OSError and ValueError."""
+    content = json.loads(path.read_bytes())
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: not a JSON object")
+    return content
+
+
+def read_optional(path: Path) -> dict[str, Any]:
+    """Return the same; an empty one where there is no such file."""
+    return read_object(path) if path.is_file() else {}

@@ -1,0 +1,60 @@
+"""Text is cut into pieces as BERT's own tokenizer cuts it."""
+
+import pytest
+
+from foundry.runtime.retrieval.embedding.word_pieces import Spelling, WordPieces
+
+PIECES = (
+    "[PAD] [UNK] [CLS] [SEP] [MASK] pump ##s ##ing un ##aff ##able , . $ ' cafe café 水 泵 σας A"
+    " i strasse straße a ##b"
+).split()
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def cut(text: str, most: int | None = None, **spelling: bool) -> str:
+    """Return the pieces of a text, without its frame."""
+    cutter = WordPieces(PIECES, Spelling(special=SPECIAL, **spelling))
+    numbers = cutter.cut(text, most)
+    assert (numbers[0], numbers[-1]) == (2, 3)
+    return " ".join(PIECES[number] for number in numbers[1:-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("", ""),
+        (" \t\n\r\u00a0\u2003\u2028", ""),
+        ("Pumps pumping", "pump ##s pump ##ing"),
+        ("unaffable", "un ##aff ##able"),
+        # Of a word that pieces do not make up, nothing is kept.
+        ("unaffablx pump", "[UNK] pump"),
+        ("pump,pump. $pump's", "pump , pump . $ pump ' [UNK]"),
+        ("CAFÉ cafe\u0301", "cafe cafe"),
+        ("水泵x", "水 泵 [UNK]"),
+        # Each letter by itself: at the end of a word, others write another sigma.
+        ("ΣΑΣ", "[UNK]"),
+        ("σας", "σας"),
+        ("\u0130", "i"),
+        ("pu\u0000m\ufffd\u200bp\u00ad", "pump"),
+        ("pump [MASK]s [mask]", "pump [MASK] [UNK] [UNK] [UNK] [UNK]"),
+        ("a" + "b" * 99, "a" + " ##b" * 99),
+        ("a" + "b" * 100, "[UNK]"),
+        ("\u0378", "[UNK]"),
+        ("\u0301", ""),
+    ],
+)
+def test_text_is_cut(text: str, pieces: str) -> None:
+    assert cut(text) == pieces
+
+
+def test_only_the_first_pieces_of_a_long_text_are_taken() -> None:
+    assert cut("pumps pumping", 5) == "pump ##s pump"
+    assert cut("pumps pumping", 6) == "pump ##s pump ##ing"
+    assert cut("pumps", 2) == ""
+
+
+def test_spelling_is_the_models_own() -> None:
+    assert cut("CAFÉ A", lowercase=False, strip_accents=False) == "[UNK] A"
+    assert cut("café", strip_accents=False) == "café"
+    assert cut("STRASSE Straße", strip_accents=False) == "strasse straße"
+    assert cut("水泵", separate_chinese=False) == "[UNK]"
