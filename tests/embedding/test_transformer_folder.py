@@ -47,11 +47,11 @@ def test_vectors_are_those_of_the_library(kind: str, side: Any, tmp_path: Path) 
     files = read_transformer(write_transformer(tmp_path / kind, kind))
     prefix = (files.prompts or Prefixes()).of(side)
     wanted = np.array(KEPT_VECTORS[kind][side])
-    together = open_transformer(files).embed([prefix + text for text in TEXTS], side)
+    together = open_transformer(files).embed([prefix + text for text in TEXTS], "document")
     assert np.einsum("nd,nd->n", together, wanted).min() > 1 - 1e-5
     assert np.allclose(together, wanted, atol=1e-3)
     # Alone and together with longer ones, a text has the same vector.
-    alone = [open_transformer(files).embed([prefix + text], side)[0] for text in TEXTS]
+    alone = [open_transformer(files).embed([prefix + text], "document")[0] for text in TEXTS]
     assert np.allclose(together, alone, atol=1e-5)
 
 

@@ -27,6 +27,7 @@ from .replies import check_vectors
 from .word_pieces import Spelling, WordPieces
 
 FORMAT_VERSION = 1
+LONGEST_QUERY = 128  # Pieces: four times the work of a usual query, and no query takes more.
 BLOCK = 128  # Pieces that pass through the wide middle of a layer together: they stay in a cache.
 HIDDEN = np.float32(-1e9)  # Added to what a piece would see where a shorter text has ended.
 
@@ -155,15 +156,16 @@ class Transformer:
         """Unit vectors (n, d) in the order of the texts, which already have their prefixes.
 
         Args:
-            texts: Longer ones than the model takes are cut.
-            side: Makes no difference.
+            texts: Longer ones than the model takes are cut, queries after `LONGEST_QUERY` pieces.
+            side: What the texts are.
             timeout: Not kept by a model on this machine.
 
         Raises:
             EmbeddingFailure: When a vector is not finite.
         """
-        del side, timeout
-        cut = [self.cutter.cut(text, self.shape.tokens) for text in texts]
+        del timeout
+        most = self.shape.tokens if side == "document" else min(self.shape.tokens, LONGEST_QUERY)
+        cut = [self.cutter.cut(text, most) for text in texts]
         longest = max(map(len, cut))
         pieces = np.zeros((len(cut), longest), dtype=np.intp)
         is_there = np.zeros((len(cut), longest), dtype=np.bool_)

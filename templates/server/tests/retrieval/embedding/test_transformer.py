@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 from foundry.runtime.retrieval.embedding.transformer import (
     BLOCK,
+    LONGEST_QUERY,
     Description,
     Transformer,
     bend,
@@ -94,6 +95,13 @@ def test_a_text_does_not_depend_on_those_beside_it() -> None:
     alone = model.embed(["pump"], "document")[0]
     beside = model.embed(["seal pumps seal pumps", "pump"], "document")[1]
     assert np.allclose(alone, beside, atol=1e-6)
+
+
+def test_a_query_takes_no_more_than_so_many_pieces() -> None:
+    model = transformer(tokens=200)
+    long, cut = "pump " * 300, "pump " * (LONGEST_QUERY - 2)
+    assert np.array_equal(model.embed([long], "query"), model.embed([cut], "document"))
+    assert np.array_equal(model.embed([long], "document"), model.embed(["pump " * 198], "document"))
 
 
 def test_more_pieces_than_a_block_are_all_passed_on() -> None:
