@@ -221,6 +221,7 @@ def test_nothing_is_called_unknown_while_it_may_stand_in_what_was_not_read() -> 
 PATHS = make_index(
     [
         ("Methods", "Send tools/list, or Docs/Tools/list. Never destroy a tool of the client."),
+        ("Others", "Gr\u00f6\u00dfe, up, up/list."),
         ("Paths", "See docs/server.md, https://client/list and ask/client/list. Serve docs first."),
     ]
 )
@@ -242,8 +243,9 @@ PATHS = make_index(
         ("ask/tools/x/destroy", ()),
         ("ask/tools", ()),
         ("tools/destroy.md", ("tools/destroy.md",)),  # a file, whatever it begins with
-        ("tools/go", ()),
-        ("a tools/destr\u00f6y", ()),
+        ("tools/up", ()),
+        ("up/destroy", ()),
+        ("tools/gr\u00f6\u00dfe", ()),
     ],
 )
 def test_name_is_unknown_where_others_begin_as_it_does(query: str, named: tuple[str, ...]) -> None:

@@ -218,6 +218,54 @@ def test_nothing_is_called_unknown_while_it_may_stand_in_what_was_not_read() -> 
     assert unknown_among(51) == ()
 
 
+PATHS = make_index(
+    [
+        ("Methods", "Send tools/list, or Docs/Tools/list. Never destroy a tool of the client."),
+        ("Others", "Gr\u00f6\u00dfe, up, up/list."),
+        ("Paths", "See docs/server.md, https://client/list and ask/client/list. Serve docs first."),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("what does tools/destroy do?", ("tools/destroy",)),
+        ("Tools/Destroy.", ("Tools/Destroy",)),
+        ("docs/tools/destroy", ("docs/tools/destroy",)),
+        ("tools/list", ()),
+        ("docs/tools/list", ()),
+        ("tools/send", ("tools/send",)),
+        ("tools/break", ()),  # what words say that no text has
+        ("client/server", ()),  # no other name begins so
+        ("docs/client", ()),  # only a file
+        ("https://tools/destroy", ()),
+        ("ask/tools/x/destroy", ()),
+        ("ask/tools", ()),
+        ("tools/destroy.md", ("tools/destroy.md",)),  # a file, whatever it begins with
+        ("tools/up", ()),
+        ("up/destroy", ()),
+        ("tools/gr\u00f6\u00dfe", ()),
+    ],
+)
+def test_name_is_unknown_where_others_begin_as_it_does(query: str, named: tuple[str, ...]) -> None:
+    assert unknown(query, index=PATHS) == named
+
+
+def test_for_a_name_with_a_beginning_all_is_read_and_counted() -> None:
+    # `tool` and `destroi` are in a chunk, which is counted for each.
+    for left, found in ((0, ("tools/destroy",)), (-1, ())):
+        journal = Journal(units=2_000 + 2 + 2 * 1_000 + left)
+        _, tokens = TOKENIZER.tokenize_query("tools/destroy")
+        named = find_unknown_identifiers(PATHS, "tools/destroy", tokens, (), journal)
+        assert named == found
+        assert (journal.units == 0) == bool(found)
+    assert unknown("tools/destroy" + " " * MAX_PATTERN_INPUT, index=PATHS) == ()
+    notes = [(f"Note {number}", "Of tools/list, destroy tools.") for number in range(51)]
+    assert unknown("tools/destroy", index=make_index(notes[:50])) == ("tools/destroy",)
+    assert unknown("tools/destroy", index=make_index(notes)) == ()
+
+
 def test_the_best_hit_lacks_the_idf_of_each_missing_term() -> None:
     query = "CVE-2024-0000"
     terms = query_terms(INDEX.tokenizer.tokenize(query))

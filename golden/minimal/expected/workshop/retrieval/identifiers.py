@@ -30,6 +30,8 @@ _OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
 _QUANTITY = re.compile(
     r"\d+(?:\.\d{1,2}|(?:[:/-]\d+)+)?(?:\.?-?[a-z]+|-[A-Z][a-z]+)*|[^\W\d_](?:\.[^\W\d_])+"
 )
+# Only where texts have another name that begins so, such as `tools/list` for `tools/destroy`.
+_PATH = re.compile(r"(?<![\w/.:-])((?:[^\W\d_]\w{2,}/)+)\w{3,}(?![\w/:-]|\.\w)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -104,6 +106,7 @@ class _Identifier(NamedTuple):
     text: str
     terms: tuple[str, ...]
     is_told_by_terms: bool  # A text without it never has them all.
+    beginning: str = ""  # It is unknown only if texts have others that begin so.
 
 
 def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Iterator[_Identifier]:
@@ -129,6 +132,8 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
             if is_quantity:
                 terms += tuple(term for member in before for term in member.terms)
         yield _Identifier(text, terms, is_told)
+    for path in filter(lambda one: one[0].isascii(), _PATH.finditer(query)):
+        yield _Identifier(path[0], (), False, path[1].casefold())
 
 
 def _companions(tokens: Sequence[Token]) -> list[Token]:
@@ -146,13 +151,17 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Jo
         if all(map(frequency, terms)) or all(map(frequency, terms_of(text.casefold()))):
             return True
         terms = tuple(term for term in terms_of(text) if term != terms[0])
-    fewest = min(map(frequency, terms), default=0)
+    beginning = identifier.beginning
+    terms = tuple(terms_of(text)) if beginning else terms
+    fewest, postings = min(map(frequency, terms), default=0), sum(map(frequency, terms))
     if not fewest or not most_read:
-        return fewest > 0
-    units = SEARCH_UNITS + sum(map(frequency, terms)) + min(fewest, most_read) * TEXT_UNITS
+        return fewest > 0 or beginning != ""
+    read = min(postings if beginning else fewest, most_read)
+    units = SEARCH_UNITS + postings + read * TEXT_UNITS
     if not journal.spend("unknown_identifiers", units):
         return True
     letters = letters_of(unicodedata.normalize("NFKC", text).casefold())
+    is_alone = beginning != ""
     for number in index.keyword_lane.search(terms, most_read).chunks:
         chunk = index.chunk(int(number))
         passage = "\n".join([*chunk.headings(), chunk.text])
@@ -160,8 +169,9 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Jo
         # To compile a pattern takes as long as to read several chunks.
         if letters in letters_of(folded) and _as_written(text).search(folded):
             return True
+        is_alone = is_alone and (beginning not in folded or beginning not in _PATH.findall(folded))
     # Where terms do not tell, it may be in a chunk that was not read.
-    return not identifier.is_told_by_terms and fewest > most_read
+    return is_alone or (not identifier.is_told_by_terms and fewest > most_read)
 
 
 def letters_of(text: str) -> bytes:
