@@ -106,7 +106,6 @@ def test_about(client: TestClient) -> None:
             "columns": [
                 {"name": name, "values": filters.known_values(name, 50)} for name in filters.columns
             ],
-            "examples": [item.query for item in manifest.known_items[:4]],
             "semantic": manifest.dense is not None,
             "chat": True,
         }.items()

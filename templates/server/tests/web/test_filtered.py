@@ -74,6 +74,12 @@ def test_a_query_string_filters_as_a_body_does() -> None:
     # [snippets
     assert asked.pop("snippets") is True
     # ]
+    # [facets
+    assert asked.pop("facets") is False
+    # ]
+    # [sorting
+    assert asked.pop("sort") == "score"
+    # ]
     assert asked == {
         "query": "seal",
         "top_k": 10,

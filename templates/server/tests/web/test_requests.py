@@ -55,6 +55,12 @@ def test_a_query_string_asks_for_what_a_body_does() -> None:
     # [snippets
     wanted["snippets"] = True
     # ]
+    # [facets
+    wanted["facets"] = False
+    # ]
+    # [sorting
+    wanted["sort"] = "score"
+    # ]
     assert arguments == wanted
     assert dict(SearchRequest.model_validate(arguments)) == arguments
     for more in ({"mode": "psychic"}, {"colour": "red"}, {"top_k": "101"}, {"top_k": "0"}):
