@@ -119,11 +119,7 @@ class Place:
     def versions(self) -> set[str]:
         """The versions that the engine holds, whole or not."""
         if self.kind == "pgvector":
-            with psycopg.connect(self.address) as connection:
-                rows = connection.execute(
-                    "SELECT tablename FROM pg_tables WHERE schemaname = %s", [self.name]
-                ).fetchall()
-            return {name.removeprefix("chunks_") for (name,) in rows if name.startswith("chunks_")}
+            return {str(version) for (version,) in self.query("SELECT version FROM {}.versions")}
         with self._client() as client:
             names = {found.name for found in client.get_collections().collections}
         return {name.removeprefix(f"{self.name}_") for name in names if name.startswith(self.name)}
@@ -131,10 +127,8 @@ class Place:
     def current(self) -> str:
         """The version published last."""
         if self.kind == "pgvector":
-            with psycopg.connect(self.address) as connection:
-                row = connection.execute(f"SELECT version FROM {self.name}.pointer").fetchone()
-            assert row
-            return str(row[0])
+            ((version,),) = self.query("SELECT version FROM {}.pointer")
+            return str(version)
         with self._client() as client:
             aliases = {a.alias_name: a.collection_name for a in client.get_aliases().aliases}
         return str(aliases[self.name]).removeprefix(f"{self.name}_")
@@ -142,10 +136,8 @@ class Place:
     def drop(self, version: str) -> None:
         """Take a version away, as somebody else might."""
         if self.kind == "pgvector":
-            with psycopg.connect(self.address) as connection:
-                connection.execute(
-                    f"DROP TABLE {self.name}.chunks_{version}, {self.name}.postings_{version}"
-                )
+            self.query("DELETE FROM {0}.pointer")
+            self.query(f"DELETE FROM {{}}.versions WHERE version = '{version}'")
         else:
             with self._client() as client:
                 client.delete_collection(f"{self.name}_{version}")
@@ -153,15 +145,18 @@ class Place:
     def empty(self, version: str) -> None:
         """Take the content of a version away, and leave what holds it."""
         if self.kind == "pgvector":
-            with psycopg.connect(self.address) as connection:
-                # In the order in which searches lock them, and publications that drop them.
-                connection.execute(
-                    f"TRUNCATE {self.name}.chunks_{version}, {self.name}.postings_{version}"
-                )
+            for table in ("chunks", "postings"):
+                self.query(f"DELETE FROM {{}}.{table}")
         else:
             with self._client() as client:
                 collection = f"{self.name}_{version}"
                 client.delete(collection, list(range(client.count(collection).count)))
+
+    def query(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement in PostgreSQL, in which {} is the schema; returns its rows."""
+        with psycopg.connect(self.address) as connection:
+            done = connection.execute(statement.format(self.name))
+            return done.fetchall() if done.description else []
 
     def preferring_graphs(self) -> "Place":
         """The same place asked so that few chunks are no reason to leave the graph alone."""
@@ -178,8 +173,9 @@ class Place:
         if self.kind == "pgvector":
             with psycopg.connect(self.address) as connection:
                 row = connection.execute(
-                    "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = %s",
-                    [f"graph_{version}"],
+                    "SELECT idx_scan FROM pg_stat_user_indexes"
+                    " WHERE schemaname = %s AND indexrelname ~ '^graph_'",
+                    [self.name],
                 ).fetchone()
             return row is not None and row[0] > 0
         with self._client() as client:
@@ -216,4 +212,9 @@ class Place:
 
 def spoilt(content: Content) -> Content:
     """The same with other impacts, as if an engine had garbled them."""
-    return replace(content, impacts=(content.impacts * np.float32(1.1)).astype(np.float32))
+    assert content.counts is not None
+    return replace(
+        content,
+        impacts=(content.impacts * np.float32(1.1)).astype(np.float32),
+        counts=content.counts + np.uint32(1),
+    )

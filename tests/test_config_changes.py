@@ -229,7 +229,7 @@ CHANGES: dict[str, Change] = {
     "search.versions": (FOLDER, {"folders": ["v2", "v1"]}, True),
     "search.document_cap": (FOLDER, {}, False),
     "search.facets": (FOLDER, {}, False),
-    "store.engine": (FOLDER, "pgvector", False),
+    "store.engine": (FOLDER, "pgvector", True),
     "store.name": (ENGINE, "other", False),
     "store.exact": (ENGINE, False, False),
     "store.timeout_ms": (ENGINE, 100, False),

@@ -25,10 +25,13 @@ from stores import KINDS, Place, own_name, qdrant_address, running_postgres, spo
 from waiting import wait_until
 
 from foundry.config.project import load_config
+from foundry.config.search import IndexOptions
 from foundry.errors import ConfigError, PublishError
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.store.restriction import Restriction
 from foundry.runtime.store.store import (
+    Edition,
     Store,
     StoreError,
     StoreSlowError,
@@ -64,6 +67,11 @@ def make_notes(edition: str, count: int = 40) -> list[Note]:
             )
         )
     return notes
+
+
+def write_index(folder: Path, notes: list[Note]) -> Path:
+    """An index of notes that has what any engine needs."""
+    return write_notes(folder / "index", notes, options=IndexOptions(keeps_counts=True))
 
 
 QUERIES = [
@@ -137,12 +145,12 @@ def native(qdrant: "NativeQdrant") -> Place:
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_notes(tmp_path_factory.mktemp("first") / "index", make_notes("first"))
+    return write_index(tmp_path_factory.mktemp("first"), make_notes("first"))
 
 
 @pytest.fixture(scope="module")
 def other_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_notes(tmp_path_factory.mktemp("second") / "index", make_notes("second"))
+    return write_index(tmp_path_factory.mktemp("second"), make_notes("second"))
 
 
 NUMBERS = count()
@@ -243,17 +251,17 @@ def test_stages_ask_the_engine(place: Place, index: Path, tmp_path: Path) -> Non
 
 
 def test_ties_end_with_the_lowest_numbers(place: Place, tmp_path: Path) -> None:
-    index = write_notes(tmp_path / "index", [Note("Same", ("the same valve",)) for _ in range(30)])
+    index = write_index(tmp_path, [Note("Same", ("the same valve",)) for _ in range(30)])
     place.publish(index)
     content = Content.open(index)
     with place.engine() as engine:
         integers, scales = quantise(content.vectors[:1].astype(np.float32))
-        found = engine.search_vector(content.version, integers[0], float(scales[0]), 7, None)
+        found = engine.search_vector(content.edition, integers[0], float(scales[0]), 7, None)
         assert found.chunks.tolist() == list(range(7))
         number = content.vocabulary.find("valv")
         assert number is not None
-        allowed = np.arange(30) % 2 == 1
-        found = engine.search_terms(content.version, [(number, 2)], 5, allowed)
+        only = Restriction(np.arange(30) % 2 == 1)
+        found = engine.search_terms(content.edition, [(number, 2)], 5, only)
         assert found.chunks.tolist() == [1, 3, 5, 7, 9]
         assert found.scores[0] == pytest.approx(
             2 * float(content.impacts[content.offsets[number]]), rel=1e-6
@@ -355,16 +363,17 @@ def test_an_engine_that_answers_otherwise_is_not_switched_to(
 
 def test_a_version_that_is_not_there_is_an_error(place: Place, index: Path, tmp_path: Path) -> None:
     place.publish(index)
+    other = replace(Content.open(index).edition, version="0" * 16)
     with place.engine() as engine:
         for call in (
-            lambda: engine.check("0" * 16),
-            lambda: engine.search_terms("0" * 16, [(1, 1)], 10, None),
-            lambda: engine.search_vector("0" * 16, np.ones(4, np.int8), 0.5, 10, None),
+            lambda: engine.check(other),
+            lambda: engine.search_terms(other, [(1, 1)], 10, None),
+            lambda: engine.search_vector(other, np.ones(4, np.int8), 0.5, 10, None),
         ):
             with pytest.raises(VersionMissingError, match="does not hold index 0000"):
                 call()
     with place.engine(exact=False) as engine, pytest.raises(VersionMissingError):
-        engine.search_vector("0" * 16, np.ones(4, np.int8), 0.5, 10, None)
+        engine.search_vector(other, np.ones(4, np.int8), 0.5, 10, None)
 
 
 @pytest.mark.slow
@@ -477,19 +486,19 @@ def test_a_half_loaded_version_is_not_served(
 def test_chunks_without_a_vector_are_told_from_missing_ones(
     engine_room: Place, index: Path
 ) -> None:
-    content = spread(Content.open(index), 120, 16)
+    content = spread(Content.open(index), 16)
     with patch.object(Content, "open", return_value=content):
         engine_room.publish(index)
     query = content.vectors[3], float(content.scales[3])
     with engine_room.engine() as engine:
         wanted = np.array([3, WITHOUT])
-        scores = engine.score_vector(content.version, *query, wanted)
+        scores = engine.score_vector(content.edition, *query, wanted)
         assert scores.tolist() == [pytest.approx(1), 0]
-        assert not engine.read_vector(content.version, WITHOUT).any()
-        assert WITHOUT not in engine.search_vector(content.version, *query, 120, None).chunks
+        assert not engine.read_vector(content.edition, WITHOUT).any()
+        assert WITHOUT not in engine.search_vector(content.edition, *query, 120, None).chunks
         engine_room.empty(content.version)
         with pytest.raises(VersionMissingError):
-            engine.score_vector(content.version, *query, wanted)
+            engine.score_vector(content.edition, *query, wanted)
 
 
 @pytest.mark.slow
@@ -550,7 +559,7 @@ def test_what_qdrant_refuses(
     content = Content.open(index)
     qdrant.failure = status
     with native.engine() as engine, pytest.raises(StoreError) as error:
-        engine.search_terms(content.version, [(1, 1)], 10, None)
+        engine.search_terms(content.edition, [(1, 1)], 10, None)
     assert error.value.reason == reason
     with pytest.raises(PublishError, match="nothing was switched"):
         native.publish(index, again=True)
@@ -560,12 +569,11 @@ def test_a_slow_engine_is_an_error_until_it_is_quick_again(
     database: Place, index: Path, tmp_path: Path
 ) -> None:
     database.publish(index)
-    version = Content.open(index).version
     with server(tmp_path, database, "timeout_ms = 1500") as stored:
         stored.load(index)
         with client_of(stored) as client:
             with psycopg.connect(database.address) as connection:
-                connection.execute(f"LOCK TABLE {database.name}.chunks_{version}")
+                connection.execute(f"LOCK TABLE {database.name}.chunks")
                 reply = client.get("/search?q=valve")
                 assert reply.status_code == 503
                 assert reply.json()["detail"] == "The search engine did not answer in time."
@@ -627,9 +635,9 @@ def test_queries_during_a_publication_come_from_one_version_each(
 WITHOUT = 7
 
 
-def spread(content: Content, count: int, dimensions: int) -> Content:
+def spread(content: Content, dimensions: int) -> Content:
     """The same version with other vectors, in all directions; chunk 7 has none."""
-    random = np.random.default_rng(3)
+    random, count = np.random.default_rng(3), len(content.scales)
     drawn = random.normal(size=(count, dimensions)).astype(np.float32)
     drawn[WITHOUT] = 0
     vectors, scales = quantise(drawn)
@@ -637,15 +645,14 @@ def spread(content: Content, count: int, dimensions: int) -> Content:
     sketch = np.zeros((1, count), dtype=np.uint64)
     # As many candidates as there are vectors: every one of them is compared.
     dense = DenseLane(vectors, scales, centre, sketch, count)
-    # Both are asked among the same chunks; those beyond its own have no words.
-    keyword = replace(content.keyword_lane, chunk_count=count)
-    return replace(content, vectors=vectors, scales=scales, dense_lane=dense, keyword_lane=keyword)
+    return replace(content, vectors=vectors, scales=scales, dense_lane=dense)
 
 
 @pytest.mark.slow
-def test_candidates_of_a_graph_are_scored_exactly(engine_room: Place, index: Path) -> None:
+def test_candidates_of_a_graph_are_scored_exactly(engine_room: Place, tmp_path: Path) -> None:
     engine_room = engine_room.preferring_graphs()
-    content = spread(Content.open(index), 4000, 64)
+    index = write_index(tmp_path, make_notes("first", 1300))
+    content = spread(Content.open(index), 64)
     with patch.object(Content, "open", return_value=content):
         done = engine_room.publish(index, exact=False, questions=QUESTIONS)
     assert 0.85 < done.agreement.recall <= 1 and done.agreement.difference < 1e-5
@@ -654,11 +661,12 @@ def test_candidates_of_a_graph_are_scored_exactly(engine_room: Place, index: Pat
     with engine_room.engine(exact=False) as engine:
         for share in (None, 0.9, 0.3, 0.05, 0.001):
             for _ in range(5):
-                allowed = None if share is None else random.random(4000) < share
+                allowed = None if share is None else random.random(3900) < share
                 query = random.normal(size=64).astype(np.float32)
                 query /= np.linalg.norm(query)
                 best = content.dense_lane.search(query, 20, allowed)
-                hits = engine.search_vector(content.version, *_quantised(query), 20, allowed)
+                only = None if allowed is None else Restriction(allowed)
+                hits = engine.search_vector(content.edition, *_quantised(query), 20, only)
                 assert allowed is None or allowed[hits.chunks].all()
                 # As many as there are, however few of the nearest a filter lets through.
                 assert len(hits) == len(best)
@@ -684,17 +692,18 @@ def test_a_second_publication_waits_for_nobody(database: Place, index: Path) -> 
             database.publish(index)
 
 
-def test_calls_fail_at_once_while_the_engine_is_away() -> None:
-    asked = []
+def test_calls_fail_at_once_while_the_engine_is_away(index: Path) -> None:
+    asked: list[Edition] = []
+    edition = Content.open(index).edition
 
     class Away:
-        def check(self, _version: str) -> None:
+        def check(self, _edition: Edition) -> None:
             raise StoreUnreachableError("away")
 
-    store = Store(Away(), "v")  # type: ignore[arg-type]
+    store = Store(Away(), edition)  # type: ignore[arg-type]
 
-    def call(_engine: object, version: str) -> None:
-        asked.append(version)
+    def call(_engine: object, edition: Edition) -> None:
+        asked.append(edition)
         raise StoreSlowError("late", hint="wait")
 
     with pytest.raises(StoreSlowError):
@@ -702,7 +711,7 @@ def test_calls_fail_at_once_while_the_engine_is_away() -> None:
     for _ in range(3):
         with pytest.raises((StoreSlowError, StoreUnreachableError)):
             store.ask(call)
-    assert asked == ["v"]
+    assert asked == [edition]
 
 
 @pytest.mark.parametrize("address", ["secret:hunter2", "postgres//hunter2", "host=a hunter2"])

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from foundry.config.project import Config
 from foundry.features.stages import STAGES
+from foundry.features.stores import STORES
 from foundry.files import replace_file
 from foundry.runtime.index.layout import Manifest
 
@@ -63,6 +64,9 @@ _RECORD = "configuration.json"
 STATISTICS = "server.access_statistics"
 """The one key of [server] that an index depends on."""
 
+ENGINE = "store.engine"
+"""Decides where an engine needs more of an index than others: counts of terms."""
+
 _LONG_CHARS = 60
 """Characters of a value that are shown."""
 
@@ -79,7 +83,11 @@ def deciding_values(config: Config) -> dict[str, object]:
     values = {
         key: value for name, section in written for key, value in _walk(section, name, config)
     }
-    return values | ({STATISTICS: "visible"} if config.has_own_statistics else {})
+    if config.has_own_statistics:
+        values[STATISTICS] = "visible"
+    if STORES[config.store.engine].needs_counts:
+        values[ENGINE] = config.store.engine
+    return values
 
 
 def record_config(config: Config) -> None:

@@ -29,7 +29,7 @@ from foundry.features.operation import Filters
 from foundry.features.stage import Stage
 from foundry.features.stages.reading import Correction, Expansion, Suggestions, Synonyms
 from foundry.features.stages.results import Parents, Versions
-from foundry.features.stores import WHERE_ADDRESSES_ARE
+from foundry.features.stores import STORES, WHERE_ADDRESSES_ARE
 from foundry.state.folder import open_state
 
 LANGUAGES = frozenset(
@@ -76,6 +76,7 @@ class Config(ConfigFile):
             synonyms=self.synonyms if isinstance(synonyms, Synonyms) else None,
             acronyms=isinstance(synonyms, Synonyms) and synonyms.acronyms,
             suggested_words=suggestions.words if isinstance(suggestions, Suggestions) else 0,
+            keeps_counts=STORES[self.store.engine].needs_counts,
             own_statistics=self.has_own_statistics,
         )
 

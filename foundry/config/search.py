@@ -110,8 +110,9 @@ class IndexOptions:
     that searches can be filtered by; `expansion_words` how many frequent words are embedded, and
     `correction_words` by how many queries are corrected. `synonyms` are those of the project's
     file, None without the stage, and `acronyms` says whether texts are searched for more;
-    `suggested_words` by how many words that are being typed are completed. With `own_statistics`,
-    scores can be computed over some of the documents as if there were no others.
+    `suggested_words` by how many words that are being typed are completed. With `keeps_counts`,
+    the index also has what BM25 is computed from; with `own_statistics` it has that too, and scores
+    can be computed over some of the documents as if there were no others.
     """
 
     fields: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_FIELDS))
@@ -121,6 +122,7 @@ class IndexOptions:
     synonyms: tuple[Group, ...] | None = None
     acronyms: bool = False
     suggested_words: int = 0
+    keeps_counts: bool = False
     own_statistics: bool = False
 
 

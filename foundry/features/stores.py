@@ -13,11 +13,13 @@ class Store(Feature):
     Attributes:
         title: Its name for people.
         variables: What a server reads from its environment, the address first.
+        needs_counts: It is given how often terms stand in chunks, which an index has if asked to.
     """
 
     choice = '[store] engine = "{name}"'
     title: ClassVar[str] = ""
     variables: ClassVar[tuple[str, ...]] = ()
+    needs_counts: ClassVar[bool] = False
 
     @property
     def is_embedded(self) -> bool:
@@ -39,6 +41,7 @@ class Pgvector(Store):
     dependencies = ("psycopg[binary,pool]>=3.2.2,<4",)
     modules = ("psycopg", "psycopg_pool")
     variables = ("DATABASE_URL",)
+    needs_counts = True
     environment = ("pgvector",)
     section = "pgvector"
 

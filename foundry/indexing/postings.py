@@ -22,12 +22,8 @@ from foundry.indexing.files import ArrayFile, offsets_of, open_stored, write_arr
 from foundry.indexing.runs import RUN_POSTINGS, PostingRuns
 from foundry.indexing.vocabulary import Vocabulary
 from foundry.records.prepared import ChunkTerms, unpack
-from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.own_statistics import (
-    CHUNK_LENGTHS,
-    NAMED,
-    POSTING_COUNTS,
-)
+from foundry.runtime.index.layout import CHUNK_LENGTHS, POSTING_COUNTS, IndexLayout
+from foundry.runtime.retrieval.tokens import NAMED
 
 K1 = 1.5
 B = 0.75

@@ -13,8 +13,7 @@ from foundry.indexing.names import ChunkNames, Namer
 from foundry.records import Chunk, Document, is_data
 from foundry.records.prepared import ChunkTerms, pack
 from foundry.runtime.index.records import informative_title
-from foundry.runtime.retrieval.own_statistics import NAMED
-from foundry.runtime.retrieval.tokens import HEADING_MARK, SURFACE_MARK, Tokenizer
+from foundry.runtime.retrieval.tokens import HEADING_MARK, NAMED, SURFACE_MARK, Tokenizer
 
 TITLED, SPELT = 2 * NAMED, 3 * NAMED
 """The counts of the title's heading terms, and of a name as it is written: what is headed

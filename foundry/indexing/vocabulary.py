@@ -16,8 +16,7 @@ from foundry.indexing.carried import Previous
 from foundry.indexing.files import look_up, offsets_of, open_stored, write_array
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.reader import hash_key
-from foundry.runtime.retrieval.own_statistics import heading_parts
-from foundry.runtime.retrieval.tokens import HEADING_MARK
+from foundry.runtime.retrieval.tokens import HEADING_MARK, heading_parts
 
 NO_TERM = 2**32 - 1
 

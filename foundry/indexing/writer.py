@@ -34,11 +34,10 @@ from foundry.indexing.vectors import (
 )
 from foundry.progress import StartStep
 from foundry.records.prepared import PreparedDocument, unpack
-from foundry.runtime.index.layout import IndexLayout, KnownItem, Manifest
+from foundry.runtime.index.layout import STATISTICS, IndexLayout, KnownItem, Manifest
 from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.embedding.probe import DenseManifest
-from foundry.runtime.retrieval.own_statistics import FOLDER as STATISTICS
 from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
 from foundry.runtime.retrieval.tokens import Tokenizer
 
@@ -170,7 +169,8 @@ class IndexWriter:
     def _write_postings(self) -> WrittenPostings:
         if self._carrying is not None:
             self._postings.carry_postings(self._carrying.chunks)
-        statistics = self._layout.root / STATISTICS if self._options.own_statistics else None
+        keeps_counts = self._options.keeps_counts or self._options.own_statistics
+        statistics = self._layout.root / STATISTICS if keeps_counts else None
         if statistics is not None:
             statistics.mkdir()
         written = self._postings.write(self._layout, self._left, statistics)

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from foundry.errors import PublishError
 from foundry.runtime.retrieval.candidates import LaneHits
+from foundry.runtime.retrieval.filters import FilterColumns, Filters
 from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.store.restriction import Restriction, restrict
 from foundry.runtime.store.store import Engine
 from foundry.stores.content import Content
 
@@ -20,6 +22,8 @@ TOLERANCE = 1e-5
 """The largest difference allowed between two scores of the same chunk."""
 
 SEED = 7
+MOST_VALUES = 1000
+"""Columns with more values are not filtered by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,36 +46,47 @@ class Outcome:
     dropped: tuple[str, ...]
 
 
-def compare_lanes(content: Content, engine: Engine, *, exact: bool) -> Agreement:
-    """Ask the engine and the index the same.
+def compare_lanes(
+    content: Content,
+    engine: Engine,
+    *,
+    exact: bool,
+    most: int | None = None,
+    near: NDArray[np.int64] | None = None,
+) -> Agreement:
+    """Ask the engine and the index the same, at `most` QUESTIONS, of vectors `near` some chunks.
 
     Raises PublishError where scores differ, or something is missing that an exact search finds.
     """
     found = wanted = 0
     largest = 0.0
-    for vector, allowed in _vectors(content):
+    edition = content.edition
+    count = QUESTIONS if most is None else min(most, QUESTIONS)
+    for vector, only in _vectors(content, count, near):
+        allowed = None if only is None else only.allowed
         integers, scales = quantise(vector[np.newaxis, :])
         scale = float(scales[0])
         nearest = content.dense_lane.search(vector, DEPTH, allowed)
-        hits = engine.search_vector(content.version, integers[0], scale, DEPTH, allowed)
+        hits = engine.search_vector(edition, integers[0], scale, DEPTH, only)
         _check_allowed(hits, allowed)
         exactly = content.dense_lane.scores(vector, hits.chunks)
-        again = engine.score_vector(content.version, integers[0], scale, np.sort(hits.chunks))
+        again = engine.score_vector(edition, integers[0], scale, np.sort(hits.chunks))
         in_order = exactly[np.argsort(hits.chunks)]
         largest = max(largest, _difference(hits.scores, exactly), _difference(again, in_order))
         least = float(nearest.scores[-1]) - 1e-6 if len(nearest) else 0.0
         found += min(int(np.sum(exactly >= least)), len(nearest))
         wanted += len(nearest)
-    for terms, allowed in _terms(content):
+    for terms, only in _terms(content, count):
+        allowed = None if only is None else only.allowed
         numbers = map(content.vocabulary.find, terms)
         asked = [(number, 1) for number in numbers if number is not None]
         best = content.keyword_lane.search(terms, DEPTH, allowed)
-        hits = engine.search_terms(content.version, asked, DEPTH, allowed)
+        hits = engine.search_terms(edition, asked, DEPTH, only)
         _check_allowed(hits, allowed)
         if len(hits) != len(best):
             raise _disagreement(f"{len(hits)} chunks for {terms}, where the index has {len(best)}")
         exactly = content.keyword_lane.scores(terms, np.sort(hits.chunks))
-        again = engine.score_terms(content.version, asked, np.sort(hits.chunks))
+        again = engine.score_terms(edition, asked, np.sort(hits.chunks))
         largest = max(largest, _difference(hits.scores, best.scores), _difference(again, exactly))
     if largest > TOLERANCE:
         raise _disagreement(f"scores differ by up to {largest:.2g}")
@@ -82,38 +97,55 @@ def compare_lanes(content: Content, engine: Engine, *, exact: bool) -> Agreement
 
 
 def _vectors(
-    content: Content,
-) -> Iterator[tuple[NDArray[np.float32], NDArray[np.bool_] | None]]:
-    """Queries between two chunks of the index, and what may be found."""
+    content: Content, count: int, near: NDArray[np.int64] | None
+) -> Iterator[tuple[NDArray[np.float32], Restriction | None]]:
+    """Yield queries between two chunks of the index, and what may be found."""
     random = np.random.default_rng(SEED)
     present = np.flatnonzero(content.scales > 0)
-    for question in range(QUESTIONS if len(present) else 0):
-        one, other = random.choice(present, 2)
+    preferred = present if near is None else np.intersect1d(near, present)
+    for question in range(count if len(present) else 0):
+        one = random.choice(preferred if len(preferred) else present)
         mixed = sum(
             content.vectors[number].astype(np.float32) * content.scales[number]
-            for number in (one, other)
+            for number in (one, random.choice(present))
         )
         length = float(np.linalg.norm(mixed))
         if length > 0:
             yield (mixed / length).astype(np.float32), _filter(content, random, question)
 
 
-def _terms(content: Content) -> Iterator[tuple[list[str], NDArray[np.bool_] | None]]:
-    """Three terms each, which are frequent as often as they are in the text."""
+def _terms(content: Content, count: int) -> Iterator[tuple[list[str], Restriction | None]]:
+    """Yield three terms each, which are frequent as often as they are in the text."""
     random = np.random.default_rng(SEED)
     shares = np.diff(content.offsets).astype(np.float64)
-    for question in range(QUESTIONS if len(shares) else 0):
+    for question in range(count if len(shares) else 0):
         size = min(3, len(shares))
         chosen = random.choice(len(shares), size, replace=False, p=shares / shares.sum())
         terms = [content.vocabulary[int(number)].decode("utf-8", "replace") for number in chosen]
         yield terms, _filter(content, random, question)
 
 
-def _filter(
-    content: Content, random: np.random.Generator, question: int
-) -> NDArray[np.bool_] | None:
-    share = (0.05, 0.5, 0.95)[question % 3]
-    return random.random(len(content.scales)) < share if question % 2 else None
+def _filter(content: Content, random: np.random.Generator, question: int) -> Restriction | None:
+    """Return no filter for every second question, and then one of another kind each time."""
+    if question % 2 == 0:
+        return None
+    filters = random_filters(content, random, question // 2)
+    return restrict(content.index.part(FilterColumns).select(filters), filters)
+
+
+def random_filters(content: Content, random: np.random.Generator, kind: int) -> Filters:
+    """Return a filter that some chunk passes: by its source, path, date, or whatever it has."""
+    chunk = content.index.chunk(int(random.integers(len(content.scales))))
+    found: list[tuple[str, str]] = [("source", chunk.source)]
+    found.append(("path", chunk.path[: int(random.integers(1, len(chunk.path) + 1))]))
+    found += [("tags", tag) for tag in chunk.tags[:1]]
+    if chunk.modified:
+        found += [("modified_after", chunk.modified), ("modified_before", chunk.modified)]
+    columns = content.index.part(FilterColumns)
+    for name in ("media_type", *columns.columns):
+        found += [(name, value) for value in columns.known_values(name, MOST_VALUES)[:1]]
+    name, value = found[kind % len(found)]
+    return {name: value}
 
 
 def _check_allowed(hits: LaneHits, allowed: NDArray[np.bool_] | None) -> None:

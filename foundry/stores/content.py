@@ -1,4 +1,4 @@
-"""The content of an index for an engine: vectors and postings, read where they lie."""
+"""The content of an index for an engine, read where it lies."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,9 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.errors import IndexUnusableError
-from foundry.runtime.index.layout import IndexLayout, Manifest, Vocabulary, open_array
+from foundry.indexing.versions import open_index
+from foundry.runtime.index.layout import (
+    CHUNK_LENGTHS,
+    POSTING_COUNTS,
+    STATISTICS,
+    IndexFiles,
+    Vocabulary,
+    open_array,
+)
+from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
+from foundry.runtime.store.store import Edition
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,25 +29,30 @@ class Content:
     """The lanes of one version: n chunks, d dimensions, v terms, p postings.
 
     Arrays are those of `IndexLayout`: `vectors` int8 (n, d), `scales` float32 (n,), `offsets`
-    uint64 (v + 1,), `chunks` uint32 (p,), `impacts` float32 (p,). The lanes search exactly over the
-    same.
+    uint64 (v + 1,), `chunks` uint32 (p,), `impacts` float32 (p,), and of an index that has them
+    `counts` uint32 (p,) and `lengths` uint32 (n,). The lanes search exactly over the
+    same; `index` has the records of its chunks, and what they can be filtered by.
     """
 
-    version: str
+    edition: Edition
+    files: IndexFiles
     vectors: NDArray[np.int8]
     scales: NDArray[np.float32]
     offsets: NDArray[np.uint64]
     chunks: NDArray[np.uint32]
     impacts: NDArray[np.float32]
+    counts: NDArray[np.uint32] | None
+    lengths: NDArray[np.uint32] | None
     vocabulary: Vocabulary
+    index: Index
     dense_lane: DenseLane
     keyword_lane: KeywordLane
 
     @classmethod
     def open(cls, index: Path) -> Self:
         """Map the files of an index. Raises IndexUnusableError."""
-        layout = IndexLayout(index)
-        manifest = Manifest.read(layout.manifest)
+        files = IndexFiles.open(index)
+        layout, manifest = files.layout, files.manifest
         dense, n, v, p = manifest.dense, manifest.chunks, manifest.terms, manifest.postings
         if dense is None:
             raise IndexUnusableError(
@@ -45,23 +60,36 @@ class Content:
                 hint="set embedding.provider in foundry.toml and build again",
             )
         return cls(
-            version=manifest.version,
+            edition=Edition.open(files),
+            files=files,
             vectors=open_array(layout.vectors, np.int8, (n, dense["dimensions"])),
             scales=open_array(layout.vector_scales, np.float32, (n,)),
             offsets=open_array(layout.posting_offsets, np.uint64, (v + 1,)),
             chunks=open_array(layout.posting_chunks, np.uint32, (p,)),
             impacts=open_array(layout.posting_impacts, np.float32, (p,)),
+            counts=_open_counts(layout.root / STATISTICS / POSTING_COUNTS, p),
+            lengths=_open_counts(layout.root / STATISTICS / CHUNK_LENGTHS, n),
             vocabulary=Vocabulary.open(layout.terms, layout.term_offsets, v),
+            index=open_index(index),
             # As many candidates as there are chunks: every one of them is compared.
             dense_lane=DenseLane.map(layout, n, dense["dimensions"], n),
             keyword_lane=KeywordLane.map(layout, n, v, p),
         )
 
     @property
+    def version(self) -> str:
+        """The version, as its manifest has it."""
+        return self.edition.version
+
+    @property
     def terms(self) -> NDArray[np.int32]:
         """The number of the term (p,) of each posting."""
         lengths = np.diff(self.offsets).astype(np.int64)
         return np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+
+
+def _open_counts(path: Path, count: int) -> NDArray[np.uint32] | None:
+    return open_array(path, np.uint32, (count,)) if path.exists() else None
 
 
 def batches(total: int, size: int) -> Iterator[slice]:

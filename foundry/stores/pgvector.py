@@ -1,72 +1,61 @@
-"""Publishes an index into PostgreSQL: one transaction, so all of it or nothing."""
+"""Publishes an index into PostgreSQL, step by step: what it lacks is loaded, then it is switched.
 
-import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+Rows that a version adds are loaded in transactions of their own, under numbers that no version has
+yet, so nobody sees them. Then one transaction retires the rows that the version no longer has,
+compares the answers, and moves the pointer. A publication that ended before that is continued: what
+it has loaded is found again by its keys and codes.
+"""
+
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
-from typing import Any, LiteralString
 
+import numpy as np
 import psycopg
-from psycopg import errors, sql
+from numpy.typing import NDArray
+from psycopg import errors
 
 from foundry.errors import BusyError, PublishError
 from foundry.progress import Reporter
-from foundry.runtime.store.pgvector import PgvectorEngine, check_address
-from foundry.runtime.store.pgvector_connections import Answer
+from foundry.runtime.store.pgvector import PgvectorEngine
+from foundry.runtime.store.pgvector_connections import Answer, check_address
+from foundry.runtime.store.pgvector_queries import VersionRows
 from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.checking import Agreement, Outcome, compare_lanes
 from foundry.stores.content import Content, batches
+from foundry.stores.differing import Difference, Held, bucket_shift, find_difference
+from foundry.stores.pgvector_loading import load_rows
+from foundry.stores.pgvector_tables import (
+    ANALYZE,
+    BEFORE_ALL,
+    BUCKETS,
+    COUNT,
+    DROP_STALE,
+    ENTER,
+    GRAPH,
+    IN_BUCKETS,
+    INDEX,
+    KNOWN,
+    LOCK,
+    POINT,
+    PREPARE,
+    RETIRE,
+    REVIVE,
+    TIP,
+    UNUSED,
+    Tables,
+)
 from foundry.stores.request import AGAIN, PublishOptions
+from foundry.stores.rows import Rows
 
-BATCH_ROWS = 10_000
-"""Rows after which progress is reported."""
+BATCH_CHUNKS = 20_000
+"""Chunks that are loaded in one transaction."""
 
-_LOCK: LiteralString = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(lock)s, 0))"
-_PREPARE: tuple[LiteralString, ...] = (
-    "CREATE EXTENSION IF NOT EXISTS vector",
-    "CREATE SCHEMA IF NOT EXISTS {schema}",
-    "CREATE TABLE IF NOT EXISTS {versions} (version text PRIMARY KEY, chunks bigint NOT NULL,"
-    " postings bigint NOT NULL, dimensions int NOT NULL, graph boolean NOT NULL,"
-    " recall float8 NOT NULL, published timestamptz NOT NULL DEFAULT now(),"
-    " superseded timestamptz)",
-    "CREATE TABLE IF NOT EXISTS {pointer} (one boolean PRIMARY KEY DEFAULT true CHECK (one),"
-    " version text NOT NULL REFERENCES {versions})",
-)
-_CREATE: tuple[LiteralString, ...] = (
-    "CREATE TABLE {chunks} (chunk int NOT NULL, vector halfvec({dimensions}) NOT NULL,"
-    " scale real NOT NULL)",
-    "CREATE TABLE {postings} (term int NOT NULL, chunk int NOT NULL, impact real NOT NULL)",
-)
-_FINISH: tuple[LiteralString, ...] = (
-    "ALTER TABLE {chunks} ADD PRIMARY KEY (chunk)",
-    "ALTER TABLE {postings} ADD PRIMARY KEY (term, chunk) INCLUDE (impact)",
-)
-_GRAPH: LiteralString = (
-    "CREATE INDEX {graph} ON {chunks} USING hnsw (vector halfvec_cosine_ops) WHERE scale > 0"
-)
-_ANALYZE: tuple[LiteralString, ...] = ("ANALYZE {chunks}", "ANALYZE {postings}")
-_SWITCH: tuple[LiteralString, ...] = (
-    "INSERT INTO {versions} (version, chunks, postings, dimensions, graph, recall) VALUES"
-    " (%(version)s, %(chunks)s, %(postings)s, %(dimensions)s, %(graph)s, %(recall)s)"
-    " ON CONFLICT (version) DO UPDATE SET graph = excluded.graph, recall = excluded.recall,"
-    " superseded = NULL",
-    "UPDATE {versions} SET superseded = now() WHERE version <> %(version)s"
-    " AND superseded IS NULL",
-    "INSERT INTO {pointer} (version) VALUES (%(version)s)"
-    " ON CONFLICT (one) DO UPDATE SET version = excluded.version",
-)
-_STALE: LiteralString = (
-    "SELECT version FROM {versions} WHERE superseded <= now() - make_interval(secs => %(grace)s)"
-    " ORDER BY version"
-)
-_DROP: tuple[LiteralString, ...] = (
-    "DROP TABLE IF EXISTS {chunks}, {postings}",
-    "DELETE FROM {versions} WHERE version = %(version)s",
-)
+STEP_QUESTIONS = 5
+"""Searches of each lane that are compared if a version shares rows with one that was compared."""
 
-
-_Row = tuple[int, int | bytes, float]
+ANALYZED_SHARE = 0.1
+"""If more than this share of all rows is new, the planner is told at once."""
 
 
 class _Unpublished(PgvectorEngine):
@@ -84,157 +73,163 @@ class _Unpublished(PgvectorEngine):
 
 
 @dataclass(frozen=True, slots=True)
-class _Tables:
-    """The tables of one version in a schema, through a connection."""
+class _Loaded:
+    """The rows of a version, and those that it no longer has; `added` are chunks that are new."""
 
-    connection: psycopg.Connection
-    schema: str
-    version: str
-    dimensions: int = 0
-
-    def compose(self, statement: LiteralString) -> sql.Composed:
-        return sql.SQL(statement).format(
-            schema=sql.Identifier(self.schema),
-            versions=sql.Identifier(self.schema, "versions"),
-            pointer=sql.Identifier(self.schema, "pointer"),
-            chunks=sql.Identifier(self.schema, f"chunks_{self.version}"),
-            postings=sql.Identifier(self.schema, f"postings_{self.version}"),
-            graph=sql.Identifier(f"graph_{self.version}"),
-            dimensions=sql.Literal(self.dimensions),
-        )
-
-    def run(
-        self, *statements: LiteralString, values: Mapping[str, object] | None = None
-    ) -> list[tuple[Any, ...]]:
-        """Run statements; returns the rows of the last one, if it has any."""
-        for statement in statements:
-            done = self.connection.execute(self.compose(statement), values)
-        return done.fetchall() if done.description else []
+    rows: VersionRows
+    surplus: NDArray[np.int64]
+    added: NDArray[np.int64]
+    is_step: bool
 
 
 def publish(
     content: Content, settings: StoreSettings, reporter: Reporter, options: PublishOptions
 ) -> Outcome:
-    """Load, count, compare and switch in one transaction, then drop what is old.
+    """Load what is missing, compare and switch in one transaction, then drop what is old.
 
-    Whatever interrupts it, the version published before goes on being the current one. Raises
-    PublishError, or BusyError while another publishes into the same schema.
+    Whatever interrupts it, the version published before goes on being the current one, and the
+    next publication goes on with what has been loaded. Raises PublishError, or BusyError while
+    another publishes into the same schema.
     """
     address = check_address()
-    with _explained(settings.name):
-        with psycopg.connect(address, application_name="foundry-publish") as connection:
-            loaded, agreement = _load(
-                connection, content, address, settings, reporter, again=options.again
-            )
-        with psycopg.connect(address, autocommit=True) as connection:
-            dropped = _drop_stale(connection, settings.name, options.grace)
-    return Outcome(loaded, agreement, tuple(dropped))
+    rows = Rows.open(content)
+    with (
+        _explained(settings.name),
+        psycopg.connect(address, autocommit=True, application_name="foundry-publish") as connection,
+    ):
+        tables = Tables(connection, settings.name, content.vectors.shape[1])
+        _lock(tables)
+        tables.run(*PREPARE)
+        known = tables.run(KNOWN, values={"version": content.version})
+        nothing = np.zeros(0, dtype=np.int64)
+        if known and not options.again:
+            loaded = _Loaded(VersionRows(*known[0]), nothing, nothing, is_step=True)
+        else:
+            loaded = _load(tables, rows, reporter, again=options.again)
+        if not settings.exact:
+            with reporter.step("Linking", "graphs", 1) as progress:
+                tables.run(GRAPH)
+                progress.advance()
+        with connection.transaction():
+            engine = _Unpublished(connection, address, settings)
+            agreement = _switch(tables, rows, loaded, engine, reporter, settings)
+        dropped = _drop_stale(tables, options.grace)
+    return Outcome(not known or options.again, agreement, tuple(dropped))
 
 
-def _load(
-    connection: psycopg.Connection,
-    content: Content,
-    address: str,
-    settings: StoreSettings,
-    reporter: Reporter,
-    *,
-    again: bool,
-) -> tuple[bool, Agreement]:
-    tables = _Tables(connection, settings.name, content.version, content.vectors.shape[1])
-    values: dict[str, object] = {"version": content.version, "lock": f"foundry {settings.name}"}
-    ((is_locked,),) = tables.run(_LOCK, values=values)
+def _lock(tables: Tables) -> None:
+    ((is_locked,),) = tables.run(LOCK, values={"lock": f"foundry {tables.schema}"})
     if not is_locked:
         raise BusyError(
-            f"PostgreSQL, schema {settings.name}: another process is publishing into it",
+            f"PostgreSQL, schema {tables.schema}: another process is publishing into it",
             hint="wait for it to end",
         )
-    tables.run(*_PREPARE)
-    known = tables.run("SELECT graph FROM {versions} WHERE version = %(version)s", values=values)
-    if known and again:
-        tables.run(_DROP[0])
-        known = []
-    if not known:
-        tables.run(*_CREATE)
-        _copy(tables, content, reporter)
-        with reporter.step("Indexing", "tables", 2) as progress:
-            for statement in _FINISH:
-                tables.run(statement)
-                progress.advance()
-    has_graph = bool(known and known[0][0])
-    if not settings.exact and not has_graph:
-        with reporter.step("Linking", "graphs", 1) as progress:
-            tables.run(_GRAPH)
-            progress.advance()
-    tables.run(*_ANALYZE)
-    _count(tables, content)
-    with reporter.step("Comparing", "engines", 1) as progress:
-        engine = _Unpublished(connection, address, settings)
-        agreement = compare_lanes(content, engine, exact=settings.exact)
+
+
+def _load(tables: Tables, rows: Rows, reporter: Reporter, *, again: bool) -> _Loaded:
+    """Load the rows that are missing, some at a time; with `again` all of them."""
+    found = tables.run(TIP)
+    tip = VersionRows(*found[0]) if found else VersionRows(0, 1, 0, tables.dimensions, 1.0)
+    # What only versions have retired that were dropped before others is there again.
+    tables.run(REVIVE, of=tip)
+    if again:
+        tables.delete("row > %(last)s", {"last": tip.last})
+        none = np.zeros(0, dtype=np.int64)
+        difference = Difference(np.arange(len(rows)), none, shares_any=False)
+    else:
+        difference = _compare(tables, rows, tip)
+    is_left = difference.surplus > tip.last
+    if is_left.any():
+        with tables.connection.transaction():
+            left = {"rows": difference.surplus[is_left].tolist()}
+            tables.delete("row = ANY(%(rows)s)", left)
+    ((last,),) = tables.run("SELECT coalesce(max(row), 0) FROM {chunks}")
+    begin = max(last, tip.last) + 1
+    added = difference.missing
+    with reporter.step("Loading", "chunks", len(added)) as progress:
+        for part in batches(len(added), BATCH_CHUNKS):
+            with tables.connection.transaction():
+                load_rows(tables, rows, added[part], begin + part.start)
+            progress.advance(part.stop - part.start)
+    with reporter.step("Indexing", "tables", 1) as progress:
+        tables.run(*INDEX)
+        if len(added) > ANALYZED_SHARE * len(rows):
+            tables.run(*ANALYZE)
         progress.advance()
-    values |= {
-        "chunks": len(content.scales),
-        "postings": len(content.impacts),
-        "dimensions": tables.dimensions,
-        "graph": has_graph or not settings.exact,
-        "recall": agreement.recall,
-    }
-    tables.run(*_SWITCH, values=values)
-    return not known, agreement
-
-
-def _copy(tables: _Tables, content: Content, reporter: Reporter) -> None:
-    terms = content.terms
-    # How pgvector sends a halfvec: its dimensions, nothing, and its numbers.
-    head = struct.pack(">hh", tables.dimensions, 0)
-
-    def chunk_rows(part: slice) -> Iterable[_Row]:
-        vectors = (head + vector.tobytes() for vector in content.vectors[part].astype(">f2"))
-        return zip(count(part.start), vectors, content.scales[part].tolist(), strict=False)
-
-    def posting_rows(part: slice) -> Iterable[_Row]:
-        columns = (terms[part], content.chunks[part], content.impacts[part])
-        return zip(*(column.tolist() for column in columns), strict=True)
-
-    loads: tuple[tuple[LiteralString, int, str, Callable[[slice], Iterable[_Row]]], ...] = (
-        ("chunks", len(content.scales), "bytea", chunk_rows),
-        ("postings", len(terms), "int4", posting_rows),
+    is_step = difference.shares_any
+    return _Loaded(
+        VersionRows(
+            tip.number + 1,
+            tip.first if is_step else begin,
+            begin + len(added) - 1,
+            tables.dimensions,
+            rows.average,
+        ),
+        difference.surplus[~is_left] if is_step else difference.surplus[:0],
+        added,
+        is_step and 2 * len(added) < len(rows),
     )
-    for name, total, second, rows in loads:
-        statement = tables.compose("COPY {" + name + "} FROM STDIN (FORMAT binary)")
-        with (
-            reporter.step("Loading", name, total) as progress,
-            tables.connection.cursor() as cursor,
-            cursor.copy(statement) as copy,
-        ):
-            copy.set_types(["int4", second, "float4"])
-            for part in batches(total, BATCH_ROWS):
-                for row in rows(part):
-                    copy.write_row(row)
-                progress.advance(part.stop - part.start)
 
 
-def _count(tables: _Tables, content: Content) -> None:
-    for statement, expected in (
-        ("SELECT count(*) FROM {chunks}", len(content.scales)),
-        ("SELECT count(*) FROM {postings}", len(content.impacts)),
-    ):
-        ((found,),) = tables.run(statement)
-        if found != expected:
-            raise PublishError(
-                f"PostgreSQL, schema {tables.schema}: {found} rows of index {tables.version},"
-                f" expected {expected}; nothing was switched",
-                hint=AGAIN,
-            )
+def _compare(tables: Tables, rows: Rows, tip: VersionRows) -> Difference:
+    shift = bucket_shift(len(rows))
+
+    def fetch(buckets: list[int]) -> Held:
+        values = {"shift": shift, "buckets": buckets}
+        return Held.of(tables.run(IN_BUCKETS, values=values, of=tip))
+
+    summed = tables.run(BUCKETS, values={"shift": shift}, of=tip)
+    return find_difference(rows.keys, rows.codes, summed, fetch)
 
 
-def _drop_stale(connection: psycopg.Connection, name: str, grace: float) -> list[str]:
-    dropped = []
-    for (version,) in _Tables(connection, name, "").run(_STALE, values={"grace": grace}):
-        with connection.transaction():
-            # Waits for the searches that have begun.
-            _Tables(connection, name, version).run(*_DROP, values={"version": version})
-        dropped.append(str(version))
-    return dropped
+def _switch(
+    tables: Tables,
+    rows: Rows,
+    loaded: _Loaded,
+    engine: PgvectorEngine,
+    reporter: Reporter,
+    settings: StoreSettings,
+) -> Agreement:
+    """Make it a version, compare its answers, and point at it. Raises PublishError."""
+    content, held = rows.content, loaded.rows
+    values: dict[str, object] = {
+        "version": content.version,
+        "chunks": len(rows),
+        "postings": len(content.chunks),
+        "rows": loaded.surplus.tolist(),
+        "number": held.number,
+    }
+    if len(loaded.surplus):
+        tables.run(RETIRE, values=values)
+    tables.run(ENTER, values=values, of=held)
+    ((count,),) = tables.run(COUNT, of=held)
+    if count != len(rows):
+        raise PublishError(
+            f"PostgreSQL, schema {tables.schema}: {count} rows of index {content.version},"
+            f" expected {len(rows)}; nothing was switched",
+            hint=AGAIN,
+        )
+    with reporter.step("Comparing", "engines", 1) as progress:
+        most = STEP_QUESTIONS if loaded.is_step else None
+        agreement = compare_lanes(
+            content, engine, exact=settings.exact, most=most, near=loaded.added
+        )
+        progress.advance()
+    tables.run(*POINT, values={**values, "recall": agreement.recall})
+    return agreement
+
+
+def _drop_stale(tables: Tables, grace: float) -> list[str]:
+    """Drop old versions, and the rows that only they had."""
+    with tables.connection.transaction():
+        dropped = tables.run(DROP_STALE, values={"grace": grace})
+        unused = {"rows": [row for (row,) in tables.run(UNUSED)]}
+        if unused["rows"]:
+            tables.delete("row = ANY(%(rows)s)", unused)
+            tables.run("DELETE FROM {retired} WHERE row = ANY(%(rows)s)", values=unused)
+        tables.delete(BEFORE_ALL, {})
+        tables.run("DELETE FROM {retired} WHERE " + BEFORE_ALL)
+    return sorted(str(version) for (version,) in dropped)
 
 
 _HINTS: tuple[tuple[tuple[type[psycopg.Error], ...], str], ...] = (
@@ -247,7 +242,12 @@ _HINTS: tuple[tuple[tuple[type[psycopg.Error], ...], str], ...] = (
         "publish as a role that may create schemas and tables; the extension vector may"
         " have to be created by an administrator once",
     ),
-    ((errors.UndefinedTable, errors.UndefinedColumn), AGAIN),
+    (
+        (errors.UndefinedColumn,),
+        "the schema is that of another version of Foundry: drop it (DROP SCHEMA ... CASCADE), then"
+        " publish again",
+    ),
+    ((errors.UndefinedTable,), AGAIN),
     ((psycopg.OperationalError,), "start it, or correct DATABASE_URL; then publish again"),
     ((psycopg.Error,), "publish again"),
 )

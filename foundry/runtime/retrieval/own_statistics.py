@@ -16,19 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.layout import open_array
+from ..index.layout import CHUNK_LENGTHS, POSTING_COUNTS, STATISTICS, open_array
 from ..index.reader import Index
 from .candidates import Posting, Scores
 from .filters import Filters
 from .settings import IndexUnusableError
-from .tokens import HEADING_MARK, SURFACE_MARK
+from .tokens import HEADING_MARK, NAMED, heading_parts
 from .view import VisibleTerms, VisibleVectors, view_of
 
-FOLDER = "statistics"  # Of an index.
-POSTING_COUNTS = "postings.counts.npy"  # uint32 (p,): how often a term stands in its chunk
-CHUNK_LENGTHS = "chunks.lengths.npy"  # uint32 (n,): terms of each chunk, for BM25
-
-NAMED = 4  # The count of a heading term; titles have more, and parts of headings less.
 BACKGROUND = 0.5  # See `hybrid`: a middling one.
 
 
@@ -42,7 +37,7 @@ class TermCounts:
     @classmethod
     def open(cls, index: Index) -> "TermCounts":
         """Map the counts of an index. Raises IndexUnusableError if it has none."""
-        folder, manifest = index.layout.root / FOLDER, index.manifest
+        folder, manifest = index.layout.root / STATISTICS, index.manifest
         try:
             return cls(
                 open_array(folder / POSTING_COUNTS, np.uint32, (manifest.postings,)),
@@ -112,8 +107,3 @@ class _OwnTerms(VisibleTerms):
 
     def _rarity(self, frequency: int) -> float:
         return math.log(1 + (self.size - frequency + 0.5) / (frequency + 0.5))
-
-
-def heading_parts(heading: str) -> list[str]:
-    """Return the terms that a heading term is made of; a name as it is written has no parts."""
-    return [heading] if heading.startswith(SURFACE_MARK) else heading[1:].split(" ")

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, Vocabulary, open_array
 from ..index.reader import Index
-from ..retrieval.candidates import Candidates, LaneHits, QueryEncoder, Scores, stage
+from ..retrieval.candidates import Candidates, LaneHits, Mask, QueryEncoder, Scores, stage
 from ..retrieval.hybrid import complete_lanes, distance_from, join_lanes, require_vectors
 from ..retrieval.quantising import quantise
 from ..retrieval.results import compare_with_terms
 from ..retrieval.tokens import remember
+from .restriction import Restriction
 from .settings import StoreSettings
 from .store import HELD_FILES, Engine, Store, VersionMissingError, open_store
 
@@ -31,41 +32,43 @@ class StoredKeywordLane:
     def __init__(self, files: IndexFiles, store: Store) -> None:
         """Map the files that the server has. Raises IndexUnusableError."""
         layout, terms = files.layout, files.manifest.terms
-        self._find = remember(Vocabulary.open(layout.terms, layout.term_offsets, terms).find)
+        self._number = remember(Vocabulary.open(layout.terms, layout.term_offsets, terms).find)
         self._offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))
         self._store = store
 
-    @stage("keyword")
-    def search(
-        self, terms: Iterable[str], count: int, allowed: NDArray[np.bool_] | None = None
-    ) -> LaneHits:
+    def search(self, terms: Iterable[str], count: int, allowed: Mask | None = None) -> LaneHits:
         """Find the `count` best chunks for the query's terms; see `TermLane`."""
+        return self.find(terms, count, None if allowed is None else Restriction(allowed))
+
+    @stage("keyword")
+    def find(self, terms: Iterable[str], count: int, only: Restriction | None) -> LaneHits:
+        """Find the `count` best chunks for the query's terms that a search may return."""
         asked = self.numbers(terms)
-        if not asked or (allowed is not None and not allowed.any()):
+        if not asked or (only is not None and not only.allowed.any()):
             return LaneHits.none()
         hits = self._store.ask(
-            lambda engine, version: engine.search_terms(version, asked, count, allowed)
+            lambda engine, edition: engine.search_terms(edition, asked, count, only)
         )
-        return self.checked(hits, asked, count, allowed)
+        return self.checked(hits, asked, count, only)
 
     def checked(
         self,
         hits: LaneHits,
         asked: Sequence[tuple[int, int]],
         count: int,
-        allowed: NDArray[np.bool_] | None,
+        only: Restriction | None,
     ) -> LaneHits:
         """Return the hits for the `asked` terms. Raises StoreError if some must be missing."""
         least = max(self._count(number) for number, _ in asked)
-        if allowed is None and len(hits) < min(count, least):
+        if only is None and len(hits) < min(count, least):
             raise VersionMissingError(
-                f"the engine found {len(hits)} chunks where index {self._store.version} has"
+                f"the engine found {len(hits)} chunks where index {self._store.edition.version} has"
                 f" {least}",
                 hint="publish the index again: foundry publish",
             )
         if not len(hits):
             # No chunk that may be found has one of the terms, or there are none at all.
-            self._store.ask(lambda engine, version: engine.check(version))
+            self._store.ask(lambda engine, edition: engine.check(edition))
         return hits
 
     def scores(self, terms: Iterable[str], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -73,11 +76,11 @@ class StoredKeywordLane:
         asked = self.numbers(terms)
         if not asked or not len(chunks):
             return np.zeros(len(chunks))
-        return self._store.ask(lambda engine, version: engine.score_terms(version, asked, chunks))
+        return self._store.ask(lambda engine, edition: engine.score_terms(edition, asked, chunks))
 
     def frequency(self, term: str) -> int:
         """Return the number of chunks that have a term."""
-        number = self._find(term)
+        number = self._number(term)
         return 0 if number is None else self._count(number)
 
     def having(self, term: str) -> NDArray[np.integer]:
@@ -86,7 +89,7 @@ class StoredKeywordLane:
 
     def numbers(self, terms: Iterable[str]) -> list[tuple[int, int]]:
         """Return the numbers of the terms that the index has, and how often each is asked for."""
-        found = ((self._find(term), times) for term, times in sorted(Counter(terms).items()))
+        found = ((self._number(term), times) for term, times in sorted(Counter(terms).items()))
         return [(number, times) for number, times in found if number is not None]
 
     def _count(self, number: int) -> int:
@@ -107,27 +110,31 @@ class StoredDenseLane:
         self._centre = open_array(files.layout.vector_centre, np.float32, (about["dimensions"],))
         self._spread, self.store = about["spread"], store
 
-    @stage("semantic")
     def search(
-        self, vector: NDArray[np.float32], count: int, allowed: NDArray[np.bool_] | None = None
+        self, vector: NDArray[np.float32], count: int, allowed: Mask | None = None
     ) -> LaneHits:
         """Find the `count` chunks of highest cosine to the unit `vector` (d,); see `VectorLane`."""
-        if allowed is not None and not allowed.any():
+        return self.find(vector, count, None if allowed is None else Restriction(allowed))
+
+    @stage("semantic")
+    def find(self, vector: NDArray[np.float32], count: int, only: Restriction | None) -> LaneHits:
+        """Find the `count` chunks of highest cosine that a search may return."""
+        if only is not None and not only.allowed.any():
             return LaneHits.none()
         integers, scale = _quantise_one(vector)
         hits = self.store.ask(
-            lambda engine, version: engine.search_vector(version, integers, scale, count, allowed)
+            lambda engine, edition: engine.search_vector(edition, integers, scale, count, only)
         )
-        return self.checked(hits, allowed)
+        return self.checked(hits, only)
 
-    def checked(self, hits: LaneHits, allowed: NDArray[np.bool_] | None) -> LaneHits:
+    def checked(self, hits: LaneHits, only: Restriction | None) -> LaneHits:
         """Return the hits. Raises StoreError if there must be some."""
         if not len(hits):
             # No chunk that may be found has a vector, or there are none at all.
-            self.store.ask(lambda engine, version: engine.check(version))
-            if allowed is None:
+            self.store.ask(lambda engine, edition: engine.check(edition))
+            if only is None:
                 raise VersionMissingError(
-                    f"the engine found no vector of index {self.store.version}",
+                    f"the engine found no vector of index {self.store.edition.version}",
                     hint="publish the index again: foundry publish",
                 )
         return hits
@@ -138,12 +145,12 @@ class StoredDenseLane:
             return np.zeros(0)
         integers, scale = _quantise_one(vector)
         return self.store.ask(
-            lambda engine, version: engine.score_vector(version, integers, scale, chunks)
+            lambda engine, edition: engine.score_vector(edition, integers, scale, chunks)
         )
 
     def nearness(self, chunk: int, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
-        row = self.store.ask(lambda engine, version: engine.read_vector(version, chunk))
+        row = self.store.ask(lambda engine, edition: engine.read_vector(edition, chunk))
         return self.scores(row, chunks)
 
     def distance(self, vector: NDArray[np.float32]) -> float | None:
@@ -154,8 +161,8 @@ class StoredDenseLane:
 class StoredSearch:
     """One search, for which an engine is asked for both lanes at once.
 
-    Terms, `count` and `allowed` are those of `TermLane.search`; `unknown` those of
-    `compare_with_terms`. Everything raises StoreError.
+    Terms and `count` are those of `TermLane.search`, `unknown` those of `compare_with_terms`, and
+    chunks of `only` may be found, or any. Everything raises StoreError.
     """
 
     def __init__(
@@ -163,7 +170,7 @@ class StoredSearch:
         index: Index,
         terms: Sequence[str],
         count: int,
-        allowed: NDArray[np.bool_] | None,
+        only: Restriction | None = None,
         unknown: Sequence[str] = (),
     ) -> None:
         """Ask nothing yet."""
@@ -172,29 +179,29 @@ class StoredSearch:
         self._dense_lane = cast(StoredDenseLane, index.dense_lane)
         self._terms = terms
         self._count = count
-        self._allowed = allowed
+        self._only = only
         self._unknown = unknown
         self._ask_rest: Callable[[], tuple[Scores, Scores]] | None = None
 
     @cached_property
     def keyword(self) -> LaneHits:
         """The keyword lane's hits, compared with the terms; asked alone if it is asked first."""
-        hits = self._keyword_lane.search(self._terms, self._count, self._allowed)
+        hits = self._keyword_lane.find(self._terms, self._count, self._only)
         return self._compared(hits)
 
     @stage("lanes")
     def search_both(self, vector: NDArray[np.float32]) -> LaneHits:
         """Return the dense lane's hits for the unit `vector` (d,); `keyword` is known with them."""
-        allowed, store = self._allowed, self._dense_lane.store
+        only, store = self._only, self._dense_lane.store
         asked = self._keyword_lane.numbers(self._terms)
-        if not asked or (allowed is not None and not allowed.any()):
-            return self._dense_lane.search(vector, self._count, allowed)
-        query = (*_quantise_one(vector), asked, self._count, allowed)
-        found = store.ask(lambda engine, version: engine.search_both(version, *query))
-        self._ask_rest = lambda: store.ask(lambda _engine, _version: found.complete())
-        hits = self._keyword_lane.checked(found.keyword, asked, self._count, allowed)
+        if not asked or (only is not None and not only.allowed.any()):
+            return self._dense_lane.find(vector, self._count, only)
+        query = (*_quantise_one(vector), asked, self._count, only)
+        found = store.ask(lambda engine, edition: engine.search_both(edition, *query))
+        self._ask_rest = lambda: store.ask(lambda _engine, _edition: found.complete())
+        hits = self._keyword_lane.checked(found.keyword, asked, self._count, only)
         self.keyword = self._compared(hits)
-        return self._dense_lane.checked(found.semantic, allowed)
+        return self._dense_lane.checked(found.semantic, only)
 
     def complete(self, vector: NDArray[np.float32], semantic: LaneHits) -> Candidates:
         """Join the hits of both lanes; see `complete_lanes`."""

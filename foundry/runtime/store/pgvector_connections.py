@@ -14,9 +14,11 @@ from typing import Any, Self, TypeVar
 import psycopg
 from psycopg import errors
 from psycopg.abc import PQGen
+from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from .settings import StoreSettings
+from ..retrieval.settings import ConfigurationError
+from .settings import StoreSettings, read_address
 from .store import StoreError, StoreSlowError, StoreUnreachableError, VersionMissingError
 
 CONNECTIONS = 16  # In each process; further calls wait for one of them.
@@ -123,6 +125,20 @@ def missing_version(version: str) -> VersionMissingError:
         f"PostgreSQL does not hold index {version}, or not all of it",
         hint="publish it: foundry publish; or deploy the export of the version that is there",
     )
+
+
+def check_address() -> str:
+    """Return what DATABASE_URL says. Raises ConfigurationError."""
+    address = read_address("DATABASE_URL", "postgresql://reader@db.example.com/search")
+    try:
+        conninfo_to_dict(address)
+    except psycopg.ProgrammingError:
+        # What the library says quotes the address, which may hold a password.
+        raise ConfigurationError(
+            "DATABASE_URL is no address of a PostgreSQL database",
+            hint="write it as postgresql://user:password@host:port/database",
+        ) from None
+    return address
 
 
 def _first_line(error: Exception) -> str:

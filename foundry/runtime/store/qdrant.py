@@ -29,15 +29,16 @@ from .qdrant_requests import (
     SPARSE,
     Query,
     Requests,
+    by_number,
     by_terms,
     by_vector,
-    only,
     read_points,
     restrict,
     settle,
 )
+from .restriction import Restriction
 from .settings import StoreSettings
-from .store import Engine, Found, is_short
+from .store import Edition, Engine, Found, is_short
 
 Answer = TypeVar("Answer")
 
@@ -56,97 +57,97 @@ class QdrantEngine:
 
     def search_vector(
         self,
-        version: str,
+        edition: Edition,
         vector: NDArray[np.int8],
         scale: float,
         count: int,
-        allowed: NDArray[np.bool_] | None,
+        only: Restriction | None,
     ) -> LaneHits:
         """Return the `count` chunks of highest cosine; those without a vector are no hits."""
         query, exact = by_vector(vector, scale), self._settings.exact
-        hits = self._search(version, DENSE, query, count, allowed, exact=exact)
-        if exact or not is_short(hits, count, allowed):
+        hits = self._search(edition, DENSE, query, count, only, exact=exact)
+        if exact or not is_short(hits, count, only):
             return hits
-        return self._search(version, DENSE, query, count, allowed, exact=True)
+        return self._search(edition, DENSE, query, count, only, exact=True)
 
     def score_vector(
-        self, version: str, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
+        self, edition: Edition, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
-        return self._score_both(version, by_vector(vector, scale), chunks, [], chunks[:0])[0]
+        return self._score_both(edition, by_vector(vector, scale), chunks, [], chunks[:0])[0]
 
-    def read_vector(self, version: str, chunk: int) -> NDArray[np.float32]:
+    def read_vector(self, edition: Edition, chunk: int) -> NDArray[np.float32]:
         """Return a vector (d,) in the direction of a chunk's; zero where it has none."""
-        collection = self._collection(version)
+        collection = self._collection(edition)
         points = self._read(
-            version,
+            edition,
             lambda: self._client.retrieve(
                 collection, [chunk], with_payload=False, with_vectors=[DENSE]
             ),
         )
         if not points:
-            raise missing_version(version)
+            raise missing_version(edition.version)
         vectors = points[0].vector
         if isinstance(vectors, dict) and DENSE in vectors:
             return np.array(vectors[DENSE], dtype=np.float32)
-        found = self._read(version, lambda: self._client.get_collection(collection))
+        found = self._read(edition, lambda: self._client.get_collection(collection))
         assert isinstance(found.config.params.vectors, dict)
         return np.zeros(found.config.params.vectors[DENSE].size, dtype=np.float32)
 
     def search_terms(
         self,
-        version: str,
+        edition: Edition,
         terms: Sequence[tuple[int, int]],
         count: int,
-        allowed: NDArray[np.bool_] | None,
+        only: Restriction | None,
     ) -> LaneHits:
         """Return the `count` chunks of highest BM25; those without any of the terms are no hits."""
-        return self._search(version, SPARSE, by_terms(terms), count, allowed, exact=True)
+        return self._search(edition, SPARSE, by_terms(terms), count, only, exact=True)
 
     def score_terms(
-        self, version: str, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
+        self, edition: Edition, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the
         terms."""
-        return self._score_both(version, [], chunks[:0], by_terms(terms), chunks)[1]
+        return self._score_both(edition, [], chunks[:0], by_terms(terms), chunks)[1]
 
     def search_both(
         self,
-        version: str,
+        edition: Edition,
         vector: NDArray[np.int8],
         scale: float,
         terms: Sequence[tuple[int, int]],
         count: int,
-        allowed: NDArray[np.bool_] | None,
+        only: Restriction | None,
     ) -> Found:
         """Return what both searches find: one request for the hits, and one to complete them."""
         exact, meant, named = self._settings.exact, by_vector(vector, scale), by_terms(terms)
-        depth, restriction = count + SPARE, restrict(allowed)
+        depth, restriction = count + SPARE, restrict(only)
         near, matching = self._query(
-            version,
+            edition,
             self._requests.make(DENSE, meant, depth, restriction, exact=exact),
             self._requests.make(SPARSE, named, depth, restriction, exact=True),
         )
         semantic, keyword = settle(*near, count, depth), settle(*matching, count, depth)
-        if semantic is None or (not exact and is_short(semantic, count, allowed)):
-            semantic = self.search_vector(version, vector, scale, count, allowed)
+        if semantic is None or (not exact and is_short(semantic, count, only)):
+            semantic = self.search_vector(edition, vector, scale, count, only)
         if keyword is None:
-            keyword = self.search_terms(version, terms, count, allowed)
+            keyword = self.search_terms(edition, terms, count, only)
         only_near = np.setdiff1d(semantic.chunks, keyword.chunks)
         only_matching = np.setdiff1d(keyword.chunks, semantic.chunks)
         return Found(
             keyword,
             semantic,
-            lambda: self._score_both(version, meant, only_matching, named, only_near),
+            lambda: self._score_both(edition, meant, only_matching, named, only_near),
         )
 
-    def check(self, version: str) -> None:
+    def check(self, edition: Edition) -> None:
         """Ask whether this version can be searched: all of it, not what was loaded so far."""
-        collection = self._collection(version)
-        found = self._read(version, lambda: self._client.get_collection(collection))
+        collection = self._collection(edition)
+        found = self._read(edition, lambda: self._client.get_collection(collection))
         state = found.config.metadata or {}
-        if not state.get("complete") or self._count(version, None) != state.get("chunks"):
-            raise missing_version(version)
+        if not state.get("complete") or self._count(edition, None) != state.get("chunks"):
+            raise missing_version(edition.version)
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -154,25 +155,25 @@ class QdrantEngine:
 
     def _search(
         self,
-        version: str,
+        edition: Edition,
         using: str,
         query: Query,
         count: int,
-        allowed: NDArray[np.bool_] | None,
+        only: Restriction | None,
         *,
         exact: bool,
     ) -> LaneHits:
-        depth, restriction = count + SPARE, restrict(allowed)
+        depth, restriction = count + SPARE, restrict(only)
         while True:
             request = self._requests.make(using, query, depth, restriction, exact=exact)
-            (found,) = self._query(version, request)
+            (found,) = self._query(edition, request)
             if (hits := settle(*found, count, depth)) is not None:
                 return hits
             depth *= 4
 
     def _score_both(
         self,
-        version: str,
+        edition: Edition,
         vector: Query,
         near: NDArray[np.int64],
         terms: Query,
@@ -182,11 +183,13 @@ class QdrantEngine:
         cosines, sums = np.zeros(len(near)), np.zeros(len(matching))
         requests = []
         if len(near):
-            requests.append(self._requests.make(DENSE, vector, len(near), only(near), exact=True))
+            requests.append(
+                self._requests.make(DENSE, vector, len(near), by_number(near), exact=True)
+            )
         if len(matching):
-            wanted = only(matching)
+            wanted = by_number(matching)
             requests.append(self._requests.make(SPARSE, terms, len(matching), wanted, exact=True))
-        answers = self._query(version, *requests) if requests else []
+        answers = self._query(edition, *requests) if requests else []
         if len(matching):
             numbers, scores = answers.pop()
             sums[np.searchsorted(matching, numbers)] = scores
@@ -194,32 +197,32 @@ class QdrantEngine:
             numbers, scores = answers.pop()
             cosines[np.searchsorted(near, numbers)] = scores
             # Those that were not found have no vector, or are not there.
-            if len(numbers) < len(near) and self._count(version, only(near)) < len(near):
-                raise missing_version(version)
+            if len(numbers) < len(near) and self._count(edition, by_number(near)) < len(near):
+                raise missing_version(edition.version)
         return cosines, sums
 
     def _query(
-        self, version: str, *requests: models.QueryRequest
+        self, edition: Edition, *requests: models.QueryRequest
     ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """Return chunks (m,) and scores (m,) for each request, best first, asked all at once."""
         answers = self._read(
-            version,
+            edition,
             lambda: self._client.query_batch_points(
-                self._collection(version), requests, timeout=self._timeout
+                self._collection(edition), requests, timeout=self._timeout
             ),
         )
         return [read_points(answer.points) for answer in answers]
 
-    def _count(self, version: str, restriction: models.Filter | None) -> int:
-        collection = self._collection(version)
+    def _count(self, edition: Edition, restriction: models.Filter | None) -> int:
+        collection = self._collection(edition)
         return self._read(
-            version,
+            edition,
             lambda: self._client.count(collection, restriction, exact=True, timeout=self._timeout),
         ).count
 
-    def _read(self, version: str, call: Callable[[], Answer]) -> Answer:
+    def _read(self, edition: Edition, call: Callable[[], Answer]) -> Answer:
         """Return what a call answers that only reads."""
-        with translated(version):
+        with translated(edition.version):
             try:
                 return call()
             except ResponseHandlingException as error:
@@ -228,8 +231,8 @@ class QdrantEngine:
                 # A connection that was idle may have been closed by the other side.
                 return call()
 
-    def _collection(self, version: str) -> str:
-        return f"{self._settings.name}_{version}"
+    def _collection(self, edition: Edition) -> str:
+        return f"{self._settings.name}_{edition.version}"
 
 
 def open_engine(settings: StoreSettings) -> Engine:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from qdrant_client import models
 
 from ..retrieval.candidates import LaneHits, best
+from .restriction import Restriction
 
 DENSE = "dense"
 SPARSE = "bm25"
@@ -76,16 +77,17 @@ def by_terms(terms: Sequence[tuple[int, int]]) -> Query:
     )
 
 
-def only(chunks: NDArray[np.int64]) -> models.Filter:
+def by_number(chunks: NDArray[np.int64]) -> models.Filter:
     """Return a filter that nothing but these chunks passes."""
     return models.Filter(must=[models.HasIdCondition(has_id=chunks.tolist())])
 
 
-def restrict(allowed: NDArray[np.bool_] | None) -> models.Filter | None:
+def restrict(only: Restriction | None) -> models.Filter | None:
     """Return the chunks that may be found, by their numbers, or those that may not if they are
     fewer."""
-    if allowed is None:
+    if only is None:
         return None
+    allowed = only.allowed
     is_mostly = 2 * int(allowed.sum()) > len(allowed)
     numbers: list[Any] = np.flatnonzero(allowed != is_mostly).tolist()
     condition = models.HasIdCondition(has_id=numbers)

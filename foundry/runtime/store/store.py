@@ -1,8 +1,7 @@
 """The search engine that holds the lanes of an index, and how it is asked.
 
-An engine keeps each version of an index under a name of its own. A server asks for exactly the
-version that its records are of, so that records and lanes never come from two versions, whatever
-is published meanwhile.
+A server asks for exactly the version of the index that its records are of, so that records and
+lanes never come from two versions, whatever is published meanwhile.
 """
 
 import os
@@ -12,14 +11,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.layout import IndexFiles, IndexLayout
+from ..index.layout import (
+    CHUNK_LENGTHS,
+    POSTING_COUNTS,
+    STATISTICS,
+    IndexFiles,
+    IndexLayout,
+)
 from ..retrieval.candidates import LaneHits, Scores
 from ..retrieval.settings import IndexUnusableError, ServerError
+from .restriction import Restriction
+from .rows import ChunkKeys, TermWeights
 from .settings import StoreSettings, read_store_settings
 
 PROBE_SECONDS = 2.0
@@ -65,47 +72,69 @@ class Found:
     complete: Callable[[], tuple[Scores, Scores]]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Edition:
+    """One version of an index, as an engine is asked about it; `version` is its manifest's."""
+
+    version: str
+    # [pgvector
+    keys: ChunkKeys
+    weights: TermWeights
+    # ]
+
+    @classmethod
+    def open(cls, files: IndexFiles) -> Self:
+        """Map what tells of the rows of an index. Raises IndexUnusableError."""
+        return cls(
+            files.manifest.version,
+            # [pgvector
+            ChunkKeys.open(files),
+            TermWeights.open(files),
+            # ]
+        )
+
+
 class Engine(Protocol):
     """One address of an engine; any number of threads may share it.
 
-    `version` is that of a manifest; `allowed` are the chunks (n,) that a search may return; queries
-    are `vector`, int8 integers (d,) with the `scale` that makes them a unit vector, or numbers of
-    `terms` with how often each was asked for. Everything raises StoreError.
+    A search may return the chunks of `only`, or any; queries are `vector`, int8 integers (d,) with
+    the `scale` that makes them a unit vector, or numbers of `terms` with how often each was asked
+    for. Everything raises StoreError.
     """
 
     def search_vector(
         self,
-        version: str,
+        edition: Edition,
         vector: NDArray[np.int8],
         scale: float,
         count: int,
-        allowed: NDArray[np.bool_] | None,
+        only: Restriction | None,
     ) -> LaneHits:
         """Return the `count` chunks of highest cosine; those without a vector are no hits."""
         ...
 
     def score_vector(
-        self, version: str, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
+        self, edition: Edition, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
         ...
 
-    def read_vector(self, version: str, chunk: int) -> NDArray[np.float32]:
+    def read_vector(self, edition: Edition, chunk: int) -> NDArray[np.float32]:
         """Return a vector (d,) in the direction of a chunk's; zero where it has none."""
         ...
 
     def search_terms(
         self,
-        version: str,
+        edition: Edition,
         terms: Sequence[tuple[int, int]],
         count: int,
-        allowed: NDArray[np.bool_] | None,
+        only: Restriction | None,
     ) -> LaneHits:
         """Return the `count` chunks of highest BM25; those without any of the terms are no hits."""
         ...
 
     def score_terms(
-        self, version: str, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
+        self, edition: Edition, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the
         terms."""
@@ -113,12 +142,12 @@ class Engine(Protocol):
 
     def search_both(
         self,
-        version: str,
+        edition: Edition,
         vector: NDArray[np.int8],
         scale: float,
         terms: Sequence[tuple[int, int]],
         count: int,
-        allowed: NDArray[np.bool_] | None,
+        only: Restriction | None,
     ) -> Found:
         """Return what `search_vector` and `search_terms` do, in as few exchanges as there can be.
 
@@ -126,7 +155,7 @@ class Engine(Protocol):
         """
         ...
 
-    def check(self, version: str) -> None:
+    def check(self, edition: Edition) -> None:
         """Ask whether this version can be searched."""
         ...
 
@@ -142,20 +171,20 @@ class Store:
     holds the version again: nobody waits for what has just not answered.
     """
 
-    def __init__(self, engine: Engine, version: str) -> None:
+    def __init__(self, engine: Engine, edition: Edition) -> None:
         self.engine = engine
-        self.version = version
+        self.edition = edition
         self.problem: StoreError | None = None
         self.is_watched = False
         self._lock = threading.Lock()
 
-    def ask(self, call: Callable[[Engine, str], Result]) -> Result:
+    def ask(self, call: Callable[[Engine, Edition], Result]) -> Result:
         """Return what the engine answers about this version. Raises StoreError."""
         if (problem := self.problem) is not None:
             self.watch()
             raise type(problem)(problem.message, hint=problem.hint)
         try:
-            return call(self.engine, self.version)
+            return call(self.engine, self.edition)
         except StoreError as error:
             self.problem = error
             self.watch()
@@ -164,7 +193,7 @@ class Store:
     def look(self) -> None:
         """Ask the engine now, and remember what it says."""
         try:
-            self.engine.check(self.version)
+            self.engine.check(self.edition)
             self.problem = None
         except StoreError as error:
             self.problem = error
@@ -188,21 +217,26 @@ def _watch(watched: "weakref.ref[Store]") -> None:
         pause.wait(PROBE_SECONDS)
 
 
-def is_short(hits: LaneHits, count: int, allowed: NDArray[np.bool_] | None) -> bool:
-    """Return whether a graph found fewer of the `allowed` chunks (n,) than were asked for.
+def is_short(hits: LaneHits, count: int, only: Restriction | None) -> bool:
+    """Return whether a graph found fewer of the chunks that may be found than were asked for.
 
     A filter that takes most chunks away leaves graphs with ways that end; all are compared then.
     """
-    return allowed is not None and len(hits) < min(count, int(allowed.sum()))
+    return only is not None and len(hits) < min(count, int(only.allowed.sum()))
 
 
 _LAYOUT = IndexLayout(Path())
 
 HELD_FILES = frozenset(
-    path.name
+    path.as_posix()
     for path in (
         _LAYOUT.posting_chunks,
         _LAYOUT.posting_impacts,
+        # [pgvector
+        Path(STATISTICS),
+        Path(STATISTICS, POSTING_COUNTS),
+        Path(STATISTICS, CHUNK_LENGTHS),
+        # ]
         _LAYOUT.vectors,
         _LAYOUT.vector_scales,
         _LAYOUT.sketch,
@@ -225,7 +259,7 @@ def open_store(files: IndexFiles, open_engine: Callable[[StoreSettings], Engine]
     with _stores_lock:
         store = _stores.get(key)
         if store is None:
-            store = _stores[key] = Store(_open_once(key[0], open_engine), key[1])
+            store = _stores[key] = Store(_open_once(key[0], open_engine), Edition.open(files))
     store.look()
     if isinstance(store.problem, VersionMissingError):
         problem = store.problem

@@ -1,0 +1,127 @@
+"""What a publication costs: `python benchmarks/publishing.py [--chunks N ...] [--folder PLACE]`.
+
+A generated corpus (see `synthetic`) is built and published into a PostgreSQL that runs here, then
+built and published again after one document has changed, one in a hundred, and all of them. A relay
+counts the bytes that go to the database and come from it. Times are those of `publish` alone.
+"""
+
+import argparse
+import json
+import os
+import socket
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from common import build, machine, row
+from engines import NAME, running_postgres
+from synthetic import generated_project
+
+from foundry.progress import Reporter
+from foundry.runtime.index.layout import resolve_version
+from foundry.runtime.store.settings import StoreSettings
+from foundry.stores.content import Content
+from foundry.stores.pgvector import publish
+from foundry.stores.request import PublishOptions
+
+SHARES = ("one", "1 %", "all")
+
+
+class Counter:
+    """Passes a database's bytes on, and counts those `sent` to it and those `received`."""
+
+    def __init__(self, socket_path: str) -> None:
+        self._path = socket_path
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self.counts = {"sent": 0, "received": 0}
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            near, _ = self._listener.accept()
+            far = socket.socket(socket.AF_UNIX)
+            far.connect(self._path)
+            for source, sink, name in ((near, far, "sent"), (far, near, "received")):
+                threading.Thread(target=self._pass, args=(source, sink, name), daemon=True).start()
+
+    def _pass(self, source: socket.socket, sink: socket.socket, name: str) -> None:
+        while piece := source.recv(1 << 16):
+            self.counts[name] += len(piece)
+            sink.sendall(piece)
+        sink.close()
+
+
+def change(project: Path, share: str, edition: int) -> None:
+    """Change the first document, every hundredth one, or all of them."""
+    file = project / "corpus.jsonl"
+    records = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    step = {"one": len(records), "1 %": 100, "all": 1}[share]
+    for record in records[::step]:
+        record["text"] = "\n\n".join(
+            f"{text} edition{edition}" for text in record["text"].split("\n\n")
+        )
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    file.write_text(lines, encoding="utf-8")
+
+
+def report(folder: Path, chunks: int, *, exact: bool) -> None:
+    """Print the rows of one corpus."""
+    project = generated_project(folder, chunks)
+    config = project / "foundry.toml"
+    if "[store]" not in (written := config.read_text(encoding="utf-8")):
+        config.write_text(f'{written}\n[store]\nengine = "pgvector"\n', encoding="utf-8")
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-pg-", dir="/tmp") as place,
+        running_postgres(Path(place)) as address,
+    ):
+        counter = Counter(f"{parse_qs(urlsplit(address).query)['host'][0]}/.s.PGSQL.5432")
+        os.environ["DATABASE_URL"] = f"postgresql://postgres@127.0.0.1:{counter.port}/postgres"
+        for number, share in enumerate(("", *SHARES)):
+            if share:
+                change(project, share, number)
+            build(project)
+            content = Content.open(resolve_version(project / ".foundry" / "index"))
+            before, begun, used = dict(counter.counts), time.perf_counter(), time.process_time()
+            publish(
+                content,
+                StoreSettings(NAME, exact, 60.0),
+                Reporter(quiet=True),
+                PublishOptions(grace=3600),
+            )
+            seconds, used = time.perf_counter() - begun, time.process_time() - used
+            sent, received = (
+                (counter.counts[name] - before[name]) / 1e6 for name in ("sent", "received")
+            )
+            row(
+                f"{chunks:,}",
+                share or "first",
+                f"{seconds:.2f}",
+                f"{used:.2f}",
+                f"{sent:.2f}",
+                f"{received:.2f}",
+            )
+
+
+def main() -> int:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--chunks", type=int, nargs="+", default=[10_000])
+    parser.add_argument("--graph", action="store_true", help="with a graph of the vectors")
+    parser.add_argument("--folder", type=Path, help="keep the corpora here; they are changed")
+    chosen = parser.parse_args()
+    print(machine(), end="\n\n")
+    row("chunks", "changed documents", "s", "of it here, s of a core", "MB sent", "MB received")
+    row(*["---"] * 6)
+    with tempfile.TemporaryDirectory() as work:
+        for chunks in chosen.chunks:
+            report(chosen.folder or Path(work), chunks, exact=not chosen.graph)
+    return 0
+
+
+if __name__ == "__main__":
+    os.environ.pop("INDEX_DIR", None)
+    sys.exit(main())

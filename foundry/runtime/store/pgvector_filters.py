@@ -1,0 +1,63 @@
+"""Filters as PostgreSQL is asked for them: by what chunks are marked with, and by their dates."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from psycopg import sql
+
+from ..retrieval.filters import encode_value, parse_time
+from .restriction import Restriction
+from .rows import ChunkKeys
+
+_BEGINNING = (
+    "EXISTS (SELECT FROM unnest(marks) AS mark JOIN unnest({}::bytea[]) AS beginning"
+    " ON substr(mark, 1, length(beginning)) = beginning)"
+)
+
+
+def conditions_of(only: Restriction, keys: ChunkKeys) -> sql.Composed:
+    """Return the condition under which a row of chunks may be found."""
+    conditions: list[sql.Composable] = []
+    # [filters
+    conditions += _passing(only)
+    # ]
+    if only.is_picked:
+        # Words and phrases that must or must not be there are no filters: chunks are named, either
+        # those that may be found or those that may not.
+        is_mostly = 2 * int(only.allowed.sum()) > len(only.allowed)
+        picked = keys.by_number[np.flatnonzero(only.allowed != is_mostly)].tolist()
+        condition = sql.SQL("key <> ALL({}::bigint[])" if is_mostly else "key = ANY({}::bigint[])")
+        conditions.append(condition.format(sql.Literal(picked)))
+    return sql.SQL(" AND ").join(conditions or [sql.SQL("true")])
+
+
+# [filters
+def _passing(only: Restriction) -> Iterator[sql.Composed]:
+    """Yield a condition for each filter."""
+    for name, asked in only.filters.items():
+        if not asked:
+            continue
+        if name in ("modified_after", "modified_before"):
+            is_after = name == "modified_after"
+            condition = sql.SQL("modified >= {}" if is_after else "modified < {}")
+            yield condition.format(sql.Literal(parse_time(asked[0])))
+            continue
+        marks = sorted(encode_value(name, value) for value in asked)
+        if name == "path":
+            yield sql.SQL(_BEGINNING).format(sql.Literal(_shortest(marks)))
+        else:
+            has_all = name == "tags"
+            condition = sql.SQL("marks @> {}::bytea[]" if has_all else "marks && {}::bytea[]")
+            yield condition.format(sql.Literal(marks))
+
+
+def _shortest(beginnings: Sequence[bytes]) -> list[bytes]:
+    """Return of sorted beginnings those that do not begin with another one."""
+    kept: list[bytes] = []
+    for beginning in beginnings:
+        if not kept or not beginning.startswith(kept[-1]):
+            kept.append(beginning)
+    return kept
+
+
+# ]

@@ -1,0 +1,115 @@
+"""What PostgreSQL is asked: tables of chunks, vectors and postings for all versions.
+
+A schema holds
+
+    chunks       row, key of the chunk, code of all its content, and what filters ask for
+    vectors_<d>  row, vector (int8 numbers as halfvec, which holds them exactly), scale
+    postings     term, row, count, length of the chunk
+    retired      rows that are no longer part of a version, and of those after it
+    versions     what is there: its rows, its sizes, and the recall of the graph if there is one
+    pointer      the version published last
+
+A row is written once and never changed. A version consists of the rows from its first to its last,
+less those that were retired by then, so two versions share what is the same in both.
+
+Sparse vectors of pgvector are no substitute for the postings: they hold 16,000 terms at most.
+"""
+
+from typing import LiteralString, NamedTuple
+
+from psycopg import sql
+
+GRAPH_DEPTH = 200
+"""Candidates that the graph delivers at the least (hnsw.ef_search), of 1,000 at the most."""
+
+VISIBLE: LiteralString = (
+    "one.row BETWEEN {first} AND {last} AND NOT EXISTS"
+    " (SELECT FROM {retired} AS gone WHERE gone.row = one.row AND gone.until <= {number})"
+)
+"""The condition under which a row is part of a version."""
+
+_COSINE = "-(vector <#> %(vector)s::halfvec) * scale::float8 * %(scale)s::float8"
+# Computed as the build computes impacts, and rounded as it stores them.
+_IMPACT = (
+    "(CASE WHEN asked.is_heading THEN one.count / {named}::float8 * asked.weight"
+    " ELSE one.count / ({k1}::float8 * ({rest}::float8 + {b}::float8 *"
+    " (one.length / {average}::float8)) + one.count) * asked.weight END)::real::float8"
+)
+_ASKED = (
+    "unnest(%(terms)s::bigint[], %(weights)s::float8[], %(headings)s::boolean[],"
+    " %(times)s::float8[]) AS asked (term, weight, is_heading, times) USING (term)"
+)
+_SUMS = (
+    f"SELECT one.row, sum({_IMPACT} * asked.times) AS score FROM {{postings}} AS one JOIN {_ASKED}"
+)
+# All that tie with the last are needed: numbers of chunks settle ties, and are not known here.
+_BEST = "ORDER BY score DESC FETCH FIRST (%(count)s) ROWS WITH TIES"
+NEAREST = (
+    f"SELECT one.row, {_COSINE} AS score FROM {{vectors}} AS one"
+    f" WHERE scale > 0 AND {VISIBLE}{{passing}} {_BEST}"
+)
+NEAREST_OF_GRAPH = (
+    f"SELECT row, {_COSINE} AS score FROM (SELECT one.* FROM {{vectors}} AS one"
+    f" WHERE scale > 0 AND {VISIBLE}{{passing}}"
+    f" ORDER BY vector <=> %(vector)s::halfvec LIMIT %(depth)s) AS near {_BEST}"
+)
+# Filtered chunks do not count: the graph is read on until enough have passed.
+REACH = (
+    "SELECT set_config('hnsw.ef_search', %s, true),"
+    " set_config('hnsw.iterative_scan', 'relaxed_order', true)"
+)
+_MATCHING = f"{_SUMS} WHERE {VISIBLE}{{passing}} GROUP BY one.row {_BEST}"
+PASSING = " AND one.row IN (SELECT row FROM {chunks} WHERE {condition})"
+_OWNERS = "JOIN {chunks} AS owner USING (row)"
+SEARCH_VECTOR = f"SELECT owner.key, score FROM ({NEAREST}) AS found {_OWNERS}"
+SEARCH_GRAPH = f"SELECT owner.key, score FROM ({NEAREST_OF_GRAPH}) AS found {_OWNERS}"
+SEARCH_TERMS = f"SELECT owner.key, score FROM ({_MATCHING}) AS found {_OWNERS}"
+_WANTED = f"WHERE owner.key = ANY(%(wanted)s) AND {VISIBLE}"
+SCORE_VECTOR = f"SELECT owner.key, {_COSINE} FROM {{vectors}} AS one {_OWNERS} {_WANTED}"
+READ_VECTOR = f"SELECT vector::real[] FROM {{vectors}} AS one {_OWNERS} {_WANTED}"
+SCORE_TERMS = (
+    f"SELECT owner.key, sum({_IMPACT} * asked.times) FROM {{postings}} AS one {_OWNERS}"
+    f" JOIN {_ASKED} {_WANTED} GROUP BY owner.key"
+)
+# Arrays, because a planner expects few rows of them, and reads no whole table.
+SEARCH_BOTH = (
+    f"WITH near AS MATERIALIZED ({{near}}), matching AS MATERIALIZED ({_MATCHING})"
+    f" SELECT 0, owner.key, score FROM near {_OWNERS}"
+    f" UNION ALL SELECT 1, owner.key, score FROM matching {_OWNERS}"
+    f" UNION ALL SELECT 2, owner.key, {_COSINE} FROM {{vectors}} AS one {_OWNERS}"
+    " WHERE one.row = ANY(ARRAY(SELECT row FROM matching EXCEPT SELECT row FROM near))"
+    f" UNION ALL SELECT 3, owner.key, score FROM ({_SUMS}"
+    " WHERE one.row = ANY(ARRAY(SELECT row FROM near EXCEPT SELECT row FROM matching))"
+    f" GROUP BY one.row) AS added {_OWNERS}"
+)
+CHECK = (
+    "SELECT number, first, last, dimensions, average FROM {versions} AS held"
+    " WHERE version = {version}"
+    " AND EXISTS (SELECT FROM {chunks} WHERE row BETWEEN held.first AND held.last)"
+    " AND EXISTS (SELECT FROM {postings} WHERE row BETWEEN held.first AND held.last)"
+)
+STILL = "SELECT FROM {versions} WHERE version = {version} AND number = {number}"
+
+
+class VersionRows(NamedTuple):
+    """Where the rows of a version are, as the table of versions has it.
+
+    Versions count from 1. `average` is the mean length of its chunks, for BM25.
+    """
+
+    number: int
+    first: int
+    last: int
+    dimensions: int
+    average: float
+
+
+def tables_of(schema: str, rows: VersionRows | None = None) -> dict[str, sql.Composable]:
+    """Return the names of tables, and what is known of the rows of a version."""
+    names = ("versions", "pointer", "chunks", "postings", "retired")
+    found: dict[str, sql.Composable] = {name: sql.Identifier(schema, name) for name in names}
+    found["schema"] = sql.Identifier(schema)
+    if rows is not None:
+        found |= {name: sql.Literal(value) for name, value in rows._asdict().items()}
+        found["vectors"] = sql.Identifier(schema, f"vectors_{rows.dimensions}")
+    return found

@@ -1,0 +1,46 @@
+"""What a search may return: the chunks themselves, and as far as filters say it, by what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..retrieval.filters import Filters, parse_filters
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Restriction:
+    """The chunks (n,) that are `allowed`."""
+
+    allowed: NDArray[np.bool_]
+    # [pgvector
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # They all pass these.
+    is_picked: bool = True  # Others pass the filters too.
+    # ]
+
+
+# [filters
+def restrict(
+    allowed: NDArray[np.bool_] | None,
+    # [pgvector
+    filters: Filters | None = None,
+    selected: NDArray[np.bool_] | None = None,
+    # ]
+) -> Restriction | None:
+    """Return what a search may return, if not everything.
+
+    Of the chunks that `filters` have `selected`, these are `allowed`: by default all of them.
+    """
+    if allowed is None:
+        return None
+    return Restriction(
+        allowed,
+        # [pgvector
+        parse_filters(filters),
+        selected is not None and allowed is not selected,
+        # ]
+    )
+
+
+# ]

@@ -1,0 +1,104 @@
+"""What tells the rows of an engine from each other: keys of chunks and terms, and what terms weigh.
+
+Numbers of chunks and terms are those of one version, and shift when a document comes or goes. Rows
+that versions share have keys instead: hashes of ids and of words. Nor do rows hold what depends on
+the whole corpus: BM25 is computed from counts and lengths by the weights of a version.
+"""
+
+import math
+from functools import cached_property
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..index.layout import IndexFiles, Vocabulary, open_array
+from ..index.reader import hash_key
+from ..retrieval.tokens import HEADING_MARK, heading_parts
+
+
+class ChunkKeys:
+    """The keys of chunks, int64, by their numbers and back.
+
+    `keys` (n,) are sorted, as `numbers` (n,) has them.
+    """
+
+    def __init__(self, keys: NDArray[np.uint64], numbers: NDArray[np.uint64]) -> None:
+        """Take what `IndexLayout.chunk_ids` holds."""
+        self._keys, self._numbers = keys, numbers
+
+    @classmethod
+    def open(cls, files: IndexFiles) -> Self:
+        """Map the hashes of ids. Raises IndexUnusableError."""
+        return cls(*open_array(files.layout.chunk_ids, np.uint64, (2, files.manifest.chunks)))
+
+    @cached_property
+    def by_number(self) -> NDArray[np.int64]:
+        """The key (n,) of each chunk."""
+        keys = np.empty(len(self._keys), dtype=np.int64)
+        keys[self._numbers.astype(np.int64)] = self._keys.view(np.int64)
+        return keys
+
+    def numbers(self, keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Return the numbers (m,) of chunks by their keys (m,); None if one has no such key."""
+        wanted = keys.view(np.uint64)
+        places = np.searchsorted(self._keys, wanted)
+        if not np.array_equal(self._keys.take(places, mode="clip"), wanted):
+            return None
+        return self._numbers.take(places).astype(np.int64)
+
+
+class Weight(NamedTuple):
+    """The key of a term, and the weight of its counts; those of headings need no lengths."""
+
+    key: int
+    weight: float
+    is_heading: bool
+
+
+class TermWeights:
+    """What the terms of one version weigh: the same that the build has put into its impacts."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        offsets: NDArray[np.uint64],
+        chunks: int,
+        k1: float,
+        b: float,
+    ) -> None:
+        """Take the sorted terms, where their postings lie, the number of all chunks, and BM25's
+        parameters."""
+        self._vocabulary, self._offsets, self._chunks = vocabulary, offsets, chunks
+        self.k1, self.b = k1, b
+
+    @classmethod
+    def open(cls, files: IndexFiles) -> Self:
+        """Map the vocabulary. Raises IndexUnusableError."""
+        layout, manifest = files.layout, files.manifest
+        vocabulary = Vocabulary.open(layout.terms, layout.term_offsets, manifest.terms)
+        offsets = open_array(layout.posting_offsets, np.uint64, (manifest.terms + 1,))
+        return cls(vocabulary, offsets, manifest.chunks, manifest.k1, manifest.b)
+
+    def __getitem__(self, number: int) -> Weight:
+        """Return the weight of a term by its number."""
+        term = self._vocabulary[number].decode("utf-8", "replace")
+        own = self._rarity(number)
+        if not term.startswith(HEADING_MARK):
+            return Weight(signed_key(term), own, is_heading=False)
+        weight = 0.0
+        # One after the other, as the build adds them up: `sum` rounds otherwise.
+        for part in map(self._vocabulary.find, heading_parts(term)):
+            weight += own if part is None else self._rarity(part)
+        return Weight(signed_key(term), weight, is_heading=True)
+
+    def _rarity(self, number: int) -> float:
+        start, end = self._offsets[number : number + 2].tolist()
+        frequency = end - start
+        return round(math.log(1 + (self._chunks - frequency + 0.5) / (frequency + 0.5)), 9)
+
+
+def signed_key(text: str) -> int:
+    """Return the key of an id or a term, as engines take it."""
+    key = hash_key(text)
+    return key - 2**64 if key >= 2**63 else key

@@ -1,0 +1,81 @@
+"""Finds which rows of a version an engine lacks, without asking for all that it has.
+
+Rows are compared in buckets by their keys: of each the engine tells how many rows it has, and the
+exclusive or of their codes. Only of buckets that differ are keys and codes asked for.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROWS_OF_BUCKET = 32
+MOST_BITS = 16
+"""A bucket has so many rows, as long as there are not more than 2**16 buckets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Rows that an engine has (m,), int64 each: their numbers there, keys and codes."""
+
+    rows: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    codes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, found: Sequence[tuple[int, int, int]]) -> "Held":
+        """Return what a query has answered."""
+        return cls(*np.array(found, dtype=np.int64).reshape(-1, 3).T)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is between an engine and a version.
+
+    `missing` (k,) are chunks that the engine has no row of, `surplus` (l,) rows that the version
+    does not have. `first` is the first row that it shares, None if it is not known.
+    """
+
+    missing: NDArray[np.int64]
+    surplus: NDArray[np.int64]
+    shares_any: bool
+
+
+def bucket_shift(count: int) -> int:
+    """Return by how many bits a key is shifted to give its bucket."""
+    bits = min(MOST_BITS, max(0, (count // ROWS_OF_BUCKET).bit_length()))
+    return 63 if bits == 0 else 64 - bits
+
+
+def find_difference(
+    keys: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    summed: Sequence[tuple[int, int, int]],
+    fetch: Callable[[list[int]], Held],
+) -> Difference:
+    """Compare the rows of a version (n,) with buckets: number, count of rows, and xor of codes.
+
+    `fetch` returns the rows of some buckets.
+    """
+    buckets = keys >> np.int64(bucket_shift(len(keys)))
+    order = np.argsort(buckets, kind="stable")
+    named, starts, counts = np.unique(buckets[order], return_index=True, return_counts=True)
+    sums = np.bitwise_xor.reduceat(codes[order], starts) if len(order) else codes
+    ours = dict(zip(named.tolist(), zip(counts.tolist(), sums.tolist(), strict=True), strict=True))
+    theirs = {number: (count, total) for number, count, total in summed}
+    differing = sorted(
+        number for number in ours.keys() | theirs.keys() if ours.get(number) != theirs.get(number)
+    )
+    held = fetch(differing) if theirs else Held.of([])
+    chunks = np.flatnonzero(np.isin(buckets, np.array(differing, dtype=np.int64)))
+    known: dict[tuple[int, int], int] = {}
+    for row, pair in zip(
+        held.rows.tolist(), zip(held.keys.tolist(), held.codes.tolist(), strict=True), strict=True
+    ):
+        known.setdefault(pair, row)
+    wanted = list(zip(keys[chunks].tolist(), codes[chunks].tolist(), strict=True))
+    is_missing = np.array([pair not in known for pair in wanted], dtype=np.bool_)
+    kept = {known[pair] for pair in wanted if pair in known}
+    surplus = np.array([row for row in held.rows.tolist() if row not in kept], dtype=np.int64)
+    return Difference(chunks[is_missing], surplus, bool(kept) or len(differing) < len(theirs))

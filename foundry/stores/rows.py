@@ -1,0 +1,206 @@
+"""The rows that an index consists of, and codes by which equal ones are recognised.
+
+A row is a chunk with everything that an engine holds of it: vector, counts of terms, length, and
+what it can be filtered by. Its code is 64 bits of all that, so it tells whether an engine already
+has the row: a changed one is overlooked once in 2**64 times.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.errors import IndexUnusableError
+from foundry.runtime.index.layout import Vocabulary, open_array
+from foundry.runtime.index.reader import hash_key
+from foundry.runtime.retrieval.filters import encode_value
+from foundry.runtime.store.rows import signed_key
+from foundry.stores.content import Content, batches
+
+BLOCK = 1 << 22
+"""Postings, or bytes of vectors, that are mixed at a time."""
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers that look random (Steele, Lea and Flood 2014: the end of SplitMix64)."""
+    mixed = (values ^ (values >> np.uint64(30))) * _FACTORS[0]
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * _FACTORS[1]
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows (n,) of a version, in the order of its chunks.
+
+    `counts` uint32 (p,) are of postings, `lengths` uint32 (n,) and `modified` int64 (n,) of chunks.
+    """
+
+    content: Content
+    counts: NDArray[np.uint32]
+    lengths: NDArray[np.uint32]
+    modified: NDArray[np.int64]
+    marks: "Marks"
+
+    @classmethod
+    def open(cls, content: Content) -> Self:
+        """Map what rows consist of. Raises IndexUnusableError."""
+        files = content.files
+        if content.counts is None or content.lengths is None:
+            raise IndexUnusableError(
+                f"{files.layout.root}: has no counts of terms, which this engine is given",
+                hint='build the index with store.engine = "pgvector"',
+            )
+        modified = open_array(files.layout.filter_modified, np.int64, (files.manifest.chunks,))
+        return cls(content, content.counts, content.lengths, modified, Marks.open(content))
+
+    def __len__(self) -> int:
+        return len(self.content.scales)
+
+    @property
+    def average(self) -> float:
+        """The mean length of chunks, as the build computes BM25 from it."""
+        return max(1.0, int(self.lengths.sum()) / max(1, len(self.lengths)))
+
+    @cached_property
+    def keys(self) -> NDArray[np.int64]:
+        """The key (n,) of each chunk. Raises IndexUnusableError where two have the same."""
+        return _distinct(self.content.edition.keys.by_number, "ids of chunks")
+
+    @cached_property
+    def term_keys(self) -> NDArray[np.int64]:
+        """The key (v,) of each term. Raises IndexUnusableError where two have the same."""
+        words = (word.decode("utf-8", "replace") for word in self.content.vocabulary)
+        keys = np.fromiter(map(signed_key, words), np.int64, len(self.content.vocabulary))
+        return _distinct(keys, "terms")
+
+    @cached_property
+    def codes(self) -> NDArray[np.int64]:
+        """The code (n,) of each row."""
+        codes = mix(self.keys.view(np.uint64)) + self.lengths * _STEP
+        codes = mix(codes + self.modified.view(np.uint64))
+        codes = mix(codes + self._vector_codes())
+        codes = mix(codes + self._posting_codes())
+        return mix(codes + self.marks.codes).view(np.int64)
+
+    def postings_of(
+        self, chosen: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return keys of terms, places in `chosen` (m,), and counts (k,), of these chunks."""
+        places = np.full(len(self), -1, dtype=np.int64)
+        places[chosen] = np.arange(len(chosen))
+        found = np.flatnonzero(places[self.content.chunks] >= 0)
+        terms = np.searchsorted(self.content.offsets, found.astype(np.uint64), "right") - 1
+        return (
+            self.term_keys[terms],
+            places[self.content.chunks[found]],
+            self.counts[found].astype(np.int64),
+        )
+
+    def _vector_codes(self) -> NDArray[np.uint64]:
+        vectors = self.content.vectors
+        width = -(-vectors.shape[1] // 8) * 8
+        codes = np.empty(len(self), dtype=np.uint64)
+        steps = _STEP * np.arange(1, width // 8 + 1, dtype=np.uint64)
+        for part in batches(len(self), max(1, BLOCK // width)):
+            padded = np.zeros((part.stop - part.start, width), dtype=np.int8)
+            padded[:, : vectors.shape[1]] = vectors[part]
+            codes[part] = mix(padded.view(np.uint64) + steps).sum(axis=1)
+        return mix(codes + self.content.scales.view(np.uint32) + np.uint64(vectors.shape[1]))
+
+    def _posting_codes(self) -> NDArray[np.uint64]:
+        codes = np.zeros(len(self), dtype=np.uint64)
+        keys, offsets = self.term_keys.view(np.uint64), self.content.offsets
+        for part in batches(len(self.content.chunks), BLOCK):
+            first = int(np.searchsorted(offsets, part.start, "right")) - 1
+            last = int(np.searchsorted(offsets, part.stop))
+            ends = np.clip(offsets[first : last + 1].astype(np.int64), part.start, part.stop)
+            mixed = mix(np.repeat(keys[first:last], np.diff(ends)) + self.counts[part] * _STEP)
+            np.add.at(codes, self.content.chunks[part], mixed)
+        return codes
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What documents can be filtered by, beside their dates: sources, tags, paths, media types, and
+    columns of metadata, each as `encode_value` writes it.
+
+    All chunks of a document have its marks. Pairs (k,) of `documents`, ascending, and places in
+    `values` say which document has which.
+    """
+
+    values: list[bytes]
+    documents: NDArray[np.int64]
+    places: NDArray[np.int64]
+    chunk_documents: NDArray[np.int64]
+
+    @classmethod
+    def open(cls, content: Content) -> Self:
+        """Read the files of filters. Raises IndexUnusableError."""
+        layout, manifest = content.files.layout, content.files.manifest
+        ends = open_array(layout.document_chunks, np.uint64, (-1,)).astype(np.int64)
+        owners = np.repeat(np.arange(len(ends) - 1), _counts(ends))
+        table = Vocabulary.open(layout.filter_values, layout.filter_value_offsets)
+        table_ends = open_array(layout.filter_document_offsets, np.uint64, (len(table) + 1,))
+        tag_ends = open_array(layout.filter_tag_offsets, np.uint64, (len(manifest.tags) + 1,))
+        tag_chunks = open_array(layout.filter_tag_chunks, np.uint32, (-1,))
+        values = list(table)
+        documents = [open_array(layout.filter_documents, np.uint32, (-1,)).astype(np.int64)]
+        places = [np.repeat(np.arange(len(table)), _counts(table_ends))]
+        documents.append(owners[tag_chunks])
+        places.append(len(values) + np.repeat(np.arange(len(tag_ends) - 1), _counts(tag_ends)))
+        values += [encode_value("tags", tag) for tag in manifest.tags]
+        documents.append(owners)
+        sources = open_array(layout.filter_sources, np.uint16, (manifest.chunks,))
+        places.append(len(values) + sources.astype(np.int64))
+        values += [encode_value("source", name) for name in manifest.sources]
+        return cls(
+            *_distinct_pairs(values, np.concatenate(documents), np.concatenate(places)), owners
+        )
+
+    @cached_property
+    def codes(self) -> NDArray[np.uint64]:
+        """The code (n,) of all marks of each chunk."""
+        hashes = np.fromiter(map(_hash, self.values), np.uint64, len(self.values))
+        codes = np.zeros(int(self.chunk_documents.max(initial=-1)) + 1, dtype=np.uint64)
+        is_used = self.documents < len(codes)
+        np.add.at(codes, self.documents[is_used], mix(hashes[self.places[is_used]]))
+        return codes[self.chunk_documents]
+
+    def of_chunk(self, chunk: int) -> list[bytes]:
+        """Return the marks of a chunk, sorted."""
+        document = self.chunk_documents[chunk]
+        first, last = np.searchsorted(self.documents, [document, document + 1]).tolist()
+        return [self.values[place] for place in self.places[first:last].tolist()]
+
+
+def _counts(ends: NDArray[Any]) -> NDArray[np.int64]:
+    return np.diff(ends).astype(np.int64)
+
+
+def _hash(value: bytes) -> int:
+    return hash_key(value.decode("utf-8", "surrogateescape"))
+
+
+def _distinct_pairs(
+    values: list[bytes], documents: NDArray[np.int64], places: NDArray[np.int64]
+) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int64]]:
+    """Return sorted values, and the pairs of documents and places among them, each once."""
+    distinct = sorted(set(values))
+    ranks = {value: rank for rank, value in enumerate(distinct)}
+    ranked = np.array([ranks[value] for value in values], dtype=np.int64)[places]
+    pairs = np.unique(documents << np.int64(32) | ranked)
+    return distinct, pairs >> np.int64(32), pairs & np.int64(2**32 - 1)
+
+
+def _distinct(keys: NDArray[np.int64], what: str) -> NDArray[np.int64]:
+    if len(np.unique(keys)) < len(keys):
+        raise IndexUnusableError(
+            f"two {what} have the same 64-bit hash, so an engine cannot tell them apart",
+            hint="change one of them, or use the embedded index",
+        )
+    return keys

@@ -1,0 +1,497 @@
+"""Publishing in steps into PostgreSQL: what is shared and sent, kills, and filters."""
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from small_indexes import Note, write_notes
+from stores import Place, own_name, running_postgres
+
+from foundry.config.search import IndexOptions
+from foundry.errors import IndexUnusableError, PublishError
+from foundry.runtime.retrieval.filters import FilterColumns
+from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.store.restriction import Restriction, restrict
+from foundry.stores import pgvector
+from foundry.stores.content import Content
+from foundry.stores.differing import Held, bucket_shift, find_difference
+from foundry.stores.pgvector import publish
+from foundry.stores.rows import Rows
+
+OPTIONS = IndexOptions(filterable=("team",), keeps_counts=True)
+WORDS = "valve pump seal rotor filter hose gauge motor spring bearing".split()
+COUNT = 60
+
+
+def make_notes(changed: dict[int, str] | None = None, count: int = COUNT) -> list[Note]:
+    """Notes with every kind of filter; some have another first passage."""
+    notes = []
+    for number in range(count):
+        first, second = (WORDS[(number * step + step) % 10] for step in (1, 3))
+        said = (changed or {}).get(number, "first")
+        notes.append(
+            Note(
+                f"Note on the {first}",
+                (f"The {said} {first} and its {second}.", f"Replace the {second} of {first}."),
+                modified=f"2026-01-{number % 28 + 1:02d}" if number % 5 else None,
+                tags=(("shop",), ("field", "shop"), ())[number % 3],
+                metadata={"team": ("core", "Ödland", "50%")[number % 3]} if number % 4 else {},
+                media_type=("text/markdown", "text/plain")[number % 2],
+            )
+        )
+    return notes
+
+
+def write(folder: Path, changed: dict[int, str] | None = None, count: int = COUNT) -> Path:
+    return write_notes(folder, make_notes(changed, count), options=OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    with running_postgres() as address:
+        yield address
+
+
+@pytest.fixture
+def place(postgres: str) -> Place:
+    return Place("pgvector", own_name(), postgres)
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("first") / "index")
+
+
+@pytest.fixture(scope="module")
+def second(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The first, with one note otherwise, one in front of all others gone, and one more."""
+    notes = make_notes({7: "second"}, COUNT + 1)[1:]
+    folder = tmp_path_factory.mktemp("second") / "index"
+    return write_notes(folder, notes, options=OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def third(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All notes otherwise."""
+    changed = dict.fromkeys(range(COUNT), "third")
+    return write(tmp_path_factory.mktemp("third") / "index", changed)
+
+
+def numbers_of(place: Place) -> tuple[int, int, int]:
+    """How many rows there are of chunks, and of vectors, and retired ones."""
+    return tuple(  # type: ignore[return-value]
+        place.query(f"SELECT count(*) FROM {{}}.{table}")[0][0]
+        for table in ("chunks", "vectors_256", "retired")
+    )
+
+
+def check_answers(place: Place, index: Path) -> None:
+    """A version answers as its index does, whatever else is there."""
+    content = Content.open(index)
+    with place.engine() as engine:
+        engine.check(content.edition)
+        for chunk in range(0, len(content.scales), 7):
+            vector = content.vectors[chunk] * content.scales[chunk]
+            integers, scales = quantise(vector[np.newaxis, :])
+            hits = engine.search_vector(content.edition, integers[0], float(scales[0]), 10, None)
+            best = content.dense_lane.search(vector, 10)
+            assert hits.chunks.tolist() == best.chunks.tolist()
+            assert hits.scores.tolist() == best.scores.tolist()
+        for words in (["valv"], ["pump", "seal"], ["first", "spring", "=valv"], ["second"]):
+            found = [(content.vocabulary.find(word), 1) for word in words]
+            terms = [(number, times) for number, times in found if number is not None]
+            if terms:
+                hits = engine.search_terms(content.edition, terms, 10, None)
+                best = content.keyword_lane.search(words, 10)
+                assert hits.chunks.tolist() == best.chunks.tolist()
+                assert hits.scores.tolist() == best.scores.tolist()
+
+
+def test_a_version_shares_what_has_not_changed(place: Place, first: Path, second: Path) -> None:
+    place.publish(first)
+    assert numbers_of(place) == (2 * COUNT, 2 * COUNT, 0)
+    place.publish(second)
+    # Every note has another number, and all statistics have changed.
+    new = 2 * COUNT + int(numbers_of(place)[0] - 2 * COUNT)
+    assert new - 2 * COUNT <= 2 * COUNT
+    for index in (first, second):
+        check_answers(place, index)
+
+
+def test_one_changed_note_costs_one_note(place: Place, first: Path, tmp_path: Path) -> None:
+    place.publish(first)
+    changed = write(tmp_path / "index", {7: "second"})
+    place.publish(changed)
+    assert numbers_of(place) == (2 * COUNT + 1, 2 * COUNT + 1, 1)
+    check_answers(place, first)
+    check_answers(place, changed)
+    # Back, without loading anything, and forth again.
+    assert not place.publish(first).loaded
+    assert place.current() == Content.open(first).version
+    place.publish(changed, grace=0)
+    assert numbers_of(place) == (2 * COUNT, 2 * COUNT, 0)
+    check_answers(place, changed)
+
+
+def test_a_version_that_shares_nothing_leaves_nothing(
+    place: Place, first: Path, third: Path
+) -> None:
+    place.publish(first)
+    place.publish(third)
+    for index in (first, third):
+        check_answers(place, index)
+    place.publish(third, grace=0)
+    assert numbers_of(place)[0] == numbers_of(place)[1] == 2 * COUNT
+    assert numbers_of(place)[2] == 0
+    check_answers(place, third)
+
+
+def test_the_last_version_may_go_before_the_first(
+    place: Place, first: Path, third: Path, tmp_path: Path
+) -> None:
+    place.publish(first)
+    changed = write(tmp_path / "index", {3: "second"})
+    place.publish(changed)
+    assert place.publish(first, grace=0).dropped == (Content.open(changed).version,)
+    check_answers(place, first)
+    # Its rows are still there, and taken up again.
+    before = place.query("SELECT max(row) FROM {}.chunks")
+    place.publish(changed)
+    assert place.query("SELECT max(row) FROM {}.chunks") == before
+    check_answers(place, changed)
+    place.publish(third)
+    for index in (first, changed, third):
+        check_answers(place, index)
+
+
+class Killed(BaseException):
+    """Stands for a kill: nothing catches it."""
+
+
+def test_what_has_been_loaded_is_not_loaded_again(
+    place: Place, first: Path, third: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.publish(first)
+    monkeypatch.setattr(pgvector, "BATCH_CHUNKS", 10)
+    copied: list[int] = []
+    copy = pgvector.load_rows
+
+    def count(tables: Any, rows: Rows, chosen: Any, begin: int) -> None:
+        if len(copied) == 3:
+            raise Killed
+        copied.append(len(chosen))
+        copy(tables, rows, chosen, begin)
+
+    with patch.object(pgvector, "load_rows", count), pytest.raises(Killed):
+        place.publish(third)
+    assert place.current() == Content.open(first).version
+    check_answers(place, first)
+    assert numbers_of(place)[0] == 2 * COUNT + 30
+    loaded: list[int] = []
+
+    def note(tables: Any, rows: Rows, chosen: Any, begin: int) -> None:
+        loaded.append(len(chosen))
+        copy(tables, rows, chosen, begin)
+
+    with patch.object(pgvector, "load_rows", note):
+        place.publish(third)
+    assert sum(loaded) == numbers_of(place)[0] - 2 * COUNT - 30
+    for index in (first, third):
+        check_answers(place, index)
+
+
+def test_what_another_version_has_left_behind_is_removed(
+    place: Place, first: Path, second: Path, third: Path
+) -> None:
+    place.publish(first)
+    with (
+        patch.object(pgvector, "compare_lanes", side_effect=Killed),
+        pytest.raises(Killed),
+    ):
+        place.publish(third)
+    left = numbers_of(place)[0]
+    assert left > 2 * COUNT
+    place.publish(second)
+    assert numbers_of(place)[0] < left
+    check_answers(place, first)
+    check_answers(place, second)
+
+
+def test_other_dimensions_are_other_tables(place: Place, first: Path) -> None:
+    place.publish(first)
+    content = Content.open(first)
+    narrow = replace(
+        content,
+        edition=replace(content.edition, version="f" * 16),
+        vectors=np.ascontiguousarray(content.vectors[:, :64]),
+        dense_lane=replace(
+            content.dense_lane,
+            vectors=np.ascontiguousarray(content.vectors[:, :64]),
+            centre=np.zeros(64, dtype=np.float32),
+            sketch=np.zeros((1, len(content.scales)), dtype=np.uint64),
+        ),
+    )
+    with patch.object(Content, "open", return_value=narrow):
+        place.publish(first)
+    check_answers(place, first)
+    assert place.query("SELECT count(*) FROM {}.vectors_64") == [(2 * COUNT,)]
+    place.publish(first)
+    place.publish(first, grace=0)
+    place.publish(first, grace=0, again=True)
+    assert place.query("SELECT count(*) FROM {}.vectors_64") == [(0,)]
+    check_answers(place, first)
+
+
+def test_an_index_without_counts_is_refused(place: Place, tmp_path: Path) -> None:
+    index = write_notes(tmp_path / "index", make_notes(count=3))
+    with pytest.raises(IndexUnusableError, match="has no counts of terms") as error:
+        place.publish(index)
+    assert error.value.hint == 'build the index with store.engine = "pgvector"'
+
+
+def test_the_schema_of_an_earlier_foundry_is_refused(place: Place, first: Path) -> None:
+    place.query("CREATE SCHEMA {}")
+    place.query("CREATE TABLE {}.versions (version text PRIMARY KEY, graph boolean)")
+    with pytest.raises(PublishError, match="nothing was switched") as error:
+        place.publish(first)
+    assert "drop it (DROP SCHEMA" in str(error.value.hint)
+
+
+def test_rows_that_somebody_took_away_are_noticed(place: Place, first: Path) -> None:
+    place.publish(first)
+    place.query("DELETE FROM {}.chunks WHERE row = 5")
+    with pytest.raises(PublishError, match=f"{2 * COUNT - 1} rows of index .*, expected"):
+        place.publish(first)
+    place.publish(first, again=True)
+    check_answers(place, first)
+
+
+def random_restriction(content: Content, choice: random.Random) -> tuple[dict[str, Any], Any]:
+    """Filters of one to three kinds, with values that are there, and some that are not."""
+    filters: dict[str, Any] = {}
+    days = [f"2026-01-{day:02d}" for day in range(1, 30)] + ["2025-06-01", "2026-01-09T12:00"]
+    kinds: dict[str, Any] = {
+        "source": lambda: choice.sample(["s0", "s1"], choice.randint(1, 2)),
+        "tags": lambda: choice.sample(["shop", "field", "none"], choice.randint(1, 2)),
+        "path": lambda: [
+            f"notes/{choice.randint(0, 70)}"[: choice.randint(1, 9)] for _ in range(2)
+        ],
+        "media_type": lambda: choice.sample(["text/plain", "text/markdown", "x/y"], 2),
+        "team": lambda: choice.sample(["core", "Ödland", "50%", "", "nobody"], 2),
+        "modified_after": lambda: choice.choice(days),
+        "modified_before": lambda: choice.choice(days),
+    }
+    for name in choice.sample(sorted(kinds), choice.randint(1, 3)):
+        filters[name] = kinds[name]()
+    return filters, content.index.part(FilterColumns).select(filters)
+
+
+FILTERS = int(os.environ.get("FILTERS", "150"))
+"""How many filters are drawn; FILTERS=1000 takes some minutes."""
+
+
+def test_filters_find_what_the_index_finds(place: Place, first: Path) -> None:
+    place.publish(first)
+    content = Content.open(first)
+    choice = random.Random(11)
+    sent: list[int] = []
+    found = 0
+    with place.engine() as engine:
+        for number in range(FILTERS):
+            filters, allowed = random_restriction(content, choice)
+            only = restrict(allowed, filters)
+            assert only is not None and not only.is_picked
+            if number % 5 == 4:
+                # As words and phrases of a query narrow it down further.
+                picked = allowed & (np.arange(len(allowed)) % 3 > 0)
+                only = restrict(picked, filters, allowed)
+                assert only is not None and only.is_picked
+            allowed = only.allowed
+            chunk = choice.randrange(len(allowed))
+            vector = content.vectors[chunk] * content.scales[chunk]
+            integers, scales = quantise(vector[np.newaxis, :])
+            words = choice.sample(["valv", "pump", "seal", "replac", "first"], 2)
+            terms = [(content.vocabulary.find(word), 1) for word in words]
+            query = integers[0], float(scales[0])
+            both = engine.search_both(content.edition, *query, terms, 15, only)
+            for hits, best in (
+                (both.semantic, content.dense_lane.search(vector, 15, allowed)),
+                (both.keyword, content.keyword_lane.search(words, 15, allowed)),
+                (
+                    engine.search_vector(content.edition, *query, 15, only),
+                    content.dense_lane.search(vector, 15, allowed),
+                ),
+            ):
+                assert hits.chunks.tolist() == best.chunks.tolist(), filters
+                assert hits.scores.tolist() == best.scores.tolist(), filters
+            cosines, sums = both.complete()
+            missing = np.setdiff1d(both.keyword.chunks, both.semantic.chunks)
+            assert cosines.tolist() == content.dense_lane.scores(vector, missing).tolist()
+            missing = np.setdiff1d(both.semantic.chunks, both.keyword.chunks)
+            assert sums.tolist() == content.keyword_lane.scores(words, missing).tolist()
+            found += len(both.semantic)
+            sent.append(len(both.keyword))
+    assert found > FILTERS and max(sent) == 15
+
+
+def test_ties_beyond_the_last_hit_are_settled_by_number(place: Place, tmp_path: Path) -> None:
+    notes = [Note("Same", ("the same valve",)) for _ in range(300)]
+    index = write_notes(tmp_path / "index", notes, options=OPTIONS)
+    place.publish(index)
+    content = Content.open(index)
+    integers, scales = quantise(content.vectors[:1].astype(np.float32))
+    number = content.vocabulary.find("valv")
+    assert number is not None
+    odd = Restriction(np.arange(300) % 2 == 1)
+    with place.engine() as engine:
+        query = integers[0], float(scales[0]), [(number, 1)]
+        for only, expected in ((None, range(10)), (odd, range(1, 20, 2))):
+            found = engine.search_both(content.edition, *query, 10, only)
+            assert found.semantic.chunks.tolist() == list(expected)
+            assert found.keyword.chunks.tolist() == list(expected)
+            assert [len(part) for part in found.complete()] == [0, 0]
+
+
+def test_only_differing_buckets_are_asked_for() -> None:
+    keys = np.random.default_rng(5).integers(-(2**63), 2**63 - 1, 4096, dtype=np.int64)
+    codes = np.arange(4096, dtype=np.int64)
+    shift = np.int64(bucket_shift(4096))
+    assert len(np.unique(keys >> shift)) > 100
+    theirs = codes.copy()
+    theirs[17] = -1
+    held = Held(np.arange(4096, dtype=np.int64), keys, theirs)
+    summed = []
+    for bucket in np.unique(keys >> shift).tolist():
+        own = theirs[keys >> shift == bucket]
+        summed.append((bucket, len(own), int(np.bitwise_xor.reduce(own))))
+    asked: list[list[int]] = []
+
+    def fetch(buckets: list[int]) -> Held:
+        asked.append(buckets)
+        chosen = np.isin(keys >> shift, buckets)
+        return Held(held.rows[chosen], keys[chosen], theirs[chosen])
+
+    found = find_difference(keys, codes, summed, fetch)
+    assert asked == [[int(keys[17] >> shift)]]
+    assert (found.missing.tolist(), found.surplus.tolist()) == ([17], [17])
+    assert found.shares_any
+
+
+def test_codes_tell_every_part_of_a_row(first: Path) -> None:
+    content = Content.open(first)
+    assert content.counts is not None and content.lengths is not None
+    codes = Rows.open(content).codes
+    assert len(np.unique(codes)) == len(codes)
+    vectors, scales = content.vectors.copy(), content.scales.copy()
+    counts, lengths = content.counts.copy(), content.lengths.copy()
+    vectors[3, 255] += 1
+    scales[4] *= 2
+    counts[0] += 1
+    lengths[6] += 1
+    owner = int(content.chunks[0])
+    for changed, chunk in (
+        (replace(content, vectors=vectors), 3),
+        (replace(content, scales=scales), 4),
+        (replace(content, counts=counts), owner),
+        (replace(content, lengths=lengths), 6),
+    ):
+        others = Rows.open(changed).codes
+        assert np.flatnonzero(others != codes).tolist() == [chunk]
+    rows = Rows.open(content)
+    modified = rows.modified.copy()
+    modified[8] += 1
+    assert np.flatnonzero(replace(rows, modified=modified).codes != codes).tolist() == [8]
+    marks = [
+        *rows.marks.values[:-1],
+        rows.marks.values[-1] + b"?",
+    ]
+    others = replace(rows, marks=replace(rows.marks, values=marks)).codes
+    having = [n for n in range(len(codes)) if rows.marks.values[-1] in rows.marks.of_chunk(n)]
+    assert np.flatnonzero(others != codes).tolist() == having
+
+
+KILLS = int(os.environ.get("KILLS", "8"))
+"""How many publications are killed; KILLS=50 takes some minutes."""
+
+
+@pytest.mark.slow
+def test_killed_publications_lose_and_mix_nothing(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Searches go on meanwhile, each in the version that it asks for."""
+    monkeypatch.setattr(pgvector, "BATCH_CHUNKS", 25)
+    indexes = [
+        write(tmp_path / str(number), dict.fromkeys(range(number * 7), f"edition{number}"), 300)
+        for number in range(4)
+    ]
+    choice = random.Random(3)
+    place.publish(indexes[0])
+    problems: list[object] = []
+    asked = 0
+    serving = indexes[0]
+    done = threading.Event()
+
+    def search() -> None:
+        nonlocal asked
+        with place.engine(timeout=30.0) as engine:
+            while not done.is_set():
+                content = Content.open(serving)
+                word = content.vocabulary.find("replac")
+                assert word is not None
+                try:
+                    hits = engine.search_terms(content.edition, [(word, 1)], 400, None)
+                    best = content.keyword_lane.search(["replac"], 400)
+                    if hits.chunks.tolist() != best.chunks.tolist():
+                        problems.append((serving, len(hits), len(best)))
+                    asked += 1
+                except BaseException as error:
+                    problems.append(error)
+
+    thread = threading.Thread(target=search)
+    thread.start()
+    killed = 0
+    span = 1.0
+    try:
+        while killed < KILLS and not problems:
+            wanted = choice.choice([index for index in indexes if index != serving])
+            child = os.fork()
+            if child == 0:
+                code = 99
+                try:
+                    place.publish(wanted)
+                    code = 0
+                finally:
+                    os._exit(code)
+            time.sleep(choice.uniform(0, span))
+            os.kill(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+            was_killed = os.waitstatus_to_exitcode(status) == -signal.SIGKILL
+            killed += was_killed
+            span *= 1.1 if was_killed else 0.9
+            current = place.current()
+            assert current in {Content.open(serving).version, Content.open(wanted).version}
+            if current == Content.open(wanted).version:
+                serving = wanted
+            else:
+                assert was_killed
+        for index in indexes:
+            place.publish(index)
+            check_answers(place, index)
+    finally:
+        done.set()
+        thread.join()
+    assert not problems
+    assert asked
+    place.publish(indexes[-1], grace=0)
+    place.publish(indexes[-1], grace=0)
+    assert numbers_of(place) == (600, 600, 0)
+    assert publish
