@@ -160,6 +160,10 @@ def test_publishing_says_what_is_missing(make_project: MakeProject) -> None:
         os.environ.pop("DATABASE_URL", None)
         result = project.run("publish")
     assert result.exit_code == 1 and "DATABASE_URL is not set" in result.output
+    # This engine is given counts of terms, which the index lacks.
+    with patch.dict(os.environ, DATABASE_URL="postgresql://127.0.0.1:1/x"):
+        assert "  store.engine" in project.run("publish").output
+    project.succeed("build", "--quiet")
     # Refused before anybody is asked.
     with patch.dict(os.environ, DATABASE_URL="postgresql://127.0.0.1:1/x"):
         result = project.run("publish", "--json")

@@ -175,7 +175,7 @@ class PgvectorEngine:
         )
         # Of what ties with the last hits, and is none itself, scores are there too.
         cosines, sums = (
-            _pick(np.setdiff1d(some, others, assume_unique=True), chunks[is_own], scores[is_own])
+            _pick(np.setdiff1d(some, others), chunks[is_own], scores[is_own])
             for some, others, is_own in (
                 (keyword.chunks, semantic.chunks, parts % 2 == 0),
                 (semantic.chunks, keyword.chunks, parts % 2 == 1),
