@@ -439,3 +439,34 @@ def test_an_export_with_rights_passes_its_own_tests(
     command += [f"tests/{name}" for name in chosen]
     result = subprocess.run(command, cwd=export, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout
+
+
+def test_search_box_finds_what_its_token_may_see(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("API_TOKENS", ",".join(TOKENS.values()))
+    monkeypatch.setenv("ACCESS_TOKENS", ",".join(f"{r}={digest(t)}" for r, t in TOKENS.items()))
+    monkeypatch.setenv("SEARCH_BOX_TOKEN", TOKENS["sales"])
+    site = "https://docs.example"
+    chosen = f'[server]\nsearch_box = true\nallowed_origins = ["{site}"]\n'
+    corpus = [(["pump"], [tag], "red", None) for tag in ("sales", "legal", "sales", "lab")]
+    notes_of = [note(number, drawn) for number, drawn in enumerate(corpus)]
+    options = TABLES.replace("[server]\n", chosen)
+    with rendered_server(tmp_path, "rights_of_a_box", options) as package:
+        package.load(write_notes(tmp_path / "index" / "v", notes_of, options=OPTIONS))
+        app = importlib.import_module("rights_of_a_box.app").create_app()
+        with TestClient(app, base_url="http://127.0.0.1:8000") as client:
+
+            def found(headers: Mapping[str, str]) -> set[str]:
+                answer = client.get("/search?q=pump", headers=headers)
+                assert answer.status_code == 200
+                return {hit["document_id"] for hit in answer.json()["results"]}
+
+            of_site = {"Origin": site}
+            assert found(of_site) == {"d0", "d2"}
+            own = {"Authorization": f"Bearer {TOKENS['everything']}"}
+            assert found({**of_site, **own}) == found(own) == {"d0", "d1", "d2", "d3"}
+            refused = {"/documents": 403, "/d/d0.md": 403, "/chunks?document=d0": 403}
+            for path, status in refused.items():
+                assert client.get(path, headers=of_site).status_code == status
+            assert client.get("/search?q=pump").status_code == 401
