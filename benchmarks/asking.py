@@ -1,7 +1,7 @@
 """Queries of a log to one system, in a process of its own.
 
-`python asking.py WORK NAME` prints JSON. WORK holds `asked.json`, `vectors.npy` and a folder NAME
-that a peer was built in; ours are named after their modes, and `ours.json` says where the rendered
+`python asking.py WORK NAME WARM PASSES` prints JSON. WORK holds `asked.json`, `vectors.npy` and
+what peers were built in; ours are named after their modes, and `ours.json` says where the rendered
 server and its index are. Nothing else is imported, so that memory is that of a process that only
 searches.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from latency import ask_all
+from latency import ask_again, ask_all
 from peers import PEERS, Ask
 from processes import memory_of
 
@@ -60,7 +60,12 @@ def megabytes_read() -> float:
 
 
 def measure(
-    open_system: Callable[[], Ask], data: Path, queries: list[str], vectors: Any, warm: int
+    open_system: Callable[[], Ask],
+    data: Path,
+    queries: list[str],
+    vectors: Any,
+    warm: int,
+    passes: int,
 ) -> dict[str, Any]:
     """Return the figures of a system whose files are in `data`; the first `warm` are not timed."""
     given = dict(zip(queries, vectors, strict=True))
@@ -80,7 +85,7 @@ def measure(
     log = queries[warm:]
     first = ask_all(lambda query: ask(query, given[query]), log, warm=0)
     log = log[: int(first["asked"])]
-    again = ask_all(lambda query: ask(query, given[query]), log, warm=0)
+    again = ask_again(lambda query: ask(query, given[query]), log, passes)
     memory = asdict(memory_of(os.getpid()))
     return {"cold": cold, "first": first, "again": again, "memory": memory}
 
@@ -90,13 +95,13 @@ def main() -> int:
     work, name = Path(sys.argv[1]), sys.argv[2]
     queries = json.loads((work / "asked.json").read_bytes())
     vectors = np.load(work / "vectors.npy")
-    warm = int(sys.argv[3])
+    warm, passes = map(int, (*sys.argv[3:], 1)[:2])
     if name in OURS:
         data = Path(json.loads((work / "ours.json").read_bytes())["index"])
-        found = measure(lambda: open_ours(work, OURS[name]), data, queries, vectors, warm)
+        found = measure(lambda: open_ours(work, OURS[name]), data, queries, vectors, warm, passes)
     else:
         folder = work / "built" / name
-        found = measure(lambda: PEERS[name].open(folder), folder, queries, vectors, warm)
+        found = measure(lambda: PEERS[name].open(folder), folder, queries, vectors, warm, passes)
     print(json.dumps(found))
     return 0
 

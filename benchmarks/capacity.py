@@ -81,7 +81,8 @@ def print_machines(found: Found, size: int) -> None:
             f"{_slope(found, size) * chunks / 1e6:,.0f} ms",
         )
     most = LATENCY_LIMIT / _slope(found, size)
-    print(f"\nA median of {LATENCY_LIMIT:.0f} ms is reached at {most:.1f} million chunks.")
+    limit = f"{LATENCY_LIMIT:.0f} ms"
+    print(f"\nA median of {limit} is reached at {most:.1f} million chunks of generated text.")
 
 
 def print_engine(found: Found) -> None:

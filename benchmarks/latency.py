@@ -1,5 +1,6 @@
 """How long questions take: percentiles of wall time and of processor time, in milliseconds."""
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -45,6 +46,28 @@ def ask_all(ask: Ask, queries: list[str], warm: int = WARM) -> Percentiles:
         "cpu" if name == "p50" else f"cpu {name}": used for name, used in percentiles(used).items()
     }
     return {**percentiles(times), **cpu, "rate": rate, "asked": len(times)}
+
+
+def ask_again(ask: Ask, queries: list[str], passes: int) -> Percentiles:
+    """The same figures of the least that each query takes in some passes over all of them.
+
+    Passes end once `SECONDS` are over: other work on the machine disturbs some of them.
+    """
+    wall, used = [math.inf] * len(queries), [math.inf] * len(queries)
+    begun = time.perf_counter()
+    for number in range(passes):
+        for place, query in enumerate(queries):
+            started, before = time.perf_counter(), time.process_time()
+            ask(query)
+            used[place] = min(used[place], (time.process_time() - before) * 1000)
+            wall[place] = min(wall[place], (time.perf_counter() - started) * 1000)
+            if number and time.perf_counter() - begun > SECONDS:
+                break
+    cpu = {
+        "cpu" if name == "p50" else f"cpu {name}": value
+        for name, value in percentiles(used).items()
+    }
+    return {**percentiles(wall), **cpu}
 
 
 def ask_in_threads(ask: Ask, queries: list[str], count: int) -> Percentiles:

@@ -1,0 +1,58 @@
+"""Every figure that the project tells is in the list, and where the list says that it was kept."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+BENCHMARKS = ROOT / "benchmarks"
+LIST = tomllib.loads((BENCHMARKS / "results" / "figures.toml").read_text(encoding="utf-8"))
+FIGURES = LIST["figures"]
+
+# A number, but not that of a metric (nDCG@10), an address or a port.
+NUMBER = re.compile(r"(?<![\w@.:/])\d[\d,]*(?:\.\d+)?(?![\w.:/])")
+
+
+def flat(text: str) -> str:
+    """Return a text with one space wherever it has any."""
+    return " ".join(text.split())
+
+
+def read(path: Path) -> str:
+    """Return a page so."""
+    return flat(path.read_text(encoding="utf-8"))
+
+
+def section(page: str, heading: str) -> str:
+    """Return what stands below a heading, up to the next."""
+    text = "\n" + (ROOT / page).read_text(encoding="utf-8")
+    _, _, below = text.partition(f"\n{heading}\n")
+    assert below, f"{page} has no {heading}"
+    return flat(re.split(r"(?m)^## ", below)[0])
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure["says"])
+def test_a_figure_is_told_and_kept(figure: dict[str, str]) -> None:
+    assert flat(figure["says"]) in read(ROOT / figure["page"])
+    assert flat(figure["kept"]) in read(BENCHMARKS / "results" / figure["in"])
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure["says"])
+def test_a_figure_names_the_command_that_prints_it(figure: dict[str, str]) -> None:
+    script = figure["command"].split()[0]
+    assert (BENCHMARKS / script).is_file()
+    assert f"`{script}" in read(BENCHMARKS / "README.md")
+
+
+@pytest.mark.parametrize("place", LIST["complete"], ids=lambda place: place["page"])
+def test_no_figure_is_missing_from_the_list(place: dict[str, str]) -> None:
+    text = section(place["page"], place["heading"])
+    for figure in FIGURES:
+        if figure["page"] == place["page"]:
+            text = text.replace(flat(figure["says"]), "")
+    for told in place.get("none", []):
+        assert told in text
+        text = text.replace(told, "")
+    assert not NUMBER.findall(text)
