@@ -95,7 +95,7 @@ def main() -> int:
     work, name = Path(sys.argv[1]), sys.argv[2]
     queries = json.loads((work / "asked.json").read_bytes())
     vectors = np.load(work / "vectors.npy")
-    warm, passes = map(int, (*sys.argv[3:], 1)[:2])
+    warm, passes = map(int, sys.argv[3:])
     if name in OURS:
         data = Path(json.loads((work / "ours.json").read_bytes())["index"])
         found = measure(lambda: open_ours(work, OURS[name]), data, queries, vectors, warm, passes)
