@@ -50,7 +50,9 @@ def run_slowly(model: Transformer, numbers: list[int]) -> NDArray[np.float64]:
     exact = {name: values.astype(np.float64) for name, values in weights.items()}
 
     def scale(row: NDArray[np.float64], norm: NDArray[np.float64]) -> NDArray[np.float64]:
-        return (row - row.mean()) / np.sqrt(row.var() + shape.epsilon) * norm[0] + norm[1]
+        deviation = math.sqrt(float(row.var()) + shape.epsilon)
+        scaled: NDArray[np.float64] = (row - row.mean()) / deviation * norm[0] + norm[1]
+        return scaled
 
     rows = np.array(
         [
