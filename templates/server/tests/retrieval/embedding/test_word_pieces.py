@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundry.runtime.retrieval.embedding.word_pieces import Spelling, WordPieces
+from foundry.runtime.retrieval.embedding.word_pieces import CHINESE, Spelling, WordPieces
 
 PIECES = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] pump ##s ##ing un ##aff ##able , . $ ' cafe café 水 泵 σας A"
@@ -45,6 +45,27 @@ def cut(text: str, most: int | None = None, **spelling: bool) -> str:
 )
 def test_text_is_cut(text: str, pieces: str) -> None:
     assert cut(text) == pieces
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        (0x4E00, 0x9FFF),
+        (0x3400, 0x4DBF),
+        (0x20000, 0x2A6DF),
+        (0x2A700, 0x2B73F),
+        (0x2B740, 0x2B81F),
+        (0x2B920, 0x2CEAF),
+        (0xF900, 0xFAFF),
+        (0x2F800, 0x2FA1F),
+    ],
+)
+def test_chinese_characters_are_words_by_themselves(first: int, last: int) -> None:
+    for inside in (first, last):
+        assert cut(f"pump{chr(inside)}pump") == "pump [UNK] pump"
+    for outside in (first - 1, last + 1):
+        beside = any(low <= outside <= high for low, high in CHINESE)
+        assert beside or cut(f"pump{chr(outside)}pump", strip_accents=False) == "[UNK]"
 
 
 def test_only_the_first_pieces_of_a_long_text_are_taken() -> None:
