@@ -22,6 +22,7 @@ from foundry.errors import ConfigError
 from foundry.features.access import AccessRule
 from foundry.features.stages import STAGES
 from foundry.features.stages.ranking import Tier
+from foundry.features.stages.results import PinnedAnswer
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
@@ -227,6 +228,7 @@ CHANGES: dict[str, Change] = {
     "search.minimum_score": (FOLDER, {"score": 0.1}, False),
     "search.near_duplicates": (FOLDER, {}, False),
     "search.versions": (FOLDER, {"folders": ["v2", "v1"]}, True),
+    "search.pinned": (FOLDER, {"answers": [{"query": "seal", "document": "a.md"}]}, True),
     "search.document_cap": (FOLDER, {}, False),
     "search.facets": (FOLDER, {}, False),
     "store.engine": (FOLDER, "pgvector", True),
@@ -312,6 +314,7 @@ STAGE_KEYS: dict[str, dict[str, object]] = {
     "minimum_score": {"semantic": 0.6, "keyword": 0.6, "score": 0.6},
     "near_duplicates": {"similarity": 0.6},
     "versions": {"folders": ["", "v1"], "share": 0.5},
+    "pinned": {"answers": [{"query": "seals", "document": "b.txt"}]},
     "document_cap": {"hits": 5},
 }
 STARTED = {
@@ -320,6 +323,7 @@ STARTED = {
     "rerank_service": 'service = "cohere"\nmodel = "some/model"\n',
     "minimum_score": "score = 0.1\n",
     "versions": 'folders = ["v2", "v1"]\n',
+    "pinned": 'answers = [{ query = "seal", document = "a.md" }]\n',
     "understanding": 'extract = ["source"]\n',
 }
 """What a table has to hold before another key of it is changed."""
@@ -372,7 +376,7 @@ def written_keys() -> Iterator[str]:
     for place, model in sections(ConfigFile):
         for name in model.model_fields:
             is_table = not place or (place, name) == ("search", "fields")
-            if not is_table and name != "type" and model not in {Tier, AccessRule}:
+            if not is_table and name != "type" and model not in {Tier, AccessRule, PinnedAnswer}:
                 yield f"{place}.{name}"
 
 

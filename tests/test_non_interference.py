@@ -43,6 +43,8 @@ phrase_chunks = 2
 [search.near_duplicates]
 [search.document_cap]
 [search.facets]
+[search.pinned]
+answers = [{ query = "rubber", document = "open/valve.md" }]
 [chunking]
 strategy = "parent"
 max_chars = 200

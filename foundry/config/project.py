@@ -16,6 +16,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
+from foundry.config import pinned as config_pinned
 from foundry.config import search as config_search
 from foundry.config import sources as config_sources
 from foundry.config.file import ConfigFile
@@ -28,7 +29,7 @@ from foundry.features import access, search_box
 from foundry.features.operation import Filters
 from foundry.features.stage import Stage
 from foundry.features.stages.reading import Correction, Expansion, Suggestions, Synonyms
-from foundry.features.stages.results import Parents, Versions
+from foundry.features.stages.results import Parents, Pinned, Versions
 from foundry.features.stores import STORES, WHERE_ADDRESSES_ARE
 from foundry.state.folder import open_state
 
@@ -64,9 +65,9 @@ class Config(ConfigFile):
     @property
     def index(self) -> IndexOptions:
         """The options of [search] that the index is built with."""
-        expansion, correction, synonyms, suggestions = (
+        expansion, correction, synonyms, suggestions, pinned = (
             self.search.stages.get(each.name)
-            for each in (Expansion, Correction, Synonyms, Suggestions)
+            for each in (Expansion, Correction, Synonyms, Suggestions, Pinned)
         )
         return IndexOptions(
             fields=self.search.fields.flatten(),
@@ -76,6 +77,7 @@ class Config(ConfigFile):
             synonyms=self.synonyms if isinstance(synonyms, Synonyms) else None,
             acronyms=isinstance(synonyms, Synonyms) and synonyms.acronyms,
             suggested_words=suggestions.words if isinstance(suggestions, Suggestions) else 0,
+            pinned=pinned.answers if isinstance(pinned, Pinned) else (),
             keeps_counts=STORES[self.store.engine].needs_counts,
             own_statistics=self.has_own_statistics,
         )
@@ -195,6 +197,9 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     problems += config_sources.find_problems(parsed.sources, project, parsed.project.language)
     if parsed.project.language in LANGUAGES:
         problems += _read_synonyms(parsed, project)[1]
+        pinned = parsed.search.stages.get(Pinned.name)
+        if isinstance(pinned, Pinned):
+            problems += config_pinned.find_problems(pinned.answers, parsed.project.language)
     return problems
 
 

@@ -13,6 +13,7 @@ from foundry.config.synonyms import Group
 from foundry.features.feature import Strings, Table
 from foundry.features.stage import Stage, Surroundings
 from foundry.features.stages import STAGES
+from foundry.features.stages.results import PinnedAnswer
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
@@ -110,9 +111,10 @@ class IndexOptions:
     that searches can be filtered by; `expansion_words` how many frequent words are embedded, and
     `correction_words` by how many queries are corrected. `synonyms` are those of the project's
     file, None without the stage, and `acronyms` says whether texts are searched for more;
-    `suggested_words` by how many words that are being typed are completed. With `keeps_counts`,
-    the index also has what BM25 is computed from; with `own_statistics` it has that too, and scores
-    can be computed over some of the documents as if there were no others.
+    `suggested_words` by how many words that are being typed are completed, and `pinned` which
+    documents answer which queries. With `keeps_counts`, the index also has what BM25 is computed
+    from; with `own_statistics` it has that too, and scores can be computed over some of the
+    documents as if there were no others.
     """
 
     fields: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_FIELDS))
@@ -122,6 +124,7 @@ class IndexOptions:
     synonyms: tuple[Group, ...] | None = None
     acronyms: bool = False
     suggested_words: int = 0
+    pinned: tuple[PinnedAnswer, ...] = ()
     keeps_counts: bool = False
     own_statistics: bool = False
 

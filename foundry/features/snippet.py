@@ -57,6 +57,9 @@ class Place(Enum):
     PREFER = ("search", "prefer")
     """Among hits, best first: `hits`, `index`, `query`, `top_k`, `journal`."""
 
+    PIN = ("search", "pin")
+    """The same, after that, with `candidates` and `allowed` too."""
+
     MERGE = ("search", "merge")
     """The same, after that; in place of merging equal texts."""
 

@@ -12,6 +12,7 @@ from foundry.indexing.carried import Previous
 from foundry.indexing.completions import CompletionsBuilder
 from foundry.indexing.correction import write_correction
 from foundry.indexing.files import write_array
+from foundry.indexing.pinned import write_pinned
 from foundry.indexing.records import chunk_headings
 from foundry.indexing.synonyms import explained_by_title, write_synonyms
 from foundry.indexing.words import WordsBuilder, count_words
@@ -71,6 +72,7 @@ class QueryFilesBuilder:
             if options.correction_words:
                 groups = options.synonyms or ()
                 known = [form for group in groups for form in (*group[0], *group[1])]
+                known += [answer.query for answer in options.pinned]
                 root = layout.root / CORRECTION
                 write_correction(root, words, options.correction_words, known)
             if self._completions is not None:
@@ -82,6 +84,8 @@ class QueryFilesBuilder:
                 for text in (chunk.text, *explained_by_title(chunk.title, chunk.text))
             )
             write_synonyms(layout.root / SYNONYMS, options.synonyms, texts, self._tokenizer)
+        if options.pinned:
+            write_pinned(layout, options.pinned, self._tokenizer)
 
 
 def _texts(chunks: Iterable[ChunkRecord]) -> Iterator[str]:

@@ -31,6 +31,7 @@ TABLES = {
     "rerank": 'model = "m"',
     "rerank_service": 'service = "cohere"\nmodel = "m"',
     "versions": 'folders = ["v2", "v1"]',
+    "pinned": 'answers = [{ query = "pump", document = "a.md" }]',
     "minimum_score": "semantic = 0.1\nscore = 0.1",
 }
 """Keys of a table that does nothing, or is refused, without any."""

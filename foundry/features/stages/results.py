@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 
-from foundry.features.feature import Strings
+from foundry.features.feature import Strings, Table
 from foundry.features.snippet import Place, Step
 from foundry.features.stage import Share, Stage, Surroundings
 
@@ -131,6 +131,43 @@ class Versions(Stage):
         return {"folders": list(self.folders)}
 
 
+MAX_ANSWERS = 1_000
+MAX_PINNED_DOCUMENTS = 5
+"""Documents that are pinned to one query."""
+
+
+class PinnedAnswer(Table):
+    """An entry of `answers`: a query, and the path, url or id of the document that answers it."""
+
+    query: str = Field(min_length=1, max_length=200)
+    document: str = Field(min_length=1, max_length=2_000)
+
+
+class Pinned(Stage):
+    """[[search.pinned.answers]]: documents that come first for a query."""
+
+    name = "pinned"
+    choice = "[[search.{name}.answers]]"
+    summary = "shows documents of your choice first: [[search.pinned.answers]]"
+    description = (
+        'puts the document of an answer (`{ query = "vpn", document = "it/access.md" }`, by path,'
+        " url or id) first for its `query`, whatever else is found, with `pinned: true` and a score"
+        " of 1. Case, punctuation and words of asking do not count: `What is the VPN?` asks for"
+        " `vpn`. Filters and rights are obeyed. Several documents of one query keep their order"
+    )
+    is_tuned = False
+    built_in = frozenset({"answers"})
+
+    answers: tuple[PinnedAnswer, ...] = Field(strict=False, min_length=1, max_length=MAX_ANSWERS)
+
+    step = Step(
+        Place.PIN,
+        {"retrieval.stages.pinned": ("pin_documents",)},
+        "hits = pin_documents(hits, index, candidates, allowed, {asked}, journal)",
+        readme="Documents that are pinned to a query come first.",
+    )
+
+
 class DocumentCap(Stage):
     """[search.document_cap]: at most so many results of one document."""
 
@@ -195,4 +232,4 @@ class Facets(Stage):
     )
 
 
-STAGES = (MinimumScore, NearDuplicates, Versions, DocumentCap, Facets)
+STAGES = (MinimumScore, NearDuplicates, Versions, Pinned, DocumentCap, Facets)

@@ -39,6 +39,7 @@ function whereParts(hit) {
   return [
     hit.path === hit.title ? null : isolated(hit.path),
     dateNode(hit),
+    hit.pinned ? "pinned by the owner" : null,
     about.sources?.length > 1 ? isolated(hit.source) : null,
     partOf(hit),
     path.length ? element("bdi", {}, ...path) : null,

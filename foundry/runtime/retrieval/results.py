@@ -74,6 +74,9 @@ class Hit(ChunkRecord):
     # [parents
     passage: Passage | None = None  # The larger one around it.
     # ]
+    # [pinned
+    pinned: bool = False  # By the owner, to this query.
+    # ]
     # [snippets
     snippet: str | None = None
     highlights: Highlights | None = None
@@ -244,6 +247,10 @@ def respond(index: Index, journal: Journal, hits: Iterator[Hit], match: Match) -
     """Return the response, with as many of the first hits as were asked for."""
     # Stages that choose among hits write to the journal while these are read.
     results = tuple(islice(hits, journal.top_k))
+    # [pinned
+    if any(hit.pinned for hit in results):
+        match = "strong"
+    # ]
     used: dict[str, Mode] = {"requested": journal.mode, "default": "hybrid"}
     reason = journal.reason
     # Without any vectors, a hybrid search is all that it can be.
@@ -274,6 +281,9 @@ def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
             break
     for group in groups.values():
         best = [hit for hit in group if hit.score == group[0].score]
+        # [pinned
+        best = [hit for hit in best if hit.pinned] or best
+        # ]
         shown = max(best, key=lambda hit: hit.modified or "")
         yield shown.standing_for([hit for hit in group if hit is not shown])
     for hit in hits:

@@ -1,0 +1,95 @@
+"""Answers that the owner has pinned to a query: their documents come first, whatever else is found.
+
+The build keeps the ids of documents by the key of their query, in which case, punctuation and
+words of asking do not count: `VPN` and `what is the VPN?` are the same.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+
+from ...index.documents import DocumentRecord, Documents
+from ...index.reader import Index
+from ..candidates import Candidates, Mask
+from ..journal import Journal
+from ..results import Hit, LaneRanks, LaneScores, rank_hits
+from ..settings import IndexUnusableError, cause_of
+from ..tokens import Tokenizer, heading_term
+
+FILE = "pinned.json"  # Of an index.
+PINNED_SCORE = 1.0  # No hit may have a higher one.
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """The ids of the documents that are pinned, by the key of their query."""
+
+    documents: dict[str, list[str]]
+
+    @classmethod
+    def open(cls, index: Index) -> "Pinned":
+        """Read those of an index. Raises IndexUnusableError."""
+        path = index.layout.root / FILE
+        try:
+            pinned = json.loads(path.read_bytes())
+            return cls({str(key): [str(name) for name in ids] for key, ids in pinned.items()})
+        except (OSError, ValueError, AttributeError, TypeError) as error:
+            problem = f"{path}: unreadable: {cause_of(error)}"
+            raise IndexUnusableError(f"{problem}; this server pins answers by it") from None
+
+    # [access
+    def within(self, _documents: Mask) -> "Pinned":
+        """Return all of them: an id tells nothing, and is looked up among visible documents."""
+        return self
+
+    # ]
+
+
+def pinned_key(tokenizer: Tokenizer, query: str) -> str | None:
+    """Return the key of a query; None if it has no word that counts, or too many."""
+    return heading_term(tokenizer.tokenize_query(query)[1])
+
+
+def pin_documents(
+    hits: Iterable[Hit],
+    index: Index,
+    candidates: Candidates,
+    allowed: Mask | None,
+    query: str,
+    journal: Journal,
+) -> Iterator[Hit]:
+    """Yield the hits, best first, after those of the documents pinned to a query.
+
+    Of each the best candidate is shown, or else its first chunk, of those `allowed` (n,). They keep
+    the order of the owner, above hits with the same score.
+    """
+    key, documents = pinned_key(index.tokenizer, query), index.part(Documents)
+    ids = index.part(Pinned.open).documents.get(key or "", [])
+    named = filter(None, map(documents.find, ids))
+    found = (_find_hit(index, document, candidates, allowed) for document in named)
+    pinned = [replace(hit, boosts={}, pinned=True) for hit in found if hit is not None]
+    if not pinned:
+        return iter(hits)
+    journal.note("pinned", documents=len(pinned))
+    shown = {hit.id for hit in pinned}
+    return chain(pinned, (hit for hit in hits if hit.id not in shown))
+
+
+def _find_hit(
+    index: Index, document: DocumentRecord, candidates: Candidates, allowed: Mask | None
+) -> Hit | None:
+    """Return the hit of a document; None if none of its chunks may be found."""
+    first, end = document.chunk_start, document.chunk_start + document.chunks
+    places = np.arange(*candidates.chunks.searchsorted([first, end]))
+    if len(places):
+        scores = np.zeros_like(candidates.scores)
+        scores[places[candidates.scores[places].argmax()]] = PINNED_SCORE
+        return next(rank_hits(index, candidates.with_scores(scores)))
+    if allowed is not None and not allowed[first:end].any():
+        return None
+    number = first if allowed is None else first + int(allowed[first:end].argmax())
+    lanes = LaneScores(None, None), LaneRanks(None, None)
+    return index.chunk_lines.read(number, Hit, PINNED_SCORE, *lanes, {})
