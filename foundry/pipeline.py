@@ -5,7 +5,7 @@ Stages are imported by what needs them, so that every command loads its own and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from foundry.serving.request import Adopted, Listening, ServeOptions
 if TYPE_CHECKING:
     from foundry.config.project import Config
     from foundry.errors import FoundryError
+    from foundry.evaluation.asked import AskedQuestions
     from foundry.evaluation.options import EvaluationOptions
     from foundry.evaluation.run import EvaluationResult
     from foundry.export.decisions import Update
@@ -144,6 +145,20 @@ def draft_questions(project: Path, file: Path) -> int:
     from foundry.indexing.versions import built_index, open_index
 
     return write_draft(open_index(built_index(_load_config(project))), file)
+
+
+def collect_questions(project: Path, logs: Sequence[Path], draft: Path | None) -> AskedQuestions:
+    """Return what people asked a server in vain, by its logs, and write a draft of questions."""
+    from foundry.config.sources import QUESTIONS_NAME
+    from foundry.evaluation.asked import collect_questions, write_asked
+    from foundry.indexing.versions import built_index, open_index
+
+    config = _load_config(project)
+    index = open_index(built_index(config))
+    found = collect_questions(index, logs, config.root / QUESTIONS_NAME)
+    if draft is not None:
+        write_asked(found.questions, draft)
+    return found
 
 
 def export(

@@ -1,4 +1,4 @@
-"""The command eval: parse, call the pipeline, print."""
+"""The commands eval and questions: parse, call the pipeline, print."""
 
 from pathlib import Path
 from shlex import quote
@@ -81,3 +81,40 @@ def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **ch
         click.echo(result.describe())
     if result.failures:
         raise FoundryError("\n  ".join(["the evaluation fails:", *result.failures]))
+
+
+@click.command("questions", short_help="Draft questions from those that people asked in vain.")
+@project_argument
+@click.option(
+    "--log",
+    "logs",
+    type=_file,
+    multiple=True,
+    required=True,
+    help="A log that a server kept as QUESTION_LOG; may be repeated.",
+)
+@click.option(
+    "--draft",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A new file to write the questions to, for you to edit.",
+)
+@json_option
+def questions(project: Path, logs: tuple[Path, ...], draft: Path | None, as_json: bool) -> None:
+    """List what people asked a server that kept a log, the most frequent first.
+
+    Spellings of one question are counted together; those in questions.jsonl are left out. In a
+    draft, documents with thumbs up are relevant; the others are for you to fill in.
+    """
+    found = pipeline.collect_questions(project, logs, draft)
+    if found.bad:
+        warn(found.describe_bad(), "a line is one that a server wrote to QUESTION_LOG")
+    if as_json:
+        print_json(found.to_json())
+        return
+    click.echo(found.describe())
+    if draft is not None:
+        empty = sum(not question.relevant for question in found.questions)
+        click.echo(
+            f"{draft} written. {empty} have no relevant document yet: name some by path, or delete"
+            f" the line; then: foundry eval {quote(str(project))} --questions {quote(str(draft))}"
+        )

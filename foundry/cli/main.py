@@ -13,7 +13,7 @@ import foundry
 from foundry import pipeline
 from foundry.cli.beginning import init
 from foundry.cli.building import build, watch
-from foundry.cli.evaluation import evaluate
+from foundry.cli.evaluation import evaluate, questions
 from foundry.cli.exports import export, publish, update, verify
 from foundry.cli.inspection import doctor, inspect
 from foundry.cli.options import complain, flag, warn
@@ -140,7 +140,7 @@ def query(words: tuple[str, ...], as_json: bool, explain: bool, **chosen: Any) -
 
 GROUPS = {
     "Build and try": (init, serve, build, query),
-    "Evaluate": (evaluate, inspect),
+    "Evaluate": (evaluate, questions, inspect),
     "Export": (export, update, verify),
     "Other commands": (watch, publish, doctor),
 }

@@ -5,13 +5,12 @@ whether search works at all, not how well it serves people: who asks does not kn
 """
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from foundry.errors import FoundryError
-from foundry.evaluation.questions import Question, QuestionSet
+from foundry.evaluation.questions import Question, QuestionSet, write_lines
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
@@ -99,23 +98,14 @@ def write_draft(index: Index, file: Path) -> int:
 
     Raises FoundryError if the file is there already, or no heading is the only one of its words.
     """
-    lines = [
-        json.dumps({"query": heading, "relevant": [document]}, ensure_ascii=False)
-        for heading, document in _choose(index)
-    ]
-    if not lines:
+    drafts = [{"query": heading, "relevant": [document]} for heading, document in _choose(index)]
+    if not drafts:
         raise FoundryError(
             "the index has no headings to draft questions from",
             hint='write lines like {"query": "...", "relevant": ["path or id"]} yourself',
         )
-    try:
-        with file.open("x", encoding="utf-8") as stream:
-            stream.write("".join(f"{line}\n" for line in lines))
-    except FileExistsError:
-        raise FoundryError(
-            f"{file}: exists already", hint="name another file, or remove this one"
-        ) from None
-    return len(lines)
+    write_lines(file, drafts)
+    return len(drafts)
 
 
 def _choose(index: Index) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ path or by the id of a chunk, in a list or in an object that grades them. Querie
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -87,6 +87,18 @@ def askable_lines(file: Path) -> bytes:
     lines = (line for _, line in _lines(file, LINE_HINT))
     kept = [line for line in lines if skip_reason(json.loads(line)["query"]) is None]
     return "".join(f"{line}\n" for line in kept).encode()
+
+
+def write_lines(file: Path, questions: Iterable[Mapping[str, object]]) -> None:
+    """Write a new file of questions. Raises FoundryError if it is there already."""
+    lines = (json.dumps(question, ensure_ascii=False) for question in questions)
+    try:
+        with file.open("x", encoding="utf-8") as stream:
+            stream.write("".join(f"{line}\n" for line in lines))
+    except FileExistsError:
+        raise FoundryError(
+            f"{file}: exists already", hint="name another file, or remove this one"
+        ) from None
 
 
 def skip_reason(query: str) -> str | None:

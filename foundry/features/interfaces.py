@@ -15,6 +15,7 @@ from foundry.features.operation import (
     Hooks,
     Interface,
     Monitoring,
+    QuestionLog,
     Reloading,
     Snippets,
     Sorting,
@@ -239,6 +240,7 @@ INTERFACES: dict[str, Interface] = {
         CommandLine(),
         Hooks(),
         Monitoring(),
+        QuestionLog(),
         Reloading(),
         Access(),
     )

@@ -76,6 +76,26 @@ class Monitoring(Interface):
     environment = ("monitoring",)
 
 
+class QuestionLog(Interface):
+    """What nobody found, in a file for the owner."""
+
+    name = "question_log"
+    meaning = "Whether questions that found little are kept in the file `QUESTION_LOG`."
+    is_on = False
+    environment = ("question_log",)
+    section = "question_log"
+
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
+        """Yield what opens the file, before there is a search."""
+        del words
+        imports = {"web.questions": ("QuestionLog",)}
+        counted = ""
+        if Monitoring.name in chosen:
+            imports["web.observing"] = ("count_question",)
+            counted = "count_question"
+        yield Step(Place.START, imports, f"questions = QuestionLog.open({counted})")
+
+
 class Reloading(Interface):
     """The index that is published while the server runs, in place of the one before."""
 

@@ -46,6 +46,9 @@ REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "s
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Time to answer.", "route")
 SEARCHES = _counter("searches", "Searches.", "mode", "reason", "degraded")
 STAGE_SECONDS = _histogram("search_stage_seconds", "Time of a search, and of its stages.", "stage")
+# [question_log
+QUESTIONS = _counter("questions", "Lines for the log of questions: kept, or lost.", "result")
+# ]
 INDEX_RELOADS = _counter("index_reloads", "New indexes, opened or found unusable.", "result")
 
 _logger = logging.getLogger(__name__)
@@ -122,6 +125,13 @@ def observe_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
         _logger.log(level, "request", extra={"fields": fields})
 
 
+# [question_log
+def count_question(result: str) -> None:
+    """Count a line for the log of questions: `kept`, or `lost` because it cannot be written."""
+    QUESTIONS(result).inc()
+
+
+# ]
 def count_reload(result: str) -> None:
     """Count a new index: `ok`, or `refused` because it is unusable."""
     INDEX_RELOADS(result).inc()

@@ -1,0 +1,188 @@
+"""Makes drafts of questions from the logs of a server: what people asked, and their thumbs.
+
+A line of a log is an object: a `query` with the `match` that it had and the ids of the `documents`
+that were shown, or a `query` with a `thumb`, up or down, for the id of a `document`.
+"""
+
+import json
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from foundry.errors import RequestError
+from foundry.evaluation.questions import skip_reason, write_lines
+from foundry.runtime.index.documents import Documents
+from foundry.runtime.index.reader import Index
+from foundry.terminal import count_of, format_table, list_briefly, printable
+
+MAX_LISTED = 20
+MAX_SHOWN = 5
+"""Documents of a draft that were shown for its query, to choose among."""
+
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+_ENDS = " ?!.,;:\"'\u201c\u201d\u2018\u2019"
+
+
+@dataclass(slots=True)
+class _Lines:
+    """What the lines of one question say."""
+
+    spellings: Counter[str] = field(default_factory=Counter)
+    matches: Counter[str] = field(default_factory=Counter)
+    thumbs: Counter[str] = field(default_factory=Counter)
+    shown: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question as it was spelt most often; `asked` counts those without a strong match.
+
+    `match` is the best that it had, None if only thumbs name it. Documents are named by path, or by
+    id where several have the path; a `relevant` one has more thumbs up than down.
+    """
+
+    query: str
+    asked: int
+    match: str | None
+    relevant: tuple[str, ...]
+    shown: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a line of a draft, whose further keys are for whoever edits it."""
+        return {
+            "query": self.query,
+            "relevant": list(self.relevant),
+            "asked": self.asked,
+            "match": self.match,
+            "shown": list(self.shown),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestions:
+    """Questions, the most frequent first; `known` ones were left out, and lines that are `bad`."""
+
+    questions: tuple[AskedQuestion, ...]
+    known: int
+    bad: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as values of JSON."""
+        found = [question.to_json() for question in self.questions]
+        return {"questions": found, "known": self.known, "bad_lines": list(self.bad)}
+
+    def describe(self) -> str:
+        """Return the most frequent ones for people."""
+        rows = [("query", "asked", "match", "relevant")] + [
+            (printable(one.query), str(one.asked), one.match or "-", str(len(one.relevant)))
+            for one in self.questions[:MAX_LISTED]
+        ]
+        said = count_of(len(self.questions), "question")
+        said += f", {self.known:,} more are in questions.jsonl" if self.known else ""
+        more = len(self.questions) - MAX_LISTED
+        return "\n".join([format_table(rows), *([f"and {more:,} more"] if more > 0 else []), said])
+
+    def describe_bad(self) -> str:
+        """Return which lines were skipped."""
+        listed = list_briefly([printable(line) for line in self.bad], MAX_LISTED)
+        return f"{count_of(len(self.bad), 'line')} of the log skipped\n{listed}"
+
+
+def collect_questions(index: Index, logs: Iterable[Path], known: Path) -> AskedQuestions:
+    """Return the questions of some logs that a file of `known` ones does not have.
+
+    Raises RequestError for a log that cannot be read.
+    """
+    found: dict[str, _Lines] = defaultdict(_Lines)
+    bad: list[str] = []
+    for file in logs:
+        for number, line in enumerate(_read(file), start=1):
+            try:
+                if line.strip():
+                    _take(json.loads(line), found)
+            except (ValueError, RecursionError) as error:
+                reason = "not JSON" if isinstance(error, json.JSONDecodeError) else str(error)
+                bad.append(f"{file}, line {number}: {reason}")
+    keys = _keys_of(known)
+    documents = index.part(Documents)
+    paths = Counter(document.path for document in documents.page(limit=index.document_count))
+
+    def name(ids: Iterable[str]) -> Iterator[str]:
+        for document in filter(None, map(documents.find, ids)):
+            yield document.path if paths[document.path] == 1 else document.id
+
+    questions = [
+        AskedQuestion(
+            query=min(lines.spellings, key=lambda text: (-lines.spellings[text], text)),
+            asked=lines.matches.total(),
+            match=max(lines.matches, default=None),  # `weak` is better than `none`.
+            relevant=tuple(dict.fromkeys(name(_best(+lines.thumbs)))),
+            shown=tuple(dict.fromkeys(name(_best(lines.shown))))[:MAX_SHOWN],
+        )
+        for key, lines in found.items()
+        if key not in keys
+    ]
+    questions.sort(key=lambda one: (-one.asked, -len(one.relevant), one.query))
+    return AskedQuestions(tuple(questions), len(found.keys() & keys), tuple(bad))
+
+
+def write_asked(questions: Sequence[AskedQuestion], file: Path) -> None:
+    """Write a new file of questions, for somebody to fill in. Raises FoundryError."""
+    write_lines(file, (question.to_json() for question in questions))
+
+
+def _read(file: Path) -> list[bytes]:
+    try:
+        return file.read_bytes().split(b"\n")
+    except OSError as error:
+        raise RequestError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _take(values: object, found: dict[str, _Lines]) -> None:
+    """Add what a line says. Raises ValueError for what is no line of a log."""
+    if not isinstance(values, dict) or not isinstance(values.get("query"), str):
+        raise ValueError("no object with a query")
+    query = _BLANK.sub(" ", values["query"].encode(errors="ignore").decode()).strip()
+    key = _key(query)
+    if skip_reason(query) or not key:
+        raise ValueError("the query cannot be asked")
+    if "thumb" in values:
+        thumb, document = values["thumb"], values.get("document")
+        if thumb not in ("up", "down") or not isinstance(document, str):
+            raise ValueError("thumb must be up or down, for a document")
+        found[key].thumbs[document] += 1 if thumb == "up" else -1
+    else:
+        match, documents = values.get("match"), values.get("documents")
+        if match not in ("weak", "none") or not _are_texts(documents):
+            raise ValueError("needs match, weak or none, and documents; or a thumb")
+        found[key].matches[match] += 1
+        found[key].shown.update(documents)
+    found[key].spellings[query] += 1
+
+
+def _are_texts(values: object) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _key(query: str) -> str:
+    """Return what spellings of one question share."""
+    return " ".join(unicodedata.normalize("NFKC", query).casefold().split()).strip(_ENDS)
+
+
+def _keys_of(known: Path) -> Collection[str]:
+    """Return the keys of a person's questions, as far as their file can be read."""
+    keys = set()
+    for line in known.read_bytes().split(b"\n") if known.is_file() else ():
+        try:
+            keys.add(_key(json.loads(line)["query"]))
+        except (ValueError, LookupError, TypeError, RecursionError):
+            continue
+    return keys
+
+
+def _best(counts: Counter[str]) -> list[str]:
+    return sorted(counts, key=lambda name: (-counts[name], name))

@@ -1,0 +1,227 @@
+"""Keeps questions that found little, and thumbs of readers, in a file for the server's owner alone.
+
+QUESTION_LOG names the file; without it nothing is kept. A line is an object of JSON in ASCII: a
+query with its day, how well the best match fits, and the documents that were shown; or a query with
+a document and a thumb. Nothing in it says who asked, but what people write into a query. A thread
+of each process appends to the file, so no search waits for a disk or fails with it; what it holds
+back when the process ends is lost.
+"""
+
+import errno
+import fcntl
+import json
+import logging
+import math
+import os
+import re
+import stat
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import wraps
+from pathlib import Path
+from queue import Empty, Full, Queue
+from typing import Any
+
+from ..index.reader import PACKAGED_INDEX
+from ..retrieval.results import SearchResponse
+from ..retrieval.settings import ConfigurationError, read_variable
+
+VARIABLE = "QUESTION_LOG"
+MAX_FILE_BYTES = 8 * 1024 * 1024  # A longer file is put aside as `.1`, in place of the one before.
+TYPING_SECONDS = 10.0  # The page searches while somebody types; what is typed last is kept.
+MAX_HELD, MAX_WAITING = 100, 1_000  # Lines; beyond the latter they are lost.
+MAX_QUERY_CHARACTERS, MAX_DOCUMENTS = 500, 10
+
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+_logger = logging.getLogger(__name__)
+
+Count = Callable[[str], None]
+"""Told of each line: `kept`, or `lost` because it could not be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line to write; a question waits, and one with a strong match has nothing to write."""
+
+    content: bytes = b""
+    question: str = ""
+    due: float = 0.0
+
+    def replaces(self, other: "_Line") -> bool:
+        """Return whether another question was this one, still being typed."""
+        own, its = self.question, other.question
+        return own.startswith(its) or its.startswith(own)
+
+
+class QuestionLog:
+    """The file, if there is one, and the lines that wait to be written to it."""
+
+    def __init__(self, file: Path | None, count: Count = lambda _result: None) -> None:
+        """Write nothing yet."""
+        self.file = file
+        self._count = count
+        self._lines: Queue[_Line | None] = Queue(MAX_WAITING)
+        self._held: list[_Line] = []
+        self._lock = threading.Lock()
+        self._process = 0
+        self._descriptor: int | None = None
+        self._is_failing = self._is_cut = False
+
+    @classmethod
+    def open(cls, count: Count = lambda _result: None) -> "QuestionLog":
+        """Return that of the environment. Raises ConfigurationError for a place that is taken."""
+        written = read_variable(VARIABLE)
+        if written is None:
+            _logger.warning("no questions are kept: %s is not set", VARIABLE)
+            return cls(None, count)
+        file, package = Path(written), Path(__file__).parents[1]
+        taken = [package, Path(os.environ.get("INDEX_DIR") or PACKAGED_INDEX)]
+        if (package.parent / "SHA256SUMS").exists():
+            taken.append(package.parent)
+        if not file.is_absolute() or any(
+            file.resolve().is_relative_to(folder.resolve()) for folder in taken
+        ):
+            hint = "name one like /var/lib/questions.jsonl, outside the server and its index"
+            raise ConfigurationError(f"{VARIABLE}: {written} is no place for a file", hint=hint)
+        return cls(file, count)
+
+    def keep(self, search: Callable[..., SearchResponse]) -> Callable[..., SearchResponse]:
+        """Return a search whose questions without a strong match are kept."""
+        if self.file is None:
+            return search
+
+        @wraps(search)
+        def kept(query: str, *arguments: Any, **options: Any) -> SearchResponse:
+            response = search(query, *arguments, **options)
+            question, due = _plain(query), time.monotonic() + TYPING_SECONDS
+            if response.match != "strong":
+                shown = dict.fromkeys(hit.document_id for hit in response.hits)
+                content = _encode(
+                    question,
+                    match=response.match,
+                    mode=response.mode,
+                    results=len(response.hits),
+                    documents=[*shown][:MAX_DOCUMENTS],
+                )
+                self._put(_Line(content, question.casefold(), due))
+            elif self._held or self._lines.unfinished_tasks:
+                self._put(_Line(question=question.casefold(), due=due))
+            return response
+
+        return kept
+
+    def add_thumb(self, query: str, document: str, thumb: str) -> None:
+        """Keep what a reader thinks of a document that a query has found."""
+        if self.file is not None:
+            self._put(_Line(_encode(_plain(query), document=document, thumb=thumb)))
+
+    def wait(self) -> None:
+        """Wait until every line has been written or lost."""
+        if self._process == os.getpid():
+            self._lines.put(None)
+            self._lines.join()
+
+    def _put(self, line: _Line) -> None:
+        with self._lock:
+            # Neither a thread nor what waits for one outlives the fork that makes a worker.
+            if self._process != os.getpid():
+                self._process, self._lines, self._held = os.getpid(), Queue(MAX_WAITING), []
+                threading.Thread(target=self._write_all, name="questions", daemon=True).start()
+        try:
+            self._lines.put_nowait(line)
+        except Full:
+            self._count("lost")
+
+    def _write_all(self) -> None:
+        while True:
+            wait = max(0.0, self._held[0].due - time.monotonic()) if self._held else None
+            try:
+                line = self._lines.get(timeout=wait)
+            except Empty:
+                self._write_due(time.monotonic())
+                continue
+            if line is None:
+                self._write_due(math.inf)
+            elif not line.question:
+                self._try_to_write(line.content)
+            else:
+                self._held = [other for other in self._held if not line.replaces(other)]
+                self._held += [line] if line.content else []
+                self._write_due(time.monotonic())
+            self._lines.task_done()
+
+    def _write_due(self, now: float) -> None:
+        while self._held and (self._held[0].due <= now or len(self._held) > MAX_HELD):
+            self._try_to_write(self._held.pop(0).content)
+
+    def _try_to_write(self, line: bytes) -> None:
+        try:
+            self._write(line)
+            self._is_failing = False
+            self._count("kept")
+        except OSError as error:
+            if not self._is_failing:
+                _logger.error("questions are lost: %s: %s", self.file, error.strerror)
+            self._is_failing = True
+            self._count("lost")
+
+    def _write(self, line: bytes) -> None:
+        # What a full disk has cut ends there.
+        line = b"\n" + line if self._is_cut else line
+        written = os.write(self._open(), line)
+        self._is_cut = written < len(line)
+        if self._is_cut:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def _open(self) -> int:
+        """Return the file, opened to append; one that is full is put aside."""
+        assert self.file is not None
+        while True:
+            if self._descriptor is None:
+                self._descriptor = _open_private(self.file)
+            descriptor = self._descriptor
+            if self._is_current(descriptor):
+                if os.fstat(descriptor).st_size < MAX_FILE_BYTES:
+                    return descriptor
+                # Another process may be about to do the same, or have done it.
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if self._is_current(descriptor):
+                    self.file.replace(f"{self.file}.1")
+            self._descriptor = None
+            os.close(descriptor)
+
+    def _is_current(self, descriptor: int) -> bool:
+        """Return whether the name still stands for an open file, which its owner may remove."""
+        assert self.file is not None
+        try:
+            return os.path.samestat(self.file.lstat(), os.fstat(descriptor))
+        except FileNotFoundError:
+            return False
+
+
+def _plain(query: str) -> str:
+    return _BLANK.sub(" ", query).strip()[:MAX_QUERY_CHARACTERS]
+
+
+def _encode(query: str, **told: object) -> bytes:
+    day = datetime.now(UTC).date().isoformat()
+    return json.dumps({"day": day, "query": query, **told}, separators=(",", ":")).encode() + b"\n"
+
+
+def _open_private(file: Path) -> int:
+    """Open a file that only its owner may read, and no link. Raises OSError."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(file, flags, 0o600)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        if stat.S_IMODE(mode) & 0o077:
+            os.fchmod(descriptor, 0o600)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor

@@ -1,0 +1,300 @@
+"""The log of questions: what is kept, where, and what happens if nothing can be."""
+
+import json
+import logging
+import os
+import resource
+import stat
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from foundry.runtime.retrieval.settings import ConfigurationError
+from foundry.runtime.web import questions
+from foundry.runtime.web.questions import VARIABLE, QuestionLog
+
+
+def search(match: str, *documents: str) -> Callable[..., Any]:
+    hits = [SimpleNamespace(document_id=name) for name in documents]
+    found = SimpleNamespace(match=match, mode="hybrid", hits=hits)
+    return lambda _query, _top_k=10, **_options: found
+
+
+def today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text("ascii").splitlines() if line]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "questions.jsonl"
+
+
+@pytest.fixture
+def counts() -> Counter[str]:
+    return Counter()
+
+
+@pytest.fixture
+def log(file: Path, counts: Counter[str]) -> QuestionLog:
+    return QuestionLog(file, lambda result: counts.update([result]))
+
+
+def test_a_question_without_a_strong_match_is_kept(
+    log: QuestionLog, file: Path, counts: Counter[str]
+) -> None:
+    asked = log.keep(search("weak", "d2", "d1", "d2"))
+    found = asked("where is\nthe \x1b[31mseal \u202e?", 3, mode="hybrid")
+    assert found.match == "weak"
+    log.keep(search("strong", "d1"))("known")
+    log.keep(search("none"))("x" * 600)
+    log.wait()
+    day = today()
+    assert read(file) == [
+        {
+            "day": day,
+            "query": "where is the [31mseal \u202e?",
+            "match": "weak",
+            "mode": "hybrid",
+            "results": 3,
+            "documents": ["d2", "d1"],
+        },
+        {
+            "day": day,
+            "query": "x" * 500,
+            "match": "none",
+            "mode": "hybrid",
+            "results": 0,
+            "documents": [],
+        },
+    ]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert counts == {"kept": 2}
+
+
+def test_as_many_documents_are_named_as_somebody_looks_at(log: QuestionLog, file: Path) -> None:
+    log.keep(search("weak", *(f"d{number}" for number in range(30))))("seal")
+    log.wait()
+    (line,) = read(file)
+    assert (line["results"], line["documents"]) == (30, [f"d{number}" for number in range(10)])
+
+
+def test_without_a_file_nothing_is_kept(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    log = QuestionLog.open()
+    assert caplog.messages == ["no questions are kept: QUESTION_LOG is not set"]
+    asked = search("none")
+    assert log.keep(asked) is asked
+    log.add_thumb("seal", "d1", "up")
+    log.wait()
+
+
+def test_of_what_somebody_types_the_last_question_is_kept(log: QuestionLog, file: Path) -> None:
+    weak, strong = log.keep(search("weak")), log.keep(search("strong"))
+    for query in ("How", "How do", "other", "how do I?", "how do I??", "how do I?"):
+        weak(query)
+    weak("pump")
+    strong("pumps")
+    log.wait()
+    assert [line["query"] for line in read(file)] == ["other", "how do I?"]
+    # What was kept before is no longer being typed.
+    weak("how do I? Now")
+    strong("nothing like it")
+    log.wait()
+    assert [line["query"] for line in read(file)] == ["other", "how do I?", "how do I? Now"]
+
+
+def test_a_question_waits_for_more_until_it_is_due_or_too_many_wait(
+    log: QuestionLog, file: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "MAX_HELD", 3)
+    asked = log.keep(search("none"))
+    for query in "abcde":
+        asked(query)
+    log._lines.join()
+    assert [line["query"] for line in read(file)] == ["a", "b"]
+    monkeypatch.setattr(questions, "TYPING_SECONDS", 0.0)
+    log.wait()
+    log.keep(search("none"))("f")
+    log._lines.join()
+    assert [line["query"] for line in read(file)] == [*"abcdef"]
+
+
+def test_a_thumb_is_kept_at_once(log: QuestionLog, file: Path) -> None:
+    log.keep(search("weak"))("seal")
+    log.add_thumb("seal\t", "d1", "down")
+    log._lines.join()
+    expected = {"day": today(), "query": "seal", "document": "d1", "thumb": "down"}
+    assert read(file) == [expected]
+
+
+@pytest.mark.parametrize("place", ["questions.jsonl", "package", "index", "export"])
+def test_a_file_in_the_server_or_its_index_is_refused(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = Path(questions.__file__).parents[1]
+    index = tmp_path / "index"
+    index.mkdir()
+    (tmp_path / "link").symlink_to(index)
+    monkeypatch.setenv("INDEX_DIR", str(index))
+    named = {
+        "package": str(package / "x" / ".." / "questions.jsonl"),
+        "index": str(tmp_path / "link" / "questions.jsonl"),
+        "export": str(tmp_path / "export" / "questions.jsonl"),
+    }
+    if place == "export":
+        other = tmp_path / "export" / "notes" / "web"
+        other.mkdir(parents=True)
+        (tmp_path / "export" / "SHA256SUMS").touch()
+        monkeypatch.setattr(questions, "__file__", str(other / "questions.py"))
+    monkeypatch.setenv(VARIABLE, named.get(place, place))
+    with pytest.raises(ConfigurationError, match=f"^{VARIABLE}: .* is no place for a file$"):
+        QuestionLog.open()
+
+
+def test_any_other_place_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("INDEX_DIR", raising=False)
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "q"))
+    assert QuestionLog.open().file == tmp_path / "q"
+
+
+def test_a_full_file_is_put_aside_in_place_of_the_one_before(
+    log: QuestionLog, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "MAX_FILE_BYTES", 170)
+    for number in range(9):
+        log.add_thumb(f"question {number}", "d1", "up")
+    log.wait()
+    before, now = read(Path(f"{file}.1")), read(file)
+    # Two lines of some 80 bytes fit, and the third exceeds the limit.
+    assert [line["query"] for line in [*before, *now]] == [f"question {n}" for n in range(3, 9)]
+    assert [line["query"] for line in now] == [f"question {n}" for n in range(6, 9)]
+    assert {each.name for each in file.parent.iterdir()} == {"questions.jsonl", "questions.jsonl.1"}
+
+
+def test_what_the_owner_removes_or_another_process_puts_aside_is_begun_anew(
+    log: QuestionLog, file: Path
+) -> None:
+    log.add_thumb("one", "d1", "up")
+    log.wait()
+    file.rename(f"{file}.1")
+    log.add_thumb("two", "d1", "up")
+    log.wait()
+    file.unlink()
+    log.add_thumb("three", "d1", "up")
+    log.wait()
+    assert [line["query"] for line in read(file)] == ["three"]
+    assert [line["query"] for line in read(Path(f"{file}.1"))] == ["one"]
+
+
+def test_each_worker_appends_whole_lines(log: QuestionLog, file: Path) -> None:
+    log.add_thumb("parent", "d1", "up")
+    log.wait()
+    workers = []
+    for worker in range(3):
+        if (pid := os.fork()) == 0:
+            for number in range(200):
+                log.add_thumb(f"{worker} {number} " + "x" * 300, "d1", "up")
+                if number % 50 == 0:
+                    log.wait()
+            log.wait()
+            os._exit(0)
+        workers.append(pid)
+    assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in workers] == [0, 0, 0]
+    lines = read(file)
+    assert len(lines) == 601
+    for worker in range(3):
+        own = [line["query"].split()[1] for line in lines if line["query"].startswith(f"{worker} ")]
+        assert own == [str(number) for number in range(200)]
+
+
+def test_a_failure_is_said_once_until_it_ends(
+    tmp_path: Path, counts: Counter[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "absent" / "questions.jsonl"
+    log = QuestionLog(file, lambda result: counts.update([result]))
+    asked = log.keep(search("none"))
+    for query in "abc":
+        assert asked(query).match == "none"
+    log.wait()
+    said = f"questions are lost: {file}: No such file or directory"
+    assert (caplog.messages, counts) == ([said], {"lost": 3})
+    assert caplog.records[0].levelno == logging.ERROR
+    file.parent.mkdir()
+    asked("seal")
+    log.wait()
+    assert (len(read(file)), counts["kept"], len(caplog.messages)) == (1, 1, 1)
+
+
+def test_what_a_full_disk_has_cut_ends_there(
+    log: QuestionLog, file: Path, counts: Counter[str]
+) -> None:
+    log.add_thumb("whole", "d1", "up")
+    log.wait()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 10, hard))
+    try:
+        log.add_thumb("cut", "d1", "up")
+        log.add_thumb("lost", "d1", "up")
+        log.wait()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    log.add_thumb("after", "d1", "up")
+    log.wait()
+    whole, cut, after = file.read_text().splitlines()
+    assert (json.loads(whole)["query"], json.loads(after)["query"]) == ("whole", "after")
+    assert len(cut) == 10
+    assert counts == {"kept": 2, "lost": 2}
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_only_a_regular_file_is_written_to(
+    kind: str, log: QuestionLog, file: Path, counts: Counter[str]
+) -> None:
+    other = file.with_name("other")
+    other.touch(0o644)
+    if kind == "link":
+        file.symlink_to(other)
+    elif kind == "pipe":
+        os.mkfifo(file)
+    else:
+        file.mkdir()
+    log.add_thumb("seal", "d1", "up")
+    log.wait()
+    assert (counts, other.read_bytes()) == ({"lost": 1}, b"")
+
+
+def test_a_file_that_others_may_read_is_closed_to_them(log: QuestionLog, file: Path) -> None:
+    file.touch(0o644)
+    log.add_thumb("seal", "d1", "up")
+    log.wait()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_more_lines_than_can_wait_are_lost(
+    file: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "MAX_WAITING", 5)
+    os.mkfifo(file)
+    # A reader that does not read: the thread waits, and nothing else does.
+    reader = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
+    monkeypatch.setattr(questions, "_open_private", lambda _file: os.open(file, os.O_WRONLY))
+    monkeypatch.setattr(questions.fcntl, "flock", lambda *_: None)
+    log = QuestionLog(file, lambda result: counts.update([result]))
+    for _ in range(5_000):
+        log.add_thumb("x" * 400, "d1", "up")
+    assert counts["lost"] > 4_000
+    os.set_blocking(reader, True)
+    while sum(counts.values()) < 5_000:
+        os.read(reader, 1 << 16)
+    os.close(reader)

@@ -1,0 +1,110 @@
+"""The log of questions in a server that has chosen it, and in one that has not."""
+
+import importlib
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from click.testing import CliRunner
+from conftest import CONFIG, MakeProject, Project
+from small_indexes import imported
+from starlette.testclient import TestClient
+
+from foundry.cli.main import main
+
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
+FILES = {
+    "pumps.md": "# Pumps\n\nA pump has a seal, which is replaced every year.",
+    "valves.md": "# Valves\n\nA valve has a stem. Oil it.",
+}
+CHOSEN = f"{CONFIG}\n[server]\nquestion_log = true\n"
+TOKEN = "secret-" + "x" * 40
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("QUESTION_LOG", str(tmp_path / "questions.jsonl"))
+    monkeypatch.setenv("API_TOKENS", TOKEN)
+    return tmp_path / "questions.jsonl"
+
+
+@pytest.fixture
+def project(make_project: MakeProject) -> Project:
+    made = make_project(FILES, config=CHOSEN)
+    made.succeed("build", "--quiet")
+    return made
+
+
+@contextmanager
+def served(project: Project) -> Iterator[tuple[ModuleType, TestClient]]:
+    """The package of an export, and a client of its application."""
+    with imported(project.export(), "notes") as package:
+        app = importlib.import_module("notes.app").create_app()
+        # Nobody types here.
+        vars(importlib.import_module("notes.web.questions"))["TYPING_SECONDS"] = 0.0
+        headers = {"Authorization": f"Bearer {TOKEN}", "User-Agent": "tell-tale"}
+        with TestClient(app, base_url="http://127.0.0.1:8000", headers=headers) as client:
+            yield package, client
+
+
+def test_what_nobody_found_is_kept_through_every_interface(project: Project, file: Path) -> None:
+    with served(project) as (_, client):
+        search = {"query": "who pays for parking permits", "top_k": 1}
+        found = client.post("/search", json=search).json()
+        client.get("/search?q=seal")
+        asked = {"messages": [{"role": "user", "content": "where is the canteen of the ministry"}]}
+        client.post("/chat", json=asked)
+        call = {"name": "search", "arguments": {"query": "quarterly figures"}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        accepted = {"Accept": "application/json, text/event-stream"}
+        client.post("/mcp", json=message, headers=accepted)
+        wait_for(client, 3)
+    assert found["match"] != "strong"
+    lines = [json.loads(line) for line in file.read_text("ascii").splitlines()]
+    assert [line["query"] for line in lines] == [
+        "who pays for parking permits",
+        "where is the canteen of the ministry",
+        "quarterly figures",
+    ]
+    assert lines[0].keys() == {"day", "query", "match", "mode", "results", "documents"}
+    assert (lines[0]["match"], lines[0]["results"]) == (found["match"], len(found["results"]))
+    assert lines[0]["documents"] == [hit["document_id"] for hit in found["results"]]
+    told = file.read_text("ascii")
+    assert not any(secret in told for secret in (TOKEN, "tell-tale", "testclient", "127.0.0.1"))
+    # The export is as it was, and its questions can be drafted.
+    result = CliRunner().invoke(main, ["verify", str(project.root / "dist" / "notes")])
+    assert result.exit_code == 0, result.output
+    assert "quarterly figures" in project.succeed("questions", "--log", str(file)).stdout
+
+
+def wait_for(client: TestClient, count: int) -> None:
+    """Wait until so many lines were written, which is counted."""
+    for _ in range(3_000):
+        if f'questions_total{{result="kept"}} {count}.0' in client.get("/metrics").text:
+            return
+        time.sleep(0.01)
+    raise AssertionError("the lines were not written")
+
+
+def test_without_a_file_a_server_answers_all_the_same(
+    project: Project, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("QUESTION_LOG")
+    with served(project) as (_, client):
+        assert client.get("/search?q=parking").status_code == 200
+        assert "questions_total{" not in client.get("/metrics").text
+    assert not file.exists()
+
+
+def test_a_server_that_has_not_chosen_it_has_nothing_of_it(make_project: MakeProject) -> None:
+    project = make_project(FILES)
+    project.succeed("build", "--quiet")
+    export = project.export()
+    texts = (path.read_bytes() for path in export.rglob("*") if path.is_file())
+    assert not any(b"QUESTION_LOG" in text or b"web.questions" in text for text in texts)
+    assert not (export / "notes" / "web" / "questions.py").exists()
