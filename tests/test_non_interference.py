@@ -55,6 +55,7 @@ boilerplate = "keep"
 openai = true
 sorting = true
 folders = true
+question_log = true
 chat_requests_per_minute = 0
 access = true
 access_rules = [{ name = "open", filters = { tags = "shop" } }]
@@ -147,6 +148,13 @@ INTERFACES: Mapping[str, list[tuple[str, str, Any]]] = {
         *asked(facets=True, mode="keyword", filters={"team": "shop"}),
     ],
     "`POST /search`, by date": asked(sort="date"),
+    "`/thumbs`": [
+        *gets("/thumbs"),
+        *(
+            ("POST", "/thumbs", {"query": "seal", "id": each, "thumb": "up"})
+            for each in (*CHUNKS, *DOCUMENTS)
+        ),
+    ],
     "`GET /search`": [("GET", "/search", {"q": query, "top_k": 3}) for query in QUERIES],
     "refused requests": [
         *asked(filters={"source": "vault"}),

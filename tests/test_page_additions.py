@@ -11,6 +11,7 @@ from browsers import Visit, browser, playwright, visit
 from conftest import Project
 from pptx import Presentation
 from servers import get, in_checkout, serving
+from waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
 
@@ -53,6 +54,13 @@ keyword = 0.01
 
 [search.understanding]
 rewrite = true
+
+[[search.pinned.answers]]
+query = "slides"
+document = "course.pptx"
+
+[server]
+question_log = true
 """
 PRIMING = (
     "The pump in the lower hall is primed by hand before the first shift begins. Whoever primes it"
@@ -73,6 +81,7 @@ class Served:
 
     running: Any
     address: str
+    log: Path
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +96,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     write_slides(root / "notes" / "course.pptx", ["Welcome", "The gauge shows bar", "Questions"])
     project = Project(root)
     project.succeed("build", "--quiet")
-    with browser() as running, serving(in_checkout(project.export())) as address:
-        yield Served(running, address)
+    log, export = root / "questions.jsonl", in_checkout(project.export())
+    with browser() as running, serving(export, QUESTION_LOG=str(log)) as address:
+        yield Served(running, address, log)
 
 
 @pytest.fixture
@@ -125,6 +135,37 @@ def test_result_shows_its_passage_and_what_it_stands_for(tab: Visit) -> None:
     tab.see("#heading", "umps")
     tab.settle()
     assert tab.page.locator("main img").count() == 0
+
+
+def test_what_the_owner_pinned_comes_first_and_says_so(tab: Visit) -> None:
+    tab.go("/?q=Slides")
+    result = tab.page.locator("#results > li").first
+    playwright.expect(result.locator(".where")).to_contain_text("course.pptx")
+    playwright.expect(result.locator(".where")).to_contain_text("pinned by the owner")
+    tab.page.click("#explanation summary")
+    tab.see("#explained", "comes first: the owner pinned it to this query.")
+    tab.see("#explained", "1 document pinned to this query by the owner.")
+
+
+def test_thumbs_are_for_the_owner(served: Served, tab: Visit) -> None:
+    tab.go("/?q=who+primes+the+pump&mode=keyword")
+    result = tab.page.locator("#results > li").first
+    up, down = (
+        result.get_by_role("button", name=name, exact=True) for name in ("Helpful", "Not helpful")
+    )
+    for button, other in ((up, down), (down, up)):
+        button.click()
+        playwright.expect(button).to_have_attribute("aria-pressed", "true")
+        playwright.expect(other).to_have_attribute("aria-pressed", "false")
+    tab.see(".thumbs", "Noted for the owner.")
+    answer = get(f"{tab.address}/search?q=who+primes+the+pump&mode=keyword")
+    wait_until(lambda: served.log.read_text().count("thumb") == 2)
+    lines = [json.loads(line) for line in served.log.read_text().splitlines() if "thumb" in line]
+    assert [line["thumb"] for line in lines] == ["up", "down"]
+    document = answer["results"][0]["document_id"]
+    assert {(line["query"], line["document"]) for line in lines} == {
+        ("who primes the pump", document)
+    }
 
 
 def test_factors_and_stages_are_told(tab: Visit) -> None:

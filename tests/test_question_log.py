@@ -82,6 +82,40 @@ def test_what_nobody_found_is_kept_through_every_interface(project: Project, fil
     assert "quarterly figures" in project.succeed("questions", "--log", str(file)).stdout
 
 
+def test_thumbs_are_kept_for_passages_that_there_are(project: Project, file: Path) -> None:
+    with served(project) as (_, client):
+        assert client.get("/thumbs").json() == {"kept": True}
+        hit = client.get("/search?q=seal").json()["results"][0]
+        thumb = {"query": "seal", "id": hit["id"], "thumb": "up"}
+        assert client.post("/thumbs", json=thumb).json() == {"kept": True}
+        for wrong in (
+            {"id": "absent"},
+            {"id": hit["document_id"]},
+            {"id": ""},
+            {"id": "x" * 5_000},
+            {"thumb": "sideways"},
+            {"query": " "},
+            {"query": "x" * 2_001},
+            {"comment": "free text"},
+        ):
+            refused = client.post("/thumbs", json={**thumb, **wrong})
+            assert refused.status_code == 422, wrong
+        elsewhere = {"Origin": "https://elsewhere.example"}
+        assert client.post("/thumbs", json=thumb, headers=elsewhere).status_code == 403
+        plain = client.post("/thumbs", content=json.dumps(thumb))
+        assert plain.status_code == 415
+        stranger = {"Authorization": "Bearer " + "y" * 40}
+        assert client.post("/thumbs", json=thumb, headers=stranger).status_code == 401
+        wait_for(client, 1)
+    (line,) = [json.loads(line) for line in file.read_text("ascii").splitlines()]
+    assert line.pop("day").count("-") == 2
+    assert line == {"query": "seal", "document": hit["document_id"], "thumb": "up"}
+    drafts = json.loads(project.succeed("questions", "--log", str(file), "--json").stdout)
+    assert [(one["query"], one["relevant"]) for one in drafts["questions"]] == [
+        ("seal", ["pumps.md"])
+    ]
+
+
 def wait_for(client: TestClient, count: int) -> None:
     """Wait until so many lines were written, which is counted."""
     for _ in range(3_000):
@@ -97,6 +131,10 @@ def test_without_a_file_a_server_answers_all_the_same(
     monkeypatch.delenv("QUESTION_LOG")
     with served(project) as (_, client):
         assert client.get("/search?q=parking").status_code == 200
+        hit = client.get("/search?q=seal").json()["results"][0]
+        thumb = {"query": "seal", "id": hit["id"], "thumb": "up"}
+        assert client.post("/thumbs", json=thumb).json() == {"kept": False}
+        assert client.get("/thumbs").json() == {"kept": False}
         assert "questions_total{" not in client.get("/metrics").text
     assert not file.exists()
 
@@ -105,6 +143,8 @@ def test_a_server_that_has_not_chosen_it_has_nothing_of_it(make_project: MakePro
     project = make_project(FILES)
     project.succeed("build", "--quiet")
     export = project.export()
-    texts = (path.read_bytes() for path in export.rglob("*") if path.is_file())
-    assert not any(b"QUESTION_LOG" in text or b"web.questions" in text for text in texts)
-    assert not (export / "notes" / "web" / "questions.py").exists()
+    files = [path for path in export.rglob("*") if path.is_file()]
+    words = b"QUESTION_LOG", b"web.questions", b"thumbs.js", b'"/thumbs"'
+    assert not any(word in path.read_bytes() for path in files for word in words)
+    left_out = {"questions.py", "thumbs.py", "thumbs.js", "thumbs.css"}
+    assert not left_out & {path.name for path in files if path.parent.name != "data"}

@@ -42,6 +42,7 @@ TABLES = "\n".join(
         "[search.facets]",
         '[build]\nduplicates = "keep"',
         '[server]\naccess = true\naccess_default = "nothing"\nopenai = true\nfolders = true',
+        "question_log = true",
         *(
             f'[[server.access_rules]]\nname = "{name}"\nfilters = {{ '
             + ", ".join(f"{key} = {json.dumps(value)}" for key, value in filters.items())
@@ -164,6 +165,8 @@ def requests_to(path: str, method: str, ids: Sequence[str], query: str) -> list[
             ]
         ],
         "GET /search": [{"params": {"q": f'{question} -lamp "seal"'}} for question in questions],
+        "GET /thumbs": [{}],
+        "POST /thumbs": [{"json": {"query": query, "id": one, "thumb": "up"}} for one in ids],
         "GET /documents": [{}, {"params": {"offset": 1, "limit": 2}}],
         "GET /folders": [{}, {"params": {"path": "notes/"}}],
         "GET /sources": [{}],
@@ -319,6 +322,8 @@ def test_absent_and_invisible_cannot_be_told_apart(server: ModuleType, tmp_path:
     told("GET", "/documents/WHAT", "d0", "d7")
     told("GET", "/d/WHAT", "d0", "d7")
     told("GET", "/chunks/WHAT", "c0000000", "c0000001")
+    thumb = {"query": "seal", "id": "WHAT", "thumb": "up"}
+    told("POST", "/thumbs", "c0000000", "c0000001", json=thumb)
     told("GET", "/search", "mark0q", "mark7q", params={"q": "WHAT seal", "mode": "keyword"})
     told("GET", "/search", "PRIVATE-0", "PRIVATE-7", params={"q": "WHAT", "mode": "keyword"})
     told("POST", "/search", "s0", "s7", json={"query": "seal", "filters": {"source": "WHAT"}})

@@ -80,13 +80,17 @@ class QuestionLog(Interface):
     """What nobody found, in a file for the owner."""
 
     name = "question_log"
-    meaning = "Whether questions that found little are kept in the file `QUESTION_LOG`."
+    meaning = (
+        "Whether questions that found little, and thumbs of readers, are kept in the file"
+        " `QUESTION_LOG`."
+    )
     is_on = False
+    files = ("package/page/thumbs.css", "package/page/thumbs.js")
     environment = ("question_log",)
     section = "question_log"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
-        """Yield what opens the file, before there is a search."""
+        """Yield what opens the file, before there is a search, and the route of thumbs."""
         del words
         imports = {"web.questions": ("QuestionLog",)}
         counted = ""
@@ -94,6 +98,8 @@ class QuestionLog(Interface):
             imports["web.observing"] = ("count_question",)
             counted = "count_question"
         yield Step(Place.START, imports, f"questions = QuestionLog.open({counted})")
+        routes = "app.include_router(thumb_routes(questions))"
+        yield Step(Place.ANSWER, {"web.thumbs": ("thumb_routes",)}, routes)
 
 
 class Reloading(Interface):

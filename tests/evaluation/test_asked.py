@@ -109,7 +109,7 @@ def test_a_draft_is_asked_once_it_is_filled_in(project: Project) -> None:
     assert f"{file}, line 1: relevant must name at least one document" in refused.stderr
 
 
-BAD = {
+BAD: dict[str, dict[str, Any] | str] = {
     "not JSON": "{",
     "no object with a query": "[]",
     "the query cannot be asked": {"query": " ?! ", "match": "weak", "documents": []},
@@ -119,7 +119,7 @@ BAD = {
 
 
 def test_bad_lines_are_named_and_skipped(project: Project) -> None:
-    others = [
+    others: list[dict[str, Any] | str] = [
         {"query": 5},
         {"query": "x" * 2_001, "match": "weak", "documents": []},
         {"query": "a", "match": "weak", "documents": [5]},

@@ -1,0 +1,53 @@
+"""POST /thumbs: what readers think of passages that a search has found, for the server's owner."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import StringConstraints
+
+from ..index.reader import current_index
+from ..index.records import Record
+from ..retrieval.settings import InvalidRequestError
+from .questions import QuestionLog
+from .requests import QueryText, RequestModel
+from .routes import JsonResponse, JsonRoute
+
+MAX_ID_CHARACTERS = 4_096
+
+
+class ThumbRequest(RequestModel):
+    """The body of POST /thumbs: a query, the id of a passage, and a thumb."""
+
+    query: QueryText
+    id: Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_CHARACTERS)]
+    thumb: Literal["up", "down"]
+
+
+@dataclass(frozen=True, slots=True)
+class Thumbs(Record):
+    """Whether thumbs are kept."""
+
+    kept: bool
+
+
+def thumb_routes(questions: QuestionLog) -> APIRouter:
+    """Return GET /thumbs and POST /thumbs, which keeps thumbs in the log of questions."""
+    routes = APIRouter(route_class=JsonRoute, tags=["search"])
+    kept = Thumbs(questions.file is not None)
+
+    @routes.get("/thumbs", response_model=Thumbs)
+    async def are_thumbs_kept() -> JsonResponse:
+        """Return whether the server keeps thumbs."""
+        return JsonResponse(kept)
+
+    @routes.post("/thumbs", response_model=Thumbs)
+    async def keep_thumb(request: ThumbRequest) -> JsonResponse:
+        """Keep what a reader thinks of a passage that a search has found."""
+        chunk = current_index().find_chunk(request.id)
+        if chunk is None:
+            raise InvalidRequestError("there is no passage with this id", field="id")
+        questions.add_thumb(request.query, chunk.document_id, request.thumb)
+        return JsonResponse(kept)
+
+    return routes

@@ -1,0 +1,64 @@
+"""Thumbs: only for a passage that there is, and only where they are kept."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from foundry.runtime.web import thumbs
+from foundry.runtime.web.problems import FAILURES, answer_failure
+
+PASSAGE = {"query": " seal ", "id": "c1", "thumb": "down"}
+
+
+class Log:
+    """A log of questions that keeps what it is told."""
+
+    def __init__(self, file: Path | None) -> None:
+        self.file = file
+        self.told: list[tuple[str, str, str]] = []
+
+    def add_thumb(self, query: str, document: str, thumb: str) -> None:
+        self.told.append((query, document, thumb))
+
+
+def client_of(log: Any) -> TestClient:
+    app = FastAPI(exception_handlers=dict.fromkeys(FAILURES, answer_failure))
+    app.include_router(thumbs.thumb_routes(log))
+    return TestClient(app)
+
+
+@pytest.fixture(autouse=True)
+def index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index with one passage."""
+    chunk = SimpleNamespace(document_id="d1")
+    known = SimpleNamespace(find_chunk=lambda name: chunk if name == "c1" else None)
+    monkeypatch.setattr(thumbs, "current_index", lambda: known)
+
+
+@pytest.mark.parametrize(("file", "kept"), [(Path("/x"), True), (None, False)])
+def test_a_thumb_goes_to_the_log(file: Path | None, kept: bool) -> None:
+    log = Log(file)
+    client = client_of(log)
+    assert client.get("/thumbs").json() == {"kept": kept}
+    assert client.post("/thumbs", json=PASSAGE).json() == {"kept": kept}
+    assert log.told == [("seal", "d1", "down")]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"id": "c2"}, {"id": ""}, {"id": "x" * 4_097}, {"thumb": "both"}, {"query": ""}, {"text": ""}],
+)
+def test_other_thumbs_are_refused(wrong: dict[str, str]) -> None:
+    log = Log(Path("/x"))
+    refused = client_of(log).post("/thumbs", json={**PASSAGE, **wrong})
+    assert (refused.status_code, log.told) == (422, [])
+    assert refused.headers["content-type"] == "application/problem+json"
+
+
+def test_an_id_as_long_as_it_may_be_is_looked_up() -> None:
+    refused = client_of(Log(None)).post("/thumbs", json={**PASSAGE, "id": "x" * 4_096})
+    assert "there is no passage with this id" in refused.text
