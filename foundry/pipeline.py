@@ -154,8 +154,7 @@ def collect_questions(project: Path, logs: Sequence[Path], draft: Path | None) -
     from foundry.indexing.versions import built_index, open_index
 
     config = _load_config(project)
-    index = open_index(built_index(config))
-    found = collect_questions(index, logs, config.root / QUESTIONS_NAME)
+    found = collect_questions(open_index(built_index(config)), logs, config.root / QUESTIONS_NAME)
     if draft is not None:
         write_asked(found.questions, draft)
     return found
@@ -176,13 +175,14 @@ def export(
     """
     from foundry.assembly.lock import hold_lock
     from foundry.export.compose import compose_export
+    from foundry.export.existing import warn_without_model
     from foundry.export.write import check_target, write_export
     from foundry.indexing.versions import built_index
 
     config = _load_config(project)
     built_index(config)
     target = check_target(output or config.default_export, config.root)
-    _warn_without_model(config, target, warn)
+    warn_without_model(config, target, warn)
     with hold_lock(config):
         write_export(target, compose_export(config, trust=trust, stale=stale), force=force)
     return target
@@ -220,31 +220,17 @@ def update(
     """Bring a new Foundry, configuration or index into an export that its owner has edited."""
     from foundry.assembly.lock import hold_lock
     from foundry.export.compose import compose_export
+    from foundry.export.existing import warn_without_model
     from foundry.export.update import check_origin, find_project, update_export
     from foundry.export.write import check_target
 
     config = _load_config(project or find_project(folder))
     target = check_target(folder, config.root)
     check_origin(target, config)
-    _warn_without_model(config, target, warn)
+    warn_without_model(config, target, warn)
     with hold_lock(config):
         new = compose_export(config, trust=trust, stale=stale)
         return update_export(target, new, force=force, dry_run=dry_run)
-
-
-def _warn_without_model(config: Config, target: Path, warn: Warn) -> None:
-    """Say that the chat will ask no language model, if one is named here or was until now."""
-    from foundry.export.existing import could_ask_model
-    from foundry.serving.running import model_variables
-
-    interfaces = config.server.interfaces
-    if "chat" not in interfaces or "language_model" in interfaces:
-        return
-    if model_variables() or could_ask_model(target / config.package):
-        warn(
-            "the chat of this server asks no language model, and answers with extracts",
-            "if it should ask one, set language_model = true in [server] of foundry.toml",
-        )
 
 
 def publish(project: Path, reporter: Reporter, options: PublishOptions) -> Publication:

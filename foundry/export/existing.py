@@ -8,10 +8,11 @@ machines and that nobody merges, the hash is enough.
 import bz2
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundry.config.project import Config
 from foundry.errors import ExportError
 from foundry.export.checksums import (
     CHECKSUMS,
@@ -20,6 +21,7 @@ from foundry.export.checksums import (
     list_files,
     read_checksums,
 )
+from foundry.serving.running import model_variables
 
 GENERATED = ".generated.json.bz2"
 FORMAT = 1
@@ -36,8 +38,19 @@ _SETTINGS = "/settings.json"
 """Marks the package, which holds the index."""
 
 
-def could_ask_model(package: Path) -> bool:
-    """Return whether the chat of an export, by its package, could ask a language model."""
+def warn_without_model(config: Config, target: Path, warn: Callable[[str, str], object]) -> None:
+    """Say that the chat will ask no language model, if one is named here or was until now."""
+    interfaces = config.server.interfaces
+    if "chat" not in interfaces or "language_model" in interfaces:
+        return
+    if model_variables() or _could_ask_model(target / config.package):
+        warn(
+            "the chat of this server asks no language model, and answers with extracts",
+            "if it should ask one, set language_model = true in [server] of foundry.toml",
+        )
+
+
+def _could_ask_model(package: Path) -> bool:
     try:
         return "chat_instructions" in json.loads((package / "settings.json").read_bytes())
     except (OSError, ValueError, TypeError):

@@ -52,6 +52,7 @@ const STAGES = {
   links: ({ documents }) => [`${plural(documents, "document")} linked with the best came nearer.`],
   minimum_score: ({ dropped }) => [`${plural(dropped, "passage")} below the minimum score left out.`],
   near_duplicates: ({ removed }) => [`${plural(removed, "near duplicate")} put under the passage they repeat.`],
+  pinned: ({ documents }) => [`${plural(documents, "document")} pinned to this query by the owner.`],
   document_cap: ({ left_out: count }) => [
     `${plural(count, "passage")} left out, since enough others are from the same document.`,
   ],
@@ -75,6 +76,7 @@ function sentencesOf(name, { failed, ...details }) {
 
 /** Why the first result comes first, in a sentence. */
 function firstInWords([hit]) {
+  if (hit.pinned) return `${quote(hit.title)} comes first: the owner pinned it to this query.`;
   const inLane = (name, score, rank) => {
     if (score === null || score === undefined) return null;
     if (rank === 1) return `the best by ${name} (${score.toFixed(2)})`;

@@ -2,7 +2,7 @@
 
 // One result of a search: what it is, where it is from, and what belongs to it.
 
-function resultNode(hit) {
+function resultNode(hit, asked) {
   const title = element("a", { href: placeOf(hit.document_id, hit.id), class: "hit" });
   title.append(element("bdi", {}, ...markedNodes(hit.title, hit.highlights.title)));
   const tags = hit.tags.map((tag) => {
@@ -21,6 +21,7 @@ function resultNode(hit) {
         element("p", { class: "where" }, ...joinedNodes(whereParts(hit))),
         element("p", { class: "snippet", dir: "auto" }, ...markedNodes(hit.snippet, hit.highlights.snippet, hit.snippet_code)),
         further.length ? element("div", { class: "further" }, ...further) : null,
+        window.thumbsNode?.(hit, asked) ?? null,
         tags.length ? element("ul", { class: "tags", "aria-label": "Tags" }, ...tags) : null,
       ),
       scoresNode(hit),
@@ -39,6 +40,7 @@ function whereParts(hit) {
   return [
     hit.path === hit.title ? null : isolated(hit.path),
     dateNode(hit),
+    hit.pinned ? "pinned by the owner" : null,
     about.sources?.length > 1 ? isolated(hit.source) : null,
     partOf(hit),
     path.length ? element("bdi", {}, ...path) : null,

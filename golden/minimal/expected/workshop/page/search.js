@@ -127,7 +127,7 @@ function showAnswer(answer) {
   const key = JSON.stringify(answer.results.map((hit) => hit.id)) + answer.query + answer.mode;
   if (key !== shown) {
     const place = focusedPlace();
-    results.replaceChildren(...answer.results.map(resultNode));
+    results.replaceChildren(...answer.results.map((hit) => resultNode(hit, answer.query)));
     if (place >= 0) focusResult(place);
   }
   shown = key;
