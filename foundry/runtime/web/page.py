@@ -8,7 +8,7 @@ import json
 import re
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -23,7 +23,6 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from ..index.documents import DocumentAnswer, Documents, join_chunks
-from ..index.layout import KnownItem
 from ..index.reader import Index, current_index
 from ..index.records import ChunkRecord, Place, Record, count_of
 from ..retrieval.filters import FilterColumns
@@ -139,6 +138,12 @@ def page_routes(*, chat: bool = False) -> APIRouter:
     async def about() -> JsonResponse:
         index, chosen = current_index(), settings()
         manifest, filters = index.manifest, index.part(FilterColumns)
+        known = [item.query for item in manifest.known_items[:MAX_EXAMPLES]]
+        # [has_questions
+        # Whoever may see nothing that is known gets none; a file that an edit broke is passed over.
+        with suppress(OSError, ValueError, LookupError), QUESTIONS.open("rb") as lines:
+            known = known and [json.loads(line)["query"] for line in islice(lines, MAX_EXAMPLES)]
+        # ]
         return JsonResponse(
             {
                 "title": chosen.title,
@@ -153,7 +158,7 @@ def page_routes(*, chat: bool = False) -> APIRouter:
                     {"name": name, "values": filters.known_values(name, MAX_VALUES)}
                     for name in filters.columns
                 ],
-                "examples": _examples(manifest.known_items),
+                "examples": known,
                 "semantic": manifest.dense is not None,
                 "chat": chat,
                 # [folders
@@ -182,18 +187,6 @@ def page_routes(*, chat: bool = False) -> APIRouter:
         return JsonResponse(DocumentPassages(record, links, offset, [*chunks]))
 
     return routes
-
-
-def _examples(known_items: Sequence[KnownItem]) -> list[str]:
-    """Return queries to begin with; none to callers that may see none of those that are known."""
-    queries = [item.query for item in known_items[:MAX_EXAMPLES]]
-    # [has_questions
-    # Without them, or with an edit that broke them, the pages do as well.
-    with suppress(OSError, ValueError, LookupError), QUESTIONS.open("rb") as lines:
-        asked = [str(json.loads(line)["query"]) for line in islice(lines, MAX_EXAMPLES)]
-        queries = asked if queries else []
-    # ]
-    return queries
 
 
 def is_page(scope: Scope) -> bool:
