@@ -8,9 +8,11 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from foundry.runtime.retrieval.filters import UNKNOWN_TIME
+from foundry.runtime.retrieval.filters import UNKNOWN_TIME, encode_value
 from foundry.stores.pgvector_tables import Tables
 from foundry.stores.rows import Rows
+
+_PATH = encode_value("path", "")
 
 
 def load_rows(tables: Tables, rows: Rows, chosen: NDArray[np.int64], first: int) -> None:
@@ -48,10 +50,12 @@ def _chunk_rows(
     """Yield rows of the table of chunks, as COPY takes them."""
     columns = (numbers, rows.keys[chosen], rows.codes[chosen], rows.modified[chosen], chosen)
     for row, key, code, modified, chunk in zip(*(one.tolist() for one in columns), strict=True):
-        yield struct.pack(">hiqiqiq", 5, 8, row, 8, key, 8, code)
+        yield struct.pack(">hiqiqiq", 6, 8, row, 8, key, 8, code)
         is_known = modified != UNKNOWN_TIME
         yield struct.pack(">iq", 8, modified) if is_known else struct.pack(">i", -1)
-        yield _marks(rows.marks.of_chunk(chunk))
+        marks = rows.marks.of_chunk(chunk)
+        yield _marks([mark for mark in marks if not mark.startswith(_PATH)])
+        yield _marks([mark for mark in marks if mark.startswith(_PATH)])
 
 
 def _marks(marks: Sequence[bytes]) -> bytes:

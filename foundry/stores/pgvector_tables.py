@@ -21,7 +21,7 @@ PREPARE: tuple[LiteralString, ...] = (
     "CREATE TABLE IF NOT EXISTS {pointer} (one boolean PRIMARY KEY DEFAULT true CHECK (one),"
     " version text NOT NULL REFERENCES {versions})",
     "CREATE TABLE IF NOT EXISTS {chunks} (row bigint NOT NULL, key bigint NOT NULL,"
-    " code bigint NOT NULL, modified bigint, marks bytea[] NOT NULL)",
+    " code bigint NOT NULL, modified bigint, marks bytea[] NOT NULL, paths bytea[] NOT NULL)",
     "CREATE TABLE IF NOT EXISTS {vectors} (row bigint NOT NULL,"
     " vector halfvec({dimensions}) NOT NULL, scale real NOT NULL)",
     "CREATE TABLE IF NOT EXISTS {postings} (term bigint NOT NULL, row bigint NOT NULL,"
