@@ -119,9 +119,7 @@ def _add_snippet(hit: Hit, find: FindWords, find_above: FindWords) -> None:
     pieces = [(text[start:end].strip("\n"), True)]
     if hit.path.rpartition(".")[2].lower() not in _CODE_SUFFIXES:
         # A block of code may have begun before this, or in an earlier chunk.
-        before, whole = (
-            len(re.findall(r"\n[ \t]*```", f"\n{part}")) for part in (text[:start], text)
-        )
+        before, whole = (len(re.findall("\n[ \t]*```", "\n" + one)) for one in (text[:start], text))
         is_within = before % 2 or (whole % 2 and text.endswith("\n```"))
         shown = f"\n```\n{text[start:end]}" if is_within else f"\n{columns}{text[start:end]}"
         pieces = _pieces(shown, (hit.title, *hit.section)) or _pieces(shown, ())
