@@ -1,6 +1,8 @@
 """A transformer's parts give what their definitions say, and its texts do not see each other."""
 
+import json
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from foundry.runtime.retrieval.embedding.transformer import (
     LONGEST_QUERY,
     Description,
     Transformer,
+    TransformerLayout,
     bend,
     bring_to_scale,
     part_shapes,
@@ -131,6 +134,29 @@ def test_rows_are_brought_to_one_scale() -> None:
     deviation = math.sqrt(3.5)
     first: list[float] = [-2 / deviation, -1 / deviation, 0, 3 / deviation + 1]
     assert np.allclose(rows, np.array([first, [0.0, 0.0, 0.0, 1.0]]), atol=1e-6)
+
+
+def test_great_scores_are_no_trouble() -> None:
+    shape = describe()
+    weights = draw(shape)
+    weights["0 look"] *= 100
+    vectors = Transformer(shape, PIECES, weights).embed(["pumps seal", "pump"], "query")
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
+
+
+def test_what_was_written_is_opened(tmp_path: Path) -> None:
+    shape, layout = describe(), TransformerLayout(tmp_path)
+    halves = {name: values.astype(np.float16) for name, values in draw(shape).items()}
+    layout.pieces.write_text("".join(f"{piece}\n" for piece in PIECES), encoding="utf-8")
+    layout.description.write_text(json.dumps(asdict(shape)), encoding="utf-8")
+    np.save(layout.weights, np.concatenate([values.ravel() for values in halves.values()]))
+    expected = Transformer(shape, PIECES, halves).embed(["pumps seal", "##s"], "query")
+    assert np.array_equal(
+        Transformer.open(tmp_path).embed(["pumps seal", "##s"], "query"), expected
+    )
+    layout.description.write_text(json.dumps({**asdict(shape), "format": 2}), encoding="utf-8")
+    with pytest.raises(IndexUnusableError, match="transformer of format 2"):
+        Transformer.open(tmp_path)
 
 
 def test_vector_that_is_not_finite_is_a_failure() -> None:
