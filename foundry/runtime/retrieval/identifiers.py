@@ -30,11 +30,9 @@ _OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
 _QUANTITY = re.compile(
     r"\d+(?:\.\d{1,2}|(?:[:/-]\d+)+)?(?:\.?-?[a-z]+|-[A-Z][a-z]+)*|[^\W\d_](?:\.[^\W\d_])+"
 )
-# Only where texts have another name that begins so, such as `tools/list` for `tools/destroy`.
-_PATH = re.compile(r"(?<![\w/.:-])((?:[^\W\d_]\w{2,}/)+)\w{3,}(?![\w/:-]|\.\w)")
+_PATH = re.compile(r"(?i)(?<![\w/.:-])((?:[a-z]\w{2,}/)+)\w{3,}(?![\w/:-]|\.\w)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_PIECE = re.compile(r"[^\W\d_]+|\d+")
-_LETTER = re.compile(r"[^\W\d_]")
+_PIECE, _LETTER = re.compile(r"[^\W\d_]+|\d+"), re.compile(r"[^\W\d_]")
 _OTHER_BYTES = bytes(byte for byte in range(256) if byte > 127 or not chr(byte).isalnum())
 _LEAD, _TAIL = re.compile(r"\A[\W_]*"), re.compile(r"[\W_]*\Z")
 
@@ -94,8 +92,7 @@ def finds_identifier(
     if keyword.missing_score or not is_identifier_query(query, tokens, patterns):
         return False
     wholes = {whole_terms(token) for token in find_identifiers(tokens, patterns)}
-    chunks = np.sort(keyword.chunks)
-    scores = index.keyword_lane.scores
+    chunks, scores = np.sort(keyword.chunks), index.keyword_lane.scores
     found = (np.all([scores([term], chunks) for term in whole], axis=0) for whole in wholes)
     return any(map(np.any, found)) if wholes else len(keyword) > 0
 
@@ -106,7 +103,6 @@ class _Identifier(NamedTuple):
     text: str
     terms: tuple[str, ...]
     is_told_by_terms: bool  # A text without it never has them all.
-    beginning: str = ""  # It is unknown only if texts have others that begin so.
 
 
 def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Iterator[_Identifier]:
@@ -132,8 +128,7 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
             if is_quantity:
                 terms += tuple(term for member in before for term in member.terms)
         yield _Identifier(text, terms, is_told)
-    for path in filter(lambda one: one[0].isascii(), _PATH.finditer(query)):
-        yield _Identifier(path[0], (), False, path[1].casefold())
+    yield from (_Identifier(path[0], (), False) for path in _PATH.finditer(query))
 
 
 def _companions(tokens: Sequence[Token]) -> list[Token]:
@@ -145,23 +140,20 @@ def _companions(tokens: Sequence[Token]) -> list[Token]:
 
 def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Journal) -> bool:
     frequency, terms_of = index.keyword_lane.frequency, index.tokenizer.terms
-    text, terms = identifier.text, identifier.terms
+    text, terms = identifier.text, identifier.terms or tuple(terms_of(identifier.text))
     if identifier.is_told_by_terms:
         # Also in one case throughout, as a word that has a stem: `Powershell` for `PowerShell`.
         if all(map(frequency, terms)) or all(map(frequency, terms_of(text.casefold()))):
             return True
         terms = tuple(term for term in terms_of(text) if term != terms[0])
-    beginning = identifier.beginning
-    terms = tuple(terms_of(text)) if beginning else terms
-    fewest, postings = min(map(frequency, terms), default=0), sum(map(frequency, terms))
+    alone = "" if identifier.terms else "".join(_PATH.findall(text.casefold()))
+    fewest = min(map(frequency, terms), default=0)
     if not fewest or not most_read:
-        return fewest > 0 or beginning != ""
-    read = min(postings if beginning else fewest, most_read)
-    units = SEARCH_UNITS + postings + read * TEXT_UNITS
+        return fewest > 0 or alone != ""
+    units = SEARCH_UNITS + sum(map(frequency, terms)) + min(fewest, most_read) * TEXT_UNITS
     if not journal.spend("unknown_identifiers", units):
         return True
     letters = letters_of(unicodedata.normalize("NFKC", text).casefold())
-    is_alone = beginning != ""
     for number in index.keyword_lane.search(terms, most_read).chunks:
         chunk = index.chunk(int(number))
         passage = "\n".join([*chunk.headings(), chunk.text])
@@ -169,9 +161,9 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Jo
         # To compile a pattern takes as long as to read several chunks.
         if letters in letters_of(folded) and _as_written(text).search(folded):
             return True
-        is_alone = is_alone and (beginning not in folded or beginning not in _PATH.findall(folded))
-    # Where terms do not tell, it may be in a chunk that was not read.
-    return is_alone or (not identifier.is_told_by_terms and fewest > most_read)
+        alone = "" if alone and alone in _PATH.findall(folded) else alone
+    # It may be in a chunk that was not read, or name nothing: no other begins as `tools/list` does.
+    return alone != "" or (not identifier.is_told_by_terms and fewest > most_read)
 
 
 def letters_of(text: str) -> bytes:
