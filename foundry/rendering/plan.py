@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 import foundry
@@ -15,7 +16,7 @@ from foundry.features.contributions import (
     sections_of,
 )
 from foundry.features.feature import Feature
-from foundry.features.interfaces import INTERFACES, pages_of
+from foundry.features.interfaces import INTERFACES, Page, pages_of
 from foundry.features.operation import HTTP
 from foundry.features.providers import Provider
 from foundry.features.snippet import Place, Snippet, Step
@@ -32,6 +33,9 @@ from foundry.rendering.regions import chosen_names
 PACKAGE_FOLDER = "package"
 TESTS = "tests/"
 REGISTRY_LENGTH = 100
+
+EXAMPLES = 4
+"""Questions that a search page proposes."""
 
 UNIT = "name.service"
 """The unit's template; the unit itself is called after the server."""
@@ -59,7 +63,7 @@ def plan_server(
     if not with_tests:
         files = {name: text for name, text in files.items() if not name.startswith(TESTS)}
     rendered = [name for name in files if name.endswith(".py")]
-    files[f"{package}/settings.json"] = _settings(config, query_encoder)
+    files[f"{package}/settings.json"] = _settings(config, query_encoder, questions)
     if questions is not None:
         files[f"{package}/questions.jsonl"] = questions
     chosen = chosen_names(values)
@@ -108,7 +112,7 @@ def choose_steps(config: Config, query_encoder: Provider) -> list[tuple[Feature,
 
 def plan_key(config: Config, query_encoder: Provider) -> str:
     """Return a hash over all that `plan_server` depends on, much faster than planning."""
-    digest = hashlib.sha256(_settings(config, query_encoder))
+    digest = hashlib.sha256(_settings(config, query_encoder, None))
     values = template_values(config, query_encoder, has_questions=False)
     digest.update(json.dumps(values, sort_keys=True, default=repr).encode())
     templates = templates_folder()
@@ -215,7 +219,7 @@ def written_name(template: str, package: str, name: str) -> str:
     return f"{package}/{rest}" if slash and folder == PACKAGE_FOLDER else template
 
 
-def _settings(config: Config, query_encoder: Provider) -> bytes:
+def _settings(config: Config, query_encoder: Provider, questions: bytes | None) -> bytes:
     features = choose_features(config, query_encoder)
     server = config.server.model_dump(mode="json")
     values: dict[str, object] = {
@@ -231,6 +235,9 @@ def _settings(config: Config, query_encoder: Provider) -> bytes:
     }
     if config.search.identifier_patterns:
         values["identifier_patterns"] = list(config.search.identifier_patterns)
+    if questions is not None and Page.name in config.server.interfaces:
+        asked = map(json.loads, questions.splitlines())
+        values["examples"] = [question["query"] for question in islice(asked, EXAMPLES)]
     if query_encoder.kind != "none":
         values["semantic_weight"], values["keyword_weight"] = config.weights
     if query_encoder.kind == "service":

@@ -272,6 +272,7 @@ def client(index: Index, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient
     chosen = SimpleNamespace(
         title="Notes *on* [things]",
         description="Two lines\nand <b>no</b> markup.",
+        examples=("Where is it?", "And when?"),
     )
     monkeypatch.setattr(web_page, "current_index", lambda: index)
     monkeypatch.setattr(web_page, "settings", lambda: chosen)
@@ -316,6 +317,7 @@ def test_about(client: TestClient, index: Index) -> None:
     assert (about["newest"], about["columns"]) == (None, [])
     assert about["media_types"] == index.part(FilterColumns).known_values("media_type", 10) != []
     assert about["semantic"] and about["chat"]
+    assert about["examples"] == ["Where is it?", "And when?"]
 
 
 def test_passages_come_in_pages(client: TestClient, index: Index) -> None:

@@ -107,6 +107,11 @@ class Settings:
     # [language_model
     chat_instructions: str
     # ]
+    # [has_questions
+    # [page
+    examples: tuple[str, ...]
+    # ]
+    # ]
 
 
 @cache
@@ -127,6 +132,11 @@ def settings(file: Path = SETTINGS_FILE) -> Settings:
             # ]
             # [language_model
             chat_instructions=str(values.get("chat_instructions", "")),
+            # ]
+            # [has_questions
+            # [page
+            examples=tuple(map(str, values.get("examples", ()))),
+            # ]
             # ]
         )
 

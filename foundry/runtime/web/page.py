@@ -4,12 +4,10 @@ A page holds no data, is open to all and arrives in one response. Its Content-Se
 each script and style sheet by hash, so that nothing else runs and no text can become markup.
 """
 
-import json
 import re
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
@@ -32,9 +30,6 @@ from .documents import PageParameters, require_document
 from .routes import JsonResponse
 
 FOLDER = Path(__file__).parents[1] / "page"
-# [has_questions
-QUESTIONS = FOLDER.with_name("questions.jsonl")
-# ]
 PAGE_PATHS = frozenset({"/", "/chat", "/docs", "/browse"})
 
 MAX_TAGS = 1_000
@@ -138,11 +133,10 @@ def page_routes(*, chat: bool = False) -> APIRouter:
     async def about() -> JsonResponse:
         index, chosen = current_index(), settings()
         manifest, filters = index.manifest, index.part(FilterColumns)
-        known = [item.query for item in manifest.known_items[:MAX_EXAMPLES]]
+        examples = [item.query for item in manifest.known_items[:MAX_EXAMPLES]]
         # [has_questions
-        # Whoever may see nothing that is known gets none; a file that an edit broke is passed over.
-        with suppress(OSError, ValueError, LookupError), QUESTIONS.open("rb") as lines:
-            known = known and [json.loads(line)["query"] for line in islice(lines, MAX_EXAMPLES)]
+        # A caller who may see none of the known items may not be told of these either.
+        examples = [*chosen.examples] if examples else []
         # ]
         return JsonResponse(
             {
@@ -158,7 +152,7 @@ def page_routes(*, chat: bool = False) -> APIRouter:
                     {"name": name, "values": filters.known_values(name, MAX_VALUES)}
                     for name in filters.columns
                 ],
-                "examples": known,
+                "examples": examples,
                 "semantic": manifest.dense is not None,
                 "chat": chat,
                 # [folders

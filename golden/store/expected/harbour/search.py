@@ -15,6 +15,7 @@ from .retrieval.settings import settings
 from .retrieval.tokens import query_terms
 from .store.lanes import StoredSearch, open_stored
 from .store.pgvector import open_engine
+from .store.restriction import restrict
 
 
 def search_hybrid(
@@ -43,7 +44,8 @@ def search_hybrid(
     )
 
     depth = candidate_count(top_k)
-    lanes = StoredSearch(index, terms, depth, allowed, unknown)
+    only = restrict(allowed, filters)
+    lanes = StoredSearch(index, terms, depth, only, unknown)
     if mode == "keyword":
         candidates, journal.reason = Candidates.by_keyword(lanes.keyword), "requested"
     elif (

@@ -88,6 +88,7 @@ class Settings:
     max_body_bytes: int
     limits: Limits
     identifier_patterns: tuple[re.Pattern[str], ...]
+    examples: tuple[str, ...]
 
 
 @cache
@@ -104,6 +105,7 @@ def settings(file: Path = SETTINGS_FILE) -> Settings:
             max_body_bytes=int(values["max_body_bytes"]),
             limits=Limits(**{name: int(value) for name, value in values["limits"].items()}),
             identifier_patterns=tuple(map(re.compile, values.get("identifier_patterns", ()))),
+            examples=tuple(map(str, values.get("examples", ()))),
         )
 
 
