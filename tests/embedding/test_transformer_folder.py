@@ -281,6 +281,7 @@ def write_raw(path: Path, header: object, content: bytes, length: int | None = N
     [
         ({"a": entry("F32", [2], 0, 8)}, "lies outside"),
         ({"a": entry("F32", [1], -4, 0)}, "lies outside"),
+        ({"a": entry("F32", [1], -1, 3)}, "lies outside"),
         ({"a": entry("F32", [1], 0, 3)}, "lies outside"),
         ({"a": entry("F32", [1], 4, 0)}, "lies outside"),
         ({"a": entry("F32", [1], 0.0, 4)}, "lies outside"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundry.runtime.retrieval.embedding.word_pieces import CHINESE, Spelling, WordPieces
+from foundry.runtime.retrieval.embedding.word_pieces import Spelling, WordPieces
 
 PIECES = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] pump ##s ##ing un ##aff ##able , . $ ' cafe café 水 泵 σας A"
@@ -64,8 +64,9 @@ def test_chinese_characters_are_words_by_themselves(first: int, last: int) -> No
     for inside in (first, last):
         assert cut(f"pump{chr(inside)}pump") == "pump [UNK] pump"
     for outside in (first - 1, last + 1):
-        beside = any(low <= outside <= high for low, high in CHINESE)
-        assert beside or cut(f"pump{chr(outside)}pump", strip_accents=False) == "[UNK]"
+        # Two of the ranges touch.
+        if outside not in (0x2B73F, 0x2B740):
+            assert cut(f"pump{chr(outside)}pump") == "[UNK]"
 
 
 def test_only_the_first_pieces_of_a_long_text_are_taken() -> None:
