@@ -16,11 +16,19 @@ from .retrieval.settings import settings
 from .web.access import rate_checks, token_check
 from .web.documents import document_routes
 from .web.middleware import Middleware
-from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
+from .web.observing import (
+    TELEMETRY,
+    count_question,
+    metrics_routes,
+    observe_request,
+    observe_search,
+)
 from .web.page import agent_routes, is_page, page_routes
 from .web.problems import FAILURES, PROBLEM_RESPONSES
+from .web.questions import QuestionLog
 from .web.routes import health_routes, in_event_loop, search_routes
 from .web.suggest import suggest_routes
+from .web.thumbs import thumb_routes
 
 
 def create_app() -> FastAPI:
@@ -44,7 +52,8 @@ def create_app() -> FastAPI:
         exception_handlers=dict.fromkeys(FAILURES, answer_openai_failure),
         responses=PROBLEM_RESPONSES,
     )
-    search = in_event_loop(observe_search(search_hybrid))
+    questions = QuestionLog.open(count_question)
+    search = in_event_loop(questions.keep(observe_search(search_hybrid)))
     app.include_router(search_routes(search))
     app.include_router(suggest_routes)
     chat = ModelChat(search, LanguageModel.from_environment(), chosen.chat_instructions)
@@ -52,6 +61,7 @@ def create_app() -> FastAPI:
     app.include_router(openai_routes(chat.answer, chosen.name))
     app.include_router(embedding_routes(chosen.name))
     app.include_router(document_routes)
+    app.include_router(thumb_routes(questions))
     app.include_router(health_routes())
     app.include_router(metrics_routes)
     app.router.routes.extend(mcp_routes(search, __version__))

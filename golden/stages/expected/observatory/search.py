@@ -23,6 +23,7 @@ from .retrieval.stages.links import add_linked
 from .retrieval.stages.minimum_score import require_lane_score, require_score
 from .retrieval.stages.near_duplicates import merge_near_duplicates
 from .retrieval.stages.operators import apply_operators, read_operators
+from .retrieval.stages.pinned import pin_documents
 from .retrieval.stages.recency import boost_by_tiers, today
 from .retrieval.stages.synonyms import add_synonyms
 from .retrieval.tokens import query_terms
@@ -104,6 +105,7 @@ def search_hybrid(
     )
     candidates = require_score(candidates, journal, minimum=0.05)
     hits = rank_hits(index, candidates)
+    hits = pin_documents(hits, index, candidates, allowed, plain, journal)
     hits = merge_near_duplicates(
         hits, index.tokenizer.tokenize, journal, depth=2 * top_k, similarity=0.8
     )
