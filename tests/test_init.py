@@ -81,7 +81,10 @@ def test_what_is_found_is_said_and_decided(tmp_path: Path, monkeypatch: pytest.M
     said = init(tmp_path / "p", docs).stdout
     assert f"{docs}: 5 files, of which 3 can be read" in said
     assert "       2  .md\n" in said
-    assert "       1  .png  (not text)" in said
+    assert (
+        "       1  .png  (pictures: read with ocr = true, and pip install 'rag-foundry[ocr]')\n"
+        in said
+    )
     assert "       1  .docx  (pip install 'rag-foundry[office]' reads them)" in said
     assert "left out: looks like a secret (2), empty file (1)\n" in said
     assert 'include = ["**/*", "/PATH/OF/IT"] in [[sources]]' in said

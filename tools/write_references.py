@@ -1,4 +1,4 @@
-"""Write the reference tables of docs/: configuration, commands, and interfaces of a server.
+"""Write the reference tables of docs/: configuration, commands, interfaces and answers.
 
 They lie between `<!-- reference: NAME -->` and `<!-- end -->`. Keys come from the models of
 foundry.toml, commands from the command line, endpoints and tools from a server that is built of
@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import annotated_types
 import click
+from answer_fields import rows_of, rows_of_python
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -44,6 +45,11 @@ from foundry.features.search_box import SearchBox
 from foundry.features.stages import STAGES
 from foundry.features.stores import StoreSection
 from foundry.progress import Reporter
+from foundry.runtime.chat.answer import Sources
+from foundry.runtime.chat.support import CheckedDone
+from foundry.runtime.index.records import Place, Record
+from foundry.runtime.retrieval.results import Hit, SearchResponse
+from foundry.runtime.web.problems import ProblemDocument
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "golden" / "minimal"
@@ -256,6 +262,16 @@ def described_server() -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return document, tools
 
 
+def described_fields(record: type[Record]) -> str:
+    """Return the table of the fields of an answer."""
+    return table(("field", "type", "meaning"), rows_of(record))
+
+
+def described_python() -> str:
+    """Return the table of the names that a server's package has."""
+    return table(("name", "what it does"), rows_of_python())
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "project": partial(described_keys, ProjectSection),
     "folder": partial(described_keys, FolderSource),
@@ -274,6 +290,13 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "commands": described_commands,
     "endpoints": described_endpoints,
     "tools": described_tools,
+    "python": described_python,
+    "response": partial(described_fields, SearchResponse),
+    "result": partial(described_fields, Hit),
+    "place": partial(described_fields, Place),
+    "chat-sources": partial(described_fields, Sources),
+    "chat-done": partial(described_fields, CheckedDone),
+    "problem": partial(described_fields, ProblemDocument),
 }
 """The content of each block, by its name."""
 

@@ -16,6 +16,7 @@ from foundry.config.sources import CONFIG_NAME, FolderSource, private_hosts_of, 
 from foundry.errors import FoundryError, install_command
 from foundry.inspection.languages import find_language
 from foundry.readers.contract import FileReader
+from foundry.readers.formats import pictures
 from foundry.readers.registry import find_by_name
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
@@ -62,6 +63,7 @@ class Format:
     files: int
     is_readable: bool = True
     extra: str = ""
+    is_picture: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,8 @@ class Survey:
             if each.extra:
                 does = "finds more in" if each.is_readable else "reads"
                 said += f"  ({install_command(each.extra)} {does} them)"
+            elif each.is_picture:
+                said += f"  (pictures: read with ocr = true, and {install_command('ocr')})"
             elif not each.is_readable:
                 said += "  (not text)"
             lines.append(said)
@@ -201,24 +205,24 @@ def _survey_folder(written: str, settings: Mapping[str, object], source: FolderS
 
 
 def _count_formats(paths: Iterable[str], root: Path) -> list[Format]:
-    found: Counter[tuple[str, bool, str]] = Counter()
+    found: Counter[tuple[str, bool, str, bool]] = Counter()
     opened = 0
     for path in paths:
         ending = PurePosixPath(path).suffix.lower() or "without an ending"
         named = find_by_name(path)
         if named is None:
             begun = _read(root, path, SNIFFED_BYTES) if opened < UNNAMED_OPENED else None
-            is_text = binary_kind(begun or b"") is None
+            kind = binary_kind(begun or b"")
             opened += 1
-            found[ending, is_text, ""] += 1
+            found[ending, kind is None, "", kind in pictures.KINDS] += 1
             continue
         reader = named[0]
         parser = reader if isinstance(reader, FileReader) else reader.outline
         lacking = parser.extra if parser is not None and not parser.is_installed() else ""
-        found[ending, not (lacking and parser is reader), lacking] += 1
+        found[ending, not (lacking and parser is reader), lacking, False] += 1
     return [
-        Format(ending, count, is_readable, extra)
-        for (ending, is_readable, extra), count in found.most_common()
+        Format(ending, count, is_readable, extra, is_picture)
+        for (ending, is_readable, extra, is_picture), count in found.most_common()
     ]
 
 
