@@ -34,7 +34,7 @@ MEANINGS: dict[type[Record], dict[str, str]] = {
         "took_ms": "How long the search took, in milliseconds.",
         "stages": "What each [stage](stages.md) changed, or why it failed; `notice` is for people.",
         "facets": (
-            "If asked for, [what the search could be narrowed by](http-and-mcp.md#search): `counted`,"
+            "If asked for, [what could narrow the search](http-and-mcp.md#search): `counted`,"
             " and for each of `filters` its `values`, each with a `count`, and how many `others`."
         ),
         "results": "The results, best first; in Python `hits`.",
