@@ -112,11 +112,13 @@ def test_what_may_not_be_found_is_not_pinned(tmp_path: Path) -> None:
     assert (hits, journal.stages) == ([], {})
 
 
+# [access
 def test_a_view_has_the_same_ids() -> None:
     pinned = Pinned(PINNED)
     assert pinned.within(np.zeros(3, dtype=np.bool_)) is pinned
 
 
+# ]
 @pytest.mark.parametrize("content", ["", "[]", '{"=vpn": 1}', "{"])
 def test_a_damaged_file_is_named(tmp_path: Path, content: str) -> None:
     index: Any = FakeIndex(tmp_path, content)
