@@ -62,7 +62,8 @@ def test_a_command_can_be_parsed(
     example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for written in ("baseline.json", *re.findall(r" > (\S+)", example.text)):
+    logs = re.findall(r"--log (\S+)", example.text)
+    for written in ("baseline.json", *logs, *re.findall(r" > (\S+)", example.text)):
         (tmp_path / written).touch()
     found = re.findall(r"(?m)\bfoundry ([a-z]+\b[^#\n&']*)", example.text)
     for written in found:
@@ -87,7 +88,7 @@ def test_configuration_is_accepted(example: Example, tmp_path: Path) -> None:
     assert load_config(tmp_path).sources
 
 
-@of("json", without=("recipes.md", "http-and-mcp.md"))
+@of("json", without=("recipes.md", "http-and-mcp.md", "security.md"))
 def test_questions_can_be_read(example: Example, tmp_path: Path) -> None:
     file = tmp_path / "questions.jsonl"
     file.write_text(example.text, encoding="utf-8")
