@@ -21,6 +21,7 @@ import pytest
 from click.testing import CliRunner
 from embedding_services import fake_service
 from packaging.markers import Marker
+from servers import check_types, run_tool
 from systems import needs_repository
 
 import foundry.runtime
@@ -108,6 +109,13 @@ def test_export_is_the_golden_one(case: str, export: Path, request: pytest.Fixtu
 
 
 @needs_repository
+@pytest.mark.slow
+def test_export_with_most_stages_is_linted_and_typed_with_all_its_tests(tmp_path: Path) -> None:
+    export = export_case("stages", tmp_path)
+    run_tool(export, "ruff", "check", "--no-cache", ".")
+    check_types(export)
+
+
 def test_reviews_show_what_is_rendered_and_hide_what_is_copied() -> None:
     folder = GOLDEN.parent / "templates" / "server"
     templates = {path.relative_to(folder).with_suffix("") for path in folder.rglob("*.jinja")}

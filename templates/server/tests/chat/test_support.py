@@ -220,7 +220,7 @@ def test_claims_are_read_with_their_citations() -> None:
     answer = (
         "One is e.g. this. [1] Two [2]!\n\n- Three.\n- Four [3], five.\n# Six\nSeven is:\n\nEight?"
     )
-    found = [(claim.sentence, claim.text, claim.cited) for claim in read_claims(answer)]
+    found = [(claim.sentence, claim.text, {*claim.cited}) for claim in read_claims(answer)]
     assert found == [
         ("One is e.g. this. [1]", "One is e.g. this.", {1}),
         ("Two [2]!", "Two !", {2}),

@@ -298,7 +298,12 @@ def test_pattern_is_compiled_only_if_some_text_has_the_letters_in_order(
 ) -> None:
     journal, patterns = Journal(), list[str]()
     operators = read_operators(index, f'"{phrase}"', journal)
-    monkeypatch.setattr(re, "compile", lambda text: patterns.append(text) or compile_pattern(text))
+
+    def compile_and_note(text: str) -> re.Pattern[str]:
+        patterns.append(text)
+        return compile_pattern(text)
+
+    monkeypatch.setattr(re, "compile", compile_and_note)
     apply_operators(operators, index, None, journal, phrase_chunks=5)
     assert len(index.read) == 2 and len(patterns) == compiled
 
