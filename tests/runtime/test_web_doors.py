@@ -113,6 +113,7 @@ class Search:
         *,
         mode: Mode = "hybrid",
         filters: Filters | None = None,
+        facets: bool = False,
     ) -> SearchResponse:
         parsed = parse_filters(filters)
         for name in parsed.keys() - KNOWN_FIELDS:
@@ -279,6 +280,8 @@ def test_openapi_is_exact_about_requests_answers_and_refusals(client: TestClient
         "modified_after",
         "modified_before",
         "filter",
+        "facets",
+        "sort",
         "snippets",
     ]
 
