@@ -1,6 +1,7 @@
 """Misspelt words of queries: which are corrected, to what, and which are left alone."""
 
 import gc
+import importlib
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +34,6 @@ from foundry.runtime.retrieval.stages.nearest_words import (
     Words,
 )
 from foundry.runtime.retrieval.tokens import Tokenizer
-from foundry.runtime.terminal import format_response
 
 NOTES = [
     Note("Aboleth", ("An aboleth lives in a cistern. " * 3,)),
@@ -241,6 +241,7 @@ def test_a_server_says_what_it_searched_for(server: ModuleType) -> None:
     assert answer.hits[0].title == "Aboleth"
     assert answer.query == "abolet cistrn -wire"
     assert answer.stages["correction"]["query"] == "aboleth cistern"
-    printed = format_response(answer)
+    terminal = importlib.import_module(f"{server.__name__}.terminal")
+    printed = terminal.format_response(answer)
     assert printed.startswith("Showing results for: aboleth cistern\n")
     assert server.search_hybrid("aboleth cistern").stages == {}
