@@ -238,8 +238,13 @@ def is_without_regions(text: str, original: str) -> bool:
     """Are these the lines of a module, in order, or fewer of one with regions, imports aside?"""
     if "# ]\n" not in original:
         return text == original
-    rest = iter(original.splitlines())
-    return all(re.match("from|import", line) or line in rest for line in text.splitlines())
+    rest = iter(lines_of(original))
+    return all(re.match("from|import", line) or line in rest for line in lines_of(text))
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a module, cut within empty brackets: a region may have emptied them."""
+    return re.sub(r"(?<=[(\[{])\s*(?=[)\]}])", "\n", text).splitlines()
 
 
 STAGES = {

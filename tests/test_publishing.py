@@ -66,6 +66,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Any, ...]]]:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_engine_gets_the_current_index(engine: str, built: Project, asked: list[Any]) -> None:
     config = set_engine(built, engine)
+    built.succeed("build", "--quiet")
     manifest = built.index / "manifest.json"
     os.utime(manifest, (1, 1))
     reporter, options = Reporter(), PublishOptions(again=True)

@@ -101,7 +101,7 @@ def test_a_draft_is_asked_once_it_is_filled_in(project: Project) -> None:
     file = project.root / "drafted.jsonl"
     project.succeed("questions", "--log", str(log), "--draft", str(file))
     done = project.succeed("eval", "--questions", str(file), "--min", "hit@1=1", "--quiet")
-    assert "1 questions, 2 documents" in done.stdout
+    assert "1 question, 2 documents" in done.stdout
     write(log, asked("what has no seal"))
     file.unlink()
     project.succeed("questions", "--log", str(log), "--draft", str(file))

@@ -115,6 +115,7 @@ class Search:
         filters: Filters | None = None,
         facets: bool = False,
     ) -> SearchResponse:
+        assert not facets
         parsed = parse_filters(filters)
         for name in parsed.keys() - KNOWN_FIELDS:
             raise InvalidRequestError("there is no such filter", field=f"filters.{name}")

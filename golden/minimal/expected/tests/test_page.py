@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from workshop import load
 from workshop.app import create_app
 from workshop.index.documents import Documents, join_chunks
+from workshop.index.records import count_of
 from workshop.retrieval.filters import FilterColumns
 from workshop.retrieval.settings import settings
 
@@ -110,7 +111,8 @@ def test_lists_for_agents(client: TestClient, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("PUBLIC_URL", "https://docs.example/")
     overview = client.get("/llms.txt").text
     assert overview.startswith(f"# {plain(settings().title)}\n\n")
-    assert f"{INDEX.document_count} documents in {INDEX.chunk_count} passages." in overview
+    documents = count_of(INDEX.document_count, "document")
+    assert f"{documents} in {count_of(INDEX.chunk_count, 'passage')}." in overview
     listed = re.findall(r"(?m)^- \[(.*)\]\((\S+)\)(?:: (.*))?$", overview)
     for document, (title, address, path) in zip(DOCUMENTS, listed, strict=False):
         assert title == plain(document.title)

@@ -5,6 +5,7 @@ import logging
 import os
 import resource
 import stat
+import sys
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -15,8 +16,9 @@ from typing import Any
 import pytest
 
 from foundry.runtime.retrieval.settings import ConfigurationError
-from foundry.runtime.web import questions
 from foundry.runtime.web.questions import VARIABLE, QuestionLog
+
+questions = sys.modules[QuestionLog.__module__]
 
 
 def search(match: str, *documents: str) -> Callable[..., Any]:
@@ -142,7 +144,7 @@ def test_a_thumb_is_kept_at_once(log: QuestionLog, file: Path) -> None:
 def test_a_file_in_the_server_or_its_index_is_refused(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package = Path(questions.__file__).parents[1]
+    package = Path(str(questions.__file__)).parents[1]
     index = tmp_path / "index"
     index.mkdir()
     (tmp_path / "link").symlink_to(index)

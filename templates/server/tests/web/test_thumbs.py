@@ -8,8 +8,8 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from foundry.runtime.web import thumbs
 from foundry.runtime.web.problems import FAILURES, answer_failure
+from foundry.runtime.web.thumbs import thumb_routes
 
 PASSAGE = {"query": " seal ", "id": "c1", "thumb": "down"}
 
@@ -27,7 +27,7 @@ class Log:
 
 def client_of(log: Any) -> TestClient:
     app = FastAPI(exception_handlers=dict.fromkeys(FAILURES, answer_failure))
-    app.include_router(thumbs.thumb_routes(log))
+    app.include_router(thumb_routes(log))
     return TestClient(app)
 
 
@@ -36,7 +36,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> None:
     """An index with one passage."""
     chunk = SimpleNamespace(document_id="d1")
     known = SimpleNamespace(find_chunk=lambda name: chunk if name == "c1" else None)
-    monkeypatch.setattr(thumbs, "current_index", lambda: known)
+    monkeypatch.setattr(f"{thumb_routes.__module__}.current_index", lambda: known)
 
 
 @pytest.mark.parametrize(("file", "kept"), [(Path("/x"), True), (None, False)])

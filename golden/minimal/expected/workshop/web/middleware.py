@@ -103,13 +103,13 @@ class Middleware:
 
     async def _serve(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
         check_head(scope, self.allowed_hosts)
-        if scope["path"] not in OPEN_PATHS:
-            if self.check_token is not None:
-                self.check_token(scope)
-            if self.authorise is not None:
-                headers = dict(Headers(scope=scope))
-                if not self.authorise(scope["method"], scope["path"], headers):
-                    raise HTTPException(403, "This caller may not pass.")
+        is_open = scope["path"] in OPEN_PATHS
+        if self.check_token is not None and not is_open:
+            self.check_token(scope)
+        if self.authorise is not None and not is_open:
+            headers = dict(Headers(scope=scope))
+            if not self.authorise(scope["method"], scope["path"], headers):
+                raise HTTPException(403, "This caller may not pass.")
         receive = await self._receive_body(scope, receive)
         answer.is_last = False
         if scope["path"] not in (*OPEN_PATHS, "/metrics"):
