@@ -9,10 +9,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from foundry.assembly.documents.recipe import Recipe
-from foundry.assembly.documents.workers import Pool, Preparing, available_cores
+from foundry.assembly.documents.workers import Pool, Preparing
 from foundry.assembly.request import BuildOptions
 from foundry.config.file import EmbeddingSection
-from foundry.embedding.providers.model import EmbeddingModel
+from foundry.embedding.providers.model import EmbeddingModel, available_cores
 from foundry.errors import RequestError
 from foundry.progress import Progress
 

@@ -3,7 +3,6 @@
 A few small texts are prepared in this process: workers take longer to start than that.
 """
 
-import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -82,13 +81,6 @@ def ask_worker(sandbox: Sandbox, raw: RawDocument) -> bytes:
         return sandbox.ask(raw)
     except UnreadableError as error:
         return encode(Skipped(raw.source, raw.path, error.reason, error.detail))
-
-
-def available_cores() -> int:
-    """Return the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class Pool:

@@ -17,6 +17,7 @@ from foundry.embedding.providers.model import (
     EmbeddingModel,
     ModelLimits,
     Prefixes,
+    available_cores,
     choose_prefixes,
     find_known,
 )
@@ -128,10 +129,7 @@ def _open_transformer(options: EmbeddingSection) -> EmbeddingModel:
         read_transformer,
         write_transformer,
     )
-    from foundry.embedding.providers.transformer_processes import (
-        TransformerProcesses,
-        available_cores,
-    )
+    from foundry.embedding.providers.transformer_processes import TransformerProcesses
 
     given = find_folder(options.model)
     folder = find_transformer(options.model, given)

@@ -23,13 +23,6 @@ _WORKER = Path(__file__).with_name("transformer_worker.py")
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
-def available_cores() -> int:
-    """Return the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 class TransformerProcesses:
     """Processes that run the model in a folder, each begun when a call finds no idle one.
 
