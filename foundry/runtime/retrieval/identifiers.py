@@ -32,7 +32,8 @@ _QUANTITY = re.compile(
 )
 _PATH = re.compile(r"(?i)(?<![\w/.:-])((?:[a-z]\w{2,}/)+)\w{3,}(?![\w/:-]|\.\w)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_PIECE, _LETTER = re.compile(r"[^\W\d_]+|\d+"), re.compile(r"[^\W\d_]")
+_PIECE = re.compile(r"[^\W\d_]+|\d+")
+_LETTER = re.compile(r"[^\W\d_]")
 _OTHER_BYTES = bytes(byte for byte in range(256) if byte > 127 or not chr(byte).isalnum())
 _LEAD, _TAIL = re.compile(r"\A[\W_]*"), re.compile(r"[\W_]*\Z")
 
@@ -92,7 +93,8 @@ def finds_identifier(
     if keyword.missing_score or not is_identifier_query(query, tokens, patterns):
         return False
     wholes = {whole_terms(token) for token in find_identifiers(tokens, patterns)}
-    chunks, scores = np.sort(keyword.chunks), index.keyword_lane.scores
+    chunks = np.sort(keyword.chunks)
+    scores = index.keyword_lane.scores
     found = (np.all([scores([term], chunks) for term in whole], axis=0) for whole in wholes)
     return any(map(np.any, found)) if wholes else len(keyword) > 0
 
