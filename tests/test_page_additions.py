@@ -168,6 +168,24 @@ def test_thumbs_are_for_the_owner(served: Served, tab: Visit) -> None:
     }
 
 
+def test_thumbs_of_the_chat_are_for_its_sources(served: Served, tab: Visit) -> None:
+    kept = served.log.read_text().count("thumb") if served.log.exists() else 0
+    tab.go("/chat")
+    tab.page.fill("#question", "Who primes the pump?")
+    tab.page.click("#send")
+    source = tab.page.locator(".turn .sources > li").first
+    down = source.get_by_role("button", name="Not helpful", exact=True)
+    down.click()
+    playwright.expect(down).to_have_attribute("aria-pressed", "true")
+    tab.see(".sources .thumbs", "Noted for the owner.")
+    wait_until(lambda: served.log.read_text().count("thumb") == kept + 1)
+    lines = [json.loads(line) for line in served.log.read_text().splitlines()]
+    (line,) = [line for line in lines if "thumb" in line][kept:]
+    answer = get(f"{tab.address}/search?q=Who+primes+the+pump%3F")
+    assert (line["query"], line["thumb"]) == ("Who primes the pump?", "down")
+    assert line["document"] in {hit["document_id"] for hit in answer["results"]}
+
+
 def test_factors_and_stages_are_told(tab: Visit) -> None:
     tab.go("/?q=who+primes+the+pump&mode=keyword")
     answer = get(f"{tab.address}/search?q=who+primes+the+pump&mode=keyword")
