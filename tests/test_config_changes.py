@@ -259,6 +259,7 @@ CHANGES: dict[str, Change] = {
         False,
     ),
     "server.question_log": (FOLDER, True, False),
+    "server.originals": (FOLDER, True, False),
     "server.workers": (FOLDER, True, False),
     "server.callers": (FOLDER + "[server]\nmcp = false\nchat = false\n", False, False),
     "server.documents": (

@@ -55,6 +55,7 @@ boilerplate = "keep"
 openai = true
 sorting = true
 folders = true
+originals = true
 question_log = true
 chat_requests_per_minute = 0
 access = true
@@ -181,6 +182,7 @@ INTERFACES: Mapping[str, list[tuple[str, str, Any]]] = {
     "`/chunks/{id}`": gets(*(f"/chunks/{each}" for each in CHUNKS)),
     "`/chunks`": gets(*(f"/chunks?document={each}" for each in DOCUMENTS)),
     "`/folders`": gets("/folders", "/folders?path=open/&limit=2", "/folders?path=closed/"),
+    "`/originals/{id}`": gets(*(f"/originals/{each}" for each in DOCUMENTS)),
     "`/sources`": gets("/sources"),
     "`/about`": gets("/about"),
     "`/d/{id}`": gets(*(f"/d/{each}" for each in DOCUMENTS)),
@@ -261,6 +263,7 @@ def server(
         patch.setenv("REFERENCE_DATE", "2026-02-01")
         with rendered_server(root, f"by_{statistics}", tables) as package:
             whole = build(root, "whole", open=OPEN, closed=CLOSED)
+            patch.setenv("ORIGINALS", str(shutil.copytree(root / "sources", root / "originals")))
             yield package, whole, build(root, "part", open=OPEN)
 
 

@@ -42,7 +42,7 @@ TABLES = "\n".join(
         "[search.facets]",
         '[build]\nduplicates = "keep"',
         '[server]\naccess = true\naccess_default = "nothing"\nopenai = true\nfolders = true',
-        "question_log = true",
+        "originals = true\nquestion_log = true",
         *(
             f'[[server.access_rules]]\nname = "{name}"\nfilters = {{ '
             + ", ".join(f"{key} = {json.dumps(value)}" for key, value in filters.items())
@@ -143,6 +143,7 @@ OF_ONE = {
     "/chunks/{chunk_id}",
     "/d/{document_id}",
     "/documents/{document_id}",
+    "/originals/{document_id}",
     "/v1/models/{name}",
 }
 """Routes of one document or chunk, asked for each there is; a new one has to be added here."""

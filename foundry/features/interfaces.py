@@ -209,6 +209,26 @@ class Folders(Interface):
     )
 
 
+class Originals(Interface):
+    """The files that documents were read from."""
+
+    name = "originals"
+    meaning = (
+        "Whether readers of a document can open its file, which the server finds in the folder"
+        " `ORIGINALS`."
+    )
+    is_on = False
+    needs = (Documents.name,)
+    files = ("package/page/originals.js",)
+    environment = ("originals",)
+    section = "originals"
+    step = Step(
+        Place.ANSWER,
+        {"web.originals": ("Originals", "original_routes")},
+        "app.include_router(original_routes(Originals.open()))",
+    )
+
+
 def pages_of(interfaces: Collection[str]) -> list[str]:
     """Return the files of `page/` that a server with these interfaces gives to browsers."""
     if Page.name not in interfaces:
@@ -232,6 +252,7 @@ INTERFACES: dict[str, Interface] = {
         SearchBox(),
         Folders(),
         Documents(),
+        Originals(),
         Filters(),
         Sorting(),
         Callers(),

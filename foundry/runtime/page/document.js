@@ -71,6 +71,7 @@ async function begin() {
     record = found.document;
     link = makeLinker(record, found.links);
     showHead(record, about);
+    window.showFile?.(record);
     showContents(record).catch(() => {
       // The document can be read without them.
     });
@@ -192,7 +193,7 @@ function passageNode(chunk, before) {
     "section",
     { class: "passage", tabindex: "-1", dir: isCode ? "ltr" : "auto", "data-parent": chunk.position.parent_start },
     here,
-    isNewPart ? element("p", { class: "part" }, part) : null,
+    isNewPart ? element("p", { class: "part" }, window.partLink?.(record, chunk.position.page, part) ?? part) : null,
     isUnder && !says ? element("h2", { class: "under" }, isolated(chunk.section.join(" › "))) : null,
     element("div", { class: isCode ? "text code" : "text" }, ...body),
   );

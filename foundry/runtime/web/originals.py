@@ -1,0 +1,110 @@
+"""GET /originals/ID: the file that a document was read from, where its owner has put it.
+
+ORIGINALS names a folder with a folder for each source, by its name, or with the files of the only
+source. What was not indexed byte for byte is never sent, whatever lies in the folder.
+"""
+
+import hashlib
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+from fastapi import APIRouter
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse
+
+from ..index.documents import DocumentRecord, Documents
+from ..index.reader import current_index
+from ..retrieval.settings import ConfigurationError, read_variable
+from .documents import require_document
+
+VARIABLE = "ORIGINALS"
+MAX_KNOWN = 10_000  # Files whose hashes are remembered.
+
+SHOWN = frozenset({"application/pdf", "image/gif", "image/jpeg", "image/png", "image/webp"})
+"""Types that browsers show without running anything of ours; all others are downloaded."""
+
+# No policy that keeps out what the browsers' own viewers are made of.
+_POLICY = "default-src 'none'; img-src 'self'; object-src 'self'; style-src 'unsafe-inline'"
+_logger = logging.getLogger(__name__)
+
+
+class Originals:
+    """The folder, if there is one, and the hashes of files that were asked for."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """Read nothing yet."""
+        self._folder = folder and folder.resolve()
+        self._hashes: dict[tuple[Path, int, int, int], str] = {}
+
+    @classmethod
+    def open(cls) -> "Originals":
+        """Return those of the environment. Raises ConfigurationError."""
+        written = read_variable(VARIABLE)
+        if written is None:
+            _logger.warning("no files are sent: %s is not set", VARIABLE)
+            return cls(None)
+        if not Path(written).is_dir():
+            hint = "name a folder with a folder for each source, by its name"
+            raise ConfigurationError(f"{VARIABLE}: {written} is no folder", hint=hint)
+        return cls(Path(written))
+
+    def find(self, document: DocumentRecord) -> Path | None:
+        """Return the file of a document, if it is there as it was when it was indexed."""
+        for path in self._candidates(document):
+            try:
+                stat = path.stat()
+                key = path, stat.st_ino, stat.st_size, stat.st_mtime_ns
+                if not path.is_file() or stat.st_size != document.bytes:
+                    continue
+                if key not in self._hashes:
+                    if len(self._hashes) >= MAX_KNOWN:
+                        self._hashes.clear()
+                    with path.open("rb") as file:
+                        self._hashes[key] = hashlib.file_digest(file, "sha256").hexdigest()
+            except (OSError, ValueError):
+                continue
+            if self._hashes[key] == document.sha256:
+                return path
+        return None
+
+    def _candidates(self, document: DocumentRecord) -> Iterator[Path]:
+        if self._folder is None:
+            return
+        for place in document.places():
+            for written in (self._folder / place.source / place.path, self._folder / place.path):
+                try:
+                    path = written.resolve()
+                except (OSError, ValueError, RuntimeError):
+                    continue
+                if path.is_relative_to(self._folder):
+                    yield path
+
+
+def original_routes(originals: Originals) -> APIRouter:
+    """Return GET /originals/ID."""
+    routes = APIRouter(tags=["content"])
+
+    # `:path`, because ids may contain slashes. In a thread, because it reads a file.
+    @routes.get(
+        "/originals/{document_id:path}",
+        response_class=FileResponse,
+        responses={200: {"content": {"application/octet-stream": {}}}},
+    )
+    def original(document_id: str) -> FileResponse:
+        """Return the file that a document was read from, byte for byte."""
+        record = require_document(current_index().part(Documents), document_id)
+        path = originals.find(record)
+        if path is None:
+            raise HTTPException(404, "The server does not have the file of this document.")
+        is_shown = record.media_type in SHOWN
+        return FileResponse(
+            path,
+            media_type=record.media_type if is_shown else "application/octet-stream",
+            filename=path.name,
+            content_disposition_type="inline" if is_shown else "attachment",
+            headers={"ETag": f'"{record.sha256}"'}
+            | ({"Content-Security-Policy": _POLICY} if is_shown else {}),
+        )
+
+    return routes

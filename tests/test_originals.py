@@ -1,0 +1,141 @@
+"""The files of documents, opened from the page of a document in Chromium, and through an export."""
+
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsers import browser, playwright, visit
+from conftest import CONFIG, MakeProject, Project
+from document_files import Text, pdf
+from servers import get, in_checkout, serving
+
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
+PARTS = ("pump", "valve", "gauge")
+MANUAL = pdf(
+    [
+        [
+            Text(
+                12,
+                700 - 15 * line,
+                f"The {part} is checked in round {line} of the shift, and noted.",
+            )
+            for line in range(30)
+        ]
+        for part in PARTS
+    ]
+)
+FILES = {"manual.pdf": MANUAL, "notes/seal.html": "<h1>Seal</h1><p>A seal is of rubber.</p>"}
+CHOSEN = f"{CONFIG}\n[server]\noriginals = true\n"
+TOKEN = "secret-" + "x" * 40
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    root = tmp_path_factory.mktemp("project")
+    (root / "foundry.toml").write_text(CHOSEN, encoding="utf-8")
+    for name, content in FILES.items():
+        path = root / "sources" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    project = Project(root)
+    project.succeed("build", "--quiet")
+    return project
+
+
+@pytest.fixture(scope="module")
+def export(project: Project) -> Path:
+    return in_checkout(project.export())
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Any]:
+    with browser() as running:
+        yield running
+
+
+def document(address: str, path: str) -> str:
+    listed = get(f"{address}/documents")["documents"]
+    (found,) = [each["id"] for each in listed if each["path"] == path]
+    return str(found)
+
+
+@pytest.mark.slow
+def test_a_pdf_is_opened_at_the_page_of_the_passage(
+    project: Project, export: Path, running: Any
+) -> None:
+    with serving(export, ORIGINALS=str(project.root / "sources")) as address:
+        hit = get(f"{address}/search?q=gauge")["results"][0]
+        page = hit["position"]["page"]
+        assert page == 3
+        with visit(running, address) as tab:
+            tab.go(f"/d/{hit['document_id']}#{hit['id']}")
+            wanted = f"/originals/{hit['document_id']}"
+            for selector, place in (("#file", ""), ('[aria-current="true"] .part a', "#page=3")):
+                link = tab.page.locator(selector)
+                playwright.expect(link).to_have_attribute("href", wanted + place)
+            with tab.page.expect_download() as download:
+                link.click()
+            assert Path(download.value.path()).read_bytes() == MANUAL
+        with urllib.request.urlopen(f"{address}{wanted}") as answer:
+            assert answer.read() == MANUAL
+            assert answer.headers["Content-Type"] == "application/pdf"
+            assert answer.headers["Content-Disposition"] == 'inline; filename="manual.pdf"'
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        # HTML of others is nothing that may run here.
+        seal = document(address, "notes/seal.html")
+        with urllib.request.urlopen(f"{address}/originals/{seal}") as answer:
+            assert answer.headers["Content-Type"] == "application/octet-stream"
+            assert answer.headers["Content-Disposition"] == 'attachment; filename="seal.html"'
+            assert answer.headers["Content-Security-Policy"] == "default-src 'none'"
+        with visit(running, address) as tab:
+            tab.go(f"/d/{seal}")
+            link = tab.page.locator("#file")
+            playwright.expect(link).to_have_text("Open the file")
+            with tab.page.expect_download() as download:
+                link.click()
+            assert download.value.suggested_filename == "seal.html"
+
+
+@pytest.mark.slow
+def test_a_token_is_sent_along(project: Project, export: Path, running: Any) -> None:
+    variables = {"ORIGINALS": str(project.root / "sources"), "API_TOKENS": TOKEN}
+    with serving(export, **variables) as address:
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(f"{address}/originals/absent")
+        with visit(running, address) as tab:
+            tab.page.add_init_script(f"sessionStorage.setItem('token', '{TOKEN}')")
+            found = tab.page.request.get(
+                f"{address}/search?q=seal", headers={"Authorization": f"Bearer {TOKEN}"}
+            ).json()["results"][0]
+            tab.go(f"/d/{found['document_id']}")
+            with tab.page.expect_download() as download:
+                tab.page.locator("#file").click()
+            assert download.value.suggested_filename == "seal.html"
+            assert Path(download.value.path()).read_text() == FILES["notes/seal.html"]
+
+
+@pytest.mark.slow
+def test_without_the_files_there_is_no_link(export: Path, running: Any) -> None:
+    with serving(export) as address:
+        manual = document(address, "manual.pdf")
+        with visit(running, address) as tab:
+            tab.go(f"/d/{manual}")
+            tab.see("h1", "manual")
+            tab.see(".part", "page 1")
+            assert tab.page.locator("#file").inner_text() == ""
+            assert tab.page.locator(".part a[href]").count() == 0
+            # That it is not there is no error of the page.
+            tab.complaints.clear()
+
+
+def test_a_server_that_has_not_chosen_them_has_nothing_of_it(make_project: MakeProject) -> None:
+    project = make_project(FILES)
+    project.succeed("build", "--quiet")
+    files = [path for path in project.export().rglob("*") if path.is_file()]
+    words = b"ORIGINALS", b"web.originals", b"originals.js", b'"/originals'
+    assert not any(word in path.read_bytes() for path in files for word in words)
+    assert not {"originals.py", "originals.js"} & {path.name for path in files}
