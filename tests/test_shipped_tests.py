@@ -26,7 +26,8 @@ OF_LOG = {f"tests/web/test_{name}.py" for name in ("questions", "thumbs")}
 OF_TRANSFORMER = {
     f"tests/retrieval/embedding/test_{name}.py" for name in ("transformer", "word_pieces")
 }
-OF_OTHERS = {*OF_LOG, *OF_TRANSFORMER, *OF_STAGES}
+ORIGINALS = "tests/web/test_originals.py"
+OF_OTHERS = {ORIGINALS, *OF_LOG, *OF_TRANSFORMER, *OF_STAGES}
 OF_VECTORS = {
     f"tests/retrieval/test_{name}.py"
     for name in ("dense_lane", "encoder", "hybrid", "joined_lanes")

@@ -71,7 +71,6 @@ async function begin() {
     record = found.document;
     link = makeLinker(record, found.links);
     showHead(record, about);
-    window.showFile?.(record);
     showContents(record).catch(() => {
       // The document can be read without them.
     });

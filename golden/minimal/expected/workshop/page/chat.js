@@ -198,15 +198,16 @@ function afterNodes(turn, cited) {
   }
   const used = turn.sources.filter((source) => cited.has(source.number));
   const others = turn.sources.filter((source) => !cited.has(source.number));
-  if (used.length) nodes.push(sourcesNode(used, "Sources"));
+  const asked = turn.done ? turn.query?.text ?? turn.question : null;
+  if (used.length) nodes.push(sourcesNode(used, "Sources", asked));
   if (others.length && turn.done) {
     const summary = `${plural(others.length, used.length ? "other passage" : "passage")} found`;
-    nodes.push(element("details", {}, element("summary", {}, summary), sourcesNode(others, summary)));
+    nodes.push(element("details", {}, element("summary", {}, summary), sourcesNode(others, summary, asked)));
   }
   return nodes;
 }
 
-function sourcesNode(sources, label) {
+function sourcesNode(sources, label, asked) {
   const items = sources.map((source) => {
     const section = source.section[0] === source.title ? source.section.slice(1) : source.section;
     const where = [
@@ -223,6 +224,7 @@ function sourcesNode(sources, label) {
         element("a", { href: placeOf(source.document_id, source.id) }, isolated(source.title)),
         element("span", { class: "muted" }, " ", ...joinedNodes(where)),
         alsoAtNode(source),
+        asked ? window.thumbsNode?.(source, asked) ?? null : null,
       ),
     );
   });

@@ -192,7 +192,7 @@ function passageNode(chunk, before) {
     "section",
     { class: "passage", tabindex: "-1", dir: isCode ? "ltr" : "auto", "data-parent": chunk.position.parent_start },
     here,
-    isNewPart ? element("p", { class: "part" }, part) : null,
+    isNewPart ? element("p", { class: "part" }, window.partLink?.(record, chunk.position.page, part) ?? part) : null,
     isUnder && !says ? element("h2", { class: "under" }, isolated(chunk.section.join(" › "))) : null,
     element("div", { class: isCode ? "text code" : "text" }, ...body),
   );

@@ -26,6 +26,7 @@ function showHead(record, about) {
       element("li", {}, element("a", { href: `${ROOT}?${new URLSearchParams({ tag })}` }, isolated(tag))),
     ),
   );
+  window.showFile?.(record);
 }
 
 /** Lead to the original: the address of the document, at the page of a passage if there is one. */
