@@ -85,6 +85,25 @@ def test_query_without_a_vector_is_no_error() -> None:
     assert encoder.encode("seal") is not None
 
 
+def test_as_many_are_embedded_at_a_time_as_the_model_takes() -> None:
+    meeting = threading.Barrier(2, timeout=60)
+
+    class Meeting(WordModel):
+        """A model for two threads at a time, and for less only at its beginning."""
+
+        def embed(
+            self, texts: Sequence[str], side: Literal["document", "query"]
+        ) -> NDArray[np.float32]:
+            if PROBE not in texts[0]:
+                meeting.wait()
+            return WordModel().embed(texts, side)
+
+    encoder = LocalQueryEncoder(Meeting(), LAYOUT, MANIFEST, at_a_time=2)
+    with ThreadPoolExecutor(8) as pool:
+        vectors = list(pool.map(encoder.encode, map(str, range(10))))
+    assert not any(vector is None for vector in vectors)
+
+
 def test_many_threads_share_one_model() -> None:
     encoder = LocalQueryEncoder(WordModel(), LAYOUT, MANIFEST)
     texts = [f"text {number}" for number in range(50)]

@@ -30,13 +30,15 @@ class LocalModel(Protocol):
 
 
 class LocalQueryEncoder:
-    """Runs a model on queries, one at a time; any number of threads may share one."""
+    """Runs a model on queries, some at a time; any number of threads may share one."""
 
-    def __init__(self, model: LocalModel, layout: IndexLayout, dense: DenseManifest) -> None:
+    def __init__(
+        self, model: LocalModel, layout: IndexLayout, dense: DenseManifest, *, at_a_time: int = 1
+    ) -> None:
         """Run the model on the probe text. Raises IndexUnusableError if it is another model."""
         self._model = model
         self._query_prefix = dense.query_prefix
-        self._lock = threading.Lock()
+        self._slots = threading.Semaphore(at_a_time)
         self._recent = RecentVectors()
         difference = find_difference(self._run(dense.probe_text), dense)
         if difference is not None:
@@ -60,7 +62,7 @@ class LocalQueryEncoder:
         return vector
 
     def _run(self, text: str) -> NDArray[np.float32]:
-        with self._lock:
+        with self._slots:
             vectors = self._model.embed([self._query_prefix + text], "query")
         vector: NDArray[np.float32] = vectors[0]
         return vector

@@ -11,6 +11,7 @@ Weights lie in one file of half precision; what is not a table of rows is widene
 
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -279,4 +280,5 @@ def open_encoder(files: IndexFiles) -> LocalQueryEncoder:
     Raises IndexUnusableError if it is damaged, or another than the documents were embedded by.
     """
     dense = require_model(files, "transformer")
-    return LocalQueryEncoder(Transformer.open(files.layout.encoder), files.layout, dense)
+    model, cores = Transformer.open(files.layout.encoder), os.cpu_count() or 1
+    return LocalQueryEncoder(model, files.layout, dense, at_a_time=cores)

@@ -2,8 +2,10 @@
 
 import json
 import logging
+import math
 import os
 import resource
+import shutil
 import stat
 import sys
 from collections import Counter
@@ -132,6 +134,19 @@ def test_a_question_waits_for_more_until_it_is_due_or_too_many_wait(
     assert [line["query"] for line in read(file)] == [*"abcdef"]
 
 
+def test_a_question_that_was_due_meanwhile_is_kept(
+    log: QuestionLog, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log.keep(search("none"))("a")
+    log._lines.join()
+    monkeypatch.setattr(questions.time, "monotonic", lambda: math.inf)
+    log.add_thumb("seal", "d1", "up")
+    log.wait()
+    log.add_thumb("pump", "d1", "up")
+    log._lines.join()
+    assert [line["query"] for line in read(file)] == ["seal", "a", "pump"]
+
+
 def test_a_thumb_is_kept_at_once(log: QuestionLog, file: Path) -> None:
     log.keep(search("weak"))("seal")
     log.add_thumb("seal\t", "d1", "down")
@@ -166,6 +181,7 @@ def test_a_file_in_the_server_or_its_index_is_refused(
 
 def test_any_other_place_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("INDEX_DIR", raising=False)
+    monkeypatch.setattr(questions, "__file__", str(tmp_path / "notes" / "web" / "questions.py"))
     monkeypatch.setenv(VARIABLE, str(tmp_path / "q"))
     assert QuestionLog.open().file == tmp_path / "q"
 
@@ -236,6 +252,10 @@ def test_a_failure_is_said_once_until_it_ends(
     asked("seal")
     log.wait()
     assert (len(read(file)), counts["kept"], len(caplog.messages)) == (1, 1, 1)
+    shutil.rmtree(file.parent)
+    asked("seal")
+    log.wait()
+    assert caplog.messages == [said, said]
 
 
 def test_what_a_full_disk_has_cut_ends_there(
@@ -259,16 +279,19 @@ def test_what_a_full_disk_has_cut_ends_there(
     assert counts == {"kept": 2, "lost": 2}
 
 
-@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+@pytest.mark.parametrize("kind", ["link", "pipe", "read pipe", "folder"])
 def test_only_a_regular_file_is_written_to(
-    kind: str, log: QuestionLog, file: Path, counts: Counter[str]
+    kind: str, log: QuestionLog, file: Path, counts: Counter[str], request: pytest.FixtureRequest
 ) -> None:
     other = file.with_name("other")
     other.touch(0o644)
     if kind == "link":
         file.symlink_to(other)
-    elif kind == "pipe":
+    elif kind.endswith("pipe"):
         os.mkfifo(file)
+        if kind == "read pipe":
+            reader = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
+            request.addfinalizer(lambda: os.close(reader))
     else:
         file.mkdir()
     log.add_thumb("seal", "d1", "up")
