@@ -13,7 +13,7 @@ from sharing import begin_foundry
 
 from foundry.assembly.report import BuildReport, Remarks
 from foundry.assembly.report_text import format_report
-from foundry.config.extras import EXTRAS, of_figures, of_server, require
+from foundry.config.extras import EXTRAS, INSTEAD, of_figures, of_server, require
 from foundry.config.project import load_config
 from foundry.errors import MissingExtraError
 from foundry.readers import contract, read
@@ -97,6 +97,7 @@ def test_missing_extra_is_one_sentence(
         assert done.stderr == (
             f"error: {written} needs {' and '.join(missing)}, which {are} not installed:"
             f" pip install 'rag-foundry[{extra}]'\n"
+            + (f"hint: {INSTEAD[extra]}\n" if extra in INSTEAD else "")
         )
         assert everything_in(project.root) == before
 
@@ -139,6 +140,16 @@ def test_all_that_is_missing_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -
         " onnxruntime, which are not installed: pip install 'rag-foundry[pgvector,rerank]'"
     )
     assert caught.value.hint is None
+
+
+def test_what_does_without_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(MissingExtraError) as caught:
+        require(["sentence-transformers"])
+    assert caught.value.hint == (
+        'provider = "transformer" runs a model of BERT\'s family from its folder, and needs numpy'
+        " alone"
+    )
 
 
 def test_a_model_is_needed_where_it_embeds_queries(make_project: MakeProject) -> None:

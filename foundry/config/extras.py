@@ -26,6 +26,14 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """Extra -> how its feature is chosen, and the modules that the feature needs."""
 
+INSTEAD = {
+    "sentence-transformers": (
+        'provider = "transformer" runs a model of BERT\'s family from its folder, and needs numpy'
+        " alone"
+    )
+}
+"""What does without an extra, by its name; nobody gets it unasked, as vectors differ a little."""
+
 
 def require(names: Iterable[str]) -> None:
     """Raise MissingExtraError if a module is missing; names that are no feature need none."""
@@ -41,7 +49,8 @@ def require(names: Iterable[str]) -> None:
     ]
     are = "is" if sum(map(len, lacking.values())) == 1 else "are"
     raise MissingExtraError(
-        f"{', and '.join(needs)}, which {are} not installed: {install_command(*lacking)}"
+        f"{', and '.join(needs)}, which {are} not installed: {install_command(*lacking)}",
+        hint="; ".join(INSTEAD[name] for name in lacking if name in INSTEAD) or None,
     )
 
 
