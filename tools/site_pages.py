@@ -25,7 +25,13 @@ def on_files(files: Files, *, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Lead links out of docs/ to where those files are on the site."""
+    """Lead links between docs/ and the rest of the repository to where those files are."""
     if page.file.src_uri in OUTSIDE:
-        return markdown
+        markdown = re.sub(r"(?<=\]\()((?:\.\./)+)docs/", r"\1", markdown)
+        # GitHub keeps each hyphen of a heading in its anchor; Markdown's own anchors have one.
+        return re.sub(
+            r"(\]\([^()\s#:]*#)([^()\s]+)",
+            lambda link: link[1] + re.sub("-+", "-", link[2]),
+            markdown,
+        )
     return re.sub(r"\]\(\.\./(?=[a-z])", "](", markdown)
