@@ -1,5 +1,6 @@
 """What lies in a folder, by the paths of an index and of a view of it."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,18 @@ def test_parts_follow_each_other(client: TestClient, folder: str, limit: int) ->
             break
         asked["after"] = part["next"]
     assert parts == {name: whole[name] for name in parts}
+
+
+def test_others_are_answered_meanwhile(
+    client: TestClient, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def index_outside_the_loop() -> Index:
+        with pytest.raises(RuntimeError, match="no running event loop"):
+            asyncio.get_running_loop()
+        return index
+
+    monkeypatch.setattr(folders, "current_index", index_outside_the_loop)
+    assert [each["path"] for each in ask(client)["folders"]] == ["guide/", "logs/"]
 
 
 def test_a_view_has_only_what_is_in_it(index: Index) -> None:
