@@ -414,6 +414,7 @@ MARKUP = {
     "[page](https://a.example/B_(c)) [`title`](d 'T') [e](<f g>)": "page <code>title</code> e",
     '![picture](p.png "P") <https://a.example/>': "picture https://a.example/",
     "[[Page|it]]": "[[Page|it]]",
+    "14[\\[14\\]](#cite_note-a-14), [[15]](#note), [a [b] c](d)": "14[14], [15], a [b] c",
     "[![badge](b.svg)](https://a.example/) https://a.example/x.": "badge https://a.example/x.",
     "&lt;b&gt; &amp; \\*stars\\* &copy;": "&lt;b&gt; &amp; *stars* &amp;copy;",
 }

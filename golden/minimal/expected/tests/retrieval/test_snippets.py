@@ -51,6 +51,8 @@ def marked(shown: Hit) -> list[str]:
         ("![A map](a_(1).png) Here.", "Here."),
         ("A [page](https://a.example/B_(c)) in [one](<d e.md>).", "A page in one."),
         ('See [it](a.md "Title") or [that][ref] or [[page|this]].', "See it or that or this."),
+        ("Since 14[\\[14\\]](#cite_note-a-14), 15[[15](#cite_note-b)].", "Since 14[14], 15[15]."),
+        ("As [[16]](#note) and [a [b] c](d.md 'T') say.", "As [16] and a [b] c say."),
         ("[![Build](https://b.example/x.svg)](https://b.example) Fast.", "Fast."),
         (
             "![A picture](a.png) It **is** *very* bold, `**kwargs` not.",

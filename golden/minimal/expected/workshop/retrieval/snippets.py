@@ -46,12 +46,13 @@ _LINE = re.compile(
 _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]]*\])")
 # Where a link leads, which may hold pairs of round brackets, and its title.
 _TARGET = r"(?:<[^<>\n]*>|[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+)(?:\s+(?:\"[^\"]*\"|'[^']*'))?"
+_LABEL = r"(?:[^\[\]\\]|\\.)"  # One character of a link's words.
 # Underlines of `__init__` and of addresses are no emphasis.
 _INLINE = re.compile(
     r"[`\[<*_\\](?:"
     r"(?<=`)(?P<ticks>`{0,2}+)(?P<code>[^`]+)`(?P=ticks)"
-    r"|(?<=\[)\[(?:[^\[\]|]*\|)?(?P<page>[^\[\]|]+)\]\]"
-    rf"|(?<=\[)(?P<label>[^\[\]]*)\](?:\({_TARGET}\)|\[[^\[\]]*\])"
+    r"|(?<=\[)\[(?:[^\[\]|]*\|)?(?P<page>[^\[\]|]+)\]\](?!\()"
+    rf"|(?<=\[)(?P<label>(?:{_LABEL}|\[{_LABEL}*+\])*+)\](?:\({_TARGET}\)|\[[^\[\]]*\])"
     r"|(?<=<)(?P<address>[a-z]{2,8}:[^<>\s]+)>|(?<=<)(?:/?[A-Za-z](?:=>|[^<>])*|/?)>"
     r"|(?<=\*)\*(?P<strong>\*?[^*]++(?:\*[^*]++)*+\*?)\*\*"
     r"|(?<![\w*]\*)(?<=\*)(?P<emphasis>[^\s*][^*]*)\*(?![\w*])"
