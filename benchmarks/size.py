@@ -1,10 +1,11 @@
 """How large an index and an installation are: `python benchmarks/size.py [FOLDER ...]`.
 
 Each FOLDER, and a generated corpus of `--chunks` chunks, is built and exported with the default
-configuration: bytes a chunk of the index, by part. Then the megabytes that are installed for
-Foundry, for an exported server and for each peer: the files of its distribution and of all that it
-requires, in the environment that runs this, as pip leaves them: it compiles the modules that it
-installs, so what a module compiles to is counted too, whether it is there or not.
+configuration: bytes a chunk of the index, by part.
+
+With `--installed` only the megabytes are measured that pip leaves in a new environment each for an
+exported server of the default configuration, for Foundry and for each peer: the files of its
+distribution and of all that it requires, with the modules that pip compiles.
 
 With `--exports` only the lines and modules of Python that an owner has to read are counted: of the
 smallest golden server, with every interface, and of one that answers keywords over HTTP alone,
@@ -13,22 +14,21 @@ without golden questions, monitoring and reloading.
 
 import argparse
 import importlib.metadata
-import marshal
 import shutil
+import subprocess
 import sys
 import tempfile
 import tomllib
-import warnings
-from collections.abc import Iterable, Mapping
+import venv
+from collections.abc import Sequence
 from pathlib import Path
 
 from common import build, machine, make_project, render_server, row
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from peers import PEERS
+from processes import ProcessFailedError
 from synthetic import built_project
 
-import foundry
 from foundry import pipeline
 from foundry.runtime.index.layout import Manifest, resolve_version
 
@@ -43,7 +43,8 @@ PARTS = {
 }
 """The parts of an index, by the first word of their files' names."""
 
-MINIMAL = Path(__file__).parent.parent / "golden" / "minimal"
+ROOT = Path(__file__).parent.parent
+MINIMAL = ROOT / "golden" / "minimal"
 
 KEYWORDS_OVER_HTTP = """
 [embedding]
@@ -67,9 +68,6 @@ reloading = false
 """
 """A server that answers POST and GET /search, and leaves out all that `[server]` lets it."""
 
-PYC_HEAD = 16
-"""Bytes of a compiled module before its code."""
-
 OTHERS = "others"
 COLUMNS = (*dict.fromkeys(PARTS.values()), OTHERS)
 
@@ -85,42 +83,28 @@ def index_parts(index: Path) -> dict[str, int]:
     return sizes
 
 
-def installed(requirements: Iterable[str]) -> dict[str, int]:
-    """Bytes of every distribution that is installed for requirements, by name."""
-    sizes: dict[str, int] = {}
-    wanted = [Requirement(text) for text in requirements]
-    for requirement in wanted:
-        name = canonicalize_name(requirement.name)
-        extras = {name, *(f"{name}[{extra}]" for extra in requirement.extras)}
-        if extras <= sizes.keys():
-            continue
-        found = importlib.metadata.distribution(name)
-        sizes |= dict.fromkeys(extras, 0) | {name: _bytes_of(found)}
-        for text in found.requires or ():
-            further = Requirement(text)
-            marker = further.marker
-            if marker is None or any(
-                marker.evaluate({"extra": extra}) for extra in ("", *requirement.extras)
-            ):
-                wanted.append(further)
-    return sizes
+def installed(requirements: Sequence[str]) -> dict[str, int]:
+    """Bytes that pip leaves of each distribution in a new environment, by name.
+
+    Raises ProcessFailedError if it cannot install them.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=False)
+        python = Path(folder) / "bin" / "python"
+        install = ("-m", "pip", "--quiet", "--python", str(python), "install", *requirements)
+        ended = subprocess.run([sys.executable, *install], capture_output=True, text=True)
+        if ended.returncode:
+            raise ProcessFailedError(ended.stderr.strip().splitlines()[-1])
+        libraries = next(Path(folder).glob("lib/python*/site-packages"))
+        return {
+            canonicalize_name(distribution.name): _bytes_of(distribution)
+            for distribution in importlib.metadata.distributions(path=[str(libraries)])
+        }
 
 
 def _bytes_of(distribution: importlib.metadata.Distribution) -> int:
-    paths = [Path(str(file.locate())) for file in distribution.files or ()]
-    files = [path for path in paths if path.suffix != ".pyc" and path.is_file()]
-    modules = (path for path in files if path.suffix == ".py")
-    return sum(path.stat().st_size for path in files) + sum(map(_compiled_bytes, modules))
-
-
-def _compiled_bytes(module: Path) -> int:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compiled = compile(module.read_bytes(), module, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError):  # A template of a module, which pip leaves as it is.
-        return 0
-    return PYC_HEAD + len(marshal.dumps(compiled))
+    paths = (Path(str(file.locate())) for file in distribution.files or ())
+    return sum(path.stat().st_size for path in paths if path.is_file())
 
 
 def _folder_bytes(*folders: Path) -> int:
@@ -144,36 +128,31 @@ def report_index(name: str, project: Path, export: Path) -> None:
     )
 
 
-def report_installation(export: Path) -> None:
-    """Print a row each for Foundry, an exported server and the peers."""
-    project = tomllib.loads((export / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted: dict[str, list[str]] = {
-        "Foundry": ["rag-foundry"],
-        "an exported server": project["dependencies"],
-        **{name: list(peer.packages) for name, peer in PEERS.items() if peer.packages},
+def report_installation(work: Path) -> None:
+    """Print a row each for Foundry, a server of the default configuration and the peers."""
+    project = make_project(work / "installed", f'type = "folder"\npath = "{MINIMAL / "sources"}"')
+    build(project)
+    server = render_server(project, "server")
+    described = tomllib.loads((server / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted: dict[str, Sequence[str]] = {
+        "an exported server": described["dependencies"],
+        "Foundry": [str(ROOT)],
+        **{name: peer.packages for name, peer in PEERS.items() if peer.packages},
     }
-    measured: dict[str, Mapping[str, int] | str] = {}
+    row("installed", "distributions", "MB", "to an exported server", "the largest, MB")
+    row(*["---"] * 5)
+    ours = 0
     for name, requirements in wanted.items():
         try:
-            measured[name] = installed(requirements)
-        except importlib.metadata.PackageNotFoundError as error:
-            measured[name] = f"left out: {error}"
-    if not isinstance(ours := measured["Foundry"], str):
-        # An editable installation has no files of its own.
-        package = Path(foundry.__file__).parent
-        size = _folder_bytes(package, package.parent / "templates")
-        size += sum(map(_compiled_bytes, package.rglob("*.py")))
-        measured["Foundry"] = {**ours, "rag-foundry": size}
-    server = measured["an exported server"]
-    for name, found in measured.items():
-        if isinstance(found, str):
-            row(name, found, "", "", "")
+            found = installed(requirements)
+        except ProcessFailedError as error:
+            row(name, f"left out: {error}", "", "", "")
             continue
+        total = sum(found.values())
+        ours = ours or total
         largest = sorted(found, key=lambda package: -found[package])[:3]
-        total = sum(found.values()) / 1e6
-        ratio = "" if isinstance(server, str) else f"{total * 1e6 / sum(server.values()):.2f}"
         shares = ", ".join(f"{package} {found[package] / 1e6:.0f}" for package in largest)
-        row(name, len(found), f"{total:.0f}", ratio, shares)
+        row(name, len(found), f"{total / 1e6:.0f}", f"{total / ours:.2f}", shares)
 
 
 def count_python(server: Path) -> dict[str, list[int]]:
@@ -216,7 +195,13 @@ def main() -> int:
     parser.add_argument("--chunks", type=int, nargs="*", default=[100_000])
     parser.add_argument("--folder", type=Path, help="keep generated corpora here, use them again")
     parser.add_argument("--exports", action="store_true", help="count lines of exports, no more")
+    parser.add_argument("--installed", action="store_true", help="measure installations, no more")
     chosen = parser.parse_args()
+    if chosen.installed:
+        print(machine(), end="\n\n")
+        with tempfile.TemporaryDirectory() as work:
+            report_installation(Path(work))
+        return 0
     if chosen.exports:
         with tempfile.TemporaryDirectory() as work:
             report_exports(Path(work))
@@ -225,22 +210,17 @@ def main() -> int:
     row("corpus", "chunks", "bytes a chunk", *COLUMNS, "index MB", "export beside it, MB")
     row(*["---"] * (5 + len(COLUMNS)))
     with tempfile.TemporaryDirectory() as work:
-        exports = []
         for number, folder in enumerate(chosen.folders):
             source = f'type = "folder"\npath = "{folder.resolve()}"'
             project = make_project(Path(work) / f"project-{number}", source)
             build(project)
-            exports.append(pipeline.export(project, None, print, force=False, trust=False))
-            report_index(folder.name, project, exports[-1])
+            export = pipeline.export(project, None, print, force=False, trust=False)
+            report_index(folder.name, project, export)
         for chunks in chosen.chunks:
             project = built_project(chosen.folder or Path(work), chunks)
             target = Path(work) / f"export-{chunks}"
-            exports.append(pipeline.export(project, target, print, force=False, trust=False))
-            report_index("generated", project, exports[-1])
-        print()
-        row("installed", "distributions", "MB", "to an exported server", "the largest, MB")
-        row(*["---"] * 5)
-        report_installation(exports[0])
+            export = pipeline.export(project, target, print, force=False, trust=False)
+            report_index("generated", project, export)
     return 0
 
 
