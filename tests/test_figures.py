@@ -14,6 +14,13 @@ FIGURES = LIST["figures"]
 # A number, but not that of a metric (nDCG@10), an address or a port.
 NUMBER = re.compile(r"(?<![\w@.:/])\d[\d,]*(?:\.\d+)?(?![\w.:/])")
 
+# A number of what is measured: a share, a time of the processor, a size.
+MEASURED = re.compile(r"\d[\d,.]*(?: (?:to|or) \d[\d,.]*)? (?:%|ms|µs|[KMGT]B)(?!\w)")
+
+# The changelog tells what was so then.
+PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
+PAGES.remove("docs/changelog.md")
+
 
 def flat(text: str) -> str:
     """Return a text with one space wherever it has any."""
@@ -56,3 +63,15 @@ def test_no_figure_is_missing_from_the_list(place: dict[str, str]) -> None:
         assert told in text
         text = text.replace(told, "")
     assert not NUMBER.findall(text)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_was_measured_is_in_the_list(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    text = flat(re.sub(r"(?ms)^ *```.*?^ *```$", "", text))
+    given = LIST["given"].get(page, [])
+    assert all(said in text for said in given)
+    listed = [flat(figure["says"]) for figure in FIGURES if figure["page"] == page]
+    for said in [*listed, *given]:
+        text = text.replace(said, "")
+    assert not MEASURED.findall(text)
