@@ -1,6 +1,6 @@
 """What a distilled query encoder keeps of its model: `python benchmarks/distillation.py --help`.
 
-Each collection (BEIR's layout) is built with `[embedding] provider = "sentence-transformers"`, the
+Each collection (BEIR's layout) is built with `[embedding] provider = "transformer"`, the
 model a local folder. nDCG@10 by document of every lane and fusion: with `query = "same"`, where the
 model embeds the queries and documents have its vectors alone; with `query = "distilled"`, where the
 encoder's teacher is the model and the built-in table together; and with the static provider.
@@ -129,7 +129,7 @@ def open_bench(name: str, folder: Path, work: Path, embedding: str = "") -> Benc
 def open_taught(folder: Path, model: Path, work: Path, query: str = "distilled") -> Bench:
     """Build a collection under a model."""
     embedding = (
-        f'\n[embedding]\nprovider = "sentence-transformers"\nquery = "{query}"\n'
+        f'\n[embedding]\nprovider = "transformer"\nquery = "{query}"\n'
         f'model = "{model.resolve()}"\n'
     )
     return open_bench(folder.name, folder, work, embedding)

@@ -24,6 +24,7 @@ def cut(text: str, most: int | None = None, **spelling: bool) -> str:
     [
         ("", ""),
         (" \t\n\r\u00a0\u2003\u2028", ""),
+        ("pump\tpump\npump\rpump\u2028pump", "pump pump pump pump pump"),
         ("Pumps pumping", "pump ##s pump ##ing"),
         ("unaffable", "un ##aff ##able"),
         # Of a word that pieces do not make up, nothing is kept.
