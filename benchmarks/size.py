@@ -7,12 +7,14 @@ With `--installed` only the megabytes are measured that pip leaves in a new envi
 exported server of the default configuration, for Foundry and for each peer: the files of its
 distribution and of all that it requires, with the modules that pip compiles.
 
-With `--exports` only the lines and modules of Python that an owner has to read are counted: of the
-smallest golden server, with every interface, and of one that answers keywords over HTTP alone,
-without golden questions, monitoring and reloading.
+With `--exports` only the modules, lines and statements of Python that an owner has to read are
+counted, of three servers (`EXPORTS`): `minimal`, the smallest golden server, which has every
+interface; `lean`, the default configuration without embeddings, MCP, chat and page; and `leanest`,
+which has nothing that a switch leaves out.
 """
 
 import argparse
+import ast
 import importlib.metadata
 import shutil
 import subprocess
@@ -21,6 +23,7 @@ import tempfile
 import tomllib
 import venv
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from common import build, machine, make_project, render_server, row
@@ -46,17 +49,20 @@ PARTS = {
 ROOT = Path(__file__).parent.parent
 MINIMAL = ROOT / "golden" / "minimal"
 
-KEYWORDS_OVER_HTTP = """
+LEAN = """
 [embedding]
 provider = "none"
-
-[search]
-unknown_identifiers = false
 
 [server]
 mcp = false
 chat = false
 page = false
+"""
+
+EXPORTS = {
+    "minimal": "",
+    "lean": LEAN,
+    "leanest": f"""{LEAN}
 documents = false
 filters = false
 callers = false
@@ -65,8 +71,13 @@ command_line = false
 hooks = false
 monitoring = false
 reloading = false
-"""
-"""A server that answers POST and GET /search, and leaves out all that `[server]` lets it."""
+
+[search]
+identifier_fallback = false
+unknown_identifiers = false
+""",
+}
+"""What the configuration of each counted export says; only `minimal` has golden questions."""
 
 OTHERS = "others"
 COLUMNS = (*dict.fromkeys(PARTS.values()), OTHERS)
@@ -155,37 +166,61 @@ def report_installation(work: Path) -> None:
         row(name, len(found), f"{total / 1e6:.0f}", f"{total / ours:.2f}", shares)
 
 
-def count_python(server: Path) -> dict[str, list[int]]:
-    """The lines of each Python module of a rendered server, by room of the package."""
-    rooms: dict[str, list[int]] = {}
+@dataclass(frozen=True, slots=True)
+class Module:
+    """The size of a module."""
+
+    lines: int
+    statements: int
+
+    @classmethod
+    def of(cls, path: Path) -> "Module":
+        """Count the lines of a file and the statements in it, docstrings not among them."""
+        text = path.read_text(encoding="utf-8")
+        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
+        return cls(len(text.splitlines()), sum(not _is_docstring(node) for node in nodes))
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    # Texts stand alone as docstrings of attributes too.
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def measure_python(server: Path) -> dict[str, list[Module]]:
+    """Return the size of each Python module of a rendered server, by room of the package."""
+    rooms: dict[str, list[Module]] = {}
     for path in sorted(server.rglob("*.py")):
         package, *folders, _ = path.relative_to(server).parts
         room = "tests" if package == "tests" else "/".join(folders[:1]) or "top level"
-        rooms.setdefault(room, []).append(len(path.read_text(encoding="utf-8").splitlines()))
+        rooms.setdefault(room, []).append(Module.of(path))
     return rooms
 
 
 def report_exports(work: Path) -> None:
-    """Print a table each for golden `minimal` and for keywords over HTTP alone."""
-    for name, extra in (("minimal", ""), ("keywords over HTTP", KEYWORDS_OVER_HTTP)):
+    """Print a table for each of EXPORTS."""
+    for name, extra in EXPORTS.items():
         source = f'type = "folder"\npath = "{MINIMAL / "sources"}"'
-        project = make_project(work / name.replace(" ", "-"), source, extra)
+        project = make_project(work / name, source, extra)
         if name == "minimal":
             shutil.copy(MINIMAL / "questions.jsonl", project)
         build(project)
         server = render_server(project, "server")
-        rooms = count_python(server)
+        rooms = measure_python(server)
         tests = rooms.pop("tests")
-        row(name, "modules", "lines", "lines of the longest module")
-        row(*["---"] * 4)
-        for room, lines in rooms.items():
-            row(room, len(lines), f"{sum(lines):,}", max(lines))
-        modules = [count for lines in rooms.values() for count in lines]
-        row("**all**", len(modules), f"{sum(modules):,}", max(modules))
-        row("tests", len(tests), f"{sum(tests):,}", max(tests))
-        search = (server / "server" / "search.py").read_text(encoding="utf-8")
-        row("search.py", 1, len(search.splitlines()), "")
+        row(name, "modules", "lines", "statements", "lines of the longest module")
+        row(*["---"] * 5)
+        for room, modules in rooms.items():
+            _report_modules(room, modules)
+        _report_modules("**all**", [module for room in rooms.values() for module in room])
+        _report_modules("tests", tests)
+        _report_modules("search.py", [Module.of(server / "server" / "search.py")])
         print()
+
+
+def _report_modules(name: str, modules: Sequence[Module]) -> None:
+    lines = [module.lines for module in modules]
+    statements = sum(module.statements for module in modules)
+    row(name, len(modules), f"{sum(lines):,}", f"{statements:,}", max(lines))
 
 
 def main() -> int:
@@ -194,7 +229,9 @@ def main() -> int:
     parser.add_argument("folders", type=Path, nargs="*", metavar="FOLDER")
     parser.add_argument("--chunks", type=int, nargs="*", default=[100_000])
     parser.add_argument("--folder", type=Path, help="keep generated corpora here, use them again")
-    parser.add_argument("--exports", action="store_true", help="count lines of exports, no more")
+    parser.add_argument(
+        "--exports", action="store_true", help="count what owners of exports read, no more"
+    )
     parser.add_argument("--installed", action="store_true", help="measure installations, no more")
     chosen = parser.parse_args()
     if chosen.installed:
