@@ -215,3 +215,48 @@ def test_export_runs_with_a_folder_as_qdrant(make_project: MakeProject, tmp_path
         exported = project.export()
         project.succeed("verify")
     assert (exported / "notes" / "store" / "qdrant.py").exists()
+
+
+CHOICES = """
+[search.facets]
+
+[[search.pinned.answers]]
+query = "wlan"
+document = "valves.md"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["pgvector", "qdrant"])
+def test_pins_and_facets_are_those_of_the_embedded_index(
+    request: pytest.FixtureRequest, engine: str, make_project: MakeProject, tmp_path: Path
+) -> None:
+    hoses = "---\ntags: [shop]\n---\n# Hoses\n\nCheck the inlet hose."
+    notes = {**NOTES, "sources/more/hoses.md": hoses}
+    variables = {"QDRANT_URL": (tmp_path / "engine").as_uri()}
+    if engine == "pgvector":
+        variables = {"DATABASE_URL": request.getfixturevalue("postgres")}
+    ways = [(query, tag) for query in ("wlan", "inlet") for tag in ("", "&tag=shop")]
+    answers = []
+    for chosen in ("embedded", engine):
+        written = f'{CONFIG}[store]\nengine = "{chosen}"\n{CHOICES}'
+        project = make_project(notes, config=written, name=chosen)
+        project.succeed("build", "--quiet")
+        with patch.dict(os.environ, variables):
+            if chosen == engine:
+                project.succeed("publish", "--quiet")
+            with serving([*in_checkout(project.export())], **variables) as url:
+                asked = [get(f"{url}/search?facets=true&q={query}{tag}") for query, tag in ways]
+        shown = [
+            [(hit["path"], hit.get("pinned", False)) for hit in answer["results"]]
+            for answer in asked
+        ]
+        answers.append((shown, [answer["facets"] for answer in asked]))
+    assert answers[0] == answers[1]
+    (pinned, hidden, found, narrowed), facets = answers[1]
+    assert pinned[0] == ("valves.md", True)
+    # A filter is obeyed.
+    assert hidden == narrowed == [("more/hoses.md", False)]
+    assert not any(is_pinned for _, is_pinned in found)
+    counted = {each["filter"]: each["values"] for each in facets[2]["filters"]}
+    assert counted["tags"] == [{"value": "shop", "count": 1}]
