@@ -32,6 +32,7 @@ class _Collection:
         self.links = asked["hnsw_config"]["m"]
         self.depth = 100
         self.metadata = asked["metadata"]
+        self.indexed: dict[str, dict[str, Any]] = {}
         self.folder = folder
         self.shard = edge.EdgeShard.create(str(folder), self._configuration())
 
@@ -174,11 +175,24 @@ class NativeQdrant:
                 self._aliases[created["alias_name"]] = created["collection_name"]
         return True
 
+    def _index(self, asked: dict[str, Any], name: str) -> Any:
+        collection, schema = self._of(name), asked["field_schema"]
+        parameters: Any = (
+            edge.KeywordIndexParams()
+            if schema["type"] == "keyword"
+            else edge.IntegerIndexParams(lookup=schema["lookup"], range=schema["range"])
+        )
+        made = edge.UpdateOperation.create_field_index(asked["field_name"], parameters)
+        collection.shard.update(made)
+        collection.indexed[asked["field_name"]] = schema
+        return {"operation_id": 0, "status": "completed"}
+
     def _upsert(self, asked: dict[str, Any], name: str) -> Any:
         points = [
             edge.Point(
                 id=point["id"],
                 vector={key: _vector(vector) for key, vector in point["vector"].items()},
+                payload=point["payload"],
             )
             for point in asked["points"]
         ]
@@ -229,11 +243,26 @@ def _vector(written: Any) -> Any:
 def _filter(written: dict[str, Any] | None) -> edge.Filter | None:
     if written is None:
         return None
-    return edge.Filter(must=_ids(written.get("must")), must_not=_ids(written.get("must_not")))
+    return edge.Filter(
+        **{
+            name: [_condition(condition) for condition in written[name]]
+            for name in ("must", "must_not", "should")
+            if written.get(name)
+        }
+    )
 
 
-def _ids(written: list[dict[str, Any]] | None) -> Any:
-    return [edge.HasIdCondition(set(condition["has_id"])) for condition in written or []] or None
+def _condition(written: dict[str, Any]) -> Any:
+    if "has_id" in written:
+        return edge.HasIdCondition(set(written["has_id"]))
+    if "key" not in written:
+        return _filter(written)
+    if limits := written.get("range"):
+        return edge.FieldCondition(written["key"], range=edge.RangeFloat(**limits))
+    match = written["match"]
+    if "any" in match:
+        return edge.FieldCondition(written["key"], match=edge.MatchAny(match["any"]))
+    return edge.FieldCondition(written["key"], match=edge.MatchValue(match["value"]))
 
 
 _Act = Callable[..., Any]
@@ -247,6 +276,7 @@ _ROUTES: tuple[tuple[str, str, _Act], ...] = (
     ("PATCH", _ONE, NativeQdrant._update),
     ("DELETE", _ONE, NativeQdrant._delete),
     ("GET", _ONE, NativeQdrant._describe),
+    ("PUT", f"{_ONE}/index", NativeQdrant._index),
     ("PUT", f"{_ONE}/points", NativeQdrant._upsert),
     ("POST", f"{_ONE}/points", NativeQdrant._retrieve),
     ("POST", f"{_ONE}/points/delete", NativeQdrant._remove),

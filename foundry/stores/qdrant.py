@@ -11,14 +11,18 @@ from qdrant_client import QdrantClient, models
 
 from foundry.errors import PublishError
 from foundry.progress import Reporter
-from foundry.runtime.store.qdrant import QdrantEngine
+from foundry.runtime.index.layout import open_array
+from foundry.runtime.retrieval.filters import UNKNOWN_TIME, encode_value
+from foundry.runtime.store.qdrant import FORMAT, QdrantEngine
 from foundry.runtime.store.qdrant_client import open_client, plays_engine, translated
+from foundry.runtime.store.qdrant_filters import MARKS, MODIFIED, PATHS
 from foundry.runtime.store.qdrant_requests import DENSE, SPARSE
 from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import StoreError
 from foundry.stores.checking import Agreement, Outcome, compare_lanes
 from foundry.stores.content import Content, batches
 from foundry.stores.request import AGAIN, PublishOptions
+from foundry.stores.rows import Marks
 
 BATCH_POINTS = 256
 """Points that are handed over together."""
@@ -30,6 +34,8 @@ INDEXING_SECONDS = 3600.0
 """The engine has this long to finish a graph, and is asked every LOOK_SECONDS."""
 
 LOOK_SECONDS = 1.0
+_PATH = encode_value("path", "")
+
 SETTLED_LOOKS = 3
 """Green looks in a row after which a graph counts as finished: it begins a moment late."""
 
@@ -52,7 +58,8 @@ def publish(
         with _explained(settings.name), translated(content.version):
             collection = f"{settings.name}_{content.version}"
             known = _state(client, collection)
-            loaded = options.again or not known.get("complete")
+            is_whole = known.get("complete") and known.get("format") == FORMAT
+            loaded = options.again or not is_whole
             if loaded:
                 _load(client, collection, content, reporter)
             _check_count(client, collection, content)
@@ -83,16 +90,28 @@ def _load(client: QdrantClient, collection: str, content: Content, reporter: Rep
         sparse_vectors_config={SPARSE: models.SparseVectorParams()},
         # No graph while points come in, and none at all where every vector is compared.
         hnsw_config=models.HnswConfigDiff(m=0),
-        metadata={"complete": False},
+        metadata={"complete": False, "format": FORMAT},
     )
+    if not plays_engine():
+        _index_payload(client, collection)
     with reporter.step("Loading", "chunks", len(content.scales)) as progress:
         for points in _points(content):
             client.upsert(collection, points, wait=True)
             progress.advance(len(points))
 
 
+def _index_payload(client: QdrantClient, collection: str) -> None:
+    """Index what filters ask for, before there are points: graphs are to know of it."""
+    numbers = models.IntegerIndexParams(
+        type=models.IntegerIndexType.INTEGER, lookup=False, range=True
+    )
+    words = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD)
+    for key, schema in ((MARKS, words), (PATHS, numbers), (MODIFIED, numbers)):
+        client.create_payload_index(collection, key, schema, wait=True)
+
+
 def _points(content: Content) -> Iterator[list[models.PointStruct]]:
-    terms = content.terms
+    terms, payloads = content.terms, _Payloads(content)
     # Postings are in the order of terms, and wanted in that of chunks.
     order = np.argsort(content.chunks, kind="stable")
     ends = np.searchsorted(content.chunks[order], np.arange(len(content.scales) + 1))
@@ -108,8 +127,31 @@ def _points(content: Content) -> Iterator[list[models.PointStruct]]:
             if content.scales[number] > 0:
                 row = content.vectors[number].astype(np.float32) * content.scales[number]
                 vectors[DENSE] = row.tolist()
-            points.append(models.PointStruct(id=number, vector=vectors))
+            payload = payloads.of_chunk(number)
+            points.append(models.PointStruct(id=number, vector=vectors, payload=payload))
         yield points
+
+
+class _Payloads:
+    """What the chunks of a version can be filtered by."""
+
+    def __init__(self, content: Content) -> None:
+        layout = content.files.layout
+        self._marks = Marks.open(content)
+        self._modified = open_array(layout.filter_modified, np.int64, (len(content.scales),))
+        self._places = {value: place for place, value in enumerate(content.edition.values)}
+
+    def of_chunk(self, chunk: int) -> dict[str, Any]:
+        """Return the payload of a chunk."""
+        marks = self._marks.of_chunk(chunk)
+        paths = [mark for mark in marks if mark.startswith(_PATH)]
+        payload: dict[str, Any] = {
+            MARKS: [mark.decode() for mark in marks if not mark.startswith(_PATH)],
+            PATHS: [self._places[path] for path in paths],
+        }
+        if (moment := int(self._modified[chunk])) != UNKNOWN_TIME:
+            payload[MODIFIED] = moment
+        return payload
 
 
 def _check_count(client: QdrantClient, collection: str, content: Content) -> None:

@@ -1,9 +1,9 @@
 """Qdrant as the engine: a collection a version, with a dense and a sparse vector for each chunk.
 
 Versions are collections `<name>_<version>`; the alias `<name>` is that of the version published
-last. Points have the numbers of chunks. Scores are computed in float32, so they agree with those of
-the embedded index to about 1e-6. The keyword lane is always exact: Qdrant reads its sparse index in
-full.
+last. Points have the numbers of chunks, and a payload that filters ask for. Scores are computed in
+float32, so they agree with those of the embedded index to about 1e-6. The keyword lane is always
+exact: Qdrant reads its sparse index in full.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,6 +23,7 @@ from .qdrant_client import (
     translated,
     whole_seconds,
 )
+from .qdrant_filters import conditions_of
 from .qdrant_requests import (
     DENSE,
     SPARE,
@@ -33,7 +34,6 @@ from .qdrant_requests import (
     by_terms,
     by_vector,
     read_points,
-    restrict,
     settle,
 )
 from .restriction import Restriction
@@ -41,6 +41,9 @@ from .settings import StoreSettings
 from .store import Edition, Engine, Found, is_short
 
 Answer = TypeVar("Answer")
+
+FORMAT = 2
+"""Of the points of a collection, as its metadata has it: since 2 they have a payload."""
 
 
 class QdrantEngine:
@@ -122,7 +125,7 @@ class QdrantEngine:
     ) -> Found:
         """Return what both searches find: one request for the hits, and one to complete them."""
         exact, meant, named = self._settings.exact, by_vector(vector, scale), by_terms(terms)
-        depth, restriction = count + SPARE, restrict(only)
+        depth, restriction = count + SPARE, conditions_of(only, edition)
         near, matching = self._query(
             edition,
             self._requests.make(DENSE, meant, depth, restriction, exact=exact),
@@ -146,7 +149,8 @@ class QdrantEngine:
         collection = self._collection(edition)
         found = self._read(edition, lambda: self._client.get_collection(collection))
         state = found.config.metadata or {}
-        if not state.get("complete") or self._count(edition, None) != state.get("chunks"):
+        is_whole = state.get("complete") and state.get("format") == FORMAT
+        if not is_whole or self._count(edition, None) != state.get("chunks"):
             raise missing_version(edition.version)
 
     def close(self) -> None:
@@ -163,7 +167,7 @@ class QdrantEngine:
         *,
         exact: bool,
     ) -> LaneHits:
-        depth, restriction = count + SPARE, restrict(only)
+        depth, restriction = count + SPARE, conditions_of(only, edition)
         while True:
             request = self._requests.make(using, query, depth, restriction, exact=exact)
             (found,) = self._query(edition, request)

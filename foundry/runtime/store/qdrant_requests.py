@@ -1,14 +1,13 @@
-"""What Qdrant is asked, and what it answers: the vectors of a query, filters, ties and noise."""
+"""What Qdrant is asked, and what it answers: the vectors of a query, ties and noise."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from qdrant_client import models
 
 from ..retrieval.candidates import LaneHits, best
-from .restriction import Restriction
 
 DENSE = "dense"
 SPARSE = "bm25"
@@ -80,18 +79,6 @@ def by_terms(terms: Sequence[tuple[int, int]]) -> Query:
 def by_number(chunks: NDArray[np.int64]) -> models.Filter:
     """Return a filter that nothing but these chunks passes."""
     return models.Filter(must=[models.HasIdCondition(has_id=chunks.tolist())])
-
-
-def restrict(only: Restriction | None) -> models.Filter | None:
-    """Return the chunks that may be found, by their numbers, or those that may not if they are
-    fewer."""
-    if only is None:
-        return None
-    allowed = only.allowed
-    is_mostly = 2 * int(allowed.sum()) > len(allowed)
-    numbers: list[Any] = np.flatnonzero(allowed != is_mostly).tolist()
-    condition = models.HasIdCondition(has_id=numbers)
-    return models.Filter(must_not=[condition]) if is_mostly else models.Filter(must=[condition])
 
 
 def read_points(

@@ -14,19 +14,15 @@ class Restriction:
     """The chunks (n,) that are `allowed`."""
 
     allowed: NDArray[np.bool_]
-    # [pgvector
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # They all pass these.
     is_picked: bool = True  # Others pass the filters too.
-    # ]
 
 
 # [filters
 def restrict(
     allowed: NDArray[np.bool_] | None,
-    # [pgvector
     filters: Filters | None = None,
     selected: NDArray[np.bool_] | None = None,
-    # ]
 ) -> Restriction | None:
     """Return what a search may return, if not everything.
 
@@ -34,13 +30,8 @@ def restrict(
     """
     if allowed is None:
         return None
-    return Restriction(
-        allowed,
-        # [pgvector
-        parse_filters(filters),
-        selected is not None and allowed is not selected,
-        # ]
-    )
+    is_picked = selected is not None and allowed is not selected
+    return Restriction(allowed, parse_filters(filters), is_picked)
 
 
 # ]

@@ -22,6 +22,7 @@ from ..index.layout import (
     STATISTICS,
     IndexFiles,
     IndexLayout,
+    Vocabulary,
 )
 from ..retrieval.candidates import LaneHits, Scores
 from ..retrieval.settings import IndexUnusableError, ServerError
@@ -81,15 +82,25 @@ class Edition:
     keys: ChunkKeys
     weights: TermWeights
     # ]
+    # [qdrant
+    # [filters
+    values: Vocabulary
+    # ]
+    # ]
 
     @classmethod
     def open(cls, files: IndexFiles) -> Self:
-        """Map what tells of the rows of an index. Raises IndexUnusableError."""
+        """Map what tells of the content of an engine. Raises IndexUnusableError."""
         return cls(
             files.manifest.version,
             # [pgvector
             ChunkKeys.open(files),
             TermWeights.open(files),
+            # ]
+            # [qdrant
+            # [filters
+            Vocabulary.open(files.layout.filter_values, files.layout.filter_value_offsets),
+            # ]
             # ]
         )
 

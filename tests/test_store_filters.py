@@ -1,0 +1,118 @@
+"""Filters in Qdrant: conditions on payload, which find what the embedded index finds."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_indexes import make_document, write_documents
+from stores import Place, own_name, qdrant_address
+from test_store_steps import FILTERS, OPTIONS, make_notes, random_restriction
+
+from foundry.runtime.retrieval.candidates import LaneHits
+from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.store.qdrant_client import open_client
+from foundry.runtime.store.qdrant_filters import conditions_of
+from foundry.runtime.store.restriction import restrict
+from foundry.runtime.store.store import VersionMissingError
+from foundry.stores.content import Content
+
+
+@pytest.fixture(params=["qdrant", "edge"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    """The local mode of the client, or a live server; and the native shard."""
+    if request.param == "qdrant":
+        yield Place("qdrant", own_name(), qdrant_address(tmp_path / "qdrant"))
+        return
+    from native_qdrant import running_qdrant
+
+    with running_qdrant(tmp_path / "native") as engine:
+        yield Place("qdrant", own_name(), engine.address)
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> Content:
+    documents = [make_document(number, note) for number, note in enumerate(make_notes())]
+    return Content.open(
+        write_documents(tmp_path_factory.mktemp("notes") / "index", documents, options=OPTIONS)
+    )
+
+
+def check_same(hits: LaneHits, best: LaneHits, about: object) -> None:
+    """Both have the same chunks with the same scores; those that tie may change places."""
+    assert sorted(hits.chunks.tolist()) == sorted(best.chunks.tolist()), about
+    ours, theirs = (dict(zip(each.chunks, each.scores, strict=True)) for each in (hits, best))
+    assert max((abs(ours[chunk] - theirs[chunk]) for chunk in ours), default=0.0) < 1e-5
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_filters_find_what_the_index_finds(place: Place, content: Content, exact: bool) -> None:
+    place.publish(content.files.layout.root, exact=exact)
+    choice = random.Random(12)
+    found = 0
+    count = len(content.scales)
+    with place.engine(exact=exact) as engine:
+        for number in range(FILTERS):
+            filters, allowed = random_restriction(content, choice)
+            only = restrict(allowed, filters)
+            picks = number % 5 == 4
+            if picks:
+                # As words and phrases of a query narrow it down further.
+                share = np.arange(count) % 3 > 0 if number % 2 else np.arange(count) % 3 == 0
+                only = restrict(allowed & share, filters, allowed)
+            assert only is not None
+            conditions = conditions_of(only, content.edition)
+            assert conditions is not None
+            assert ("has_id" in conditions.model_dump_json(exclude_none=True)) is picks
+            chunk = choice.randrange(count)
+            vector = content.vectors[chunk] * content.scales[chunk]
+            integers, scales = quantise(vector[np.newaxis, :])
+            words = choice.sample(["valv", "pump", "seal", "replac", "first"], 2)
+            terms = [(content.vocabulary.find(word) or 0, 1) for word in words]
+            # All that pass, so that ties at the end are none.
+            query = integers[0], float(scales[0])
+            both = engine.search_both(content.edition, *query, terms, count, only)
+            keyword = content.keyword_lane.search(words, count, only.allowed)
+            semantic = content.dense_lane.search(vector, count, only.allowed)
+            check_same(both.keyword, keyword, filters)
+            check_same(both.semantic, semantic, filters)
+            alone = engine.search_terms(content.edition, terms, count, only)
+            check_same(alone, keyword, filters)
+            alone = engine.search_vector(content.edition, *query, count, only)
+            check_same(alone, semantic, filters)
+            found += len(semantic)
+    assert found > FILTERS
+
+
+def test_a_collection_without_payload_is_loaded_again(
+    place: Place, content: Content, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an earlier Foundry has left it: filters would find nothing there."""
+    index = content.files.layout.root
+    place.publish(index)
+    assert not place.publish(index).loaded
+    monkeypatch.setenv("QDRANT_URL", place.address)
+    client = open_client(place.settings())
+    collection = f"{place.name}_{content.version}"
+    client.update_collection(collection, metadata={"format": None})
+    client.close()
+    with place.engine() as engine, pytest.raises(VersionMissingError):
+        engine.check(content.edition)
+    assert place.publish(index).loaded
+    with place.engine() as engine:
+        engine.check(content.edition)
+
+
+def test_payload_is_indexed(tmp_path: Path, content: Content) -> None:
+    from native_qdrant import running_qdrant
+
+    with running_qdrant(tmp_path / "native") as engine:
+        place = Place("qdrant", own_name(), engine.address)
+        place.publish(content.files.layout.root)
+        (collection,) = engine.collections.values()
+        assert {key: schema["type"] for key, schema in collection.indexed.items()} == {
+            "marks": "keyword",
+            "paths": "integer",
+            "modified": "integer",
+        }
