@@ -310,6 +310,19 @@ def test_what_is_no_file_of_weights_is_refused(content: bytes, tmp_path: Path) -
         Tensors(tmp_path / "file")
 
 
+def test_a_header_may_fill_the_file_and_has_a_limit(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes((2).to_bytes(8, "little") + b"{}")
+    assert "a" not in Tensors(file)
+    for length, message in ((100_000_000, "unreadable"), (100_000_001, "not a safetensors file")):
+        with file.open("wb") as written:
+            written.write(length.to_bytes(8, "little") + b"!")
+            # The rest takes no place on a disk.
+            written.truncate(8 + 100_000_001)
+        with pytest.raises(ValueError, match=message):
+            Tensors(file)
+
+
 def test_header_that_is_no_json_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes((5).to_bytes(8, "little") + b"{'a':" + b"\0" * 8)
     with pytest.raises(ValueError, match="the header is unreadable"):
