@@ -22,6 +22,7 @@ from ports import free_port
 from processes import foundry, snapshot
 from ray_clusters import RunningCluster, is_worker, ray_cluster
 from sharing import begin_foundry
+from tiny_transformers import write_transformer
 from waiting import wait_until
 
 import foundry as package
@@ -272,6 +273,24 @@ def test_node_without_the_model_says_so(monkeypatch: pytest.MonkeyPatch) -> None
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningCluster]:
     with ray_cluster(tmp_path_factory.mktemp("cluster")) as running:
         yield running
+
+
+@pytest.mark.slow
+def test_transformer_embeds_on_nodes_as_it_does_here(
+    make_project: MakeProject, cluster: RunningCluster
+) -> None:
+    project = make_project(
+        {f"{number}.md": f"# Roof {number}\n\nFresh air passes it.\n" for number in range(12)},
+        config=f'{CONFIG}[embedding]\nprovider = "transformer"\nmodel = "bge"\nquery = "same"\n',
+    )
+    write_transformer(project.root / "bge", "bge")
+    cluster.have_nodes(1)
+    there = build_on(cluster, project)
+    on_nodes = snapshot(Path(there["index"]))
+    shutil.rmtree(project.root / ".foundry")
+    here = build(project)
+    assert there["changes"]["embedded"] == here["changes"]["embedded"] == here["chunks"] == 12
+    assert snapshot(Path(here["index"])) == on_nodes
 
 
 @pytest.mark.slow

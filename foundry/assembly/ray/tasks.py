@@ -101,7 +101,10 @@ def _open(options: EmbeddingSection, files: Sequence[Reference] | None) -> Embed
     # What is open stays readable when its name is gone, so that nothing is left behind.
     with tempfile.TemporaryDirectory(prefix="foundry-model-") as folder:
         write_files(Path(folder), get_here(shipped))
-        return open_model(options.model_copy(update={"model": folder}))
+        model = open_model(options.model_copy(update={"model": folder}))
+        # A transformer's process opens the files at its first call, and serves all that follow.
+        model.embed(["text"], "document")
+        return model
 
 
 Answer = TypeVar("Answer")
