@@ -280,5 +280,7 @@ def open_encoder(files: IndexFiles) -> LocalQueryEncoder:
     Raises IndexUnusableError if it is damaged, or another than the documents were embedded by.
     """
     dense = require_model(files, "transformer")
-    model, cores = Transformer.open(files.layout.encoder), os.cpu_count() or 1
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
+    cores = len(allowed) or os.cpu_count() or 1
+    model = Transformer.open(files.layout.encoder)
     return LocalQueryEncoder(model, files.layout, dense, at_a_time=cores)
