@@ -11,24 +11,20 @@ queries, collections weighing the same. Cosines are exact, and nothing is rounde
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from common import machine
-from distillation import Bench, open_taught, opened_teacher
+from distillation import Bench, Numbers, open_taught, opened_teacher, order
 from numpy.typing import NDArray
-from quality import DEPTH
 
+from foundry.embedding.distil.corpus_texts import chunk_text
 from foundry.embedding.embedder import Vectors
 from foundry.embedding.static import StaticEmbedder
-from foundry.evaluation.metrics import measure
 from foundry.progress import Reporter
-from foundry.runtime.retrieval.candidates import Candidates, LaneHits, candidate_count
-from foundry.runtime.retrieval.hybrid import complete_lanes, fuse_linear
-from foundry.runtime.retrieval.identifiers import is_identifier_query
-from foundry.runtime.retrieval.tokens import query_terms
+from foundry.runtime.retrieval.candidates import Candidates, LaneHits
 
 SHARES = (0.0, 0.3, 0.4, 0.5, 0.7, 1.0)
 """Of the model in the semantic score."""
@@ -41,7 +37,6 @@ LOOK_AFTER = 0.5
 """The share of the model in the fusion that a second look follows."""
 
 DRAWS = 10_000
-Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 
@@ -83,8 +78,10 @@ class Sides:
         table = StaticEmbedder()
         known = table.embed_documents(headings, texts, int)
         with opened_teacher(project) as (model, _):
-            joined = [f"{a}\n{b}" if a else b for a, b in zip(headings, texts, strict=True)]
-            own = model.embed(joined, "document"), model.embed(bench.queries, "query")
+            own = (
+                model.embed([*map(chunk_text, chunks)], "document"),
+                model.embed(bench.queries, "query"),
+            )
         asked = table.make_query_encoder(lambda: iter(chunks), lambda *_: None)
         return cls(own, (known, asked.encode(bench.queries)))
 
@@ -98,29 +95,7 @@ class Sides:
         return chunks, queries
 
 
-def fuse(bench: Bench, vectors: tuple[Vectors, Vectors]) -> Iterator[Candidates]:
-    """Yield the candidates of each query, by linear fusion as a server does it."""
-    index, depth = bench.index, candidate_count(DEPTH)
-    index.dense_lane = ExactLane(vectors[0])  # type: ignore[assignment]
-    for query, vector in zip(bench.queries, vectors[1], strict=True):
-        tokens = index.tokenizer.tokenize(query)
-        terms = query_terms(tokens)
-        keyword = index.keyword_lane.search(terms, depth)
-        if is_identifier_query(query, tokens) or not vector.any():
-            yield Candidates.by_keyword(keyword)
-        else:
-            semantic = index.dense_lane.search(vector, depth)
-            found = complete_lanes(index, terms, vector, keyword, semantic)
-            yield fuse_linear(found, 0.7, 0.3)
-
-
-def order(found: Candidates) -> Numbers:
-    """Return the numbers of the best chunks, best first, equal ones by number."""
-    ranked: Numbers = found.chunks[np.lexsort((found.chunks, -found.scores))[:DEPTH]]
-    return ranked
-
-
-def look_again(ranked: Numbers, found: Candidates, cosines: Values, share: float) -> Numbers:
+def look_again(ranked: Numbers, found: Candidates, cosines: Vectors, share: float) -> Numbers:
     """Order the first LOOKED_AT anew, by `share` of the model's cosines and the rest as it was."""
     first = ranked[:LOOKED_AT]
     scores = dict(zip(found.chunks.tolist(), found.scores.tolist(), strict=True))
@@ -131,34 +106,21 @@ def look_again(ranked: Numbers, found: Candidates, cosines: Values, share: float
     return again
 
 
-def judge(bench: Bench, rankings: Sequence[Numbers]) -> Values:
-    """Return nDCG@10 of each query (q,)."""
-    values = []
-    for key, ranked in zip(bench.collection.queries, rankings, strict=True):
-        documents = [bench.index.chunk(number).document_id for number in ranked.tolist()]
-        relevant = bench.collection.relevant[key]
-        values.append(measure(list(dict.fromkeys(documents)), relevant)["nDCG@10"])
-    return np.array(values)
-
-
 def measure_one(folder: Path, model: Path, work: Path) -> Mapping[str, Values]:
     """Return the values of each way for one collection's queries."""
     bench = open_taught(folder, model, work, "same")
     sides = Sides.of(bench, work / folder.name)
+    cosines = sides.model[1] @ sides.model[0].T
     values = {}
     for share in SHARES:
-        fused = list(fuse(bench, sides.blend(share)))
-        values[name_of(share)] = judge(bench, [order(found) for found in fused])
-        if share != LOOK_AFTER:
-            continue
-        chunks, queries = sides.model
-        for look in LOOKS:
-            values[f"{name_of(share)}, second look {look:.1f}"] = judge(
-                bench,
-                [
-                    look_again(order(found), found, (chunks @ query).astype(np.float64), look)
-                    for found, query in zip(fused, queries, strict=True)
-                ],
+        chunks, queries = sides.blend(share)
+        bench.index.dense_lane = ExactLane(chunks)  # type: ignore[assignment]
+        fused = list(bench.find("linear", queries))
+        ranked = [order(found) for found in fused]
+        values[name_of(share)] = bench.judge(ranked)
+        for look in LOOKS if share == LOOK_AFTER else ():
+            values[f"{name_of(share)}, second look {look:.1f}"] = bench.judge(
+                look_again(*each, look) for each in zip(ranked, fused, cosines, strict=True)
             )
     return values
 

@@ -15,13 +15,14 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from common import Collection, build, machine, make_project, read_collection
+from numpy.typing import NDArray
 from quality import DEPTH
 
 from foundry.config.project import load_config
@@ -54,6 +55,7 @@ from foundry.runtime.retrieval.hybrid import by_meaning, complete_lanes, fuse_li
 from foundry.runtime.retrieval.identifiers import is_identifier_query
 from foundry.runtime.retrieval.tokens import query_terms
 
+Numbers = NDArray[np.int64]
 LANES = ("semantic", "linear", "rrf")
 EXAMPLES = [Path(__file__).parents[1] / "examples" / name for name in ("handbook", "robotics")]
 GATED: Mapping[str, DistillationOptions] = {
@@ -85,32 +87,43 @@ class Bench:
 
     def score(self, lane: str, vectors: Vectors) -> float:
         """Mean nDCG@10 of a lane or fusion under vectors (q, d) for the queries."""
+        return float(self.judge([order(found) for found in self.find(lane, vectors)]).mean())
+
+    def find(self, lane: str, vectors: Vectors) -> Iterator[Candidates]:
+        """Yield the candidates of a lane or fusion for each query, under vectors (q, d)."""
+        for query, vector in zip(self.queries, vectors, strict=True):
+            yield self._find(lane, query, vector)
+
+    def judge(self, rankings: Iterable[Numbers]) -> NDArray[np.float64]:
+        """Return nDCG@10 of each query (q,) by its best chunks."""
         scores = []
-        for (key, query), vector in zip(self.collection.queries.items(), vectors, strict=True):
-            ranked = self._rank(lane, query, vector)
-            documents = [self.index.chunk(number).document_id for number in ranked]
+        for key, ranked in zip(self.collection.queries, rankings, strict=True):
+            documents = [self.index.chunk(number).document_id for number in ranked.tolist()]
             ranked_documents = list(dict.fromkeys(documents))
             scores.append(measure(ranked_documents, self.collection.relevant[key])["nDCG@10"])
-        return float(np.mean(scores))
+        return np.array(scores)
 
-    def _rank(self, lane: str, query: str, vector: Vectors) -> list[int]:
+    def _find(self, lane: str, query: str, vector: Vectors) -> Candidates:
         tokens = self.index.tokenizer.tokenize(query)
         terms = query_terms(tokens)
         index, depth = self.index, candidate_count(DEPTH)
         keyword = index.keyword_lane.search(terms, depth)
         by_keywords = lane == "keyword" or not vector.any()
         if by_keywords or (lane != "semantic" and is_identifier_query(query, tokens)):
-            found = Candidates.by_keyword(keyword)
-        else:
-            semantic = index.dense_lane.search(vector, depth)
-            if lane == "semantic":
-                found = by_meaning(semantic)
-            else:
-                found = complete_lanes(index, terms, vector, keyword, semantic)
-                fused = fuse_linear(found, 0.7, 0.3) if lane == "linear" else None
-                found = fused or fuse_rrf(found, 0.5, 0.5, k=60)
-        order = np.lexsort((found.chunks, -found.scores))[:DEPTH]
-        return [int(number) for number in found.chunks[order]]
+            return Candidates.by_keyword(keyword)
+        semantic = index.dense_lane.search(vector, depth)
+        if lane == "semantic":
+            return by_meaning(semantic)
+        found = complete_lanes(index, terms, vector, keyword, semantic)
+        if lane == "linear":
+            return fuse_linear(found, 0.7, 0.3)
+        return fuse_rrf(found, 0.5, 0.5, k=60)
+
+
+def order(found: Candidates) -> Numbers:
+    """Return the numbers of the best chunks, best first, equal ones by number."""
+    ranked: Numbers = found.chunks[np.lexsort((found.chunks, -found.scores))[:DEPTH]]
+    return ranked
 
 
 def open_bench(name: str, folder: Path, work: Path, embedding: str = "") -> Bench:
