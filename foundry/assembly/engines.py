@@ -12,9 +12,10 @@ from foundry.assembly.documents.recipe import Recipe
 from foundry.assembly.documents.workers import Pool, Preparing
 from foundry.assembly.request import BuildOptions
 from foundry.config.file import EmbeddingSection
-from foundry.embedding.providers.model import EmbeddingModel, available_cores
+from foundry.embedding.providers.model import EmbeddingModel
 from foundry.errors import RequestError
 from foundry.progress import Progress
+from foundry.runtime.retrieval.embedding.local import available_cores
 
 
 @dataclass(frozen=True, slots=True)

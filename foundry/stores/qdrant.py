@@ -34,7 +34,6 @@ INDEXING_SECONDS = 3600.0
 """The engine has this long to finish a graph, and is asked every LOOK_SECONDS."""
 
 LOOK_SECONDS = 1.0
-_PATH = encode_value("path", "")
 
 SETTLED_LOOKS = 3
 """Green looks in a row after which a graph counts as finished: it begins a moment late."""
@@ -42,6 +41,8 @@ SETTLED_LOOKS = 3
 GRAPH_LINKS = 32
 GRAPH_DEPTH = 256
 """Links of a point in the graph (m), and candidates for them (ef_construct)."""
+
+_PATH = encode_value("path", "")
 
 
 def publish(

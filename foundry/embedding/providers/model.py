@@ -1,6 +1,5 @@
 """An embedding model, opened, and what published models want before a text."""
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,13 +13,6 @@ from foundry.config.file import EmbeddingSection
 from foundry.files import read_beside
 
 Side = Literal["document", "query"]
-
-
-def available_cores() -> int:
-    """Return the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,13 @@ from foundry.embedding.providers.model import (
     EmbeddingModel,
     ModelLimits,
     Prefixes,
-    available_cores,
     choose_prefixes,
     find_known,
 )
 from foundry.embedding.providers.token_estimate import estimate_tokens
 from foundry.errors import BuildError, install_command
 from foundry.files import hash_file
-from foundry.runtime.retrieval.embedding.local import find_folder
+from foundry.runtime.retrieval.embedding.local import available_cores, find_folder
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 LOCAL_BATCH_TEXTS = 256

@@ -26,11 +26,8 @@ function fileLink(record, page) {
 /** Open a file in a tab of its own, or save it, as the server says. */
 async function fetchFile(record, path, place) {
   const answer = await ask(path);
-  const address = URL.createObjectURL(await answer.blob());
   const isShown = answer.headers.get("Content-Disposition")?.startsWith("inline");
-  const how = isShown ? { target: "_blank" } : { download: record.path.split("/").at(-1) };
-  element("a", { href: isShown ? address + place : address, ...how }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  await openContent(answer, isShown ? { target: "_blank" } : { download: record.path.split("/").at(-1) }, place);
 }
 
 /** Offer a document's file at its head. */

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from psycopg import sql
 
-from ..retrieval.filters import encode_value, parse_time
+from ..retrieval.filters import AFTER_ALL, encode_value, parse_time
 from .restriction import Restriction
 from .rows import ChunkKeys
 
@@ -15,7 +15,6 @@ _BEGINNING = (
     " JOIN unnest({beginnings}::bytea[]) AS beginning"
     " ON substr(path, 1, length(beginning)) = beginning) END"
 )
-_AFTER_ALL = b"\xff"  # Greater than every byte of UTF-8.
 
 
 def conditions_of(only: Restriction, keys: ChunkKeys) -> sql.Composed:
@@ -58,7 +57,7 @@ def _beginning(beginnings: list[bytes]) -> sql.Composed:
     """Return the condition that a path begins with one of these."""
     ranges = (
         sql.SQL("(paths[1] >= {}::bytea AND paths[1] < {}::bytea)").format(
-            sql.Literal(beginning), sql.Literal(beginning + _AFTER_ALL)
+            sql.Literal(beginning), sql.Literal(beginning + AFTER_ALL)
         )
         for beginning in beginnings
     )

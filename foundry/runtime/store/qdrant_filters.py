@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from qdrant_client import models
 
-from ..retrieval.filters import encode_value, parse_time
+from ..retrieval.filters import AFTER_ALL, encode_value, parse_time
 from .qdrant_requests import by_number
 from .restriction import Restriction
 from .store import Edition
@@ -20,8 +20,6 @@ MARKS = "marks"
 PATHS = "paths"
 MODIFIED = "modified"
 """The keys of a payload."""
-
-_AFTER_ALL = b"\xff"  # Greater than every byte of UTF-8.
 
 
 def conditions_of(only: Restriction | None, edition: Edition) -> models.Filter | None:
@@ -68,7 +66,7 @@ def _beginning(path: str, edition: Edition) -> models.FieldCondition:
     """Return the condition that one of a point's paths begins like this."""
     key = encode_value("path", path)
     first = bisect_left(edition.values, key)
-    last = bisect_left(edition.values, key + _AFTER_ALL)
+    last = bisect_left(edition.values, key + AFTER_ALL)
     return models.FieldCondition(key=PATHS, range=models.Range(gte=first, lt=last))
 
 

@@ -6,7 +6,9 @@ source. What was not indexed byte for byte is never sent, whatever lies in the f
 
 import hashlib
 import logging
+import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from fastapi import APIRouter
@@ -51,34 +53,34 @@ class Originals:
 
     def find(self, document: DocumentRecord) -> Path | None:
         """Return the file of a document, if it is there as it was when it was indexed."""
-        for path in self._candidates(document):
-            try:
-                stat = path.stat()
-                key = path, stat.st_ino, stat.st_size, stat.st_mtime_ns
-                if not path.is_file() or stat.st_size != document.bytes:
-                    continue
-                if key not in self._hashes:
-                    if len(self._hashes) >= MAX_KNOWN:
-                        self._hashes.clear()
-                    with path.open("rb") as file:
-                        self._hashes[key] = hashlib.file_digest(file, "sha256").hexdigest()
-            except (OSError, ValueError):
-                continue
-            if self._hashes[key] == document.sha256:
-                return path
+        for written in self._candidates(document):
+            with suppress(OSError, ValueError, RuntimeError):
+                path = written.resolve()
+                is_inside = self._folder is not None and path.is_relative_to(self._folder)
+                if is_inside and self._hash(path, document.bytes) == document.sha256:
+                    return path
         return None
 
     def _candidates(self, document: DocumentRecord) -> Iterator[Path]:
-        if self._folder is None:
-            return
-        for place in document.places():
-            for written in (self._folder / place.source / place.path, self._folder / place.path):
-                try:
-                    path = written.resolve()
-                except (OSError, ValueError, RuntimeError):
-                    continue
-                if path.is_relative_to(self._folder):
-                    yield path
+        if self._folder is not None:
+            for place in document.places():
+                yield self._folder / place.source / place.path
+                yield self._folder / place.path
+
+    def _hash(self, path: Path, size: int) -> str | None:
+        """Return the SHA-256 of a file, if it is one of this size. Raises OSError."""
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size != size:
+            return None
+        key = path, found.st_ino, found.st_size, found.st_mtime_ns
+        known = self._hashes.get(key)
+        if known is None:
+            with path.open("rb") as file:
+                known = hashlib.file_digest(file, "sha256").hexdigest()
+            if len(self._hashes) >= MAX_KNOWN:
+                self._hashes.clear()
+            self._hashes[key] = known
+        return known
 
 
 def original_routes(originals: Originals) -> APIRouter:

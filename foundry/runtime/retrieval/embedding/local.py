@@ -1,6 +1,7 @@
 """Models that the server runs itself, to embed queries as the documents were embedded."""
 
 import logging
+import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -68,6 +69,15 @@ class LocalQueryEncoder:
         return vector
 
 
+# [transformer
+def available_cores() -> int:
+    """Return the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+# ]
 # [model
 def read_model(file: Path = SETTINGS_FILE) -> str:
     """Return the name or folder of the model that embeds queries. Raises ConfigurationError."""

@@ -11,7 +11,6 @@ Weights lie in one file of half precision; what is not a table of rows is widene
 
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from ...index.layout import IndexFiles, open_array
 from ..settings import IndexUnusableError
-from .local import LocalQueryEncoder
+from .local import LocalQueryEncoder, available_cores
 from .probe import require_model
 from .replies import check_vectors
 from .word_pieces import Spelling, WordPieces
@@ -280,7 +279,5 @@ def open_encoder(files: IndexFiles) -> LocalQueryEncoder:
     Raises IndexUnusableError if it is damaged, or another than the documents were embedded by.
     """
     dense = require_model(files, "transformer")
-    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
-    cores = len(allowed) or os.cpu_count() or 1
     model = Transformer.open(files.layout.encoder)
-    return LocalQueryEncoder(model, files.layout, dense, at_a_time=cores)
+    return LocalQueryEncoder(model, files.layout, dense, at_a_time=available_cores())

@@ -275,10 +275,8 @@ byId("skip").addEventListener("click", (event) => {
 byId("save").addEventListener("click", async () => {
   try {
     const answer = await ask(`d/${encodeURIComponent(record.id)}.md`, { headers: { Accept: "text/markdown" } });
-    const address = URL.createObjectURL(await answer.blob());
     const name = record.path.split("/").at(-1).replace(/\.\w+$/, "") || "document";
-    element("a", { href: address, download: `${name}.md` }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+    await openContent(answer, { download: `${name}.md` });
   } catch (error) {
     showError(byId("notice"), error, () => byId("save").click());
   }

@@ -39,6 +39,13 @@ function showOriginal(record, chunk) {
   byId("original").textContent = part ? `Open the original, ${part}` : "Open the original";
 }
 
+/** Save what an answer holds, or show it at a place, as the attributes of a link to it say. */
+async function openContent(answer, attributes, place = "") {
+  const address = URL.createObjectURL(await answer.blob());
+  element("a", { href: address + place, ...attributes }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
 const MAX_CONTENTS = 2000;
 
 /** The places of the document's passages, in order, of the first ones at least. */

@@ -23,7 +23,7 @@ Filters: TypeAlias = Mapping[str, object]
 UNKNOWN_TIME = np.iinfo(np.int64).min  # No filter by time lets it through.
 MAX_FILTER_VALUES = 256  # In one filter of a request.
 
-_AFTER_ALL = b"\xff"  # Greater than every byte of UTF-8.
+AFTER_ALL = b"\xff"  # Greater than every byte of UTF-8.
 
 # Every index has these filters; others are columns of metadata.
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
@@ -170,7 +170,7 @@ class ValueTable:
         mask = np.zeros(self._document_count, dtype=np.bool_)
         marked = 0
         for key in sorted({encode_value(field, value) for value in values}):
-            first, last = self._range(key, _AFTER_ALL if as_beginnings else b"\0")
+            first, last = self._range(key, AFTER_ALL if as_beginnings else b"\0")
             # A shorter beginning has marked everything that begins with a longer one.
             if last > marked:
                 mask[self._documents[int(self._starts[first]) : int(self._starts[last])]] = True
@@ -183,7 +183,7 @@ class ValueTable:
         numbers = range(*self._range(key))[:most]
         return [self._keys[number].removeprefix(key).decode() for number in numbers]
 
-    def _range(self, prefix: bytes, end: bytes = _AFTER_ALL) -> tuple[int, int]:
+    def _range(self, prefix: bytes, end: bytes = AFTER_ALL) -> tuple[int, int]:
         return bisect_left(self._keys, prefix), bisect_left(self._keys, prefix + end)
 
 
