@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote, urljoin
 
+from foundry.records.reasons import Reason
+
 MAX_CHARS = 4_096
 DEFAULT_PORTS = {"http": 80, "https": 443, "ssh": 22}
 WEB_SCHEMES = ("http", "https")
@@ -28,10 +30,10 @@ _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 
 
 class UrlError(ValueError):
-    """Text that is not a url to fetch; `reason` is a short constant phrase."""
+    """Text that is not a url to fetch."""
 
-    def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(f"{reason}: {detail}" if detail else reason)
+    def __init__(self, reason: Reason, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else str(reason))
         self.reason = reason
         self.detail = detail
 
@@ -80,15 +82,15 @@ def parse_url(written: str) -> Url:
     """
     text = written.strip("\t\n\f\r ")
     if len(text) > MAX_CHARS:
-        raise UrlError("url is too long", f"{len(text)} characters")
+        raise UrlError(Reason.LONG_URL, f"{len(text)} characters")
     if _FORBIDDEN.search(text):
-        raise UrlError("malformed url", "a space or a control character")
+        raise UrlError(Reason.MALFORMED_URL, "a space or a control character")
     scheme = _SCHEME.match(text)
     if scheme is None or scheme[1].lower() not in WEB_SCHEMES:
-        raise UrlError("not an http or https url", text[:200])
+        raise UrlError(Reason.NOT_HTTP, text[:200])
     match = _ABSOLUTE.fullmatch(text)
     if match is None:
-        raise UrlError("malformed url", text[:200])
+        raise UrlError(Reason.MALFORMED_URL, text[:200])
     authority, path, query = match.groups()
     host, port = _split_authority(authority, scheme[1].lower())
     return Url(
@@ -105,17 +107,17 @@ def join_url(base: Url, reference: str) -> Url:
     # As browsers do: white space around, and line breaks and tabs within, mean nothing.
     text = re.sub("[\t\n\r]", "", reference.strip("\t\n\f\r ")).replace(" ", "%20")
     if len(text) > MAX_CHARS:
-        raise UrlError("url is too long", f"{len(text)} characters")
+        raise UrlError(Reason.LONG_URL, f"{len(text)} characters")
     if scheme := _SCHEME.match(text):
         if scheme[1].lower() not in WEB_SCHEMES:
-            raise UrlError("not an http or https url", text[:200])
+            raise UrlError(Reason.NOT_HTTP, text[:200])
         return parse_url(text)
     try:
         return parse_url(urljoin(str(base), text))
     except UrlError:
         raise
     except ValueError:
-        raise UrlError("malformed url", text[:200]) from None
+        raise UrlError(Reason.MALFORMED_URL, text[:200]) from None
 
 
 def parse_host(written: str) -> str:
@@ -130,16 +132,16 @@ def parse_host(written: str) -> str:
         try:
             host = idna.encode(host, uts46=True).decode("ascii")
         except (idna.IDNAError, UnicodeError):
-            raise UrlError("malformed host", ascii(written[:200])) from None
+            raise UrlError(Reason.MALFORMED_HOST, ascii(written[:200])) from None
     host = host.lower().removesuffix(".")
     labels = host.split(".")
     if _NUMBER.fullmatch(labels[-1]):
         try:
             return str(ipaddress.IPv4Address(host))
         except ValueError:
-            raise UrlError("unusual spelling of an address", written[:200]) from None
+            raise UrlError(Reason.UNUSUAL_ADDRESS, written[:200]) from None
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise UrlError("malformed host", ascii(written[:200]))
+        raise UrlError(Reason.MALFORMED_HOST, ascii(written[:200]))
     return host
 
 
@@ -155,7 +157,7 @@ def parse_host_and_port(written: str) -> tuple[str, int | None]:
     if not colon or port.endswith("]") or (":" in host and not host.endswith("]")):
         return parse_host(written), None
     if not port.isascii() or not port.isdigit() or not 1 <= int(port[:6]) <= 65_535:
-        raise UrlError("malformed host", ascii(written[:200]))
+        raise UrlError(Reason.MALFORMED_HOST, ascii(written[:200]))
     return parse_host(host), int(port)
 
 
@@ -171,9 +173,9 @@ def _parse_ipv6(written: str) -> str:
     try:
         address = ipaddress.IPv6Address(written)
     except ValueError:
-        raise UrlError("malformed host", ascii(written[:200])) from None
+        raise UrlError(Reason.MALFORMED_HOST, ascii(written[:200])) from None
     if address.scope_id is not None:
-        raise UrlError("malformed host", ascii(written[:200]))
+        raise UrlError(Reason.MALFORMED_HOST, ascii(written[:200]))
     return format_address(address)
 
 
@@ -182,13 +184,13 @@ def _parse_ipv6(written: str) -> str:
 def _split_authority(authority: str, scheme: str) -> tuple[str, int]:
     if "@" in authority:
         # Not which: it may be a password.
-        raise UrlError("user name in the url")
+        raise UrlError(Reason.USER_IN_URL)
     match = _AUTHORITY.fullmatch(authority)
     if match is None or not match[1]:
-        raise UrlError("malformed host", ascii(authority[:200]))
+        raise UrlError(Reason.MALFORMED_HOST, ascii(authority[:200]))
     port = int(match[2][:6]) if match[2] else DEFAULT_PORTS[scheme]
     if not 1 <= port <= 65_535:
-        raise UrlError("malformed host", f"port {port}")
+        raise UrlError(Reason.MALFORMED_HOST, f"port {port}")
     return parse_host(match[1]), port
 
 

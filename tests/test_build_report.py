@@ -288,5 +288,5 @@ def test_of_a_private_key_in_a_text_nobody_says_that_it_can_be_included(
     files = {"guide/a.md": "# A", "guide/b.md": "-----BEGIN PRIVATE KEY-----\nMII"}
     project = make_project({**files, "archive/b.md": "# B"}, config=CONFIG)
     printed = project.succeed("build").stdout
-    assert "1  looks like a secret\n" in printed
+    assert "1  holds a private key\n" in printed
     assert "PATH/OF/IT" not in printed

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Self
 
 from foundry.records import Document, Finding, Reading, Skipped
+from foundry.records.reasons import Reason
 from foundry.secrets import find_secrets
 
-OVERSIZE = "over the size limit"
 DECODING, HIDDEN, SECRET, SCAN = "decoding", "hidden", "secret", "scan"
 UNSURE, UNSEEN = "lines of a picture that may be misread", "pages that are pictures, not read"
 REPLACED, GUESSED = "replaced characters", "guessed encoding: "
@@ -111,7 +111,7 @@ class BuildReport:
         tally = self._tallies[skipped.source]
         tally.skipped += 1
         _add(tally.skipped_by_reason, skipped.reason)
-        tally.oversize += skipped.reason == OVERSIZE
+        tally.oversize += skipped.reason == Reason.OVERSIZE
         self._skipped.append(skipped)
 
     def read(self, source: str, path: str, remarks: Remarks) -> None:

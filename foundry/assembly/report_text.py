@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from foundry.assembly.report import DECODING, HIDDEN, OVERSIZE, SCAN, SECRET, UNSEEN
+from foundry.assembly.report import DECODING, HIDDEN, SCAN, SECRET, UNSEEN
 from foundry.config.project import Config
 from foundry.config.sources import CONFIG_NAME
 from foundry.errors import EmptyBuildError, StrictBuildError, install_command
-from foundry.records import NEEDS_OCR, PICTURE
-from foundry.sources.names import INCLUDING_SECRETS, LOOKS_SECRET
+from foundry.records.reasons import Reason
+from foundry.sources.names import INCLUDING_SECRETS
 from foundry.state.user_cache import is_adopted
 from foundry.terminal import format_table, list_briefly
 
@@ -118,16 +118,12 @@ def _sections(report: Mapping[str, Any], file: object, adopted: bool) -> Iterato
         yield from describe_skipped(report)
     if any(count > NAMED for count in reasons.values()):
         yield f"all of them are listed in {file}"
-    if OVERSIZE in reasons:
+    if Reason.OVERSIZE in reasons:
         yield to_read_larger(adopted)
-    # A private key under another name is left out whatever `include` says.
-    if any(
-        entry["reason"] == LOOKS_SECRET and entry["detail"].endswith(" in include")
-        for entry in report["skipped"]
-    ):
+    if Reason.LOOKS_SECRET in reasons:
         yield INCLUDING_SECRETS
     is_unseen = any(finding["kind"] == UNSEEN for finding in report["findings"])
-    if NEEDS_OCR in reasons or is_unseen:
+    if Reason.NEEDS_OCR in reasons or is_unseen:
         yield to_read_scans(adopted)
     for extra, count in report.get("lacking", {}).items():
         yield f"{count:,} read as plain text; for their outline: {install_command(extra)}"
@@ -169,8 +165,8 @@ def nothing_to_index(config: Config, report: Mapping[str, Any]) -> EmptyBuildErr
     adopted = is_adopted(config.root)
     if adopted:
         hint = "name a folder, a file or a url with documents that can be read"
-    if reasons & {NEEDS_OCR, PICTURE}:
+    if reasons & {Reason.NEEDS_OCR, Reason.PICTURE}:
         hint = to_read_scans(adopted)
-    elif OVERSIZE in reasons:
+    elif Reason.OVERSIZE in reasons:
         hint = to_read_larger(adopted)
     return EmptyBuildError(f"no documents to index in {places}{listed}", hint=hint)

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Self
 
 from foundry.fetching.failures import refused
+from foundry.records.reasons import Reason
 from foundry.urls import Url, format_address, is_named, parse_host_and_port
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
-
-PRIVATE = "private address"
-"""The reason for which a host is refused that has one."""
 
 ALLOWING = "if the host may be asked, name it: --allow-private HOST"
 """The remedy, which is the user's alone and never a project's."""
@@ -86,7 +84,7 @@ class Policy:
         if is_named(url, self.allowed) and (is_usual or is_literal):
             return
         shown = url.host if is_literal else f"{url.host} is {address}"
-        raise refused(PRIVATE, shown)
+        raise refused(Reason.PRIVATE_ADDRESS, shown)
 
     def check_literal(self, url: Url) -> None:
         """Raise FetchError for a host that is an address which may not be connected to."""

@@ -15,6 +15,7 @@ import httpcore2
 
 from foundry.fetching.failures import FetchError, refused
 from foundry.fetching.network import Deadline, Network, PinnedBackend
+from foundry.records.reasons import Reason
 from foundry.urls import Url
 
 ACCEPTED = "gzip"
@@ -72,21 +73,21 @@ def exchange(
                 body = _read_body(response, received, max_bytes, truncate=truncate)
             return Answer(response.status, received, body)
     except httpcore2.TimeoutException:
-        raise FetchError("cannot be reached", "no connection in time", is_temporary=True) from None
+        raise FetchError(Reason.UNREACHABLE, "no connection in time", is_temporary=True) from None
     except httpcore2.RemoteProtocolError as error:
         if backend.has_ended:
-            reason = "connection broke" if response is None else "answer was cut short"
+            reason = Reason.CONNECTION_BROKE if response is None else Reason.CUT_SHORT
             raise FetchError(reason, str(error)[:200], is_temporary=True) from None
         if getattr(error.__cause__, "error_status_hint", None) == TOO_LARGE_HEADERS:
-            raise FetchError("headers over the size limit") from None
-        raise FetchError("malformed answer", str(error)[:200]) from None
+            raise FetchError(Reason.LARGE_HEADERS) from None
+        raise FetchError(Reason.MALFORMED_ANSWER, str(error)[:200]) from None
     except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
         raise _explain(error) from None
 
 
 def _join_headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
     if sum(len(name) + len(value) for name, value in raw) > MAX_HEADER_BYTES:
-        raise FetchError("headers over the size limit")
+        raise FetchError(Reason.LARGE_HEADERS)
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
@@ -99,19 +100,19 @@ def _read_body(
 ) -> bytes:
     stated = headers.get("content-length", "")
     if not truncate and stated.isdigit() and int(stated[:20]) > max_bytes:
-        raise refused("over the size limit", f"{stated[:20]} bytes, the limit is {max_bytes}")
+        raise refused(Reason.OVERSIZE, f"{stated[:20]} bytes, the limit is {max_bytes}")
     body = bytearray()
     for piece in response.iter_stream():
         body += piece
         if len(body) > max_bytes:
             if truncate:
                 break
-            raise refused("over the size limit", f"the limit is {max_bytes} bytes")
+            raise refused(Reason.OVERSIZE, f"the limit is {max_bytes} bytes")
     encoding = headers.get("content-encoding", "").strip().lower()
     if encoding in {"gzip", "x-gzip"}:
         return unzip(bytes(body), max_bytes)
     if encoding not in {"", "identity"}:
-        raise FetchError("unknown content encoding", encoding[:100])
+        raise FetchError(Reason.UNKNOWN_ENCODING, encoding[:100])
     return bytes(body[:max_bytes])
 
 
@@ -121,13 +122,13 @@ def unzip(content: bytes, max_bytes: int) -> bytes:
     Raises FetchError.
     """
     if content.count(MEMBER_START) > MAX_MEMBERS:
-        raise FetchError("damaged content encoding", f"more than {MAX_MEMBERS} gzip members")
+        raise FetchError(Reason.DAMAGED_ENCODING, f"more than {MAX_MEMBERS} gzip members")
     try:
         unpacked = gzip.GzipFile(fileobj=BytesIO(content)).read(max_bytes + 1)
     except (OSError, EOFError, zlib.error):
-        raise FetchError("damaged content encoding") from None
+        raise FetchError(Reason.DAMAGED_ENCODING) from None
     if len(unpacked) > max_bytes:
-        raise refused("over the size limit", "after decoding")
+        raise refused(Reason.OVERSIZE, "after decoding")
     return unpacked
 
 
@@ -135,10 +136,10 @@ def _explain(error: Exception) -> FetchError:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return FetchError("certificate is not valid", cause.verify_message[:200])
+            return FetchError(Reason.BAD_CERTIFICATE, cause.verify_message[:200])
         if isinstance(cause, ssl.SSLError):
-            return FetchError("TLS failed", str(cause.reason or cause)[:200])
+            return FetchError(Reason.TLS_FAILED, str(cause.reason or cause)[:200])
         cause = cause.__cause__ or cause.__context__
     is_connected = not isinstance(error, httpcore2.ConnectError)
-    reason = "connection broke" if is_connected else "cannot be reached"
+    reason = Reason.CONNECTION_BROKE if is_connected else Reason.UNREACHABLE
     return FetchError(reason, str(error)[:200], is_temporary=True)

@@ -2,18 +2,20 @@
 
 from typing import Literal
 
+from foundry.records.reasons import AnyReason
+
 
 class FetchError(Exception):
     """A url that gave no content.
 
-    `reason` is a short constant phrase by which such urls are counted, `detail` the rest. `kind` is
+    Such urls are counted by `reason`; `detail` is the rest. `kind` is
     "refused" where it was not wanted or not allowed, "failed" where it was asked for in vain.
     `retry_after` are the seconds that the server asks to wait, `status` what it answered.
     """
 
     def __init__(
         self,
-        reason: str,
+        reason: AnyReason,
         detail: str = "",
         *,
         kind: Literal["refused", "failed"] = "failed",
@@ -21,7 +23,7 @@ class FetchError(Exception):
         retry_after: float | None = None,
         status: int | None = None,
     ) -> None:
-        super().__init__(f"{reason}: {detail}" if detail else reason)
+        super().__init__(f"{reason}: {detail}" if detail else str(reason))
         self.reason = reason
         self.detail = detail
         self.kind: Literal["refused", "failed"] = kind
@@ -30,7 +32,7 @@ class FetchError(Exception):
         self.status = status
 
 
-def refused(reason: str, detail: str = "") -> FetchError:
+def refused(reason: AnyReason, detail: str = "") -> FetchError:
     """Return the error of a url that must not, or may not, be fetched."""
     return FetchError(reason, detail, kind="refused")
 

@@ -12,6 +12,7 @@ from foundry.fetching.network import Network
 from foundry.fetching.page_cache import CachedPage, PageCache
 from foundry.fetching.robots import MAX_BYTES as MAX_ROBOTS_BYTES
 from foundry.fetching.robots import Robots, Rules
+from foundry.records.reasons import Reason, answered
 from foundry.runtime.retrieval.embedding.http import parse_retry_after
 from foundry.urls import Url, UrlError, join_url
 
@@ -83,7 +84,7 @@ class Fetcher:
         visited: set[Url] = set()
         for _ in range(MAX_REDIRECTS + 1):
             if url in visited:
-                raise FetchError("redirect loop", str(url))
+                raise FetchError(Reason.REDIRECT_LOOP, str(url))
             visited.add(url)
             self._network.policy.check_literal(url)
             self._allows(url)
@@ -94,7 +95,7 @@ class Fetcher:
                 url = _follow(url, answer)
                 continue
             return self._accept(url, answer, page, max_bytes)
-        raise FetchError("too many redirects", f"more than {MAX_REDIRECTS}, to {url}")
+        raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS}, to {url}")
 
     def rules_for(self, url: Url) -> Rules:
         """Return the rules of the url's origin; its Crawl-delay holds from here on."""
@@ -106,14 +107,14 @@ class Fetcher:
     def _accept(self, url: Url, answer: Answer, page: CachedPage | None, max_bytes: int) -> Fetched:
         if answer.status == 304 and page is not None:
             if len(page.body) > max_bytes:
-                raise refused("over the size limit", f"the limit is {max_bytes} bytes")
+                raise refused(Reason.OVERSIZE, f"the limit is {max_bytes} bytes")
             return Fetched(url, page.headers, page.body, unchanged=True)
         if answer.status == 204:
-            raise FetchError("no content", "status 204")
+            raise FetchError(Reason.NO_CONTENT, "status 204")
         if answer.status != 200:
-            raise FetchError(f"status {answer.status}")
+            raise FetchError(answered(answer.status))
         if not answer.body:
-            raise FetchError("no content", "empty body")
+            raise FetchError(Reason.NO_CONTENT, "empty body")
         kept = {name: answer.headers[name] for name in _KEPT_HEADERS if name in answer.headers}
         self._cache.store(url, CachedPage(kept, answer.body))
         return Fetched(url, kept, answer.body, unchanged=False)
@@ -188,7 +189,7 @@ class Fetcher:
 def _follow(url: Url, answer: Answer) -> Url:
     location = answer.headers.get("location", "")
     if not location:
-        raise FetchError("malformed answer", f"status {answer.status} without a Location")
+        raise FetchError(Reason.MALFORMED_ANSWER, f"status {answer.status} without a Location")
     try:
         # Servers write UTF-8 here, which headers carry byte by byte.
         location = location.encode("latin-1").decode("utf-8", "replace")
@@ -200,7 +201,7 @@ def _follow(url: Url, answer: Answer) -> Url:
 def _temporary(answer: Answer) -> FetchError:
     wait = parse_retry_after(answer.headers)
     return FetchError(
-        f"status {answer.status}",
+        answered(answer.status),
         f"asks to wait {wait:.0f} s" if wait else "",
         is_temporary=True,
         retry_after=wait,
@@ -246,7 +247,9 @@ class Pacer:
 MOST_FAILURES = 20
 """Urls of one host that may fail in a row."""
 
-_SIGNS = frozenset({"too slow", "cannot be reached", "connection broke", "host not found"})
+_SIGNS = frozenset(
+    {Reason.TOO_SLOW, Reason.UNREACHABLE, Reason.CONNECTION_BROKE, Reason.HOST_NOT_FOUND}
+)
 _STATUSES = frozenset({429, 503})
 
 
@@ -261,7 +264,7 @@ class HostHealth:
         """Raise FetchError for a host that has failed too often in a row."""
         with self._lock:
             if self._failures.get(host, 0) >= MOST_FAILURES:
-                raise FetchError("host stopped answering", host)
+                raise FetchError(Reason.HOST_STOPPED, host)
 
     def succeeded(self, host: str) -> None:
         """Take note of an answer, whatever it said."""

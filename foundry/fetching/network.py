@@ -20,6 +20,7 @@ import httpcore2
 
 from foundry.fetching.addresses import Policy
 from foundry.fetching.failures import FetchError, StoppedError
+from foundry.records.reasons import Reason
 from foundry.urls import Url
 
 CONNECT_SECONDS = 10.0
@@ -67,7 +68,7 @@ class Deadline:
             raise StoppedError
         left = self._end - time.monotonic()
         if left <= 0:
-            raise FetchError("too slow", f"no complete answer within {self._seconds:g} s")
+            raise FetchError(Reason.TOO_SLOW, f"no complete answer within {self._seconds:g} s")
         return left
 
     def slice(self) -> float:
@@ -108,7 +109,7 @@ class PinnedBackend(httpcore2.NetworkBackend):
                     raise
             else:
                 return _TimedStream(stream, self._deadline, self._end)
-        raise FetchError("host not found", self._url.host)
+        raise FetchError(Reason.HOST_NOT_FOUND, self._url.host)
 
     def _end(self) -> None:
         self.has_ended = True
@@ -135,9 +136,9 @@ class PinnedBackend(httpcore2.NetworkBackend):
             except queue.Empty:
                 continue
         if isinstance(answer, socket.gaierror) and answer.errno == socket.EAI_AGAIN:
-            raise FetchError("host not found", self._url.host, is_temporary=True)
+            raise FetchError(Reason.HOST_NOT_FOUND, self._url.host, is_temporary=True)
         if isinstance(answer, Exception) or not answer:
-            raise FetchError("host not found", self._url.host)
+            raise FetchError(Reason.HOST_NOT_FOUND, self._url.host)
         return answer
 
 

@@ -16,6 +16,7 @@ import httpcore2
 from foundry.fetching.addresses import Policy
 from foundry.fetching.failures import FetchError, StoppedError
 from foundry.fetching.network import CONNECT_SECONDS, Deadline, Network, PinnedBackend
+from foundry.records.reasons import Reason
 from foundry.urls import DEFAULT_PORTS, Url, UrlError, parse_host
 
 LOOPBACK = "127.0.0.1"
@@ -88,7 +89,7 @@ class Relay:
         try:
             return PinnedBackend(self._network, url, deadline).connect_tcp(canonical, port)
         except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
-            raise FetchError("cannot be reached", f"{canonical}: {error}") from None
+            raise FetchError(Reason.UNREACHABLE, f"{canonical}: {error}") from None
 
 
 def _read_request(client: socket.socket) -> tuple[str, int]:

@@ -8,6 +8,7 @@ from protego import Protego
 
 from foundry.fetching.exchange import Answer
 from foundry.fetching.failures import FetchError, refused
+from foundry.records.reasons import Reason
 from foundry.urls import Url
 
 MAX_BYTES = 512_000
@@ -15,8 +16,6 @@ MAX_BYTES = 512_000
 
 MAX_CRAWL_DELAY_SECONDS = 10.0
 """Seconds; a longer Crawl-delay counts as this."""
-
-DISALLOWED = "disallowed by robots.txt"
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Rules:
             failure = self.failure
             raise FetchError(failure.reason, failure.detail, kind=failure.kind)
         if self.parsed is not None and not self.parsed.can_fetch(str(url), agent):
-            raise refused(DISALLOWED)
+            raise refused(Reason.DISALLOWED)
 
     def crawl_delay(self, agent: str) -> float:
         """Return the seconds between two requests that the file asks for, capped."""
@@ -82,4 +81,4 @@ class Robots:
 
 
 def _unavailable(status: int) -> Rules:
-    return Rules(FetchError("robots.txt unavailable", f"status {status}"))
+    return Rules(FetchError(Reason.ROBOTS_UNAVAILABLE, f"status {status}"))

@@ -22,8 +22,9 @@ from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 from foundry.readers.sniffing import binary_kind
 from foundry.records import Document, RawDocument, Skipped
+from foundry.records.reasons import Reason
 from foundry.sources import folder, tables
-from foundry.sources.names import INCLUDING_SECRETS, LOOKS_SECRET, printable
+from foundry.sources.names import INCLUDING_SECRETS, printable
 from foundry.sources.versions import describe_versions, recognise_versions
 from foundry.terminal import count_of
 
@@ -141,7 +142,7 @@ class Survey:
         if self.skipped:
             reasons = (f"{reason} ({count:,})" for reason, count in self.skipped.items())
             lines.append(f"left out: {', '.join(reasons)}")
-        if LOOKS_SECRET in self.skipped:
+        if Reason.LOOKS_SECRET in self.skipped:
             lines.append(INCLUDING_SECRETS)
         return lines
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import PurePosixPath
 
 from foundry.readers.allowance import allowing_pictures
-from foundry.readers.contract import TOO_MUCH, FileReader, Reader, UnreadableError, asking_for
+from foundry.readers.contract import FileReader, Reader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise, normalise_line
 from foundry.readers.formats import pictures
@@ -16,7 +16,8 @@ from foundry.readers.formats.html import declared_charset
 from foundry.readers.notes import taking_notes
 from foundry.readers.registry import NAMED_BY_FILE, choose, find_by_kind, find_by_name
 from foundry.readers.sniffing import binary_kind, document_kind
-from foundry.records import PICTURE, Document, RawDocument, Reading, Skipped
+from foundry.records import Document, RawDocument, Reading, Skipped
+from foundry.records.reasons import AnyReason, Reason, needs_extra, unsupported
 from foundry.runtime.chat.text import find_sentence_ends
 from foundry.runtime.index.records import GOES_ON
 from foundry.secrets import find_secrets
@@ -41,7 +42,7 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
     of untrusted formats (see `reads_apart`) run in worker processes alone; ValueError elsewhere.
     """
     if not raw.content:
-        return _skip(raw, "empty file")
+        return _skip(raw, Reason.EMPTY)
     found = find_by_kind(raw)
     problem = None if found else _refuse(raw)
     if problem:
@@ -49,9 +50,9 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
     reader, media_type = found or choose(raw)
     if isinstance(reader, FileReader):
         if found is None and reader.kinds:
-            return _skip(raw, "not what its name says")
+            return _skip(raw, Reason.NOT_AS_NAMED)
         if not reader.is_installed():
-            return _skip(raw, asking_for(reader.extra))
+            return _skip(raw, needs_extra(reader.extra))
     replaced = 0
     try:
         pages = raw.ocr_pages if raw.ocr else 0
@@ -78,9 +79,9 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
     except UnreadableError as error:
         return _too_late(raw) if allowance.is_late else _skip(raw, error.reason, error.detail)
     except (RecursionError, MemoryError) as error:
-        return _skip(raw, TOO_MUCH, type(error).__name__)
+        return _skip(raw, Reason.TOO_MUCH, type(error).__name__)
     if not _WORD.search(reading.text, reading.body_start):
-        return _too_late(raw) if allowance.is_late else _skip(raw, "no text")
+        return _too_late(raw) if allowance.is_late else _skip(raw, Reason.NO_TEXT)
     return _assemble(raw, reader, media_type, reading, replaced)
 
 
@@ -93,7 +94,7 @@ def _parse(parser: FileReader, content: bytes, *, is_worker: bool) -> Reading:
         raise
     except Exception as error:
         # Whatever a library raises for damaged input; its text may quote the document.
-        raise UnreadableError("damaged", type(error).__name__) from None
+        raise UnreadableError(Reason.DAMAGED, type(error).__name__) from None
 
 
 def _outline(parser: FileReader, reading: Reading, *, is_worker: bool) -> Reading:
@@ -118,14 +119,14 @@ def _refuse(raw: RawDocument) -> Skipped | None:
     if kind is None:
         return None
     if kind == "private key":
-        return _skip(raw, "looks like a secret", kind)
+        return _skip(raw, Reason.PRIVATE_KEY)
     if kind == "encrypted Office":
-        return _skip(raw, "encrypted")
+        return _skip(raw, Reason.ENCRYPTED)
     if raw.media_type or find_by_name(raw.path):
-        return _skip(raw, "not what its name says", kind)
+        return _skip(raw, Reason.NOT_AS_NAMED, kind)
     if document:
-        return _skip(raw, f"{document} is not supported")
-    return _skip(raw, PICTURE if kind in pictures.KINDS else "not a text format", kind)
+        return _skip(raw, unsupported(document))
+    return _skip(raw, Reason.PICTURE if kind in pictures.KINDS else Reason.NOT_TEXT, kind)
 
 
 def _assemble(
@@ -199,10 +200,10 @@ def _title_from(path: str, reader: Reader | FileReader) -> str:
 
 
 def _too_late(raw: RawDocument) -> Skipped:
-    return _skip(raw, TOO_MUCH, "processor time")
+    return _skip(raw, Reason.TOO_MUCH, "processor time")
 
 
-def _skip(raw: RawDocument, reason: str, detail: str = "") -> Skipped:
+def _skip(raw: RawDocument, reason: AnyReason, detail: str = "") -> Skipped:
     return Skipped(source=raw.source, path=raw.path, reason=reason, detail=detail)
 
 

@@ -5,23 +5,15 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 
-from foundry.errors import install_command
 from foundry.records import Reading
-
-TOO_MUCH = "too much for its reader"
-"""The reason for skipping what took a reader's memory, time or stack."""
-
-
-def asking_for(extra: str) -> str:
-    """Return the reason for skipping what is only read with an extra of Foundry."""
-    return f"to be read with {install_command(extra)}"
+from foundry.records.reasons import AnyReason
 
 
 class UnreadableError(Exception):
-    """A document that its reader gives up on; `reason` is a short constant phrase."""
+    """A document that its reader gives up on."""
 
-    def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(reason)
+    def __init__(self, reason: AnyReason, detail: str = "") -> None:
+        super().__init__(str(reason))
         self.reason = reason
         self.detail = detail
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
+from foundry.records.reasons import AnyReason
+
 OCR_PAGES = 50
 """Pages of a document that are read from pictures, unless its source says otherwise."""
 
@@ -54,17 +56,13 @@ class RawDocument:
         return cls(**{**described, **lists}, content=content)
 
 
-NEEDS_OCR, PICTURE = "no text layer, needs OCR", "a picture"
-"""Why a document is skipped that OCR may read."""
-
-
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """An input that is not in the index, and why. `reason` is a short constant phrase."""
+    """An input that is not in the index, and why."""
 
     source: str
     path: str
-    reason: str
+    reason: AnyReason
     detail: str = ""
 
 

@@ -6,16 +6,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from foundry.errors import SourceError
-from foundry.fetching.addresses import ALLOWING, PRIVATE
-from foundry.fetching.robots import DISALLOWED
+from foundry.fetching.addresses import ALLOWING
 from foundry.records import Skipped
+from foundry.records.reasons import AnyReason, Reason
 from foundry.sources.names import printable
 
-NOINDEX = "noindex"
-DUPLICATE = "duplicate of another page"
-OVER_MAX_PAGES = "over max_pages"
-
-NOT_EXPECTED = frozenset({DISALLOWED, NOINDEX, DUPLICATE, OVER_MAX_PAGES})
+NOT_EXPECTED = frozenset(
+    {Reason.DISALLOWED, Reason.NOINDEX, Reason.DUPLICATE_PAGE, Reason.OVER_MAX_PAGES}
+)
 """Reasons by which the site's owner, or the configuration, leaves pages out: no gap in coverage."""
 
 MAX_LISTED = 1_000
@@ -40,12 +38,12 @@ class Coverage:
     fetched: int = 0
     unchanged: int = 0
     markdown: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
-    failed: Counter[str] = field(default_factory=Counter)
+    refused: Counter[AnyReason] = field(default_factory=Counter)
+    failed: Counter[AnyReason] = field(default_factory=Counter)
     skipped: list[Skipped] = field(default_factory=list)
 
     def miss(
-        self, url: str, kind: Literal["refused", "failed"], reason: str, detail: str = ""
+        self, url: str, kind: Literal["refused", "failed"], reason: AnyReason, detail: str = ""
     ) -> None:
         """Count a url that was found and gave no page."""
         self.found += 1
@@ -103,7 +101,9 @@ class Coverage:
         hint = (
             "the previous index stays; build again later, exclude what cannot be had, or lower the"
         )
-        hint += " source's min_coverage" + (f"; {ALLOWING}" if self.refused[PRIVATE] else "")
+        hint += " source's min_coverage" + (
+            f"; {ALLOWING}" if self.refused[Reason.PRIVATE_ADDRESS] else ""
+        )
         raise SourceError("\n".join([f"source {self.source}: {what}", *lines]), hint=hint)
 
 

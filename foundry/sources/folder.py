@@ -17,8 +17,9 @@ from typing import NamedTuple
 from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
 from foundry.records import RawDocument, Skipped
+from foundry.records.reasons import AnyReason, Reason
 from foundry.sources.ignoring import IgnoreFile, Selection, is_ignored
-from foundry.sources.names import LOOKS_SECRET, how_to_include, looks_secret, printable, url_of
+from foundry.sources.names import how_to_include, looks_secret, printable, url_of
 from foundry.sources.stamps import lasting_stamp, stamp_of
 
 MAX_DEPTH = 100
@@ -69,8 +70,8 @@ def read_file(source: FolderSource, key: str) -> RawDocument | Skipped:
         finally:
             os.close(folder)
     except OSError as error:
-        return _skip(source, path, "cannot be read", error.strerror or "")
-    return _skip(source, path, "changed while it was read")
+        return _skip(source, path, Reason.CANNOT_BE_READ, error.strerror or "")
+    return _skip(source, path, Reason.CHANGED)
 
 
 @dataclass(slots=True)
@@ -92,7 +93,7 @@ class _Walk:
             status = os.fstat(folder)
             identity = (status.st_dev, status.st_ino)
             if identity in self.visited:
-                yield self._skip(prefix, "folder was read already under another name")
+                yield self._skip(prefix, Reason.FOLDER_READ_ALREADY)
                 return
             self.visited.add(identity)
             try:
@@ -103,7 +104,7 @@ class _Walk:
                         for entry in entries
                     )
             except OSError as error:
-                yield self._skip(prefix, "cannot be read", error.strerror or "")
+                yield self._skip(prefix, Reason.CANNOT_BE_READ, error.strerror or "")
                 return
             if b".gitignore" in names:
                 ignore_files += _read_ignore_file(folder, prefix)
@@ -116,7 +117,7 @@ class _Walk:
                 elif self.selection.wants_file(path):
                     text_name = path[path.rfind("/") + 1 :]
                     if looks_secret(path) and not self.selection.spells_out(path):
-                        yield self._skip(prefix + name, LOOKS_SECRET, how_to_include(path))
+                        yield self._skip(prefix + name, Reason.LOOKS_SECRET, how_to_include(path))
                     elif not self.selection.hides(text_name):
                         yield self._look_at(folder, prefix + name, name)
         finally:
@@ -129,12 +130,12 @@ class _Walk:
         if not self.selection.enters(_to_text(path)):
             return
         if prefix.count(b"/") >= MAX_DEPTH:
-            yield self._skip(path, "folders are nested too deeply")
+            yield self._skip(path, Reason.FOLDERS_TOO_DEEP)
             return
         try:
             inner = os.open(name[:-1], _OPEN_FOLDER, dir_fd=folder)
         except OSError as error:
-            yield self._skip(path, "cannot be read", error.strerror or "")
+            yield self._skip(path, Reason.CANNOT_BE_READ, error.strerror or "")
             return
         yield from self._walk_folder(inner, path, ignore_files)
 
@@ -142,13 +143,13 @@ class _Walk:
         try:
             status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except OSError as error:
-            return self._skip(path, "cannot be read", error.strerror or "")
+            return self._skip(path, Reason.CANNOT_BE_READ, error.strerror or "")
         if stat.S_ISLNK(status.st_mode):
-            return self._skip(path, "symbolic link", self._describe_link(path))
+            return self._skip(path, Reason.SYMBOLIC_LINK, self._describe_link(path))
         if not stat.S_ISREG(status.st_mode):
-            return self._skip(path, "not a regular file", _kind(status.st_mode))
+            return self._skip(path, Reason.NOT_REGULAR, _kind(status.st_mode))
         if not status.st_size:
-            return self._skip(path, "empty file")
+            return self._skip(path, Reason.EMPTY)
         if status.st_size > self.source.max_bytes:
             return _over_limit(self.source, path, status)
         return Found(_to_text(path), stamp_of(status))
@@ -160,7 +161,7 @@ class _Walk:
         # Not where to: the report travels with the export.
         return f"leads {where} the folder"
 
-    def _skip(self, path: bytes, reason: str, detail: str = "") -> Skipped:
+    def _skip(self, path: bytes, reason: AnyReason, detail: str = "") -> Skipped:
         return _skip(self.source, path, reason, detail)
 
 
@@ -168,7 +169,7 @@ def _deliver(
     source: FolderSource, path: bytes, content: bytes, status: os.stat_result
 ) -> RawDocument | Skipped:
     if not content:
-        return _skip(source, path, "empty file")
+        return _skip(source, path, Reason.EMPTY)
     modified = datetime.fromtimestamp(status.st_mtime, UTC).date().isoformat()
     url = url_of(source.base_url, path, source.url_suffix) if source.base_url else None
     return RawDocument(
@@ -188,10 +189,10 @@ def _deliver(
 
 def _over_limit(source: FolderSource, path: bytes, status: os.stat_result) -> Skipped:
     limit = f"{status.st_size} bytes, the limit is {source.max_bytes}"
-    return _skip(source, path, "over the size limit", limit)
+    return _skip(source, path, Reason.OVERSIZE, limit)
 
 
-def _skip(source: FolderSource, path: bytes, reason: str, detail: str = "") -> Skipped:
+def _skip(source: FolderSource, path: bytes, reason: AnyReason, detail: str = "") -> Skipped:
     name = printable(_to_text(path)).rstrip("/") or "."
     return Skipped(source=source.name, path=name, reason=reason, detail=detail)
 

@@ -8,21 +8,22 @@ from pathlib import Path
 
 from foundry.config.git_sources import VERSION, GitSource, is_repository_url
 from foundry.errors import SourceError
-from foundry.fetching.addresses import ALLOWING, PRIVATE, Policy
+from foundry.fetching.addresses import ALLOWING, Policy
 from foundry.fetching.bare_repository import BareRepository, Change, GitError, Remote
 from foundry.fetching.relay import Relay
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped
+from foundry.records.reasons import Reason
 from foundry.sources.fetched import FetchedRepository, GitFile
 from foundry.sources.ignoring import Selection
-from foundry.sources.names import LOOKS_SECRET, how_to_include, looks_secret, printable, url_of
+from foundry.sources.names import how_to_include, looks_secret, printable, url_of
 
 CACHE_FOLDER = "git"
 MAX_POINTER_BYTES = 1_024
 """The largest pointer that Git LFS may leave in place of a file, by its specification."""
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
-_NO_FILES = {"120000": "symbolic link", "160000": "submodule"}
+_NO_FILES = {"120000": Reason.SYMBOLIC_LINK, "160000": Reason.SUBMODULE}
 """Entries of a tree that are not files, by mode."""
 
 
@@ -68,12 +69,12 @@ def iterate(repository: FetchedRepository) -> Iterator[RawDocument | Skipped]:
         size = sizes.get(file.blob)
         path = printable(file.key)
         if size is None:
-            yield Skipped(source.name, path, "cannot be read", "not in the copy")
+            yield Skipped(source.name, path, Reason.CANNOT_BE_READ, "not in the copy")
         elif size > source.max_bytes:
             limit = f"{size} bytes, the limit is {source.max_bytes}"
-            yield Skipped(source.name, path, "over the size limit", limit)
+            yield Skipped(source.name, path, Reason.OVERSIZE, limit)
         elif not size:
-            yield Skipped(source.name, path, "empty file")
+            yield Skipped(source.name, path, Reason.EMPTY)
         else:
             read.append(file)
     contents = copy.contents((file.blob for file in read), sizes)
@@ -96,7 +97,7 @@ def _fetch(source: GitSource, folder: Path, policy: Policy) -> tuple[FetchedRepo
             return _copy(source, BareRepository(folder, Remote(source.repository, relay.port)))
         except GitError:
             for failure in relay.failures:
-                hint = ALLOWING if failure.reason == PRIVATE else None
+                hint = ALLOWING if failure.reason == Reason.PRIVATE_ADDRESS else None
                 raise GitError(str(failure), hint=hint) from None
             raise
 
@@ -132,7 +133,7 @@ def _select(
         if entry.mode in _NO_FILES:
             yield Skipped(source.name, printable(key), _NO_FILES[entry.mode])
         elif looks_secret(path) and not selection.spells_out(path):
-            yield Skipped(source.name, printable(key), LOOKS_SECRET, how_to_include(path))
+            yield Skipped(source.name, printable(key), Reason.LOOKS_SECRET, how_to_include(path))
         elif not selection.hides(name):
             change = changes.get(entry.path, Change(commit, None))
             base = source.base_url and source.base_url.replace("{commit}", change.commit)
@@ -143,7 +144,7 @@ def _select(
 def _deliver(source: GitSource, file: GitFile, content: bytes) -> RawDocument | Skipped:
     path = printable(file.key)
     if len(content) <= MAX_POINTER_BYTES and content.startswith(_POINTER):
-        return Skipped(source.name, path, "not in the repository", "kept by Git LFS")
+        return Skipped(source.name, path, Reason.NOT_IN_REPOSITORY, "kept by Git LFS")
     return RawDocument(
         source=source.name,
         key=file.key,

@@ -12,8 +12,6 @@ from foundry.config.sources import pattern_of
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-LOOKS_SECRET = "looks like a secret"
-"""The reason for leaving out what is named like one."""
 INCLUDING_SECRETS = (
     'to read what only looks like a secret: include = ["**/*", "/PATH/OF/IT"] in [[sources]]'
 )

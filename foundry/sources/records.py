@@ -12,6 +12,7 @@ from urllib.parse import quote, urljoin
 from foundry.config.sources import RecordsSource
 from foundry.errors import SourceError
 from foundry.records import RawDocument, Skipped
+from foundry.records.reasons import AnyReason, Reason
 from foundry.sources.names import printable
 from foundry.sources.tables import Row, RowProblem, parse_line, read_csv, read_lines
 from foundry.urls import parse_url
@@ -85,7 +86,7 @@ def _convert_rows(
         known = None
         if isinstance(document, RawDocument):
             if document.key in seen:
-                document = _skip(source, row, "duplicate id", document.path)
+                document = _skip(source, row, Reason.DUPLICATE_ID, document.path)
             else:
                 seen.add(document.key)
                 known = KnownRow(digest, document.key, own) if digest else None
@@ -119,17 +120,17 @@ def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
     key = _repair(_to_text(values.get(id_column)))
     text = values.get(source.text)
     if not key:
-        return _skip(source, row, "no id")
+        return _skip(source, row, Reason.NO_ID)
     if "\0" in key or not _is_encodable(key):
-        return _skip(source, row, "id is not valid text", printable(key))
+        return _skip(source, row, Reason.ID_IS_NO_TEXT, printable(key))
     if key in {".", ".."}:
         # Browsers leave them out of an address, however they are escaped.
-        return _skip(source, row, "id has no address", key)
+        return _skip(source, row, Reason.ID_HAS_NO_ADDRESS, key)
     if isinstance(text, (list, dict)):
-        return _skip(source, row, "text is not a string", printable(key))
+        return _skip(source, row, Reason.TEXT_IS_NO_STRING, printable(key))
     text = _to_text(text)
     if not text.strip():
-        return _skip(source, row, "no text", printable(key))
+        return _skip(source, row, Reason.NO_TEXT, printable(key))
     tags = _split_tags(values.get(source.tags_column)) if source.tags_column else ()
     return RawDocument(
         source=source.name,
@@ -150,7 +151,7 @@ def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
     )
 
 
-def _skip(source: RecordsSource, row: Row, reason: str, key: str = "") -> Skipped:
+def _skip(source: RecordsSource, row: Row, reason: AnyReason, key: str = "") -> Skipped:
     detail = f"{row.place}, id {key[:200]}" if key else row.place
     return Skipped(source.name, source.path.name, reason, detail)
 

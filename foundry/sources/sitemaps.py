@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element, ParseError, iterparse
 from foundry.fetching.exchange import unzip
 from foundry.fetching.failures import FetchError, refused
 from foundry.fetching.fetcher import Fetcher
+from foundry.records.reasons import AnyReason, Reason, of_sitemap
 from foundry.sources.coverage import Coverage
 from foundry.sources.web_scope import Scope
 from foundry.urls import Url, UrlError, join_url
@@ -54,31 +55,33 @@ class SitemapWalk:
             if depth == 1:
                 raise
             self.is_complete = self.is_complete and error.kind == "refused"
-            self.coverage.miss(str(url), error.kind, f"sitemap: {error.reason}", error.detail)
+            self.coverage.miss(str(url), error.kind, of_sitemap(error.reason), error.detail)
 
     def _read(self, url: Url, depth: int) -> None:
         if url in self._visited:
-            raise refused("listed twice")
+            raise refused(Reason.LISTED_TWICE)
         if depth > MAX_DEPTH:
-            raise FetchError("nested too deeply", f"more than {MAX_DEPTH} levels")
+            raise FetchError(Reason.SITEMAPS_TOO_DEEP, f"more than {MAX_DEPTH} levels")
         if len(self._visited) >= MAX_SITEMAPS:
-            raise FetchError("too many sitemaps", f"more than {MAX_SITEMAPS}")
+            raise FetchError(Reason.TOO_MANY_SITEMAPS, f"more than {MAX_SITEMAPS}")
         self._visited.add(url)
         fetched = self.fetcher.fetch(url, max_bytes=MAX_BYTES)
         if fetched.url != url and fetched.url in self._visited:
-            raise refused("listed twice", f"is {fetched.url}")
+            raise refused(Reason.LISTED_TWICE, f"is {fetched.url}")
         self._visited.add(fetched.url)
         content = fetched.body
         if content.startswith(b"\x1f\x8b"):
             content = unzip(content, MAX_BYTES)
         self._bytes += len(content)
         if self._bytes > MAX_TOTAL_BYTES:
-            raise FetchError("too much", f"more than {MAX_TOTAL_BYTES} bytes in all")
+            raise FetchError(Reason.SITEMAPS_TOO_MUCH, f"more than {MAX_TOTAL_BYTES} bytes in all")
         nested: list[str] = []
         for kind, location, modified in parse_sitemap(content):
             self._entries += 1
             if self._entries > MAX_ENTRIES:
-                raise FetchError("too much", f"more than {MAX_ENTRIES} entries in all")
+                raise FetchError(
+                    Reason.SITEMAPS_TOO_MUCH, f"more than {MAX_ENTRIES} entries in all"
+                )
             if kind == "sitemap":
                 nested.append(location)
             else:
@@ -89,7 +92,7 @@ class SitemapWalk:
                 if self.scope.selects(below):
                     self.read(below, depth + 1)
             except UrlError as error:
-                self._refuse(location, f"sitemap: {error.reason}", error.detail)
+                self._refuse(location, of_sitemap(error.reason), error.detail)
 
     def _add(self, sitemap: Url, location: str, modified: str | None) -> None:
         try:
@@ -103,7 +106,7 @@ class SitemapWalk:
             if self.scope.selects(url):
                 self.pages.setdefault(url, modified)
 
-    def _refuse(self, path: str, reason: str, detail: str = "") -> None:
+    def _refuse(self, path: str, reason: AnyReason, detail: str = "") -> None:
         self.coverage.miss(path, "refused", reason, detail)
 
 
@@ -121,20 +124,20 @@ def parse_sitemap(content: bytes) -> Iterator[tuple[str, str, str | None]]:
     try:
         yield from _parse_xml(content)
     except (ParseError, ValueError, LookupError) as error:
-        raise FetchError("not a sitemap", str(error)[:200]) from None
+        raise FetchError(Reason.NOT_A_SITEMAP, str(error)[:200]) from None
 
 
 def _parse_text(content: bytes) -> Iterator[tuple[str, str, str | None]]:
     lines = content.decode("utf-8-sig", "replace").split()
     if not lines or not _TEXT_LINE.fullmatch(lines[0]):
-        raise FetchError("not a sitemap", "neither XML nor a list of urls")
+        raise FetchError(Reason.NOT_A_SITEMAP, "neither XML nor a list of urls")
     for line in lines:
         yield "page", line, None
 
 
 def _parse_xml(content: bytes) -> Iterator[tuple[str, str, str | None]]:
     if _DTD.search(content):
-        raise FetchError("holds a DTD")
+        raise FetchError(Reason.HOLDS_DTD)
     path: list[Element] = []
     fields: dict[str, str] = {}
     elements = 0
@@ -144,11 +147,11 @@ def _parse_xml(content: bytes) -> Iterator[tuple[str, str, str | None]]:
             path.append(element)
             elements += 1
             if elements > MAX_ELEMENTS:
-                raise FetchError("too much", f"more than {MAX_ELEMENTS} elements")
+                raise FetchError(Reason.SITEMAPS_TOO_MUCH, f"more than {MAX_ELEMENTS} elements")
             if len(path) == 1 and name not in {"urlset", "sitemapindex"}:
-                raise FetchError("not a sitemap", f"its element is {name[:100]}")
+                raise FetchError(Reason.NOT_A_SITEMAP, f"its element is {name[:100]}")
             if len(path) > _MAX_NESTING:
-                raise FetchError("not a sitemap", "elements are nested too deeply")
+                raise FetchError(Reason.NOT_A_SITEMAP, "elements are nested too deeply")
             continue
         path.pop()
         if len(path) == 2 and name in {"loc", "lastmod"}:

@@ -12,6 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any, AnyStr, NamedTuple, TextIO
 
+from foundry.records.reasons import AnyReason, Reason
+
 BUFFER_BYTES = 1 << 20
 UTF_16 = "utf-16"
 MAX_ROW_SIZE = 64_000_000
@@ -42,7 +44,7 @@ class Line(NamedTuple):
 class RowProblem:
     """A row that could not be read."""
 
-    reason: str
+    reason: AnyReason
     detail: str
 
 
@@ -71,7 +73,7 @@ def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
             except StopIteration:
                 return
             except (csv.Error, _TooLongError) as error:
-                yield RowProblem("malformed row", f"row {number}: {error}")
+                yield RowProblem(Reason.MALFORMED_ROW, f"row {number}: {error}")
                 continue
             if not cells:
                 continue
@@ -79,7 +81,7 @@ def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
                 header = [name.strip() for name in cells]
             elif len(cells) != len(header):
                 counts = f"{len(cells)} columns where the header has {len(header)}"
-                yield RowProblem("ragged row", f"row {number}: {counts}")
+                yield RowProblem(Reason.RAGGED_ROW, f"row {number}: {counts}")
             else:
                 yield Row(f"row {number}", dict(zip(header, cells, strict=True)))
 
@@ -97,7 +99,7 @@ def read_lines(path: Path) -> Generator[Line | RowProblem, None, None]:
             except StopIteration:
                 return
             except _TooLongError as error:
-                yield RowProblem("malformed line", f"line {number}: {error}")
+                yield RowProblem(Reason.MALFORMED_LINE, f"line {number}: {error}")
                 continue
             line = Line(number, content.removeprefix(BOM_UTF8) if number == 1 else content)
             # Others than objects may be blank, in any script.
@@ -111,8 +113,8 @@ def parse_line(line: Line) -> Row | RowProblem:
     try:
         value = json.loads(line.text, parse_int=str, parse_float=str, parse_constant=str)
     except (ValueError, RecursionError) as error:
-        return RowProblem("malformed line", f"{place}: {str(error)[:200]}")
-    return Row(place, value) if isinstance(value, dict) else RowProblem("not a JSON object", place)
+        return RowProblem(Reason.MALFORMED_LINE, f"{place}: {str(error)[:200]}")
+    return Row(place, value) if isinstance(value, dict) else RowProblem(Reason.NOT_AN_OBJECT, place)
 
 
 class _TooLongError(Exception):

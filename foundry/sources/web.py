@@ -11,6 +11,7 @@ from foundry.fetching.network import Network
 from foundry.fetching.page_cache import PageCache
 from foundry.progress import StartStep
 from foundry.records import RawDocument, Skipped
+from foundry.records.reasons import Reason
 from foundry.sources.coverage import Coverage
 from foundry.sources.fetched import FetchedSource
 from foundry.sources.names import printable
@@ -46,7 +47,7 @@ def iterate(source: FetchedSource) -> Iterator[RawDocument | Skipped]:
         for page in source.pages:
             cached, url = cache.load(page.content), str(page.url)
             if cached is None:
-                yield Skipped(source.name, printable(url), "damaged in the cache")
+                yield Skipped(source.name, printable(url), Reason.DAMAGED_IN_CACHE)
             else:
                 yield RawDocument(
                     source=source.name,

@@ -20,7 +20,8 @@ from foundry.fetching.failures import FetchError, refused
 from foundry.fetching.fetcher import Fetched, Fetcher
 from foundry.fetching.network import Network
 from foundry.progress import Progress
-from foundry.sources.coverage import DUPLICATE, NOINDEX, OVER_MAX_PAGES, Coverage
+from foundry.records.reasons import Reason, of_sitemap
+from foundry.sources.coverage import Coverage
 from foundry.sources.fetched import FetchedPage
 from foundry.sources.sitemaps import SitemapWalk
 from foundry.sources.web_page import PageFacts, Twins, charset, examine, media_type
@@ -89,7 +90,7 @@ class Collector:
             try:
                 walk.read(start[0])
             except FetchError as error:
-                self._coverage.miss(str(start[0]), error.kind, f"sitemap: {error.reason}")
+                self._coverage.miss(str(start[0]), error.kind, of_sitemap(error.reason))
                 return False
             self._modified = dict(walk.pages)
             self._fetch_level(pool, walk.pages, in_order=True)
@@ -116,7 +117,7 @@ class Collector:
         wanted = new[: self._max_pages - self._begun]
         self._begun += len(wanted)
         for url in new[len(wanted) :]:
-            self._coverage.miss(str(url), "refused", OVER_MAX_PAGES)
+            self._coverage.miss(str(url), "refused", Reason.OVER_MAX_PAGES)
         links: dict[Url, None] = {}
         room = max(MAX_WAITING_URLS, self._max_pages)
         for url, (found, leads_to) in self._visit_all(pool, wanted):
@@ -150,7 +151,7 @@ class Collector:
         facts = examine(fetched, self._fetcher.agent)
         links = facts.links if isinstance(source, SiteSource) else ()
         if facts.noindex:
-            return refused(NOINDEX), links
+            return refused(Reason.NOINDEX), links
         twin = self._twins.fetch(fetched.url, facts) if source.markdown else None
         read = twin or fetched
         stated = "text/markdown" if twin else media_type(fetched.headers) or ""
@@ -195,7 +196,7 @@ class Collector:
             other = kept.get(page.url)
             if other is not None or (page.final in twins and not page.is_twin):
                 shown = f"is {page.url}" if other is not None else "is a page's Markdown twin"
-                self._coverage.miss(str(page.requested), "refused", DUPLICATE, shown)
+                self._coverage.miss(str(page.requested), "refused", Reason.DUPLICATE_PAGE, shown)
             else:
                 kept[page.url] = page
                 self._coverage.hit(unchanged=page.unchanged, markdown=page.is_twin)

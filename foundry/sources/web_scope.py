@@ -5,9 +5,8 @@ from pathlib import PurePosixPath
 
 from foundry.config.web_sources import ListedSource, WebSource
 from foundry.fetching.failures import refused
+from foundry.records.reasons import Reason
 from foundry.urls import DEFAULT_PORTS, Url, is_named, parse_host_and_port, parse_url
-
-OTHER_HOST = "on another host"
 
 # What pages link to that holds no text to read.
 _NO_DOCUMENTS = frozenset(
@@ -31,7 +30,7 @@ class Scope:
     def check_host(self, url: Url) -> None:
         """Raise FetchError for a url of a host that the source does not extend to."""
         if not self.has_host(url):
-            raise refused(OTHER_HOST, str(url))
+            raise refused(Reason.OTHER_HOST, str(url))
 
     def has_host(self, url: Url) -> bool:
         """Return whether the source extends to a url's host."""

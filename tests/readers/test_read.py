@@ -109,7 +109,7 @@ def test_a_page_is_read_as_one_whatever_its_name(path: str) -> None:
             "run",
             ("not a text format", "binary data"),
         ),
-        (b"-----BEGIN PRIVATE KEY-----\nMII", "notes.txt", ("looks like a secret", "private key")),
+        (b"-----BEGIN PRIVATE KEY-----\nMII", "notes.txt", ("holds a private key", "")),
         (b" \n" * 100_000, "a.txt", ("no text", "")),
         ("---\ntitle: only\n---\n***\n", "a.md", ("no text", "")),
         ("😀 🎉", "a.md", ("no text", "")),

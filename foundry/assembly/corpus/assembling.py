@@ -40,6 +40,7 @@ from foundry.indexing.writer import IndexWriter
 from foundry.progress import Progress
 from foundry.records import Document, Place, Skipped
 from foundry.records.prepared import PreparedDocument
+from foundry.records.reasons import Reason
 from foundry.sources.versions import find_unlisted
 
 
@@ -173,7 +174,7 @@ class _Assembler:
             self.report.skip(remarks)
         elif number in self._corpus.repeated:
             same = f"id {self._read(number).id}"
-            self.report.skip(Skipped(signature.source, signature.path, "duplicate id", same))
+            self.report.skip(Skipped(signature.source, signature.path, Reason.DUPLICATE_ID, same))
         else:
             self.report.read(signature.source, signature.path, remarks)
             original = self._corpus.originals.get(number)

@@ -9,7 +9,7 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ from foundry.records.prepared import (
     PreparedDocument,
     unpack,
 )
+from foundry.records.reasons import Reason, parse_reason
 
 ZLIB_LEVEL = 1
 
@@ -98,7 +99,9 @@ def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes
     try:
         return encode(result)
     except ValueError as error:
-        return encode(Skipped(raw.source, raw.path, "cannot be prepared", type(error).__name__))
+        return encode(
+            Skipped(raw.source, raw.path, Reason.CANNOT_BE_PREPARED, type(error).__name__)
+        )
 
 
 def decode(content: bytes) -> PreparedDocument | Skipped:
@@ -106,7 +109,8 @@ def decode(content: bytes) -> PreparedDocument | Skipped:
     signature, packed, rest = _cut(content)
     text = _unpack(packed)
     if not signature:
-        return _SKIPPED.validate_json(text)
+        skipped = _SKIPPED.validate_json(text)
+        return replace(skipped, reason=parse_reason(skipped.reason))
     stored = _STORED.validate_json(text)
     document, arrays = stored.document, [*_split(rest, stored.sizes)]
     if len(arrays) != (7 if stored.dimensions is None else 11):
@@ -186,7 +190,7 @@ def check_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> PreparedDoc
         _check_parts(result, recipe)
         return result
     except (ValueError, TypeError, OverflowError) as error:
-        return Skipped(raw.source, raw.path, "reader failed", type(error).__name__)
+        return Skipped(raw.source, raw.path, Reason.READER_FAILED, type(error).__name__)
 
 
 def _check_parts(result: PreparedDocument, recipe: Recipe) -> None:

@@ -25,13 +25,13 @@ from foundry.assembly.documents.workers import Made, Preparing, Result
 from foundry.config.sources import FolderSource, RecordsSource
 from foundry.progress import Progress
 from foundry.readers import make_id
-from foundry.readers.contract import TOO_MUCH
 from foundry.records import RawDocument, Skipped
 from foundry.records.prepared import PreparedDocument
+from foundry.records.reasons import AnyReason, Reason
 from foundry.sources import folder, iterate, records, stamp
 from foundry.sources.fetched import ReadySource
 
-FOR_NOW = {TOO_MUCH, "reader crashed", "reader failed"}
+FOR_NOW = {Reason.TOO_MUCH, Reason.READER_CRASHED, Reason.READER_FAILED}
 """Reasons that may not arise in the next build, on a machine with less to do: never remembered."""
 
 
@@ -205,7 +205,7 @@ class _Collector:
                 known.add_document(item.key, content)
                 if item.key in seen:
                     same = f"id {item.id or make_id(item)}"
-                    skipped = Skipped(item.source, item.path, "duplicate id", same)
+                    skipped = Skipped(item.source, item.path, Reason.DUPLICATE_ID, same)
                     self.inputs.add_skipped(skipped)
                 else:
                     seen.add(item.key)
@@ -250,12 +250,12 @@ class _Collector:
         self._progress.advance()
 
 
-def _problem_for_now(result: Result) -> tuple[str, str] | None:
+def _problem_for_now(result: Result) -> tuple[AnyReason, str] | None:
     """Return what kept a document from being read in whole that another build may not have."""
     if isinstance(result, Skipped):
         return (result.reason, result.detail) if result.reason in FOR_NOW else None
     reading = result.document.reading
-    return (TOO_MUCH, str(reading.looked_at)) if reading.is_hurried else None
+    return (Reason.TOO_MUCH, str(reading.looked_at)) if reading.is_hurried else None
 
 
 def _read_unknown(

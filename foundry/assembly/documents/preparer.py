@@ -16,10 +16,10 @@ from foundry.indexing.links import link_keys
 from foundry.indexing.names import chunk_names
 from foundry.indexing.terms import TermCounter
 from foundry.readers import read
-from foundry.readers.contract import TOO_MUCH
 from foundry.readers.sandbox.reading import wear_of
 from foundry.records import Chunk, Document, RawDocument, Skipped
 from foundry.records.prepared import PreparedDocument
+from foundry.records.reasons import Reason
 from foundry.runtime.index.records import informative_title
 from foundry.runtime.retrieval.tokens import Tokenizer, remember
 
@@ -55,12 +55,12 @@ class Preparer:
         try:
             return self._prepare(raw)
         except (RecursionError, MemoryError) as error:
-            return Skipped(raw.source, raw.path, TOO_MUCH, type(error).__name__)
+            return Skipped(raw.source, raw.path, Reason.TOO_MUCH, type(error).__name__)
         except FoundryError:
             raise
         except Exception as error:
             # One document must not end a build, whatever is wrong with it or with a program.
-            return Skipped(raw.source, raw.path, "cannot be prepared", type(error).__name__)
+            return Skipped(raw.source, raw.path, Reason.CANNOT_BE_PREPARED, type(error).__name__)
 
     def _prepare(self, raw: RawDocument) -> PreparedDocument | Skipped:
         document = read(raw, is_worker=self._is_worker)
@@ -69,7 +69,7 @@ class Preparer:
         document = repeat_stems(cut_blocks(document, self._recipe.chunking), self._recipe.chunking)
         chunks = chunk(document, self._recipe.chunking, estimate_tokens)
         if not chunks:
-            return Skipped(document.source, document.path, "no text")
+            return Skipped(document.source, document.path, Reason.NO_TEXT)
         return self.complete(document, chunks)
 
     def complete(self, document: Document, chunks: Sequence[Chunk]) -> PreparedDocument:

@@ -34,7 +34,8 @@ SAME_EVERYWHERE = "install the same Foundry, Python and libraries on every node,
 
 _JOIN = (
     "this machine has to be one of its nodes: ray start --address={address} --num-cpus=0;"
-    " and has to have its RAY_AUTH_MODE and RAY_AUTH_TOKEN, if it asks for a token"
+    " and has to have its Python, its Ray, and, if it asks for a token, its RAY_AUTH_MODE and"
+    " RAY_AUTH_TOKEN"
 )
 
 
@@ -223,8 +224,6 @@ def _explaining(ray: Any, hint: str | None = None) -> Iterator[None]:
             # It quotes a traceback, whose last line says what was wrong on the node.
             lines, hint = lines[-1:], SAME_EVERYWHERE
         said = " ".join(" ".join(lines).split())[:400]
-        if "ersion mismatch" in said:
-            hint = SAME_EVERYWHERE
         raise BuildError(
             f"Ray: {said}", hint=hint or "build again: what was done is kept"
         ) from None

@@ -10,6 +10,7 @@ from foundry.files import read_beside
 from foundry.readers.code.outline import READERS as OUTLINES
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.records import Reading, Span
+from foundry.records.reasons import Reason
 
 _LANGUAGES = read_beside(__file__, "languages.toml")
 # A definition starts at the margin after a blank line, with anything but a closing bracket.
@@ -28,7 +29,7 @@ def read(text: str) -> Reading:
 
 def _read_written(text: str) -> Reading:
     if len(text) > MINIFIED_CHARS and len(text) > MINIFIED_LINE_CHARS * (text.count("\n") + 1):
-        raise UnreadableError("minified code", f"{len(text)} characters")
+        raise UnreadableError(Reason.MINIFIED, f"{len(text)} characters")
     return read(text)
 
 

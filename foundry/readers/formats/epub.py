@@ -10,6 +10,7 @@ from foundry.readers.decoding import decode
 from foundry.readers.formats import html
 from foundry.readers.formats.packed import Package, describe
 from foundry.records import Reading
+from foundry.records.reasons import Reason
 
 MAX_CHAPTERS = 5_000
 _OPF = "{http://www.idpf.org/2007/opf}"
@@ -27,13 +28,13 @@ def read(content: bytes) -> Reading:
     """
     package = Package(content, allow_dtd=True)
     if package.read("META-INF/rights.xml") is not None:
-        raise UnreadableError("encrypted")
+        raise UnreadableError(Reason.ENCRYPTED)
     container = package.xml("META-INF/container.xml")
     root_file = None if container is None else container.find(f".//{_CONTAINER}rootfile")
     path = "" if root_file is None else root_file.get("full-path", "")
     book = package.xml(path)
     if book is None:
-        raise UnreadableError("damaged", "the book does not say what it consists of")
+        raise UnreadableError(Reason.DAMAGED, "the book does not say what it consists of")
     items = {item.get("id"): item for item in book.iter(f"{_OPF}item")}
     composer = Composer()
     for reference in list(book.iter(f"{_OPF}itemref"))[:MAX_CHAPTERS]:

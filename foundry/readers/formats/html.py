@@ -14,6 +14,7 @@ from foundry.readers.decoding import normalise
 from foundry.readers.formats import markdown
 from foundry.readers.notes import note_hidden
 from foundry.records import Reading
+from foundry.records.reasons import Reason
 
 MAX_CHARS = 50_000_000
 MAX_DEPTH = 256
@@ -73,9 +74,9 @@ def read(text: str) -> Reading:
     heading's, or `og:title`. Raises UnreadableError for a page that is too large or too deep.
     """
     if len(text) > MAX_CHARS:
-        raise UnreadableError("page is too large", f"{len(text)} characters")
+        raise UnreadableError(Reason.PAGE_TOO_LARGE, f"{len(text)} characters")
     if nesting_depth(text) >= MAX_DEPTH:
-        raise UnreadableError("elements are nested too deeply")
+        raise UnreadableError(Reason.ELEMENTS_TOO_DEEP)
     page = LexborHTMLParser(_OPTION.sub(" ", text))
     note_hidden("hidden elements", _count_hidden(page))
     title = _find_title(page)
@@ -84,7 +85,7 @@ def read(text: str) -> Reading:
     is_filled_later = _is_filled_later(page)
     content = _convert(_main_content(page))
     if is_filled_later and len(_WORD.findall(content, 0, MAX_SHELL_CHARS)) < SHELL_WORDS:
-        raise UnreadableError("needs a browser", "JavaScript fills this page")
+        raise UnreadableError(Reason.NEEDS_BROWSER, "JavaScript fills this page")
     reading = markdown.read_body(normalise(content))
     return replace(reading, title=title or reading.title, modified=modified)
 
@@ -157,7 +158,7 @@ def _convert(node: LexborNode | None) -> str:
     try:
         return html_to_markdown.convert(markup, _OPTIONS).content or ""
     except html_to_markdown.ConversionError as error:
-        raise UnreadableError("HTML cannot be converted", str(error)[:200]) from None
+        raise UnreadableError(Reason.CANNOT_BE_CONVERTED, str(error)[:200]) from None
 
 
 def nesting_depth(page: str) -> int:

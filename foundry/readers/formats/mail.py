@@ -18,6 +18,7 @@ from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise, normalise_line
 from foundry.readers.formats import html
 from foundry.records import Reading
+from foundry.records.reasons import Reason
 
 MAX_MESSAGES = 100_000
 _NAMED = ("From", "To", "Cc", "Date")
@@ -45,13 +46,13 @@ def read(content: bytes) -> Reading:
     if _SEPARATOR.match(content):
         messages = _SEPARATOR.split(content)[1:]
         if len(messages) > MAX_MESSAGES:
-            raise UnreadableError("too many messages", f"the limit is {MAX_MESSAGES}")
+            raise UnreadableError(Reason.TOO_MANY_MESSAGES, f"the limit is {MAX_MESSAGES}")
         for message in map(_parse, messages):
             composer.heading(1, _header(message, "Subject") or "(no subject)")
             _add_message(composer, message)
         return composer.finish(title="Mailbox")
     if not _HEADER.match(content.replace(b"\r\n", b"\n")[:100_000]):
-        raise UnreadableError("not a message")
+        raise UnreadableError(Reason.NOT_A_MESSAGE)
     message = _parse(content)
     _add_message(composer, message)
     return composer.finish(

@@ -9,6 +9,7 @@ from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import markdown
 from foundry.records import Reading
+from foundry.records.reasons import Reason
 
 MAX_OUTPUT_CHARS = 2_000
 
@@ -37,7 +38,7 @@ def read(text: str) -> Reading:
                 composer.text(source)
         title = details.get("title")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UnreadableError("damaged", f"no notebook: {type(error).__name__}") from None
+        raise UnreadableError(Reason.DAMAGED, f"no notebook: {type(error).__name__}") from None
     return composer.finish(title=title if isinstance(title, str) else None)
 
 

@@ -6,6 +6,7 @@ from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.packed import Package, describe
 from foundry.records import Reading
+from foundry.records.reasons import Reason
 
 MAX_REPEATED = 100
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
@@ -31,11 +32,11 @@ def read(content: bytes) -> Reading:
     package = Package(content)
     manifest = package.read("META-INF/manifest.xml") or b""
     if b"encryption-data" in manifest:
-        raise UnreadableError("encrypted")
+        raise UnreadableError(Reason.ENCRYPTED)
     root = package.xml("content.xml")
     body = None if root is None else root.find(f"{_OFFICE}body")
     if body is None:
-        raise UnreadableError("damaged", "there is no content.xml")
+        raise UnreadableError(Reason.DAMAGED, "there is no content.xml")
     composer = Composer()
     _add(composer, body)
     return composer.finish(**describe(package.xml("meta.xml")))

@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 
 from foundry.readers.contract import UnreadableError
 from foundry.readers.dates import normalise_date
+from foundry.records.reasons import Reason
 
 MAX_MEMBERS = 10_000
 MAX_UNPACKED_BYTES = 1_000_000_000
@@ -34,19 +35,19 @@ class Package:
     def __init__(self, content: bytes, *, allow_dtd: bool = False) -> None:
         """Look it over. Raises UnreadableError for a bomb, encryption, damage, and for a DTD."""
         if content.count(_DIRECTORY_ENTRY) > MAX_MEMBERS:
-            raise UnreadableError("zip bomb", f"more than {MAX_MEMBERS} members")
+            raise UnreadableError(Reason.ZIP_BOMB, f"more than {MAX_MEMBERS} members")
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(content))
             members = self._archive.infolist()
             declared = sum(member.file_size for member in members)
             if declared > min(MAX_UNPACKED_BYTES, max(SMALL_BYTES, MAX_RATIO * len(content))):
-                raise UnreadableError("zip bomb", f"{declared} bytes unpacked")
+                raise UnreadableError(Reason.ZIP_BOMB, f"{declared} bytes unpacked")
             if any(member.flag_bits & 1 for member in members):
-                raise UnreadableError("encrypted")
+                raise UnreadableError(Reason.ENCRYPTED)
             for member in members:
                 self._look_over(member, allow_dtd=allow_dtd)
         except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError):
-            raise UnreadableError("damaged", "zip archive") from None
+            raise UnreadableError(Reason.DAMAGED, "zip archive") from None
         self.names = [member.filename for member in members]
 
     def read(self, name: str) -> bytes | None:
@@ -68,14 +69,14 @@ class Package:
         with self._archive.open(member) as file:
             while piece := file.read(_STEP_BYTES):
                 if is_xml and _DTD.search(rest + piece):
-                    raise UnreadableError("holds a DTD")
+                    raise UnreadableError(Reason.HOLDS_DTD)
                 rest = piece[-20:]
 
 
 class _TreeWithoutDtd(ElementTree.TreeBuilder):
     def doctype(self, name: str, public: str | None, system: str | None) -> None:  # noqa: ARG002
         """Refuse a DTD as soon as it begins, before any entity of it is declared."""
-        raise UnreadableError("holds a DTD")
+        raise UnreadableError(Reason.HOLDS_DTD)
 
 
 def parse_xml(content: bytes) -> Element:
@@ -83,7 +84,7 @@ def parse_xml(content: bytes) -> Element:
     try:
         return ElementTree.fromstring(content, ElementTree.XMLParser(target=_TreeWithoutDtd()))
     except (ElementTree.ParseError, ValueError, LookupError):
-        raise UnreadableError("damaged", "XML") from None
+        raise UnreadableError(Reason.DAMAGED, "XML") from None
 
 
 def describe(root: Element | None) -> dict[str, Any]:

@@ -29,7 +29,8 @@ from foundry.readers.formats.pdf_layout import (
 )
 from foundry.readers.formats.pdf_ligatures import UNNAMED, name_ligatures
 from foundry.readers.formats.pdf_tables import MAX_RULES, MAX_WORDS, Rule, Word, find_tables
-from foundry.records import NEEDS_OCR, Link, Reading
+from foundry.records import Link, Reading
+from foundry.records.reasons import Reason
 
 MAX_PAGES = 20_000
 MAX_OUTLINE_ENTRIES = 20_000
@@ -80,16 +81,15 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
         document = pypdfium2.PdfDocument(content)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD:
-            raise UnreadableError("encrypted") from None
-        raise UnreadableError("damaged", "not a PDF that can be opened") from None
+            raise UnreadableError(Reason.ENCRYPTED) from None
+        raise UnreadableError(Reason.DAMAGED, "not a PDF that can be opened") from None
     count = len(document)
     if count > MAX_PAGES:
-        raise UnreadableError("too many pages", f"{count}, the limit is {MAX_PAGES}")
+        raise UnreadableError(Reason.TOO_MANY_PAGES, f"{count}, the limit is {MAX_PAGES}")
     pages = [_read_page(document, number, ocr=ocr) for number in range(count)]
     if not any(_LETTER_OR_DIGIT.search(line.text) for page in pages for line in page.lines):
-        is_unsure = any(page.unsure for page in pages)
-        reason = pictures.UNREADABLE if is_unsure else "no text"
-        raise UnreadableError(reason if ocr else NEEDS_OCR, f"{count} pages")
+        seen = Reason.ILLEGIBLE if any(page.unsure for page in pages) else Reason.NO_TEXT
+        raise UnreadableError(seen if ocr else Reason.NEEDS_OCR, f"{count} pages")
     details = document.get_metadata_dict()
     title = " ".join(normalise(details.get("Title", "")).split())
     reading = compose(

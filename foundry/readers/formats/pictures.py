@@ -22,6 +22,7 @@ from foundry.readers.decoding import normalise_line
 from foundry.readers.formats.pdf_layout import Line, compose, put_in_tables
 from foundry.readers.formats.pdf_tables import Word, find_tables
 from foundry.records import Reading
+from foundry.records.reasons import Reason
 
 VERSION = "ocr/2"
 MAX_PIXELS = 40_000_000
@@ -36,7 +37,6 @@ UNSURE = 0.8
 """Lines of which the recogniser is less sure are counted."""
 ILLEGIBLE = 0.5
 """Lines of which it is less sure are left out."""
-UNREADABLE = "pictures of no legible text"
 POINTS = 1_000
 """The width and height of the page that a picture is taken for."""
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
@@ -70,7 +70,7 @@ def read(content: bytes) -> Reading:
     """Read the text of a picture; the frames of one are pages. Raises UnreadableError."""
     pages = [see(picture) for picture in open_pictures(content)]
     if any(page.unsure for page in pages) and not any(page.lines for page in pages):
-        raise UnreadableError(UNREADABLE)
+        raise UnreadableError(Reason.ILLEGIBLE)
     return _compose(pages)
 
 
@@ -177,7 +177,7 @@ def open_pictures(content: bytes) -> Iterator[Any]:
                 pixels = frame.width * frame.height
                 if pixels > MAX_PIXELS:
                     size = f"{frame.width} by {frame.height} pixels"
-                    raise UnreadableError("picture is too large", size)
+                    raise UnreadableError(Reason.PICTURE_TOO_LARGE, size)
                 if not allowance.take(pixels):
                     allowance.unread += _count_frames(stored, number) - number
                     return
@@ -189,7 +189,7 @@ def open_pictures(content: bytes) -> Iterator[Any]:
                 page.thumbnail((MAX_SIDE, MAX_SIDE))
                 yield np.asarray(page)[:, :, ::-1]
     except UnidentifiedImageError:
-        raise UnreadableError("damaged", "not a picture that can be opened") from None
+        raise UnreadableError(Reason.DAMAGED, "not a picture that can be opened") from None
 
 
 def _count_frames(stored: Any, least: int) -> int:

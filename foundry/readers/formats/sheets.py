@@ -11,6 +11,7 @@ from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, Reader, UnreadableError
 from foundry.readers.formats.packed import Package, describe
 from foundry.records import Reading
+from foundry.records.reasons import Reason
 
 MAX_CELLS = 5_000_000
 MAX_ROWS = 1_000_000
@@ -33,7 +34,7 @@ def read(content: bytes) -> Reading:
     try:
         workbook = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
     except python_calamine.PasswordError:
-        raise UnreadableError("encrypted") from None
+        raise UnreadableError(Reason.ENCRYPTED) from None
     composer = Composer()
     cells = 0
     for details in workbook.sheets_metadata:
@@ -45,7 +46,7 @@ def read(content: bytes) -> Reading:
         sheet = workbook.get_sheet_by_name(details.name)
         cells += sheet.total_height * sheet.total_width
         if cells > MAX_CELLS:
-            raise UnreadableError("too many cells", f"the limit is {MAX_CELLS}")
+            raise UnreadableError(Reason.TOO_MANY_CELLS, f"the limit is {MAX_CELLS}")
         titles, values = _read_table(sheet)
         if rows := _filled(values):
             composer.heading(2, details.name)

@@ -5,6 +5,7 @@ import re
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.records import Reading
+from foundry.records.reasons import Reason
 
 PARAGRAPH_CHARS = 400
 PAUSE = 4.0
@@ -22,7 +23,7 @@ def read(text: str) -> Reading:
     """
     cues = list(_CUE.finditer(text))
     if not cues:
-        raise UnreadableError("no subtitles")
+        raise UnreadableError(Reason.NO_SUBTITLES)
     composer = Composer()
     said: list[str] = []
     begin = silent_since = _seconds(cues[0].groups()[:4])

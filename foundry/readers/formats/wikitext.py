@@ -10,10 +10,11 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from foundry.readers.composing import Composer
-from foundry.readers.contract import FileReader, UnreadableError, asking_for
+from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise
 from foundry.records import Reading
+from foundry.records.reasons import needs_extra
 
 MAX_DEPTH = 40
 """Levels of nested markup; deeper text is left out."""
@@ -51,7 +52,7 @@ def read_dump(root: Element) -> Reading:
     UnreadableError where the parser is not installed.
     """
     if not READER.is_installed():
-        raise UnreadableError(asking_for(READER.extra))
+        raise UnreadableError(needs_extra(READER.extra))
     composer, dates = Composer(), []
     for page in root.iterfind("{*}page"):
         namespace = page.findtext("{*}ns", "0")

@@ -15,6 +15,7 @@ from foundry.readers.formats import html
 from foundry.readers.formats.packed import Package, describe
 from foundry.readers.formats.pictures import PICTURE_SUFFIXES, extend, read_pictures
 from foundry.records import Reading
+from foundry.records.reasons import Reason
 
 _WORDS = re.compile(r"\w{2}")
 _TITLE = re.compile(r"\{\\title ([^{}\\]{1,500})\}")
@@ -34,7 +35,7 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
 
     package = Package(content)
     if not any(name.startswith("word/document") for name in package.names):
-        raise UnreadableError("damaged", "there is no word/document.xml")
+        raise UnreadableError(Reason.DAMAGED, "there is no word/document.xml")
     # Only the description is kept, so no picture is unpacked, and none is fetched.
     picture = mammoth.images.img_element(lambda _: {"src": ""})
     result = mammoth.convert_to_html(

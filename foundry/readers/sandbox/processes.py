@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Self
 
 from foundry.readers.allowance import SECONDS_A_PAGE
-from foundry.readers.contract import TOO_MUCH, UnreadableError
+from foundry.readers.contract import UnreadableError
 from foundry.records import RawDocument
+from foundry.records.reasons import Reason
 
 OCR_SECONDS_A_PAGE = 2 * SECONDS_A_PAGE
 """More time for each page that may be read from a picture, on a machine that has other work."""
@@ -100,7 +101,7 @@ class Sandbox:
 
     def _take(self) -> "_Worker":
         if self._closed.is_set():
-            raise UnreadableError("reader crashed", "closed")
+            raise UnreadableError(Reason.READER_CRASHED, "closed")
         with suppress(IndexError):
             while True:
                 worker = self._idle.pop()
@@ -168,7 +169,7 @@ class _Worker:
             self._left -= int(header["wear"])
             if size > self._limits.answer:
                 self._process.kill()
-                raise UnreadableError(TOO_MUCH, "text")
+                raise UnreadableError(Reason.TOO_MUCH, "text")
             answer = self._process.stdout.read(size)
             if len(answer) < size:
                 raise EOFError
@@ -196,7 +197,7 @@ class _Worker:
     def _explain(self) -> UnreadableError:
         code = self._process.wait()
         if self.is_late:
-            return UnreadableError(TOO_MUCH, "time")
+            return UnreadableError(Reason.TOO_MUCH, "time")
         if code == -signal.SIGXCPU:
-            return UnreadableError(TOO_MUCH, "processor time")
-        return UnreadableError("reader crashed", f"exit code {code}")
+            return UnreadableError(Reason.TOO_MUCH, "processor time")
+        return UnreadableError(Reason.READER_CRASHED, f"exit code {code}")

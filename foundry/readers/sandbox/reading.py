@@ -12,10 +12,11 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from foundry.readers import make_id, read, reads_apart
-from foundry.readers.contract import TOO_MUCH, UnreadableError
+from foundry.readers.contract import UnreadableError
 from foundry.readers.decoding import normalise_line
 from foundry.readers.sandbox.processes import FILES_PER_WORKER, Sandbox
 from foundry.records import Document, RawDocument, Reading, Skipped
+from foundry.records.reasons import Reason
 
 
 @cache
@@ -49,7 +50,7 @@ def wear_of(raw: RawDocument, result: object) -> int:
     A parser may keep memory. One that had too little has worn the worker out: what is left would be
     the next file's limit.
     """
-    if isinstance(result, Skipped) and result.reason == TOO_MUCH:
+    if isinstance(result, Skipped) and result.reason == Reason.TOO_MUCH:
         return FILES_PER_WORKER
     return int(reads_apart(raw))
 
@@ -63,7 +64,7 @@ def parse_answer(answer: bytes, raw: RawDocument) -> Document | Skipped:
         check_document(result, raw)
         return result
     except (ValueError, TypeError) as error:
-        raise UnreadableError("reader failed", type(error).__name__) from None
+        raise UnreadableError(Reason.READER_FAILED, type(error).__name__) from None
 
 
 def check_document(document: Document, raw: RawDocument) -> None:

@@ -12,6 +12,7 @@ from foundry.assembly.documents.signature import Signature
 from foundry.config.file import ChunkingSection
 from foundry.records import RawDocument, Skipped
 from foundry.records.prepared import NamedHeading, PreparedDocument
+from foundry.records.reasons import Completed, Reason
 
 TEXT = "# Pumps\n\nReplace D40 seals.\n\n## Valves\n\n[Pumps](a.md), étanchéité.\n".encode()
 RAW = RawDocument("manual", "pumps.md", "pumps.md", TEXT)
@@ -91,3 +92,12 @@ def test_a_signature_of_nothing_or_of_another_is_skipped(
     answer = check_answer(content, RAW, recipe)
     assert isinstance(answer, Skipped)
     assert answer.reason == "reader failed"
+
+
+def test_a_worker_has_no_reasons_of_its_own(recipe: Recipe) -> None:
+    said = Skipped("guide", "a.md", Reason.ENCRYPTED, "by a password")
+    answer = check_answer(encode(said), RAW, recipe)
+    assert answer == Skipped(RAW.source, RAW.path, Reason.ENCRYPTED, "by a password")
+    said = Skipped("guide", "a.md", Completed("call this number"))
+    answer = check_answer(encode(said), RAW, recipe)
+    assert answer == Skipped(RAW.source, RAW.path, Reason.READER_FAILED, "ValueError")
