@@ -177,7 +177,17 @@ def server(root: Path, place: Place | None, more: str = "") -> Iterator[ModuleTy
             yield module
         finally:
             if place:
-                module.load.__self__.current().dense_lane.store.engine.close()
+                close(module.load.__self__.current().dense_lane.store)
+
+
+def close(store: Any) -> None:
+    """Let go of a server's engine."""
+    # Its own look at the engine, meanwhile, would leave a connection to nobody.
+    looked = threading.Event()
+    store.look = looked.set
+    if store.is_watched:
+        looked.wait()
+    store.engine.close()
 
 
 def ask(module: ModuleType, query: str, mode: str, filters: dict[str, object], top_k: int) -> Any:
