@@ -40,7 +40,7 @@ from foundry.embedding.providers.models import open_model
 from foundry.embedding.static import StaticEmbedder
 from foundry.embedding.vector_cache import VectorCache
 from foundry.evaluation.metrics import measure
-from foundry.indexing.overlap import RankingOverlap
+from foundry.indexing.dense.overlap import RankingOverlap
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
 from foundry.runtime.index.layout import IndexFiles

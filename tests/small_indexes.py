@@ -17,10 +17,10 @@ from foundry.config.search import IndexOptions
 from foundry.embedding.static import StaticEmbedder
 from foundry.features.providers import PROVIDERS
 from foundry.files import write_files
-from foundry.indexing.headings import find_headings
+from foundry.indexing.keyword.headings import find_headings
+from foundry.indexing.keyword.names import chunk_names
+from foundry.indexing.keyword.terms import TermCounter
 from foundry.indexing.links import link_keys
-from foundry.indexing.names import chunk_names
-from foundry.indexing.terms import TermCounter
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Reporter
 from foundry.records import Chunk, Document, Link, Reading

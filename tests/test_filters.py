@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from small_indexes import SOURCES, Note, make_document, write_notes
 
 from foundry.config.search import IndexOptions
-from foundry.indexing.names import chunk_names
-from foundry.indexing.terms import TermCounter
+from foundry.indexing.keyword.names import chunk_names
+from foundry.indexing.keyword.terms import TermCounter
 from foundry.indexing.versions import open_index
 from foundry.records.prepared import unpack
 from foundry.runtime.index.reader import Index

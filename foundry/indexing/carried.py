@@ -16,8 +16,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.indexing.dense.nearest import KnownNearest
 from foundry.indexing.files import StoredRecords, describe_files, encode_json, open_stored
-from foundry.indexing.nearest import KnownNearest
 from foundry.runtime.index.layout import IndexLayout, Manifest
 from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord

@@ -17,21 +17,21 @@ from numpy.typing import NDArray
 from foundry.config.search import IndexOptions
 from foundry.embedding.embedder import Embedder
 from foundry.files import hash_file, sync_file
-from foundry.indexing.calibration import HEADING, CalibrationQuery, spans_of
 from foundry.indexing.carried import Carrying, Previous
 from foundry.indexing.columns import DocumentColumns
-from foundry.indexing.files import RecordFile, describe_files, encode_json, open_stored
-from foundry.indexing.headings import HeadingsBuilder
-from foundry.indexing.overlap import RankingOverlap
-from foundry.indexing.postings import K1, B, PostingsBuilder, WrittenPostings
-from foundry.indexing.query_files import QueryFilesBuilder, frequent_words, write_expansion
-from foundry.indexing.records import chunk_record, document_record
-from foundry.indexing.vectors import (
+from foundry.indexing.dense.calibration import HEADING, CalibrationQuery, spans_of
+from foundry.indexing.dense.overlap import RankingOverlap
+from foundry.indexing.dense.vectors import (
     BACKGROUND_QUESTIONS,
     VectorsBuilder,
     WrittenVectors,
     background_of,
 )
+from foundry.indexing.files import RecordFile, describe_files, encode_json, open_stored
+from foundry.indexing.keyword.headings import HeadingsBuilder
+from foundry.indexing.keyword.postings import K1, B, PostingsBuilder, WrittenPostings
+from foundry.indexing.queries.builder import QueryFilesBuilder, frequent_words, write_expansion
+from foundry.indexing.records import chunk_record, document_record
 from foundry.progress import StartStep
 from foundry.records.prepared import PreparedDocument, unpack
 from foundry.runtime.index.layout import STATISTICS, IndexLayout, KnownItem, Manifest

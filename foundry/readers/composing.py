@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from foundry.readers.decoding import normalise, normalise_line
-from foundry.readers.formats.markdown_links import find_links
+from foundry.readers.formats.markdown.links import find_links
 from foundry.records import Heading, Link, Reading, Span
 
 MAX_CELL_CHARS = 2_000

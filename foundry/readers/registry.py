@@ -14,10 +14,8 @@ from foundry.readers.formats import (
     html,
     latex,
     mail,
-    markdown,
     notebook,
     opendocument,
-    pdf,
     pictures,
     plain,
     pptx,
@@ -29,6 +27,8 @@ from foundry.readers.formats import (
     word,
     xml,
 )
+from foundry.readers.formats.markdown import reader as markdown
+from foundry.readers.formats.pdf import reader as pdf
 from foundry.readers.sniffing import binary_kind, document_kind, is_html
 from foundry.records import RawDocument
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from small_indexes import Note, rendered_server, write_notes
 
 from foundry.config.search import IndexOptions
-from foundry.indexing.correction import write_correction
+from foundry.indexing.queries.correction import write_correction
+from foundry.indexing.queries.words import CorpusWords, count_forms
 from foundry.indexing.versions import open_index
-from foundry.indexing.words import CorpusWords, count_forms
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.settings import IndexUnusableError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from foundry.indexing.query_files import frequent_words, write_expansion
+from foundry.indexing.queries.builder import frequent_words, write_expansion
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.quantising import quantise

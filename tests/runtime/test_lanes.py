@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from systems import needs_glibc
 
-from foundry.indexing import vectors as builder_of_vectors
-from foundry.indexing.postings import K1, B, PostingsBuilder
-from foundry.indexing.terms import make_chunk_terms
-from foundry.indexing.vectors import VectorsBuilder
+from foundry.indexing.dense import vectors as builder_of_vectors
+from foundry.indexing.dense.vectors import VectorsBuilder
+from foundry.indexing.keyword.postings import K1, B, PostingsBuilder
+from foundry.indexing.keyword.terms import make_chunk_terms
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval import dense_lane
 from foundry.runtime.retrieval.candidates import best

@@ -8,7 +8,7 @@ import pytest
 from small_indexes import Note, rendered_server, write_notes
 
 from foundry.config.search import IndexOptions
-from foundry.indexing.synonyms import explained_by_title, find_acronyms, write_synonyms
+from foundry.indexing.queries.synonyms import explained_by_title, find_acronyms, write_synonyms
 from foundry.indexing.versions import open_index
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.journal import Journal

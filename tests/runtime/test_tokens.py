@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundry.config.project import LANGUAGES
-from foundry.indexing.names import heading_terms
+from foundry.indexing.keyword.names import heading_terms
 from foundry.runtime.retrieval.tokens import (
     ENGLISH_STOP_WORDS,
     Tokenizer,

@@ -20,7 +20,7 @@ from pydantic import TypeAdapter
 
 from foundry.assembly.documents.recipe import Recipe
 from foundry.assembly.documents.signature import Signature
-from foundry.indexing.headings import Kind
+from foundry.indexing.keyword.headings import Kind
 from foundry.readers.sandbox.reading import check_document
 from foundry.records import Chunk, Document, RawDocument, Skipped, Span
 from foundry.records.prepared import (

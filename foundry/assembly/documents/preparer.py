@@ -11,10 +11,10 @@ from foundry.chunking.lists import repeat_stems
 from foundry.embedding.providers.token_estimate import estimate_tokens
 from foundry.embedding.static import StaticEmbedder
 from foundry.errors import FoundryError
-from foundry.indexing.headings import find_headings
+from foundry.indexing.keyword.headings import find_headings
+from foundry.indexing.keyword.names import chunk_names
+from foundry.indexing.keyword.terms import TermCounter
 from foundry.indexing.links import link_keys
-from foundry.indexing.names import chunk_names
-from foundry.indexing.terms import TermCounter
 from foundry.readers import read
 from foundry.readers.sandbox.reading import wear_of
 from foundry.records import Chunk, Document, RawDocument, Skipped

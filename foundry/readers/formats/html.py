@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
-from foundry.readers.formats import markdown
+from foundry.readers.formats.markdown import reader as markdown
 from foundry.readers.notes import note_hidden
 from foundry.records import Reading
 from foundry.records.reasons import Reason

@@ -7,7 +7,7 @@ from typing import Any
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.decoding import normalise
-from foundry.readers.formats import markdown
+from foundry.readers.formats.markdown import reader as markdown
 from foundry.records import Reading
 from foundry.records.reasons import Reason
 

@@ -19,8 +19,8 @@ import numpy as np
 from foundry.readers.allowance import current_allowance
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.decoding import normalise_line
-from foundry.readers.formats.pdf_layout import Line, compose, put_in_tables
-from foundry.readers.formats.pdf_tables import Word, find_tables
+from foundry.readers.formats.pdf.layout import Line, compose, put_in_tables
+from foundry.readers.formats.pdf.tables import Word, find_tables
 from foundry.records import Reading
 from foundry.records.reasons import Reason
 

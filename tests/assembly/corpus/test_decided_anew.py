@@ -13,8 +13,8 @@ from processes import leftovers, snapshot
 
 from foundry.assembly.corpus import boilerplate
 from foundry.assembly.documents.cache import DocumentCache
-from foundry.indexing.nearest import KnownNearest, Nearest
-from foundry.indexing.vectors import WrittenVectors
+from foundry.indexing.dense.nearest import KnownNearest, Nearest
+from foundry.indexing.dense.vectors import WrittenVectors
 from foundry.indexing.writer import IndexWriter
 
 SEALS = "# Seals\n\nReplace the D40 seal yearly.\n"

@@ -1,0 +1,249 @@
+"""Builds the dense lane's files: quantised vectors, sign sketch, and the depth it must be read."""
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.indexing.dense.calibration import depth_of, recall_of
+from foundry.indexing.dense.nearest import UNKNOWN, KnownNearest, Nearest
+from foundry.indexing.files import ArrayFile, write_array
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.retrieval.dense_lane import (
+    HALVED_SIZE,
+    PASSING,
+    hamming,
+    order_halves,
+    pack_signs,
+)
+from foundry.runtime.retrieval.quantising import quantise
+
+RECALL_DEPTH = 20
+MIN_CANDIDATES = 200
+CANDIDATE_STEP = 50
+BLOCK = 8_192
+"""Rows worked on at a time, which bounds the memory of a pass over all vectors."""
+
+THREADS = 2
+"""Threads of a pass over all vectors, in which NumPy holds no lock; each has a block in memory."""
+
+SKETCHED_ROWS = 1_024
+"""Rows whose signs a thread takes at a time."""
+
+CACHED_ROWS = 256
+"""Rows that fit into a processor's cache as floats, where they are summed ten times as fast."""
+
+
+DEFAULT_BACKGROUND, MAX_BACKGROUND = 0.5, 0.9
+LEAST_SPREAD = 0.03
+"""Where texts are alike, distances from what they have in common would be exaggerated."""
+
+SPREAD_CHUNKS = 50
+"""Fewer say little about what documents like them are about."""
+
+BACKGROUND_QUESTIONS = (
+    Path(__file__).with_name("background_questions.txt").read_text(encoding="utf-8").splitlines()
+)
+"""Everyday matters: few corpora answer more than one or two of them."""
+
+Outcome = TypeVar("Outcome")
+
+
+@dataclass(frozen=True, slots=True)
+class SketchDepth:
+    """How many candidates the sketch must deliver, and the recall@20 that this reached, by the
+    shape of the queries."""
+
+    candidates: int
+    recall: dict[str, float]
+
+
+class VectorsBuilder:
+    """Takes embeddings, quantised and written as they come; `close` it in any case."""
+
+    def __init__(self, layout: IndexLayout, dimensions: int) -> None:
+        self.dimensions = dimensions
+        self._layout = layout
+        self._rows = ArrayFile(layout.vectors, np.int8, dimensions)
+        self._scales: list[NDArray[np.float32]] = []
+
+    def add(self, vectors: NDArray[np.float32]) -> None:
+        """Take the next chunks' embeddings (n, d); a zero row stands for no embedding."""
+        self.add_rows(*quantise(vectors))
+
+    def add_rows(self, rows: NDArray[np.int8], scales: NDArray[np.float32]) -> None:
+        """Take the next chunks' embeddings as they are stored: `rows` (n, d), `scales` (n,)."""
+        self._rows.append(rows)
+        self._scales.append(scales)
+
+    def close(self) -> None:
+        """Close the file of rows; nothing more can be added."""
+        self._rows.close()
+
+    def write(self) -> "WrittenVectors":
+        """Write the other files, when all chunks have been taken."""
+        self.close()
+        layout = self._layout
+        scales = np.concatenate([np.zeros(0, dtype=np.float32), *self._scales])
+        centre = _centre(self._rows, scales, self.dimensions)
+        sketch = np.empty((-(-self.dimensions // 64), len(scales)), dtype=np.uint64)
+        written = WrittenVectors(self.dimensions, self._rows, scales, centre, sketch)
+
+        def sketch_block(start: int) -> tuple[float, float]:
+            block = written.block(start, SKETCHED_ROWS)
+            sketch[:, start : start + len(block)] = pack_signs(block, centre)
+            products = (block @ centre).astype(np.float64)
+            return float(products.sum()), float(np.square(products).sum())
+
+        sums = _each_block(sketch_block, len(scales), SKETCHED_ROWS)
+        total, squares = sum(one for one, _ in sums), sum(square for _, square in sums)
+        write_array(layout.vector_scales, scales)
+        write_array(layout.vector_centre, centre)
+        write_array(layout.sketch, sketch)
+        if (count := len(scales)) < SPREAD_CHUNKS:
+            return written
+        deviation = math.sqrt(max(0.0, squares / count - (total / count) ** 2))
+        # Three digits: the last ones of a matrix product differ between machines.
+        return replace(written, spread=max(LEAST_SPREAD, round(deviation, 3)))
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenVectors:
+    """What was written: n vectors of d `dimensions` as `rows` (n, d) with `scales` (n,), their
+    `centre` (d,), `sketch` (words, n), and the `spread` of their products with the centre: None of
+    a few vectors."""
+
+    dimensions: int
+    rows: ArrayFile
+    scales: NDArray[np.float32]
+    centre: NDArray[np.float32]
+    sketch: NDArray[np.uint64]
+    spread: float | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d)."""
+        return len(self.scales), self.dimensions
+
+    def block(self, start: int, count: int) -> NDArray[np.float32]:
+        """Return at most `count` unit vectors (m, d), from the one with the number `start` on."""
+        rows = self.rows.read(start, count).astype(np.float32)
+        rows *= self.scales[start : start + len(rows), None]
+        return rows
+
+    def nearest(self, queries: NDArray[np.float32], known: KnownNearest | None = None) -> Nearest:
+        """Return the RECALL_DEPTH vectors of highest cosine to each of `queries` (q, d).
+
+        Those to which the nearest are `known` are compared with the added vectors alone.
+        """
+        depth = min(RECALL_DEPTH, len(self.scales))
+        nearest = Nearest.unknown(len(queries), depth)
+        added: list[list[int]] = []
+        if known is not None:
+            nearest, added = known.find(queries, depth), known.added
+        is_new = (nearest.chunks == UNKNOWN).any(axis=1)
+        for chosen, spans in ((is_new, [[0, len(self.scales)]]), (~is_new, added)):
+            if chosen.any():
+                found = Nearest(nearest.chunks[chosen], nearest.cosines[chosen])
+                for first, last in spans:
+                    found = self._nearer(queries[chosen], found, first, last)
+                nearest.chunks[chosen], nearest.cosines[chosen] = found
+        return nearest
+
+    def _nearer(
+        self, queries: NDArray[np.float32], nearest: Nearest, first: int, last: int
+    ) -> Nearest:
+        """Return the nearest to queries (q, d) among these and the vectors from `first` on."""
+        chunks, cosines = nearest
+        depth = chunks.shape[1]
+        for start in range(first, last, BLOCK):
+            found = (self.block(start, min(BLOCK, last - start)) @ queries.T).T
+            # Once there are enough, few vectors of a block are nearer to any query.
+            least = cosines.min(axis=1, initial=2.0)
+            nearer = np.flatnonzero((found > least[:, np.newaxis]).any(axis=0))
+            numbers = np.broadcast_to(start + nearer, (len(queries), len(nearer)))
+            chunks = np.hstack([chunks, numbers])
+            cosines = np.hstack([cosines, found[:, nearer]])
+            best = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
+            chunks = np.take_along_axis(chunks, best, axis=1)
+            cosines = np.take_along_axis(cosines, best, axis=1)
+        return Nearest(chunks, cosines)
+
+    def measure(
+        self, queries: NDArray[np.float32], nearest: NDArray[np.int64], shapes: Sequence[str]
+    ) -> SketchDepth:
+        """Return the least number of candidates that finds enough of the `nearest` (q, depth) to
+        queries (q, d) of these shapes (q,); see `depth_of`.
+
+        A neighbour is found by as many candidates as there are chunks nearer to the query by
+        Hamming distance, and one; if half of the bits come first, it must be among those that
+        pass.
+        """
+        if not nearest.size:
+            return SketchDepth(MIN_CANDIDATES, {})
+        signs = pack_signs(queries, self.centre).T
+        all_pass = len(self.scales) // HALVED_SIZE
+
+        def count_needed(number: int) -> NDArray[np.int64]:
+            query, sign, own = queries[number], signs[number], nearest[number]
+            nearer = _count_nearer(hamming(self.sketch, sign), own)
+            if all_pass < MIN_CANDIDATES:  # All bits of all are compared.
+                return nearer + 1
+            half, _ = order_halves(query, self.centre)
+            rough = _count_nearer(hamming(self.sketch[half], sign[half]), own) // PASSING
+            return np.maximum(nearer, np.minimum(rough, all_pass)) + 1
+
+        with ThreadPoolExecutor(THREADS) as threads:
+            needed = np.stack([*threads.map(count_needed, range(len(queries)))])
+        steps = -(-depth_of(needed, shapes) // CANDIDATE_STEP)
+        candidates = max(MIN_CANDIDATES, steps * CANDIDATE_STEP)
+        return SketchDepth(candidates, recall_of(needed, shapes, candidates))
+
+
+def background_of(cosines: NDArray[np.float32]) -> float:
+    """Return the median of the cosines (q,) of the nearest vectors to questions."""
+    if not len(cosines):
+        return DEFAULT_BACKGROUND
+    # Two digits: the last ones of a matrix product differ between machines.
+    median = float(np.median(cosines))
+    return round(min(max(median, 0.0), MAX_BACKGROUND), 2)
+
+
+def _count_nearer(
+    distances: NDArray[np.unsignedinteger], chunks: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how many of `distances` (n,) are less than those of the given chunks (m,)."""
+    own = distances[chunks].astype(np.int64)
+    most = int(own.max(initial=1))
+    # Counting few of them takes a tenth of the time of counting all.
+    up_to = np.cumsum(np.bincount(distances[distances < most], minlength=most))
+    return np.where(own > 0, up_to[own - 1], 0)
+
+
+def _each_block(work: Callable[[int], Outcome], count: int, rows: int) -> list[Outcome]:
+    """Do some work for each block of so many of `count` rows, given the number of its first."""
+    with ThreadPoolExecutor(THREADS) as threads:
+        return [*threads.map(work, range(0, count, rows))]
+
+
+def _centre(
+    vectors: ArrayFile, scales: NDArray[np.float32], dimensions: int
+) -> NDArray[np.float32]:
+    # Scales as integers: the sums of a block stay below 2^53, so they are exact in any order.
+    def sum_block(first: int) -> NDArray[np.int64]:
+        rows, total = vectors.read(first, BLOCK), np.zeros(dimensions, dtype=np.int64)
+        whole = np.rint(scales[first : first + len(rows)].astype(np.float64) * 2.0**36)
+        for start in range(0, len(rows), CACHED_ROWS):
+            part = slice(start, start + CACHED_ROWS)
+            total += (whole[part] @ rows[part].astype(np.float64)).astype(np.int64)
+        return total
+
+    total = sum(
+        _each_block(sum_block, len(scales), BLOCK), start=np.zeros(dimensions, dtype=np.int64)
+    )
+    return (total / (2.0**36 * max(1, len(scales)))).astype(np.float32)

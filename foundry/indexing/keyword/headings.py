@@ -1,0 +1,169 @@
+"""The headings of an index: each with the chunk that it leads to first, and how well it reads.
+
+The dense lane is measured by them, and those that one chunk alone bears become known items: queries
+whose first answer is beyond doubt, which check an index, and which the start page suggests.
+"""
+
+import re
+from collections.abc import Sequence
+from enum import IntEnum
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.indexing.carried import Previous
+from foundry.indexing.files import Rows, StoredRows
+from foundry.indexing.keyword.names import ChunkNames, Namer
+from foundry.indexing.keyword.vocabulary import NO_TERM
+from foundry.records.prepared import ChunkTerms, NamedHeading
+from foundry.runtime.index.reader import hash_key
+
+KNOWN_ITEMS = 5
+MAX_KNOWN_ITEM_LENGTH = 200
+SAMPLES = 64
+
+_BOILERPLATE = frozenset(
+    (
+        *("authors", "changelog", "code of conduct", "contents", "contributing", "copyright"),
+        *("index", "license", "licence", "notice", "readme", "release notes", "table of contents"),
+    )
+)
+_NUMBERED = re.compile(r"^\W*(?:\d+[.)]\s*)+")
+_ENDING = re.compile(r"\.(?:md|mdx|txt|rst|html)$")
+# Names of modules, functions, files and options: `a.b`, `a_b`, `a/b`, `f()`, `--name`, `FooBar`.
+_OF_A_PROGRAM = re.compile(
+    r"[^\W\d][.:/\\]+[^\W\d]|[^\W\d]_|_[^\W\d]|[()\[\]{}<>=`$@|]|(?:^|\s)--?\w|[a-z][A-Z]\w|[A-Z]{2}[a-z]{2}"
+)
+# Of scripts that are written without spaces.
+_SPACELESS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{3}")
+
+Item = TypeVar("Item")
+
+
+class Kind(IntEnum):
+    """Quality of a heading as a query: the higher, the better."""
+
+    UNWANTED = 0
+    OF_A_PROGRAM = 1
+    WORD = 2
+    PHRASE = 3
+
+
+class HeadingsBuilder:
+    """Collects the headings of documents."""
+
+    def __init__(self, previous: Previous | None = None) -> None:
+        # By document: key, chunk of the document, number of the heading term, kind.
+        self._headings = Rows("QIII")
+        self._texts = Rows("B")
+        if previous is not None:
+            self._stored = StoredRows.open(previous.left, "headings", 4)
+            self._stored_texts = StoredRows.open(previous.left, "headings.texts")
+
+    def add(self, headings: Sequence[NamedHeading], numbers: Sequence[int]) -> None:
+        """Take those of the next document, and the numbers of the terms in its vocabulary."""
+        for heading in headings:
+            self._texts.add(heading.text.encode("utf-8", "surrogatepass"))
+        self._headings.add(
+            [hash_key(heading.text) for heading in headings],
+            [heading.chunk for heading in headings],
+            [NO_TERM if heading.term < 0 else numbers[heading.term] for heading in headings],
+            [heading.kind for heading in headings],
+        )
+
+    def carry(self, first: int, last: int) -> None:
+        """Take the documents from `first` to `last` of the index before."""
+        span = self._stored.span(first, last)
+        self._headings.carry(self._stored, first, last)
+        self._texts.carry(self._stored_texts, span.start, span.stop)
+
+    def samples(self) -> list[str]:
+        """Return some of the different headings, evenly spread."""
+        texts = self._texts.stored()
+        return [
+            texts.bytes(entry).decode("utf-8", "surrogatepass")
+            for entry in _spread(self._first_entries().tolist(), SAMPLES)
+        ]
+
+    def known_items(self, frequencies: NDArray[np.int64]) -> list[tuple[str, int, int]]:
+        """Return headings that one chunk alone bears, with their documents and the chunks of these.
+
+        `frequencies` (v,) say how many chunks have the term of a number. Of several kinds, those
+        are chosen that read best.
+        """
+        rows, texts = self._headings.stored(), self._texts.stored()
+        _, chunks, terms, kinds = rows.columns
+        bearing = np.append(frequencies, 0)[np.minimum(terms, len(frequencies))]
+        first = self._first_entries()
+        found = first[(bearing[first] == 1) & (kinds[first] > Kind.UNWANTED)]
+        best = found[kinds[found] == kinds[found].max(initial=0)]
+        entries = _spread(best.tolist(), KNOWN_ITEMS)
+        documents = np.searchsorted(rows.offsets, entries, side="right") - 1
+        return [
+            (texts.bytes(entry).decode("utf-8", "surrogatepass"), document, int(chunks[entry]))
+            for entry, document in zip(entries, documents.tolist(), strict=True)
+        ]
+
+    def leave(self, left: Path, ranks: NDArray[np.uint32]) -> None:
+        """Write what the next build needs; `ranks` are the places of terms in the vocabulary."""
+        rows = self._headings.stored()
+        keys, chunks, terms, kinds = rows.columns
+        ranked = np.append(ranks, NO_TERM)[np.minimum(terms, len(ranks))].astype(np.uint32)
+        StoredRows(rows.offsets, [keys, chunks, ranked, kinds]).write(left, "headings")
+        self._texts.stored().write(left, "headings.texts")
+
+    def _first_entries(self) -> NDArray[np.int64]:
+        """Return the places of the different headings, each where it is found first."""
+        _, first = np.unique(self._headings.stored().columns[0], return_index=True)
+        return np.sort(first)
+
+
+def find_headings(names: ChunkNames, terms: ChunkTerms, namer: Namer) -> tuple[NamedHeading, ...]:
+    """Return the headings of a document whose terms have been counted, each once.
+
+    They are the names of its chunks, except for those that only its path gives.
+    """
+    first: dict[str, int] = {}
+    for place, own in enumerate(names.by_chunk):
+        for name in own:
+            if name not in names.of_path:
+                first.setdefault(name, place)
+    places = {term: place for place, term in enumerate(terms.vocabulary)}
+    return tuple(
+        NamedHeading(
+            heading, place, places.get(namer.terms_of(heading).whole or "", -1), _kind_of(heading)
+        )
+        for heading, place in first.items()
+    )
+
+
+def _kind_of(heading: str) -> int:
+    return Kind.UNWANTED if len(heading) > MAX_KNOWN_ITEM_LENGTH else kind_of(heading)
+
+
+def kind_of(heading: str) -> Kind:
+    """Return how a heading reads: several words before single ones, both before names that programs
+    have, and what is boilerplate not at all."""
+    if _is_boilerplate(heading):
+        return Kind.UNWANTED
+    if _OF_A_PROGRAM.search(heading):
+        return Kind.OF_A_PROGRAM
+    return Kind.PHRASE if _is_phrase(heading) else Kind.WORD
+
+
+def _is_boilerplate(heading: str) -> bool:
+    words = _NUMBERED.sub("", heading).strip().casefold()
+    return _ENDING.sub("", words) in _BOILERPLATE
+
+
+def _is_phrase(heading: str) -> bool:
+    words = [word for word in heading.split() if any(map(str.isalpha, word))]
+    return (len(words) > 1 and not heading.isupper()) or bool(_SPACELESS.search(heading))
+
+
+def _spread(values: Sequence[Item], count: int) -> Sequence[Item]:
+    """At most `count` of `values`, evenly spread."""
+    step = max(1, len(values) // count)
+    return values[::step][:count]

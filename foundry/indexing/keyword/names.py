@@ -1,0 +1,225 @@
+"""The names that a chunk may be asked for by: its headings, its document's title, aliases and path.
+
+Each gives heading terms, of which a query that names it has one.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple, Self
+
+from foundry.indexing.keyword.definitions import defined_names
+from foundry.records import Chunk, Document, is_code, is_data
+from foundry.runtime.retrieval.tokens import (
+    SURFACE_MARK,
+    Token,
+    Tokenizer,
+    heading_term,
+    remember,
+    surface_term,
+)
+
+REMEMBERED_NAMES = 16_384
+"""Documents of one kind share most of their headings."""
+
+MAX_NAMED_COPIES = 10
+"""Copies whose paths a document is found by as well."""
+
+MAX_PATH_PARTS = 4
+"""A document is found by up to this many parts at the end of its path, and by the whole path."""
+
+_ARTICLES = frozenset("ai")
+_URL = re.compile(r"https?://[^/?#]*([^?#]*)")
+# A number, as in an id such as `75.1725`, is no ending.
+_ENDING = re.compile(r"(?<=[^/.])\.[A-Za-z]\w{0,15}$")
+_QUALIFIER = re.compile(r"(?<=\S)\s+\([^()]*\)$")
+_DIVISIONS = frozenset(
+    "abschnitt anexo anhang anlage annex annexe appendix art article artikel artículo capítulo"
+    " chapitre chapter kapitel part parte partie rule schedule schritt sec section sección step"
+    " teil étape".split()
+)
+_NUMBER = re.compile(
+    rf"\W*(?P<division>(?i:{'|'.join(sorted(_DIVISIONS))})\.?\s+)?"
+    r"(?:\d[\w.()-]*|(?(division)(?:[IVXLC]+|[A-Z])))(?<![-(])(?![^\s.:)])[.:)]?\s+(?=\w)"
+)
+_EXPLANATION = re.compile(
+    r"(?<=[^\s:-])(?:\s+(?:-{1,3}|[\u2012\u2013])\s|\s*[\u2014\u2015]|(?<=\w)---?(?=[A-Z])|:\s)"
+)
+
+
+class NamedTerms(NamedTuple):
+    """The terms of a name: `named` and `others` are sorted, so that the same name gives the same.
+
+    `whole` is the heading term of all of it, if it has one. `named` are the heading terms by which
+    it is found, `others` those of its parts, and the identifiers in it: one by which a chunk is
+    found is one of its terms, so that the index has it.
+    """
+
+    whole: str | None
+    named: tuple[str, ...]
+    others: tuple[str, ...]
+
+    def without_spelling(self) -> Self:
+        """Return the same without the term of a name as it is written."""
+        named = tuple(term for term in self.named if not term.startswith(SURFACE_MARK))
+        return self._replace(named=named)
+
+
+class Namer:
+    """Finds the terms of names, and remembers those of many."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self.terms_of = remember(self._find, REMEMBERED_NAMES)
+
+    def _find(self, name: str) -> NamedTerms:
+        named, others = set[str](), set[str]()
+        tokens = self._tokenizer.tokenize(name)
+        whole = heading_term(tokens)
+        for part in heading_parts(name):
+            others.update(*heading_terms(self._tokenizer.tokenize(part)))
+        for each in heading_names(name):
+            if each != name:
+                tokens = self._tokenizer.tokenize(each)
+            own, inside = heading_terms(tokens)
+            named |= own
+            others |= inside
+            others |= {token.terms[0] for token in tokens if token.is_identifier and token.terms}
+        return NamedTerms(whole, tuple(sorted(named)), tuple(sorted(others)))
+
+
+def heading_names(heading: str) -> list[str]:
+    """Return what a heading may be asked for by: as a whole, and each name that it gives.
+
+    `strtol, wcstol (CRT)` gives `strtol, wcstol`, `strtol` and `wcstol`: a qualifier in brackets at
+    the end says what kind of thing it is, and commas stand between names of one word.
+    """
+    name = _QUALIFIER.sub("", heading)
+    parts = [part.strip() for part in name.split(",")]
+    if len(parts) == 1 or any(not part or " " in part for part in parts):
+        parts = []
+    return list(dict.fromkeys((heading, name, *parts)))
+
+
+def heading_parts(heading: str) -> Iterator[str]:
+    """Yield what a heading may be asked for by as well, though it is called something longer.
+
+    `Article 17 Right to erasure: notes` gives `Article 17 Right to erasure`, `Article 17` and
+    `Right to erasure`; `3.2 Tools` gives `Tools`.
+    """
+    beginning = _EXPLANATION.split(heading, 1)[0]
+    if beginning != heading:
+        yield beginning
+    if (number := _NUMBER.match(beginning)) is not None:
+        yield beginning[number.end() :]
+        if number["division"]:
+            yield number[0]
+
+
+def path_names(path: str) -> list[str]:
+    """Return what a file, or the page at a url, may be asked for by: its path, and the end of it.
+
+    `guide/training.html` gives `training.html`, `guide/training.html`, and both without the ending.
+    """
+    url = _URL.match(path)
+    parts = [part for part in (url[1] if url else path).split("/") if part]
+    counts = [*range(1, min(len(parts), MAX_PATH_PARTS + 1)), len(parts)]
+    whole = ["/".join(parts[-count:]) for count in counts if parts]
+    return list(dict.fromkeys((*whole, *(_ENDING.sub("", name) for name in whole))))
+
+
+def document_names(document: Document) -> list[str]:
+    """Return the names of a document's path, and of the first of those that its copies have.
+
+    Data is found by the names that end as its file does: not `search.json` by `search`.
+    """
+    places = document.also_at[:MAX_NAMED_COPIES]
+    paths = [document.path, *(place.path for place in places)]
+    names = dict.fromkeys(name for path in paths for name in path_names(path))
+    return [name for name in names if not is_data(document) or _ENDING.search(name)]
+
+
+class ChunkNames(NamedTuple):
+    """The names by which each of a document's chunks is to be found.
+
+    `defined` are those that the text of each chunk defines; `titles` are those of the document
+    itself, unless it is data, and `of_path` those that only its path gives.
+    """
+
+    by_chunk: Sequence[tuple[str, ...]]
+    defined: Sequence[tuple[str, ...]]
+    titles: frozenset[str]
+    of_path: frozenset[str]
+
+
+def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
+    """Return the names of a document's chunks.
+
+    A chunk has those of the headings in it, and of the one that it is the first below; the first
+    chunk also has the document's title, its aliases and the names of its path. Keys of data name
+    nothing: who asks for `authentication` wants a page about it before any file that has the key.
+    """
+    titles = document.title, *document.reading.aliases
+    of_path = document_names(document)
+    found: list[tuple[str, ...]] = []
+    previous_path: tuple[str, ...] | None = None
+    defined: set[tuple[str, ...]] = set()
+    for place, chunk in enumerate(chunks):
+        own = [*titles, *of_path] if place == 0 else []
+        paths = () if is_data(document) else (chunk.heading_path, *chunk.inner_paths)
+        for path in paths:
+            if path and path != previous_path and path not in defined:
+                own.append(path[-1])
+                if is_code(document):
+                    own += qualified_names(document, path)
+                    defined.add(path)
+            previous_path = path
+        found.append(tuple(dict.fromkeys(own)))
+    of_page = frozenset[str]() if is_data(document) else frozenset(titles)
+    is_prose = not is_code(document) and not is_data(document)
+    explained = [
+        tuple(defined_names(chunk.text, (document.title, *chunk.heading_path))) if is_prose else ()
+        for chunk in chunks
+    ]
+    return ChunkNames(found, explained, of_page, frozenset(of_path) - {*titles})
+
+
+def heading_terms(tokens: Sequence[Token]) -> tuple[set[str], set[str]]:
+    """Return the heading terms under which a heading can be found, and those of what is inside it.
+
+    The whole of it; and each identifier in it, alone and with the numbers and acronyms beside it:
+    `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`, which is
+    inside `Comment on 75.1725`. A heading that is nothing but a name has one term more, and so
+    comes before those that only hold the name. A letter that may be an article (`Level A
+    compliance`) may be left out.
+    """
+    groups: list[Sequence[Token]] = [tokens]
+    others = [token for token in tokens if token.text.casefold() not in _ARTICLES]
+    groups += [others] if len(others) < len(tokens) else []
+    found, inside = groups, list[Sequence[Token]]()
+    run: list[Token] = []
+    for token in (*tokens, None):
+        if token is not None and (token.is_identifier or token.may_accompany):
+            run.append(token)
+            continue
+        identifiers = [[member] for member in run if member.is_identifier]
+        found += [run, *identifiers] if identifiers else []
+        run = []
+        if token is not None and token.terms and token.text.casefold() not in _DIVISIONS:
+            found = inside
+    named = (surface_term(tokens), *map(heading_term, groups))
+    return {term for term in named if term}, {term for term in map(heading_term, inside) if term}
+
+
+_DOUBLE_COLON = frozenset(("code-cpp", "code-php", "code-ruby", "code-rust"))
+"""Readers of the languages that write `Store::size` for `Store.size`."""
+
+
+def qualified_names(document: Document, path: tuple[str, ...]) -> list[str]:
+    """Return the names with more and more of those around it: `Store.size`, then `shop.Store.size`.
+
+    The module is the file's name without its suffix.
+    """
+    names = (PurePosixPath(document.path).stem, *path)
+    joint = "::" if document.reader.partition("/")[0] in _DOUBLE_COLON else "."
+    return [joint.join(names[start:]) for start in range(len(names) - 2, -1, -1)]

@@ -1,0 +1,161 @@
+"""Builds the keyword lane's files: vocabulary, postings and impacts.
+
+The impact of a text's term is its BM25 weight. That of a heading term, which a chunk has when its
+heading or its document's title says the same as a query, is `HEADING_FACTOR` times the sum of the
+idf of the terms that it is made of: more than a text could reach by repeating them. Counts above or
+below `NAMED` change that in proportion: titles come before headings, and these before their parts.
+The impact of a name as it is written is its own idf in the same way, so that it counts beside the
+heading term.
+"""
+
+import math
+from array import array
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.indexing.carried import Previous
+from foundry.indexing.files import ArrayFile, offsets_of, open_stored, write_array
+from foundry.indexing.keyword.runs import RUN_POSTINGS, PostingRuns
+from foundry.indexing.keyword.vocabulary import Vocabulary
+from foundry.records.prepared import ChunkTerms, unpack
+from foundry.runtime.index.layout import CHUNK_LENGTHS, POSTING_COUNTS, IndexLayout
+from foundry.runtime.retrieval.tokens import NAMED
+
+K1 = 1.5
+B = 0.75
+HEADING_FACTOR = 1.0
+
+
+class PostingsBuilder:
+    """Collects term counts document by document and writes them as a compressed sparse matrix.
+
+    Until then they wait in a file of `folder`. Terms of a `previous` index keep their numbers.
+    """
+
+    def __init__(self, folder: Path, previous: Previous | None = None) -> None:
+        self.vocabulary = Vocabulary(previous)
+        self._runs = PostingRuns(folder / "postings.runs")
+        self._terms = array("I")
+        self._counts = array("I")
+        self._lengths = array("I")
+        self._distinct = array("I")
+        self._previous = previous
+        if previous is not None:
+            self._stored_lengths = open_stored(previous.left / CHUNK_LENGTHS)
+
+    def add(self, terms: ChunkTerms) -> list[int]:
+        """Take the terms of the next document's chunks; returns the numbers of its vocabulary."""
+        places = self.vocabulary.numbers(terms.vocabulary)
+        own = unpack(terms.numbers, np.uint32)
+        distinct = np.diff(unpack(terms.offsets, np.uint32))
+        for column, values in (
+            (self._terms, np.array(places, dtype=np.uint32)[own]),
+            (self._counts, unpack(terms.counts, np.uint32)),
+            (self._distinct, distinct),
+            (self._lengths, unpack(terms.lengths, np.uint32)),
+        ):
+            column.frombytes(values.astype(np.uint32, copy=False).tobytes())
+        if len(self._terms) >= RUN_POSTINGS:
+            self._end_run()
+        return places
+
+    def carry(self, first: int, last: int) -> None:
+        """Take the chunks from `first` to `last` of the index before; their postings come later."""
+        self._lengths.frombytes(self._stored_lengths[first:last].tobytes())
+        self._distinct.frombytes(bytes(4 * (last - first)))
+
+    def carry_postings(self, chunks: NDArray[np.int64]) -> None:
+        """Take the postings of all that was carried, by the new numbers of the old chunks."""
+        assert self._previous is not None
+        old = self._previous.index
+        self._runs.carry(
+            open_stored(old.posting_chunks),
+            open_stored(self._previous.left / POSTING_COUNTS),
+            open_stored(old.posting_offsets),
+            chunks,
+        )
+
+    def write(
+        self, layout: IndexLayout, left: Path | None = None, statistics: Path | None = None
+    ) -> "WrittenPostings":
+        """Write the files, and what is `left` for the next build; counts and lengths of terms also
+        into the folder of `statistics`."""
+        self._end_run()
+        kept = [folder for folder in (left, statistics) if folder is not None]
+        frequencies = self._runs.frequencies(len(self.vocabulary))
+        order = self.vocabulary.write(layout, frequencies)
+        ranks = np.zeros(len(frequencies), dtype=np.uint32)
+        ranks[order] = np.arange(len(order), dtype=np.uint32)
+        offsets = offsets_of(frequencies[order])
+        write_array(layout.posting_offsets, offsets)
+
+        chunk_lengths = np.frombuffer(self._lengths, dtype=np.uint32)
+        average = int(chunk_lengths.sum()) / max(1, len(chunk_lengths))
+        idf = _idf(len(chunk_lengths), frequencies[order])
+        norms = K1 * (1 - B + B * (chunk_lengths / max(1.0, average)))
+        first, of_headings = self.vocabulary.heading_impacts(order, idf, left)
+        of_headings *= HEADING_FACTOR
+        with ExitStack() as files:
+            chunks = files.enter_context(closing(ArrayFile(layout.posting_chunks, np.uint32)))
+            impacts = files.enter_context(closing(ArrayFile(layout.posting_impacts, np.float32)))
+            counts = [
+                files.enter_context(closing(ArrayFile(folder / POSTING_COUNTS, np.uint32)))
+                for folder in kept
+            ]
+            for part in self._runs.merged(ranks):
+                values = norms[part.chunks]
+                values += part.counts
+                np.divide(part.counts, values, out=values)
+                values *= idf[part.terms]
+                ends = np.array([first, first + len(of_headings)], dtype=np.uint32)
+                of_heading = slice(*np.searchsorted(part.terms, ends))
+                shares = part.counts[of_heading] / NAMED
+                values[of_heading] = shares * of_headings[part.terms[of_heading] - first]
+                chunks.append(part.chunks)
+                impacts.append(values.astype(np.float32))
+                for file in counts:
+                    file.append(part.counts)
+        for folder in kept:
+            write_array(folder / CHUNK_LENGTHS, chunk_lengths)
+        self._runs.remove()
+        return WrittenPostings(len(order), int(offsets[-1]), frequencies, ranks)
+
+    def _end_run(self) -> None:
+        """Move what is held in memory into a run."""
+        after = len(self._lengths)
+        distinct = np.array(self._distinct, dtype=np.uint32)
+        self._runs.add(
+            np.array(self._terms, dtype=np.uint32),
+            np.repeat(np.arange(after - len(distinct), after, dtype=np.uint32), distinct),
+            np.array(self._counts, dtype=np.uint32),
+            self.vocabulary,
+        )
+        self._terms, self._counts, self._distinct = array("I"), array("I"), array("I")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPostings:
+    """How many terms and postings were written; by the numbers of terms, how many chunks have each,
+    and their ranks in the vocabulary."""
+
+    terms: int
+    postings: int
+    frequencies: NDArray[np.int64]
+    ranks: NDArray[np.uint32]
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The numbers of terms and postings."""
+        return self.terms, self.postings
+
+
+def _idf(chunk_count: int, frequencies: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the idf (v,) of terms by the numbers of chunks that have them."""
+    different, places = np.unique(frequencies, return_inverse=True)
+    ratios = (chunk_count - different + 0.5) / (different + 0.5)
+    # Elementwise arithmetic rounds alike everywhere; logarithms need not, so they are rounded.
+    return np.array([round(math.log(1 + ratio), 9) for ratio in ratios.tolist()])[places]

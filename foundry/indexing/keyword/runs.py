@@ -1,0 +1,205 @@
+"""Postings on their way into an index: sorted runs on disk, merged by ranges of terms.
+
+An external merge sort (Heinz and Zobel 2003, Efficient Single-Pass Index Construction for Text
+Databases): what is held in memory at a time does not grow with the corpus, but for 8 bytes for
+each term of each run.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.indexing.keyword.vocabulary import Vocabulary
+
+RUN_POSTINGS = 2**21
+"""Postings of a run, and at most of a range when runs are merged; one term may have more."""
+
+RANGE_POSTINGS = 2**18
+"""Postings of a range in small indexes, where they stay in a processor's cache."""
+
+MAX_RANGES = 64
+"""Larger indexes have larger ranges: all terms are looked at for each."""
+
+_WORD = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Its terms by number, ascending by bytes, how many postings each has, and where they begin."""
+
+    terms: NDArray[np.uint32]
+    frequencies: NDArray[np.uint32]
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class TermRange:
+    """The postings (p,) of some successive terms, by term and then by chunk.
+
+    `terms` are ranks in the vocabulary, `counts` say how often the term stands in the chunk.
+    """
+
+    terms: NDArray[np.uint32]
+    chunks: NDArray[np.uint32]
+    counts: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """The postings (p,) of an index before, by the `offsets` (v + 1,) of its terms.
+
+    `renumbered` gives the new numbers of its chunks, ascending; those that are `gone` have none.
+    `terms` (u,) are those that others have, and `frequencies` (u,) how many of these.
+    """
+
+    chunks: NDArray[np.uint32]
+    counts: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+    renumbered: NDArray[np.uint32]
+    is_gone: NDArray[np.bool_]
+    terms: NDArray[np.int64]
+    frequencies: NDArray[np.int64]
+
+    def merged(
+        self, ranks: NDArray[np.int64], added: TermRange, first: int, last: int
+    ) -> TermRange:
+        """Return the postings of terms by rank from `first` to `last`, with those `added`.
+
+        `ranks` are those of its terms.
+        """
+        inside = slice(*np.searchsorted(ranks, [first, last]).tolist())
+        if inside.start == inside.stop:
+            return added
+        start, end = self.offsets[self.terms[[inside.start, inside.stop - 1]] + [0, 1]]
+        chunks, counts = self.chunks[start:end], self.counts[start:end]
+        is_gone = self.is_gone[chunks]
+        if is_gone.any():
+            chunks, counts = chunks[~is_gone], counts[~is_gone]
+        chunks = self.renumbered[chunks]
+        terms = np.repeat(ranks[inside].astype(np.uint32), self.frequencies[inside])
+        places = np.searchsorted(_keys(terms, chunks), _keys(added.terms, added.chunks))
+        return TermRange(
+            np.insert(terms, places, added.terms),
+            np.insert(chunks, places, added.chunks),
+            np.insert(counts, places, added.counts),
+        )
+
+
+class PostingRuns:
+    """Runs of postings, one after the other in the file `path`; `remove` it when all is done."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._runs: list[_Run] = []
+        self._carried: _Carried | None = None
+
+    def add(
+        self,
+        terms: NDArray[np.uint32],
+        chunks: NDArray[np.uint32],
+        counts: NDArray[np.uint32],
+        vocabulary: Vocabulary,
+    ) -> None:
+        """Take postings (p,) of chunks after all those before, whose terms have numbers."""
+        frequencies = np.bincount(terms, minlength=len(vocabulary))
+        found = np.flatnonzero(frequencies).tolist()
+        ordered = np.array(vocabulary.sorted(found), dtype=np.uint32)
+        places = np.zeros(len(vocabulary), dtype=np.uint32)
+        places[ordered] = np.arange(len(ordered), dtype=np.uint32)
+        order = np.argsort(places[terms], kind="stable")
+        with self._path.open("ab") as file:
+            start = file.tell()
+            file.write(chunks[order].data)
+            file.write(counts[order].data)
+        self._runs.append(_Run(ordered, frequencies[ordered].astype(np.uint32), start))
+
+    def carry(
+        self,
+        chunks: NDArray[np.uint32],
+        counts: NDArray[np.uint32],
+        offsets: NDArray[np.uint64],
+        renumbered: NDArray[np.int64],
+    ) -> None:
+        """Add the postings (p,) of an index before; its terms have the first numbers, sorted.
+
+        `renumbered` gives the new numbers of its chunks, ascending; negative ones are left out.
+        """
+        ends, is_gone = offsets.astype(np.int64), renumbered < 0
+        frequencies = np.diff(ends)
+        if is_gone.any():
+            for start in range(0, len(chunks), RUN_POSTINGS):
+                places = np.flatnonzero(is_gone[chunks[start : start + RUN_POSTINGS]]) + start
+                np.subtract.at(frequencies, np.searchsorted(ends, places, side="right") - 1, 1)
+        terms, numbers = np.flatnonzero(frequencies), renumbered.astype(np.uint32)
+        self._carried = _Carried(chunks, counts, ends, numbers, is_gone, terms, frequencies[terms])
+
+    def frequencies(self, terms: int) -> NDArray[np.int64]:
+        """Return how many postings each of the `terms` numbers has."""
+        total = np.zeros(terms, dtype=np.int64)
+        if self._carried is not None:
+            total[self._carried.terms] = self._carried.frequencies
+        for run in self._runs:
+            total[run.terms] += run.frequencies
+        return total
+
+    def merged(self, rank: NDArray[np.uint32]) -> Iterator[TermRange]:
+        """Yield all postings by the rank (v,) of their term in the sorted vocabulary, then by
+        chunk; terms without postings have no rank."""
+        frequencies = self.frequencies(len(rank))
+        used = np.flatnonzero(frequencies)
+        by_rank = np.zeros(len(used), dtype=np.int64)
+        by_rank[rank[used]] = frequencies[used]
+        merge = None
+        if (carried := self._carried) is not None:
+            merge = partial(carried.merged, rank[carried.terms].astype(np.int64))
+        with self._path.open("rb") as file:
+            for first, last in _ranges(by_rank):
+                added = self._range(file, rank, first, last)
+                yield merge(added, first, last) if merge else added
+
+    def remove(self) -> None:
+        """Remove the file."""
+        self._path.unlink()
+
+    def _range(self, file: BinaryIO, rank: NDArray[np.uint32], first: int, last: int) -> TermRange:
+        none = np.zeros(0, dtype=np.uint32)
+        terms, chunks, counts = [none], [none], [none]
+        for run in self._runs:
+            ranks = rank[run.terms]
+            inside = slice(*np.searchsorted(ranks, [first, last]).tolist())
+            before = int(run.frequencies[: inside.start].sum(dtype=np.int64))
+            size = int(run.frequencies.sum(dtype=np.int64))
+            length = int(run.frequencies[inside].sum(dtype=np.int64))
+            terms.append(np.repeat(ranks[inside], run.frequencies[inside]))
+            chunks.append(_read(file, run.start + before * _WORD, length))
+            counts.append(_read(file, run.start + (size + before) * _WORD, length))
+        joined, numbers = np.concatenate(terms), np.concatenate(chunks)
+        order = np.argsort(_keys(joined, numbers), kind="stable")
+        return TermRange(joined[order], numbers[order], np.concatenate(counts)[order])
+
+
+def _keys(terms: NDArray[np.uint32], chunks: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """Return what orders postings by term and then by chunk."""
+    return terms.astype(np.uint64) << np.uint64(32) | chunks
+
+
+def _ranges(postings: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Yield ranges of successive terms, of about the same number of postings or of one term."""
+    ends = np.cumsum(postings)
+    size = min(RUN_POSTINGS, max(RANGE_POSTINGS, int(ends[-1:].sum()) // MAX_RANGES))
+    first = 0
+    while first < len(postings):
+        limit = ends[first] - postings[first] + size
+        last = max(first + 1, int(np.searchsorted(ends, limit, side="right")))
+        yield first, last
+        first = last
+
+
+def _read(file: BinaryIO, start: int, length: int) -> NDArray[np.uint32]:
+    file.seek(start)
+    return np.frombuffer(file.read(length * _WORD), dtype=np.uint32)

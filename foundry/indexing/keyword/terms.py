@@ -1,0 +1,131 @@
+"""Counts a document's index terms, chunk by chunk."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.config.search import DEFAULT_FIELDS
+from foundry.indexing.keyword.names import ChunkNames, Namer
+from foundry.records import Chunk, Document, is_data
+from foundry.records.prepared import ChunkTerms, pack
+from foundry.runtime.index.records import informative_title
+from foundry.runtime.retrieval.tokens import HEADING_MARK, NAMED, SURFACE_MARK, Tokenizer
+
+TITLED, SPELT = 2 * NAMED, 3 * NAMED
+"""The counts of the title's heading terms, and of a name as it is written: what is headed
+`FileUpload` comes before a page with the title `file_upload`."""
+
+PART_NAMED = 3 * NAMED // 4
+"""The count of heading terms of parts of names."""
+
+
+class TermCounter:
+    """Counts the terms of documents; `fields` as in `IndexOptions`."""
+
+    def __init__(self, tokenizer: Tokenizer, fields: Mapping[str, int] = DEFAULT_FIELDS) -> None:
+        self._tokenizer = tokenizer
+        self._fields = fields
+        self.namer = Namer(tokenizer)
+
+    def count(self, document: Document, chunks: Sequence[Chunk], names: ChunkNames) -> ChunkTerms:
+        """Return the terms of a document's chunks, which have these names."""
+        # Chunks share most of their titles, headings and tags.
+        field_terms = cache(self._tokenizer.terms)
+        return make_chunk_terms(
+            [self._terms(document, chunk, field_terms) for chunk in chunks],
+            [self._count_names(names, place) for place in range(len(chunks))],
+        )
+
+    def _terms(
+        self, document: Document, chunk: Chunk, field_terms: Callable[[str], list[str]]
+    ) -> list[str]:
+        """Return the terms of a chunk, those of a field as often as it weighs."""
+        terms = self._tokenizer.terms(chunk.text)
+        for field, weight in self._fields.items():
+            if field == "headings" and is_data(document):
+                # Keys are the same in many files, and no names of what these are about.
+                weight = min(weight, 1)
+            for text in _field_texts(field, document, chunk) if weight else ():
+                terms += field_terms(text) * weight
+        return terms
+
+    def _count_names(self, names: ChunkNames, place: int) -> dict[str, int]:
+        """Return the terms of the names of the chunk in a place.
+
+        Names of its path have none as written: what is headed `read` comes before `_read` in
+        `read.md`.
+        """
+        counts: defaultdict[str, int] = defaultdict(int)
+        for name in names.defined[place]:
+            if (term := self.namer.terms_of(name).whole) is not None:
+                counts[term] = NAMED
+        for name in names.by_chunk[place]:
+            found = self.namer.terms_of(name)
+            if name in names.of_path:
+                found = found.without_spelling()
+            whole = TITLED if place == 0 and name in names.titles else NAMED
+            for terms, count, spelt in (
+                (found.named, whole, SPELT),
+                (found.others, PART_NAMED, PART_NAMED),
+            ):
+                for term in terms:
+                    own = spelt if term.startswith(SURFACE_MARK) else count
+                    counts[term] = max(counts[term], own if term.startswith(HEADING_MARK) else 1)
+        return counts
+
+
+def make_chunk_terms(
+    terms: Sequence[Sequence[str]], names: Sequence[Mapping[str, int]]
+) -> ChunkTerms:
+    """Return chunks' terms as a matrix, from the terms of each chunk and the counts of its names.
+
+    A count of a name is that of a term only where the chunk does not have the term already.
+    """
+    vocabulary: defaultdict[str, int] = defaultdict()
+    vocabulary.default_factory = vocabulary.__len__
+    places, lengths = _place(terms, vocabulary)
+    named_places, named_lengths = _place(names, vocabulary)
+    # A chunk and a term in one number, so that all are counted at once.
+    starts = np.arange(len(terms) + 1) * len(vocabulary)
+    keys, counts = np.unique(np.repeat(starts[:-1], lengths) + places, return_counts=True)
+    named = np.repeat(starts[:-1], named_lengths) + named_places
+    named_counts = np.fromiter(chain.from_iterable(each.values() for each in names), np.int64)
+    is_added = np.append(keys, -1)[np.searchsorted(keys, named)] != named
+    keys, counts = np.append(keys, named[is_added]), np.append(counts, named_counts[is_added])
+    order = np.argsort(keys)
+    keys, counts = keys[order], counts[order]
+    return ChunkTerms(
+        vocabulary=tuple(vocabulary),
+        offsets=_pack(np.searchsorted(keys, starts)),
+        numbers=_pack(keys % max(1, len(vocabulary))),
+        counts=_pack(counts),
+        lengths=_pack(lengths),
+    )
+
+
+def _place(
+    terms: Sequence[Collection[str]], vocabulary: Mapping[str, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of all terms in a vocabulary, which takes up new ones, and the number of
+    terms of each chunk."""
+    places = map(vocabulary.__getitem__, chain.from_iterable(terms))
+    return np.fromiter(places, dtype=np.int64), np.array([*map(len, terms)], dtype=np.int64)
+
+
+def _pack(column: NDArray[np.int64]) -> bytes:
+    return pack(column.astype(np.uint32))
+
+
+def _field_texts(name: str, document: Document, chunk: Chunk) -> Sequence[str]:
+    if name == "title":
+        return informative_title(document.title, document.id, chunk.heading_path)
+    if name == "headings":
+        return chunk.heading_path
+    if name == "tags":
+        return document.tags
+    value = document.metadata.get(name.removeprefix("metadata."))
+    return (value,) if value else ()

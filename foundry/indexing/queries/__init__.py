@@ -1,0 +1,1 @@
+"""Writes what reads a query before the lanes do: completion, correction, synonyms, pins."""

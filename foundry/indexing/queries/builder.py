@@ -1,0 +1,134 @@
+"""Writes what the stages need of an index that read queries, if they were chosen."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.config.search import IndexOptions
+from foundry.indexing.carried import Previous
+from foundry.indexing.files import write_array
+from foundry.indexing.queries.completions import CompletionsBuilder
+from foundry.indexing.queries.correction import write_correction
+from foundry.indexing.queries.pinned import write_pinned
+from foundry.indexing.queries.synonyms import explained_by_title, write_synonyms
+from foundry.indexing.queries.words import WordsBuilder, count_words
+from foundry.indexing.records import chunk_headings
+from foundry.records import Chunk, Document
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.retrieval.stages.correction import FOLDER as CORRECTION
+from foundry.runtime.retrieval.stages.expansion import ExpansionLayout
+from foundry.runtime.retrieval.stages.synonyms import FOLDER as SYNONYMS
+from foundry.runtime.retrieval.tokens import Tokenizer
+
+ReadChunks = Callable[[], Iterator[ChunkRecord]]
+
+
+class QueryFilesBuilder:
+    """Collects what those stages need, as far as the `previous` index does not have it already."""
+
+    def __init__(
+        self, options: IndexOptions, tokenizer: Tokenizer, previous: Previous | None = None
+    ) -> None:
+        self._options, self._tokenizer = options, tokenizer
+        self._words: WordsBuilder | None = None
+        self._completions: CompletionsBuilder | None = None
+        if options.correction_words or options.suggested_words:
+            self._words = WordsBuilder(tokenizer, None if previous is None else previous.left)
+        if options.suggested_words:
+            self._completions = CompletionsBuilder(previous)
+
+    def add(self, document: Document, chunks: Sequence[Chunk]) -> None:
+        """Take the next document with its chunks."""
+        if self._words is None:
+            return
+        headings = [chunk_headings(document, chunk) for chunk in chunks]
+        for above, chunk in zip(headings, chunks, strict=True):
+            self._words.add("\n".join([*above, chunk.text]))
+        if self._completions is not None:
+            self._completions.add(heading for above in headings for heading in above)
+
+    def carry(self, first: int, last: int) -> None:
+        """Take the documents from `first` to `last` of the index before."""
+        if self._completions is not None:
+            self._completions.carry(first, last)
+
+    def write(
+        self, layout: IndexLayout, read_all: ReadChunks, read_gone: ReadChunks, left: Path | None
+    ) -> None:
+        """Write the files of each stage that was chosen, and what is `left` for the next build.
+
+        Chunks of the index before that are not in this one are `read_gone`.
+        """
+        options = self._options
+        if self._words is not None:
+            words = self._words.finish(
+                lambda: _texts(read_gone()), lambda: _texts(read_all()), left
+            )
+            if options.correction_words:
+                groups = options.synonyms or ()
+                known = [form for group in groups for form in (*group[0], *group[1])]
+                known += [answer.query for answer in options.pinned]
+                root = layout.root / CORRECTION
+                write_correction(root, words, options.correction_words, known)
+            if self._completions is not None:
+                self._completions.write(layout.root, words, options.suggested_words, left)
+        if options.synonyms is not None:
+            texts = (
+                text
+                for chunk in (read_all() if options.acronyms else ())
+                for text in (chunk.text, *explained_by_title(chunk.title, chunk.text))
+            )
+            write_synonyms(layout.root / SYNONYMS, options.synonyms, texts, self._tokenizer)
+        if options.pinned:
+            write_pinned(layout, options.pinned, self._tokenizer)
+
+
+def _texts(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
+    return ("\n".join([*chunk.headings(), chunk.text]) for chunk in chunks)
+
+
+MIN_WORD_LENGTH = 3
+MIN_CHUNKS = 2
+"""A word of one chunk alone says more about that chunk than about the corpus."""
+
+
+def write_expansion(
+    layout: IndexLayout,
+    words: Sequence[str],
+    encode: Callable[[Sequence[str]], NDArray[np.float32]],
+) -> None:
+    """Embed the words as queries and write the files."""
+    files = ExpansionLayout(layout.expansion)
+    files.root.mkdir()
+    rows, scales = quantise(encode(words))
+    files.words.write_text("".join(f"{word}\n" for word in words), encoding="utf-8", newline="\n")
+    write_array(files.vectors, rows)
+    write_array(files.scales, scales)
+
+
+def frequent_words(texts: Iterable[str], tokenizer: Tokenizer, count: int) -> list[str]:
+    """Return the `count` words that occur in most texts, the most frequent first.
+
+    Of the forms of one stem the most frequent stands for all; identifiers, numbers and runs of
+    scripts without spaces are no words.
+    """
+    forms: Counter[tuple[str, str]] = Counter()
+    for text in texts:
+        forms.update(
+            {
+                (token.terms[0], token.text.casefold())
+                for token in tokenizer.tokenize(text)
+                if len(token.terms) == 1
+                and not token.is_identifier
+                and len(token.text) >= MIN_WORD_LENGTH
+                and token.text.isalpha()
+            }
+        )
+    stems, best = count_words((stem, form, often) for (stem, form), often in forms.items())
+    common = sorted((-frequency, stem) for stem, frequency in stems.items())
+    return [best[stem] for frequency, stem in common if -frequency >= MIN_CHUNKS][:count]

@@ -1,0 +1,83 @@
+"""Writes the words that queries are corrected by: those of the corpus and of its language."""
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.indexing.files import write_array, write_stretches
+from foundry.indexing.queries.words import CorpusWords, count_forms
+from foundry.runtime.retrieval.stages.nearest_words import MAX_LENGTH, CorrectionLayout
+
+MAX_LETTERS = 255
+WEIGHT_UNIT = 12
+"""Added to a weight for each doubling of the frequency."""
+
+_CODE_POINTS = 0x110000
+_MASK_BITS = 64
+
+
+def write_correction(
+    root: Path, words: CorpusWords, most_words: int, known: Iterable[str] = ()
+) -> None:
+    """Write the files, with the `most_words` most frequent words of a corpus.
+
+    `known` are texts whose words are right although no chunk may have them.
+    """
+    frequencies = {word: words.frequencies[word] for word in words.most_frequent(most_words)}
+    # In no chunk, they keep what is right from being corrected.
+    others = filter(words.is_word, map(str.casefold, count_forms(known)))
+    frequencies |= {word: 0 for word in (*others, *words.of_language) if word not in frequencies}
+    spelt = sorted(sorted(frequencies), key=len)
+    counts = np.array([frequencies[word] for word in spelt], dtype=np.int64)
+    # By word and letter (n, MAX_LENGTH): code points, 0 after the end.
+    points = np.array(spelt, dtype=f"U{MAX_LENGTH}").view(np.uint32).reshape(-1, MAX_LENGTH)
+    alphabet = _choose_letters(points, counts)
+    codes = np.zeros(_CODE_POINTS, dtype=np.uint8)
+    codes[alphabet] = np.arange(1, len(alphabet) + 1)
+    rows = codes[points]
+    is_spelt = np.count_nonzero(rows, axis=1) == np.count_nonzero(points, axis=1)
+    kept = [spelt[place] for place in np.flatnonzero(is_spelt).tolist()]
+    forms = [words.best.get(word, word).encode() for word in kept]
+    _write(CorrectionLayout(root), alphabet, rows[is_spelt], weights_of(counts[is_spelt]), forms)
+
+
+def weights_of(frequencies: Sequence[int] | NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Return frequencies (n,) as bytes (n,), by their logarithms; 0 for 0."""
+    different, places = np.unique(np.asarray(frequencies, dtype=np.int64), return_inverse=True)
+    weights = [min(255, round(WEIGHT_UNIT * math.log2(1 + each))) for each in different.tolist()]
+    return np.array(weights, dtype=np.uint8)[places]
+
+
+def _choose_letters(points: NDArray[np.uint32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the code points of the letters that most words have, the most frequent first."""
+    ordered = np.sort(points, axis=1)
+    is_counted = (ordered > 0) & (np.diff(ordered, axis=1, prepend=0) > 0)
+    # Sums of whole numbers, far below where floats round them.
+    times = np.repeat(counts + 1, np.count_nonzero(is_counted, axis=1))
+    totals = np.bincount(ordered[is_counted], times)
+    letters = np.flatnonzero(totals)
+    return letters[np.argsort(-totals[letters], kind="stable")][:MAX_LETTERS]
+
+
+def _write(
+    layout: CorrectionLayout,
+    alphabet: NDArray[np.int64],
+    rows: NDArray[np.uint8],
+    weights: NDArray[np.uint8],
+    forms: Sequence[bytes],
+) -> None:
+    """Write words by their codes (n, MAX_LENGTH), 0 after the end of each; shorter ones first."""
+    layout.root.mkdir()
+    is_letter = rows > 0
+    lengths = np.count_nonzero(is_letter, axis=1)
+    starts = np.searchsorted(lengths, np.arange(MAX_LENGTH + 2)).astype(np.uint32)
+    bits = np.where(is_letter, np.uint64(1) << (rows % _MASK_BITS).astype(np.uint64), np.uint64(0))
+    layout.alphabet.write_bytes("".join(map(chr, alphabet.tolist())).encode())
+    write_array(layout.starts, starts)
+    write_array(layout.letters, rows[is_letter])
+    write_array(layout.masks, np.bitwise_or.reduce(bits, axis=1))
+    write_array(layout.weights, weights)
+    write_stretches(layout.forms, layout.form_offsets, forms)

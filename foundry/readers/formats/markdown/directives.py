@@ -1,0 +1,120 @@
+"""Directives in Markdown: admonitions, tabs and shortcodes of the generators of sites.
+
+Python-Markdown's `!!! note "Title"` and `=== "Tab"`, `:::note` of Docusaurus, VitePress and Pandoc,
+MyST's fences, GitHub's `> [!NOTE]`, tags of Liquid and Hugo, and a wiki's templates.
+"""
+
+import re
+
+from foundry.readers.formats.markdown.edits import Edits
+from foundry.readers.formats.markdown.tags import ADMONITIONS
+
+_INDENTED = re.compile(
+    r"([ \t]*)(?:(!!!|\?\?\?\+?)[ \t]+([\w-]++)[\w \t-]*+|(===[!+]?)[ \t]+)(?:\"(.*)\")?[ \t]*$"
+)
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*(?:\{([\w-]+)\})?[ \t]*(.*)$")
+_COLONS = re.compile(
+    r"^([ \t>]*):{3,}[ \t]*(?:\{?([\w-]+)\}?)?[ \t]*(?:\[([^\]\n]*)\]|([^{\n]*))?(?:\{[^\n]*)?$",
+    re.MULTILINE,
+)
+_ALERT = re.compile(r"^([ \t>]*>[ \t]*)\[!(\w+)\][-+]?", re.MULTILINE)
+_SHORTCODE = re.compile(r"\{%([^{}\n]{0,1000}+)(?<=%)\}|\{\{[<%]([^{}\n]{0,1000}+)(?<=[>%])\}\}")
+_TEMPLATE = re.compile(r"\{\{[A-Za-z][\w \t-]{0,60}+\|([^{}]{1,2000}+)\}\}")
+_VALUE = re.compile(r"(?:(?<![\w-])([\w-]++)[ \t]{0,9}+[=:][ \t]{0,9}+)?(?:\"([^\"]*)\"|'([^']*)')")
+_ATTRIBUTES = re.compile(r"\{(?::[^{}\n]{0,300}|[#.][\w-][^{}\n]{0,300})\}[ \t]*+$", re.MULTILINE)
+_CONTENTS = re.compile(r"^[ \t]*(?:\[TOC\]|\[\[_?toc_?\]\])[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_PROSE_NAMES = frozenset(
+    "title name label text summary caption alt alt-text header heading tab".split()
+)
+_WITHOUT_KIND = frozenset(
+    "admonition tab tabs tab-item tab-set code-group details dropdown steps".split()
+)
+_PROSE_FENCES = ADMONITIONS | _WITHOUT_KIND
+
+
+def open_indented(text: str) -> str:
+    """Return the text with admonitions and tabs written by indentation as paragraphs.
+
+    What is indented below them would be code to a parser of Markdown. Lines stay lines.
+    """
+    if not any(mark in text for mark in ("!!! ", "??? ", "???+ ", "=== ", "===!", "```{", "~~~{")):
+        return text
+    lines, opened, prose_fences = [], list[int](), list[str]()
+    fence, is_in_list = "", False
+    for line in text.split("\n"):
+        indentation = len(line) - len(line.lstrip(" "))
+        if line.strip():
+            while opened and not fence and indentation < opened[-1] + 4:
+                opened.pop()
+            line = line[min(4 * len(opened), indentation) :]
+            is_in_list = bool(_ITEM.match(line)) or (is_in_list and line[0].isspace())
+        mark = _FENCE.match(line)
+        kind, rest = (mark[2] or "", mark[3]) if mark else ("", "")
+        if fence:
+            if mark and mark[1].startswith(fence) and not kind and not rest:
+                fence = ""
+        elif mark and mark[1] in prose_fences[-1:] and not kind and not rest:
+            prose_fences.pop()
+            line = ""
+        elif mark and kind in _PROSE_FENCES:
+            prose_fences.append(mark[1])
+            line = _say(kind, rest)
+        elif mark:
+            fence = mark[1]
+        elif is_in_list or not line.startswith("    "):
+            found = _INDENTED.match(line)
+            if found and (found[3] in ADMONITIONS or found[5]):
+                opened.append(indentation)
+                line = found[1] + _say(found[3] or "", found[5] or "")
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def remove_directives(edits: Edits) -> None:
+    """Remove directives that stand on a line of their own, shortcodes, templates, attributes."""
+    text = edits.text
+
+    def part(match: re.Match[str], group: int) -> str:
+        return text[slice(*match.span(group))] if match[group] else ""
+
+    if ":::" in text:
+        edits.replace_all(_COLONS, lambda m: m[1] + _say(m[2] or "", part(m, 3) or part(m, 4)))
+    if "[!" in text:
+        edits.replace_all(_ALERT, lambda m: f"{m[1]}{m[2].capitalize()}:")
+    if "{" in text:
+        edits.replace_all(_SHORTCODE, lambda m: _values(part(m, 1) or part(m, 2)))
+        edits.replace_all(_TEMPLATE, lambda m: _arguments(part(m, 1)))
+        edits.replace_all(_ATTRIBUTES, lambda _: "")
+    if "[" in text:
+        edits.replace_all(_CONTENTS, lambda _: "")
+
+
+def _say(kind: str, title: str) -> str:
+    """Return what a directive says: its kind where that is an admonition, and its title."""
+    name = kind.replace("-", " ").capitalize() + ":" if kind.lower() in ADMONITIONS else ""
+    title = _values(title) if '="' in title else title.strip(" \t:").strip('"')
+    return f"{name} {title}".strip()
+
+
+def _values(written: str) -> str:
+    """Return what the values of a shortcode say to people: its titles, and those without a name."""
+    found = (
+        match[2] or match[3] or ""
+        for match in _VALUE.finditer(written)
+        if not match[1] or match[1].lower() in _PROSE_NAMES
+    )
+    return " ".join(found)
+
+
+def _arguments(written: str) -> str | None:
+    """Return the arguments of a wiki's template; None for what is a filter of another language."""
+    if written.startswith(" ") and "=" not in written:
+        return None
+    named = (argument.partition("=") for argument in written.split("|"))
+    said = (
+        f"{name.strip()}: {value.strip()}" if value.strip() else name.strip()
+        for name, equals, value in named
+        if value.strip() or not equals
+    )
+    return "; ".join(part for part in said if part)

@@ -1,0 +1,193 @@
+"""Markdown without the markup it carries: tags and directives go, prose and code stay."""
+
+import html
+import re
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any
+
+import html_to_markdown
+
+from foundry.readers.formats.markdown.blocks import BlockParser, Parsed
+from foundry.readers.formats.markdown.directives import open_indented, remove_directives
+from foundry.readers.formats.markdown.edits import Edits
+from foundry.readers.formats.markdown.links import CODE_SPAN, REFERENCE, normalise_label
+from foundry.readers.formats.markdown.tags import remove_tags
+
+MAX_EXPORT_CHARS = 20_000
+MAX_TABLE_CHARS = 500_000
+MAX_TABLE_DEPTH = 100
+
+_COMMENT = re.compile(r"<!--|\{/\*|(?<!\S)%%")
+_COMMENT_ENDS = {
+    "<!--": re.compile("-->"),
+    "{/*": re.compile(r"\*/\}"),
+    "%%": re.compile(r"%%(?!\w)"),  # Obsidian's.
+}
+_ELEMENT = re.compile(r"<(pre|script|style|svg|table|template)\b[^<>]{0,1000}+>", re.IGNORECASE)
+_ELEMENT_ENDS = {
+    name: re.compile(rf"</{name}\s{{0,99}}>", re.IGNORECASE)
+    for name in ("pre", "script", "style", "svg", "table", "template")
+}
+_MATH = re.compile(
+    r"\$(?:\$[^$]{1,5000}+\$\$|(?<![\\\w$]\$)(?=[^\s$])[^$\n]{1,300}+(?<!\s)\$(?!\w))"
+    r"|\\(?:\((?:[^\\]|\\(?![()])){1,1000}+\\\)|\[(?:[^\\]|\\(?![\[\]])){1,5000}+\\\])"
+)
+_TAG = re.compile(r"<[^<>]*+>")
+_IMPORT = re.compile(
+    r"^import\s(?:[\w\s*{},$]{0,300}?\sfrom\s{1,9})?[\"'][^\"'\n]{1,500}[\"'];?[ \t]*$",
+    re.MULTILINE,
+)
+_EXPORT = re.compile(r"^export\s+(?:const|let|var|default|(?:async\s+)?function)\b", re.MULTILINE)
+_BRACKET = re.compile(r"[(){}\[\]]")
+_STRING = re.compile(
+    r"\{(?<![\w$={]\{)\s?(?:\"([^\"\n]{0,500}+)\"|'([^'\n]{0,500}+)'|`([^`$\n]{0,500}+)`)\s?\}"
+)
+_ENTITY = re.compile(r"&(?!lt;|gt;|amp;|quot;)[A-Za-z][A-Za-z0-9]{1,30}+;")
+_TABLES = html_to_markdown.ConversionOptions(
+    extract_metadata=False, compact_tables=True, autolinks=False, max_depth=4 * MAX_TABLE_DEPTH
+)
+
+
+# Code and references have one of these; parsing takes a third of the reading time.
+_SIGNS = ("```", "~~~", "]:", "\t", " " * 4)
+# Code that follows a tag is code, and what looks like Markdown there is.
+_LEFT_OUT = ("html_block", "blockquote")
+_LEFT_TO_READING = re.compile(r"^[ \t\d.)*+>-]*[<>]", re.MULTILINE)
+"""The beginning of a block that only a full reading parses."""
+
+_PARSER, _MDX_PARSER = BlockParser(*_LEFT_OUT), BlockParser(*_LEFT_OUT, "code")
+
+
+def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
+    """Return a text of Markdown's with prose and code alone, and its blocks if they are known.
+
+    It has as many lines as before, but where a table of HTML's, or code outside a fence, needs
+    more. Links by reference become inline, and their definitions are left out.
+    """
+    original, text = text, open_indented(text)
+    edits = Edits(text)
+    parsed = None
+    tokens, environment = Parsed([], {})
+    if any(sign in text for sign in _SIGNS):
+        tokens, environment = parsed = (_MDX_PARSER if is_mdx else _PARSER).parse(text)
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+
+    def span(lines: list[int]) -> tuple[int, int]:
+        return starts[lines[0]], min(starts[min(lines[1], len(starts) - 1)], len(text))
+
+    for token in tokens:
+        if token.type == "fence" and token.map:
+            edits.hide(*span(token.map))
+    edits.refresh()
+    edits.hide_all(CODE_SPAN)
+    _replace_enclosed(edits, _COMMENT, _COMMENT_ENDS, lambda *_: "")
+    _replace_enclosed(edits, _ELEMENT, _ELEMENT_ENDS, _convert)
+    for token in tokens:
+        if token.type == "code_block" and token.map:
+            edits.hide(*span(token.map))
+    edits.refresh()
+    if "$" in text or "\\" in text:
+        edits.hide_all(_MATH)
+    if is_mdx:
+        _take_out_modules(edits)
+    remove_directives(edits)
+    remove_tags(edits)
+    _inline_references(edits, environment.get("references", {}), span)
+    if "&" in text:
+        edits.replace_all(_ENTITY, lambda match: html.unescape(match[0]).replace("\xa0", " "))
+    prose = edits.finish()
+    return prose, None if prose != original or _LEFT_TO_READING.search(prose) else parsed
+
+
+def _replace_enclosed(
+    edits: Edits,
+    opening: re.Pattern[str],
+    endings: dict[str, re.Pattern[str]],
+    make: Callable[[str, str], str | None],
+) -> None:
+    """Replace the text between an opening and its ending by what `make` returns for it."""
+    position, missing = 0, set[str]()
+    while (match := opening.search(edits.mask, position)) is not None:
+        position = match.end()
+        name = (match[1] if match.re.groups else match[0]).lower()
+        ending = None if name in missing else endings[name].search(edits.mask, position)
+        if ending is None:
+            missing.add(name)
+            continue
+        made = make(name, edits.text[match.end() : ending.start()])
+        if made is not None:
+            edits.replace(match.start(), ending.end(), made)
+        position = ending.end()
+    edits.refresh()
+
+
+def _convert(name: str, content: str) -> str | None:
+    """Return code as a fence and a table as one of Markdown's; scripts and the like are nothing."""
+    if name == "pre":
+        code = html.unescape(_TAG.sub("", content)).strip("\n")
+        fence = "```" if "```" not in code else "~~~~"
+        return f"\n{fence}\n{code}\n{fence}\n"
+    if name != "table":
+        return ""
+    if len(content) > MAX_TABLE_CHARS or content.lower().count("<table") > MAX_TABLE_DEPTH:
+        return None
+    try:
+        made = html_to_markdown.convert(f"<table>{content}</table>", _TABLES).content or ""
+    except html_to_markdown.ConversionError:
+        return None
+    return f"\n{made.strip()}\n"
+
+
+def _take_out_modules(edits: Edits) -> None:
+    """Leave out imports, put what is exported into a fence, and strings of expressions as text."""
+    edits.replace_all(_IMPORT, lambda _: "")
+    position = hopeless = 0
+    while (match := _EXPORT.search(edits.mask, position)) is not None:
+        start = match.start()
+        end = _end_of_export(edits.mask, start) if start >= hopeless else None
+        if end is None:
+            # What does not end in so many characters is not looked for again within them.
+            hopeless = max(hopeless, start + MAX_EXPORT_CHARS)
+            end = edits.mask.find("\n", start) + 1 or len(edits.mask)
+        code = edits.text[start:end].rstrip()
+        edits.replace(start, end, f"```jsx\n{code}\n```\n")
+        position = end
+    edits.refresh()
+    edits.replace_all(_STRING, lambda match: match[1] or match[2] or match[3] or "")
+
+
+def _end_of_export(mask: str, start: int) -> int | None:
+    """Return where the line ends on which the last bracket is closed."""
+    depth, limit = 0, start + MAX_EXPORT_CHARS
+    for bracket in _BRACKET.finditer(mask, start, limit):
+        depth += 1 if bracket[0] in "({[" else -1
+        if depth <= 0:
+            line_end = mask.find("\n", bracket.end(), limit)
+            end = line_end + 1 or min(limit, len(mask))
+            if not _BRACKET.search(mask, bracket.end(), end):
+                return end
+    return None
+
+
+def _inline_references(
+    edits: Edits, references: dict[str, Any], span: Callable[[list[int]], tuple[int, int]]
+) -> None:
+    """Write links by reference as inline ones, and leave out what defines them; notes stay."""
+    targets = {
+        normalise_label(label): reference["href"]
+        for label, reference in references.items()
+        if not label.startswith("^")
+    }
+    if not targets:
+        return
+    for label, reference in references.items():
+        if not label.startswith("^"):
+            edits.replace(*span(reference["map"]), "")
+    edits.refresh()
+
+    def write(match: re.Match[str]) -> str | None:
+        target = targets.get(normalise_label(match[2] or match[1]))
+        return f"[{edits.text[slice(*match.span(1))]}]({target})" if target else None
+
+    edits.replace_all(REFERENCE, write)

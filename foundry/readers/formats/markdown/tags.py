@@ -1,0 +1,213 @@
+"""Tags in Markdown: HTML elements and components (JSX, Vue), with the prose in their attributes.
+
+A scan forward only, and every quantifier is possessive and bounded: time is linear in the text.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from foundry.readers.formats.markdown.edits import Edits
+
+MAX_ATTRIBUTES = 60
+MAX_EXPRESSION_CHARS = 5_000
+MAX_LINK_CHARS = 1_000
+MAX_INDENTATION = 100
+ADMONITIONS = frozenset(
+    "abstract attention bug caution check danger error example failure hint important info note"
+    " question quote seealso success summary tip todo warning".split()
+)
+
+_START = re.compile(r"<(?<!\\<)(/?)([A-Za-z][\w.-]{0,60}+)?")
+_ATTRIBUTE = re.compile(
+    r"\s{1,200}+(?:([A-Za-z_@:#][\w:.@-]{0,60}+)(?:\s{0,9}+=\s{0,9}+"
+    r"(?:\"([^\"]{0,3000}+)\"|'([^']{0,3000}+)'|([^\s\"'=<>`{}]{1,500}+)|(?=(\{))))?+|(?=(\{)))"
+)
+_END = re.compile(r"\s{0,200}+(/?)>")
+_BRACE = re.compile(r"[{}]")
+_STRING = re.compile(r"\{\s*(?:\"([^\"]*)\"|'([^']*)'|`([^`$]*)`)\s*\}")
+
+_ANY_TAG = re.compile(r"<[^<>]*+>")
+_WORD = re.compile(r"\w")
+_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+_SELDOM_CLOSED = frozenset("p li dt dd tr td th thead tbody tfoot".split())
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_INLINE = frozenset(
+    "a abbr b bdi bdo big cite del dfn em font i ins kbd label mark q s samp small span strike"
+    " strong sub sup time tt u var wbr".split()
+)
+_NAMES = tuple(
+    "title label name path query body header heading question summary subtitle text content".split()
+)
+"""Attributes of components that say what one is about, the first of them that is there."""
+_MORE = ("type", "description", "caption", "message", "tip", "answer", "alt")
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag at `start:end`; attributes without a value have an empty one."""
+
+    start: int
+    end: int
+    name: str
+    attributes: Mapping[str, str]
+    is_closing: bool = False
+    is_empty: bool = False
+
+
+def _is_component(name: str) -> bool:
+    """Return whether a name is none of HTML's: `Card`, `my-card`, `Tabs.Item`, `note`."""
+    is_admonition = name in ADMONITIONS and name != "summary"
+    return is_admonition or not name.islower() or "-" in name or "." in name
+
+
+def remove_tags(edits: Edits) -> None:
+    """Remove the tags of elements and components; links, code and headings become Markdown's."""
+    if "<" not in edits.mask:
+        return
+    tags = _select(list(_scan(edits)))
+    partners = _pair(tags)
+    for place, tag in enumerate(tags):
+        partner = partners.get(place)
+        edits.replace(tag.start, tag.end, _write(tag, partner, edits))
+    edits.refresh()
+
+
+def _scan(edits: Edits) -> Iterator[Tag]:
+    mask, text = edits.mask, edits.text
+    position = hopeless = 0
+    while (match := _START.search(mask, position)) is not None:
+        position = match.end()
+        attributes: dict[str, str] = {}
+        for _ in range(MAX_ATTRIBUTES):
+            found = _ATTRIBUTE.match(mask, position) if match[2] else None
+            if found is None:
+                break
+            position = found.end()
+            value = next(
+                (text[slice(*found.span(g))] for g in (2, 3, 4) if found[g] is not None), ""
+            )
+            if found[5] or found[6]:
+                end = _closing_brace(mask, position) if position >= hopeless else None
+                if end is None:
+                    # Nothing before the end of that search is tried again.
+                    hopeless = max(hopeless, position + MAX_EXPRESSION_CHARS)
+                    break
+                string = _STRING.fullmatch(text, position, end)
+                value = next(filter(None, string.groups()), "") if string else "{}"
+                position = end
+            if found[1]:
+                attributes.setdefault(found[1], value)
+        ending = _END.match(mask, position)
+        if ending:
+            position = ending.end()
+            name = match[2] or ""
+            yield Tag(match.start(), position, name, attributes, bool(match[1]), bool(ending[1]))
+
+
+def _closing_brace(mask: str, start: int) -> int | None:
+    depth = 0
+    for match in _BRACE.finditer(mask, start, start + MAX_EXPRESSION_CHARS):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            return match.end()
+    return None
+
+
+def _select(tags: list[Tag]) -> list[Tag]:
+    """Leave out what only looks like a tag: `List<Item>`, `<your-key>`."""
+    opened = {tag.name for tag in tags if not tag.is_closing}
+    closed = {tag.name for tag in tags if tag.is_closing}
+
+    def is_markup(tag: Tag) -> bool:
+        name = tag.name.lower()
+        is_paired = tag.name in opened and tag.name in closed
+        if tag.is_closing:
+            return is_paired or not _is_component(tag.name)
+        has_value = any(tag.attributes.values())
+        return is_paired or tag.is_empty or has_value or name in _VOID | _SELDOM_CLOSED
+
+    return [tag for tag in tags if is_markup(tag)]
+
+
+def _pair(tags: list[Tag]) -> dict[int, Tag]:
+    """Each opening tag's place with its closing tag, and the other way round."""
+    pairs: dict[int, Tag] = {}
+    opened: dict[str, list[int]] = {}
+    for place, tag in enumerate(tags):
+        name = tag.name.lower()
+        if tag.is_closing:
+            if opened.get(name):
+                first = opened[name].pop()
+                pairs[first], pairs[place] = tag, tags[first]
+        elif not tag.is_empty and name not in _VOID:
+            opened.setdefault(name, []).append(place)
+    return pairs
+
+
+def _write(tag: Tag, partner: Tag | None, edits: Edits) -> str:
+    """Return the text that replaces a tag."""
+    name = tag.name.lower()
+    opening = partner if tag.is_closing else tag
+    if name == "a" and partner and opening:
+        target = opening.attributes.get("href", "")
+        closing = tag if tag.is_closing else partner
+        if target and not target.startswith("#") and _has_words(edits.text, opening, closing):
+            return f"]({target})" if tag.is_closing else "["
+        return ""
+    if name in {"code", "kbd", "samp", "tt"} and partner:
+        return "" if name == "kbd" else "`"
+    if name == "img":
+        return tag.attributes.get("alt", "")
+    if name in _INLINE or not name:
+        return ""
+    if name in _HEADINGS and not tag.is_closing:
+        return "#" * int(name[1]) + " " if _begins_line(tag, edits.text) else " "
+    if name == "li" and not tag.is_closing:
+        return "- " if _begins_line(tag, edits.text) else " - "
+    if tag.is_closing or not _is_component(tag.name):
+        return _gap(tag, edits.text)
+    return _describe(tag, edits.text)
+
+
+def _describe(tag: Tag, text: str) -> str:
+    """Return the prose in a component's attributes."""
+    attributes = tag.attributes
+    names = [attributes[name] for name in _NAMES if attributes.get(name)]
+    more = [attributes[name] for name in _MORE if attributes.get(name)]
+    if attributes.get("version"):
+        more.append(f"version {attributes['version']}")
+    if attributes.get("default"):
+        more.append(f"default {attributes['default']}")
+    more += [name for name in ("required", "deprecated") if name in attributes]
+    title = " ".join((names or more[:1] or [""])[0].split())
+    target = attributes.get("href") or attributes.get("to") or ""
+    if target and title and "{" not in target and "[" not in title:
+        title = f"[{title}]({target})"
+    kind = tag.name.capitalize() if tag.name.lower() in ADMONITIONS else ""
+    rest = ", ".join(" ".join(part.split()) for part in (names[1:] + more if names else more[1:]))
+    said = ": ".join(part for part in (kind, title, rest) if part and part != "{}")
+    if not said:
+        return _gap(tag, text)
+    said += ":" if said == kind else ""
+    before = "" if tag.start == 0 or text[tag.start - 1].isspace() else " "
+    is_last = tag.end == len(text) or text[tag.end] == "\n"
+    return before + said + ("" if is_last else " " if tag.is_empty or said == f"{kind}:" else ": ")
+
+
+def _has_words(text: str, opening: Tag, closing: Tag) -> bool:
+    if closing.start - opening.end > MAX_LINK_CHARS:
+        return False
+    inner = text[opening.end : closing.start]
+    return "\n\n" not in inner and bool(_WORD.search(_ANY_TAG.sub("", inner)))
+
+
+def _begins_line(tag: Tag, text: str) -> bool:
+    before = "\n" + text[max(tag.start - MAX_INDENTATION, 0) : tag.start]
+    return not before[before.rfind("\n") :].strip(" \t\n>")
+
+
+def _gap(tag: Tag, text: str) -> str:
+    """A space where words would grow together."""
+    before, after = text[tag.start - 1 : tag.start], text[tag.end : tag.end + 1]
+    return " " if before and after and not before.isspace() and not after.isspace() else ""

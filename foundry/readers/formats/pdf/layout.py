@@ -1,0 +1,272 @@
+"""From the lines of pages to text with an outline: paragraphs, headings, no running headers."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+
+from foundry.readers.composing import Composer
+from foundry.readers.formats.pdf.tables import Table
+from foundry.records import Reading
+
+EDGE_LINES = 3
+EDGE = 0.12
+"""The share of a page's height, at its top and bottom, that holds running lines."""
+MAX_HEADING_CHARS = 160
+MAX_HEADING_LEVELS = 4
+LARGER = 1.15
+HEADINGS_SHARE = 0.15
+FEW_LINES = 4
+"""A size in which more of a document's characters and more lines than this are set is text."""
+MIN_RUNNING = 3
+PARAGRAPH_GAP = 0.75
+"""White space above a line that begins a paragraph, in heights of that line."""
+
+_DIGITS = re.compile(r"\d+")
+_LETTER = re.compile(r"[^\W\d_]")
+_NUMBERING = re.compile(
+    r"^(?:(?:chapter|section|part|appendix)\s+)?[\divxlc]*[\d.]*[.):]?\s+", re.I
+)
+_SECTION_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]?\s")
+JOINT = "\ufffe"
+"""PDFium puts this where it joined a word that was divided at a line's end."""
+
+_DIVIDED = re.compile(rf"([^\W\d_]+)(?:{JOINT}|[-\u00ad\u2010]\n)([^\W\d_]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a page, or a table, which has `rows`; `size` is its type's size in points.
+
+    `top` and `bottom` are distances from the page's top edge, as shares of its height.
+    """
+
+    text: str
+    size: float
+    top: float
+    bottom: float
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of the outline: level from 1, and the page that it leads to, from 0."""
+
+    level: int
+    title: str
+    page: int
+
+
+def put_in_tables(lines: Sequence[Line], tables: Sequence[Table]) -> list[Line]:
+    """Return the lines with each table in the place of the first of its lines."""
+    whole = {min(table.lines): table for table in tables if table.lines}
+    inside = frozenset[int]().union(*(table.lines for table in tables))
+    kept = []
+    for number, line in enumerate(lines):
+        if table := whole.get(number):
+            members = [lines[each] for each in table.lines]
+            text = " ".join(member.text for member in members)
+            top = min(member.top for member in members)
+            bottom = max(member.bottom for member in members)
+            kept.append(Line(text, line.size, top, bottom, table.rows))
+        elif number not in inside:
+            kept.append(line)
+    return kept
+
+
+def order(lines: list[Line]) -> list[Line]:
+    """Return the lines from top to bottom, if no two of them stand side by side."""
+    ordered = sorted(lines, key=lambda line: line.top)
+    is_one_column = all(
+        line.top >= above.bottom - 0.3 * (above.bottom - above.top)
+        for above, line in pairwise(ordered)
+    )
+    return ordered if is_one_column else lines
+
+
+def drop_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+    """Leave out what stands at the top or the bottom of many pages, but for its numbers.
+
+    Fewer pages are enough where one of its numbers counts the pages.
+    """
+    places: dict[tuple[str, bool], list[tuple[int, Line]]] = {}
+    for number, lines in enumerate(pages):
+        for line in lines:
+            key = _running_key(line, lines)
+            if key:
+                places.setdefault(key, []).append((number, line))
+    many = max(MIN_RUNNING, 0.3 * sum(1 for lines in pages if lines))
+    running = {
+        key
+        for key, found in places.items()
+        if len(found) >= many or (len(found) >= MIN_RUNNING and _counts_pages(found))
+    }
+    kept = [[line for line in lines if _running_key(line, lines) not in running] for lines in pages]
+    return kept if any(kept) else [list(lines) for lines in pages]
+
+
+def _counts_pages(found: Sequence[tuple[int, Line]]) -> bool:
+    """Return whether a number of the lines grows as the page's does."""
+    distances = [
+        {int(digits) - page for digits in _DIGITS.findall(line.text[:200]) if len(digits) < 7}
+        for page, line in found
+    ]
+    return bool(set.intersection(*distances))
+
+
+def compose(
+    pages: Sequence[Sequence[Line]],
+    outline: Sequence[Entry],
+    *,
+    title: str | None,
+    modified: str | None,
+) -> Reading:
+    """Return the reading of a document of these pages; its text has a line for every line."""
+    sizes = _heading_sizes(pages)
+    pages = [_join_headings(lines, sizes) for lines in pages]
+    levels = _levels_by_outline(pages, outline) or _levels_by_size(pages, sizes)
+    words = _hyphenated_words(pages)
+    composer = Composer()
+    for number, lines in enumerate(pages):
+        composer.page()
+        paragraph: list[str] = []
+        previous: Line | None = None
+        for place, line in enumerate(lines):
+            level = levels.get((number, place))
+            if level or line.rows or (previous and _begins_paragraph(previous, line)):
+                composer.text(_join_words("\n".join(paragraph), words))
+                paragraph = []
+            if level:
+                composer.heading(level, _join_words(line.text, words))
+            elif line.rows:
+                composer.table([[_join_words(cell, words) for cell in row] for row in line.rows])
+            else:
+                paragraph.append(line.text)
+            previous = line
+        composer.text(_join_words("\n".join(paragraph), words))
+    return composer.finish(title=title, modified=modified)
+
+
+def _running_key(line: Line, lines: Sequence[Line]) -> tuple[str, bool] | None:
+    is_top = line.bottom <= EDGE
+    if not is_top and line.top < 1 - EDGE:
+        return None
+    edge = sorted(lines, key=lambda each: each.top if is_top else -each.top)[:EDGE_LINES]
+    return (_DIGITS.sub("0", line.text), is_top) if line in edge else None
+
+
+def _body_size(lines: Iterable[Line]) -> float:
+    """Return the size in which most characters are set."""
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        # Nothing is known of the type in a picture.
+        sizes[line.size] += len(line.text) if line.size else 0
+    return max(sizes, key=lambda size: (sizes[size], -size), default=0.0)
+
+
+def _heading_sizes(pages: Iterable[Sequence[Line]]) -> list[float]:
+    """Return the sizes above the text's in which little is set, the largest first."""
+    lines = list(chain.from_iterable(pages))
+    body = _body_size(lines)
+    written = sum(len(line.text) for line in lines)
+    found = []
+    for size in sorted({line.size for line in lines if line.size > LARGER * body}, reverse=True):
+        texts = [line.text for line in lines if line.size == size]
+        if len(texts) <= FEW_LINES or sum(map(len, texts)) <= HEADINGS_SHARE * written:
+            found.append(size)
+    return found
+
+
+def _join_headings(lines: Sequence[Line], sizes: Sequence[float]) -> list[Line]:
+    """Let a heading of several lines be one; a line that begins with a number is the next one."""
+    joined: list[Line] = []
+    for line in lines:
+        last = joined[-1] if joined else None
+        if (
+            last
+            and not (line.rows or last.rows)
+            and line.size == last.size
+            and line.size in sizes
+            and not _begins_paragraph(last, line)
+            and not _SECTION_NUMBER.match(line.text)
+            and len(last.text) + len(line.text) < MAX_HEADING_CHARS
+        ):
+            joined[-1] = replace(last, text=f"{last.text} {line.text}", bottom=line.bottom)
+        else:
+            joined.append(line)
+    return joined
+
+
+def _levels_by_outline(
+    pages: Sequence[Sequence[Line]], outline: Sequence[Entry]
+) -> dict[tuple[int, int], int]:
+    """Heading levels by page and line; none unless half of the outline is found."""
+    levels: dict[tuple[int, int], int] = {}
+    wanted: dict[int, list[Entry]] = {}
+    for entry in outline:
+        wanted.setdefault(entry.page, []).append(entry)
+    for page, entries in wanted.items():
+        if not 0 <= page < len(pages):
+            continue
+        places: dict[str, list[int]] = {}
+        for place, line in enumerate(pages[page]):
+            if line.rows:
+                continue
+            for key in {_title_key(line.text), _title_key(_NUMBERING.sub("", line.text))}:
+                places.setdefault(key, []).append(place)
+        for entry in entries:
+            names = (entry.title, _NUMBERING.sub("", entry.title))
+            found = [place for name in names for place in places.get(_title_key(name), [])]
+            free = [place for place in found if (page, place) not in levels]
+            if free:
+                # A running header may say the same in smaller type.
+                best = max(free, key=lambda place: (pages[page][place].size, -place))
+                levels[page, best] = entry.level
+    return levels if 2 * len(levels) >= len(outline) else {}
+
+
+def _levels_by_size(
+    pages: Sequence[Sequence[Line]], sizes: Sequence[float]
+) -> dict[tuple[int, int], int]:
+    """Heading levels by page and line: the larger the type, the higher the level."""
+    candidates = {
+        (number, place): line.size
+        for number, lines in enumerate(pages)
+        for place, line in enumerate(lines)
+        if not line.rows
+        and line.size in sizes
+        and len(line.text) <= MAX_HEADING_CHARS
+        and _LETTER.search(line.text)
+    }
+    used = sorted(set(candidates.values()), reverse=True)
+    ranks = {size: min(rank, MAX_HEADING_LEVELS) for rank, size in enumerate(used, 1)}
+    return {place: ranks[size] for place, size in candidates.items()}
+
+
+def _begins_paragraph(previous: Line, line: Line) -> bool:
+    height = max(line.bottom - line.top, 1e-6)
+    gap = line.top - previous.bottom
+    is_other_column = gap < -2 * height
+    return gap > PARAGRAPH_GAP * height or is_other_column
+
+
+def _hyphenated_words(pages: Iterable[Sequence[Line]]) -> frozenset[str]:
+    """Words that the document itself writes with a hyphen, within a line."""
+    found = (re.findall(r"[^\W\d_]+-[^\W\d_]+", line.text) for line in chain.from_iterable(pages))
+    return frozenset(word.lower() for word in chain.from_iterable(found))
+
+
+def _join_words(text: str, hyphenated: frozenset[str]) -> str:
+    def join(match: re.Match[str]) -> str:
+        first, second = match.groups()
+        whole = f"{first}-{second}"
+        # What follows the hyphen in "Jean-\nPaul" has a capital letter, and keeps it.
+        is_name = JOINT not in match[0] and not second[0].islower()
+        return whole if is_name or whole.lower() in hyphenated else first + second
+
+    return _DIVIDED.sub(join, text).replace(JOINT, "-")
+
+
+def _title_key(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).lower()

@@ -1,0 +1,81 @@
+"""Ligatures of which a font does not tell what they are, found by the words that they make.
+
+Some PDFs have one glyph for `ffi`, and no characters for it: `difficulties` would then be read as
+`diculties`.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import chain
+from pathlib import Path
+
+import foundry
+from foundry.readers.formats.pdf.layout import Line
+
+UNNAMED = "\ufdd0"
+"""Stands for a glyph without characters; no text has it of its own."""
+
+MOST_UNKNOWN, LEAST_KNOWN = 3, 4
+"""Letters of the ending of a word of which only the beginning is known, and of that beginning."""
+
+_LIGATURES = ("fi", "ff", "fl", "ffi", "ffl")
+_LETTERS = r"[^\W\d_]*"
+_BROKEN = re.compile(f"{_LETTERS}(?:{UNNAMED}{_LETTERS})+")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def name_ligatures(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+    """Return the lines with a ligature in place of each unnamed glyph that makes a word with it.
+
+    Words are those of the document and frequent ones of English. Other glyphs in words become
+    U+FFFD, and those outside of words, or in very short ones as formulas have, are left out.
+    """
+    lines = list(chain.from_iterable(pages))
+    if not any(UNNAMED in line.text for line in lines):
+        return [list(page) for page in pages]
+    own = {word.casefold() for line in lines for word in _WORD.findall(line.text)}
+
+    def name(text: str) -> str:
+        return _BROKEN.sub(lambda broken: _complete(broken[0], own), text)
+
+    named = [
+        [
+            replace(
+                line,
+                text=name(line.text).strip(),
+                rows=tuple(tuple(map(name, r)) for r in line.rows),
+            )
+            for line in page
+        ]
+        for page in pages
+    ]
+    return [[line for line in page if line.text] for page in named]
+
+
+def _complete(broken: str, own: Collection[str]) -> str:
+    """Return the word that a broken one is with the ligature that makes it the best known."""
+    found = []
+    for ligature in _LIGATURES:
+        word = broken.replace(UNNAMED, ligature)
+        place = word.rindex(ligature) + len(ligature)
+        shortest = max(place, len(word) - MOST_UNKNOWN, LEAST_KNOWN)
+        for end in (len(word), *range(len(word) - 1, shortest - 1, -1)):
+            known = word[:end].casefold()
+            rank = -1 if known in own else _frequent_words().get(known)
+            if rank is not None:
+                found.append((len(word) - end, rank, word))
+                break
+    letters = broken.replace(UNNAMED, "")
+    if not letters or (not found and len(letters) < LEAST_KNOWN):
+        return letters
+    return min(found)[2] if found else broken.replace(UNNAMED, "\ufffd")
+
+
+@cache
+def _frequent_words() -> dict[str, int]:
+    """Return the place of each frequent word of English, the most frequent one first."""
+    folder = Path(foundry.__file__).parent / "models" / "static-en"
+    words = (folder / "pieces.txt").read_text(encoding="utf-8").split("\n")
+    return dict(zip(words, range(len(words)), strict=True))

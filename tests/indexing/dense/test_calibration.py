@@ -1,0 +1,98 @@
+"""How deep the sketch is read follows from queries of several shapes, each for itself."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from conftest import MakeProject, Project
+
+from foundry.indexing.dense import calibration
+from foundry.indexing.dense.calibration import depth_of, recall_of, spans_of
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.retrieval.tokens import Tokenizer
+
+WORDS = "pump seal valve rotor bearing gasket flange shaft the of and in".split()
+COUNTS = {"1 word": {1}, "2 words": {2}, "3 words": {3}, "4 to 6 words": {4, 5, 6}}
+
+
+def text_of(number: int) -> str:
+    chooser = np.random.default_rng(number)
+    return f"# Note {number}\n\n" + " ".join(chooser.choice(WORDS, 30)) + f" end{number}.\n"
+
+
+@pytest.fixture
+def project(make_project: MakeProject) -> Project:
+    project = make_project({f"{number}.md": text_of(number) for number in range(400)})
+    project.succeed("build", "--quiet")
+    return project
+
+
+def spans(project: Project) -> list[tuple[str, str]]:
+    found = spans_of(IndexLayout(project.index), Tokenizer("english"))
+    return [(query.text, query.shape) for query in found]
+
+
+def test_spans_are_words_of_texts_in_their_order(project: Project) -> None:
+    lines = (project.index / "chunks.jsonl").read_text().splitlines()
+    texts = "\n".join(" ".join(json.loads(line)["text"].split()) for line in lines)
+    found = spans(project)
+    assert len(found) == calibration.SPANS
+    for text, shape in found:
+        assert re.search(rf"(?<!\S){re.escape(text)}(?!\S)", texts), text
+        assert len(text.split()) in COUNTS[shape]
+        assert Tokenizer("english").terms(text)
+    for shape in COUNTS:
+        assert sum(own == shape for _, own in found) > calibration.SPANS / 8
+    longest = {len(text.split()) for text, shape in found if shape == "4 to 6 words"}
+    assert longest == {4, 5, 6}
+
+
+def test_few_spans_change_with_a_document(project: Project) -> None:
+    before = set(spans(project))
+    (project.root / "sources" / "new.md").write_text(text_of(1000))
+    (project.root / "sources" / "7.md").unlink()
+    project.succeed("build", "--quiet")
+    assert len(before - set(spans(project))) <= 2
+
+
+def test_words_that_say_nothing_and_data_are_no_queries(make_project: MakeProject) -> None:
+    project = make_project({"a.md": "the of and", "b.md": "x" * 300, "c.md": "", "d.md": "seal"})
+    project.succeed("build", "--quiet")
+    assert {text for text, _ in spans(project)} <= {"seal"}
+
+
+def test_all_queries_decide_and_those_of_each_shape() -> None:
+    # Of 200 neighbours of each shape, 197 are to be found, and of all 1,000 990.
+    few = np.arange(1, 201).reshape(20, 10)
+    many = np.arange(1, 801).reshape(80, 10)
+    both = np.concatenate([10 * few, many])
+    shapes = ["1 word"] * 20 + ["heading"] * 80
+    assert depth_of(both, shapes) == depth_of(both[::-1], shapes[::-1]) == 1970
+    assert recall_of(both, shapes, 1970) == {"1 word": 0.985, "heading": 1.0}
+    assert recall_of(both, shapes, 1969) == {"1 word": 0.98, "heading": 1.0}
+    assert recall_of(both, shapes, 100) == {"1 word": 0.05, "heading": 0.125}
+    both = np.concatenate([few, 10 * many])
+    assert depth_of(both, shapes) == 7900  # The tenth but one of the furthest.
+    assert depth_of(many, shapes[20:]) == 792
+
+
+def test_one_query_decides_alone() -> None:
+    assert depth_of(np.array([[3, 40]]), ["heading"]) == 40
+
+
+def test_the_manifest_and_inspect_tell_recall_by_shape(project: Project) -> None:
+    dense = json.loads((project.index / "manifest.json").read_text())["dense"]
+    told = dense["recall_at_20"]
+    assert set(told) == {"heading", *COUNTS}
+    assert all(0.985 <= share <= 1 for share in told.values())
+    said = project.succeed("inspect").output
+    every = ", ".join(f"{shape} {told[shape]:.3f}" for shape in sorted(told))
+    assert f"recall@20 of {dense['candidates']:,} candidates: {every}\n" in said
+
+
+def test_what_has_no_vectors_to_measure_says_so(make_project: MakeProject) -> None:
+    project = make_project({"a.md": "the"})
+    project.succeed("build", "--quiet")
+    said = project.succeed("inspect").output
+    assert "recall@20 of 200 candidates: " in said

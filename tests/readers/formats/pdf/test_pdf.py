@@ -1,0 +1,262 @@
+"""PDF: outline, layout, dates, and what cannot be read."""
+
+from collections.abc import Iterator
+
+import pytest
+from document_files import Text, assemble_pdf, pdf, stream
+
+from foundry.chunking import chunk
+from foundry.config.file import ChunkingSection
+from foundry.readers.formats.pdf.reader import read_pdf_date
+from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
+from foundry.records import Document, RawDocument, Skipped
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as shared:
+        yield shared
+
+
+def read_file(content: bytes, sandbox: Sandbox, path: str = "a.pdf") -> Document:
+    result = read_apart(RawDocument("s", path, path, content), sandbox)
+    assert isinstance(result, Document), result
+    return result
+
+
+def reason(content: bytes, sandbox: Sandbox) -> str:
+    result = read_apart(RawDocument("s", "a.pdf", "a.pdf", content), sandbox)
+    assert isinstance(result, Skipped), result
+    return result.reason
+
+
+def body(start: float, *lines: str) -> list[Text]:
+    return [Text(10, start - 12 * place, line) for place, line in enumerate(lines)]
+
+
+def test_larger_type_makes_headings_and_gaps_make_paragraphs(sandbox: Sandbox) -> None:
+    page = [
+        Text(20, 700, "Manual"),
+        *body(660, "The first paragraph has", "two lines of text."),
+        Text(14, 600, "Setup"),
+        *body(570, "Install it with care."),
+        *body(500, "Another paragraph."),
+    ]
+    document = read_file(pdf([page], info="/ModDate(D:20240305120000+02'00')"), sandbox)
+    assert document.reading.text == (
+        "# Manual\n\nThe first paragraph has\ntwo lines of text.\n\n"
+        "## Setup\n\nInstall it with care.\n\nAnother paragraph."
+    )
+    outline = [(heading.level, heading.text) for heading in document.reading.headings]
+    assert outline == [(1, "Manual"), (2, "Setup")]
+    assert (document.title, document.modified) == ("Manual", "2024-03-05T10:00:00Z")
+    assert (document.reader, document.media_type) == ("pdf/4", "application/pdf")
+
+
+def test_a_title_and_the_first_numbered_heading_below_it_are_two(sandbox: Sandbox) -> None:
+    page = [
+        Text(18, 700, "Lease of a very"),
+        Text(18, 680, "large warehouse"),
+        Text(18, 660, "1 Object"),
+        *body(630, "The landlord lets hall 4 to the tenant."),
+    ]
+    headings = read_file(pdf([page]), sandbox).reading.headings
+    assert [heading.text for heading in headings] == ["Lease of a very large warehouse", "1 Object"]
+
+
+def test_the_outline_decides_where_there_is_one(sandbox: Sandbox) -> None:
+    pages = [
+        [Text(20, 700, "Large but no heading"), *body(600, "1 Basics", "Some text about it.")],
+        body(600, "More", "2 Details", "Other text."),
+    ]
+    reading = read_file(pdf(pages, outline=[("Basics", 0), ("Details", 1)]), sandbox).reading
+    assert [(h.level, h.text) for h in reading.headings] == [(1, "1 Basics"), (1, "2 Details")]
+
+
+def test_chunks_say_their_page(sandbox: Sandbox) -> None:
+    pages = [
+        [Text(18, 700, f"Part {word}"), *body(600, "words of the text")]
+        for word in ("one", "two", "three")
+    ]
+    document = read_file(pdf(pages), sandbox)
+    options = ChunkingSection(strategy="headings", max_chars=400, overlap=0)
+    chunks = chunk(document, options)
+    assert [(piece.heading_path, piece.page) for piece in chunks] == [
+        (("Part one",), 1),
+        (("Part two",), 2),
+        (("Part three",), 3),
+    ]
+
+
+def test_running_headers_and_footers_are_dropped(sandbox: Sandbox) -> None:
+    pages = [
+        [
+            Text(10, 770, "Annual Report"),
+            *body(500, f"What happened in month {word}."),
+            Text(10, 20, f"Page {number} of 4"),
+        ]
+        for number, word in enumerate(("April", "May", "June", "July"), 1)
+    ]
+    text = read_file(pdf(pages), sandbox).reading.text
+    assert text.split("\n\n") == [
+        f"What happened in month {word}." for word in ("April", "May", "June", "July")
+    ]
+
+
+def test_a_sections_header_is_dropped_where_it_counts_the_pages(sandbox: Sandbox) -> None:
+    words = [f"word{'x' * number}" for number in range(30)]
+    pages = [body(500, f"Text with {word}.") for word in words]
+    for number in (4, 5, 6):
+        pages[number].append(Text(10, 770, f"{number + 1} 2.1 Basics"))
+    for number in (14, 15, 16):
+        pages[number].append(Text(10, 770, "Table 7"))
+    text = read_file(pdf(pages), sandbox).reading.text
+    assert (text.count("Basics"), text.count("Table")) == (0, 3)
+
+
+def test_type_in_which_much_is_set_makes_no_headings(sandbox: Sandbox) -> None:
+    large = [Text(12, 700 - 14 * line, f"row {'x' * line} of a table") for line in range(9)]
+    small = [Text(7, 300 - 9 * line, "terms and conditions " * 3) for line in range(9)]
+    reading = read_file(pdf([[Text(20, 750, "Invoice"), *large, *small]]), sandbox).reading
+    assert [heading.text for heading in reading.headings] == ["Invoice"]
+
+
+def test_divided_words_are_joined_again(sandbox: Sandbox) -> None:
+    lines = body(600, "A well-known docu-", "ment of a well-", "known author.")
+    text = read_file(pdf([lines]), sandbox).reading.text.replace("\n", " ")
+    assert text == "A well-known document of a well-known author."
+
+
+def test_a_divided_word_ends_no_paragraph(sandbox: Sandbox) -> None:
+    lines = body(600, "The harbour has a light-", "ing system, and the quay", "has none at all.")
+    assert "\n\n" not in read_file(pdf([lines]), sandbox).reading.text
+
+
+def test_the_content_decides_and_not_the_name(sandbox: Sandbox) -> None:
+    content = pdf([body(600, "some words")])
+    assert read_file(content, sandbox, "notes.html").reader == "pdf/4"
+    page = b"<!DOCTYPE html><title>T</title><p>words"
+    assert read_file(page, sandbox, "page.pdf").reader == "html/2"
+
+
+def test_titles_that_programs_leave_are_none(sandbox: Sandbox) -> None:
+    page = [body(600, "some words")]
+    for written in ("Microsoft Word - a.doc", "untitled", "thesis.dvi", "x"):
+        assert read_file(pdf(page, info=f"/Title({written})"), sandbox).title == "a"
+    assert read_file(pdf(page, info="/Title(Thesis)"), sandbox).title == "Thesis"
+
+
+def test_links_of_pages_are_links(sandbox: Sandbox) -> None:
+    link = (
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 11 0 R"
+        b"/Resources<</Font<</F 3 0 R>>>>/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 9 9]"
+        b"/A<</S/URI/URI(https://example.org/a)>>>>]>>"
+    )
+    content = pdf([body(600, "See https://example.org/b here.")], objects={10: link})
+    targets = [link.target for link in read_file(content, sandbox).reading.links]
+    assert targets == ["https://example.org/b", "https://example.org/a"]
+
+
+def test_what_has_no_text_needs_ocr(sandbox: Sandbox) -> None:
+    assert reason(pdf([[], []]), sandbox) == "no text layer, needs OCR"
+
+
+def test_what_is_encrypted_says_so(sandbox: Sandbox) -> None:
+    key = "<" + "41" * 32 + ">"
+    handler = f"/Encrypt<</Filter/Standard/V 1/R 2/O{key}/U{key}/P -4>>/ID[<41><41>]"
+    page = {
+        1: b"<</Type/Catalog/Pages 2 0 R>>",
+        2: b"<</Type/Pages/Kids[]/Count 0>>",
+        4: b"<<>>",
+    }
+    assert reason(assemble_pdf(page, trailer=handler), sandbox) == "encrypted"
+
+
+def test_loops_end(sandbox: Sandbox) -> None:
+    page = [[Text(10, 600, "some words")]]
+    loop = {
+        12: b"<</Title(A)/Parent 5 0 R/Dest[10 0 R/Fit]/Next 13 0 R>>",
+        13: b"<</Title(B)/Parent 5 0 R/Dest[10 0 R/Fit]/Next 12 0 R>>",
+    }
+    content = pdf(page, outline=[("A", 0), ("B", 0)], objects=loop)
+    assert read_file(content, sandbox).reading.text == "some words"
+    own_kid = {2: b"<</Type/Pages/Kids[2 0 R 10 0 R]/Count 2>>"}
+    result = read_apart(RawDocument("s", "a", "a", pdf(page, objects=own_kid)), sandbox)
+    assert isinstance(result, Document | Skipped)
+    itself = {
+        10: b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 11 0 R"
+        b"/Resources<</XObject<</X 6 0 R>>>>>>",
+        11: stream(b"/X Do"),
+        6: b"<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X 6 0 R>>>>"
+        b"/Length 5>>stream\n/X Do\nendstream",
+    }
+    assert reason(pdf(page, objects=itself), sandbox) == "no text layer, needs OCR"
+    assert isinstance(
+        read_apart(RawDocument("s", "a", "a", content[:-60]), sandbox), Document | Skipped
+    )
+
+
+def test_earlier_cross_references_may_lead_in_a_circle(sandbox: Sandbox) -> None:
+    content = pdf([[Text(10, 600, "some words")]])
+    start = content.rindex(b"xref\n0 1")
+    circular = content.replace(b"trailer<<", b"trailer<</Prev %d" % start)
+    result = read_apart(RawDocument("s", "a", "a", circular), sandbox)
+    assert isinstance(result, Document | Skipped)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("D:20240305120000+02'00'", "2024-03-05T10:00:00Z"),
+        ("D:20240305120000Z", "2024-03-05T12:00:00Z"),
+        ("20240305", "2024-03-05"),
+        ("D:2024", "2024-01-01"),
+        ("D:20249999", None),
+        ("yesterday", None),
+        ("", None),
+    ],
+)
+def test_dates(written: str, expected: str | None) -> None:
+    assert read_pdf_date(written) == expected
+
+
+def font(differences: str, characters: str = "") -> dict[int, bytes]:
+    """A font in which code 1 is a glyph of this name, and stands for these characters (UTF-16)."""
+    table = (
+        "/CIDInit/ProcSet findresource begin 12 dict begin begincmap/CMapName/X def/CMapType 2 def"
+        f" 1 begincodespacerange<00><FF>endcodespacerange 1 beginbfchar<01><{characters}>endbfchar"
+        " endcmap end end"
+    )
+    encoding = f"/Encoding<</BaseEncoding/WinAnsiEncoding/Differences[1/{differences}]>>"
+    unicode = "/ToUnicode 9 0 R" if characters else ""
+    named = f"<</Type/Font/Subtype/Type1/BaseFont/Helvetica{encoding}{unicode}>>"
+    return {3: named.encode(), **({9: stream(table.encode())} if characters else {})}
+
+
+@pytest.mark.parametrize(
+    ("differences", "characters"), [("g5", ""), ("g5", "0000"), ("ffi", ""), ("g5", "FB03")]
+)
+def test_ligatures_are_read_as_the_letters_that_they_are(
+    differences: str, characters: str, sandbox: Sandbox
+) -> None:
+    lines = ["The di\1culties of an o\1ce are not insu\1ciently known, con-", "firmed it is."]
+    content = pdf([body(700, *lines)], objects=font(differences, characters))
+    assert read_file(content, sandbox).reading.text == (
+        "The difficulties of an office are not insufficiently known, confirmed it is."
+    )
+
+
+@pytest.mark.parametrize("characters", ["", "0000"])
+def test_a_ligature_is_the_one_that_makes_the_most_frequent_word(
+    characters: str, sandbox: Sandbox
+) -> None:
+    lines = [
+        *("A \1at has a \1re in the \1replace: \1nd sta\1 who o\1er it.", "\1 x \1"),
+        *("Zqofl and zqo\1, zqo\1zzzzz, \1xqjw.", "AB\1", "\1"),
+    ]
+    document = read_file(pdf([body(700, *lines)], objects=font("g5", characters)), sandbox)
+    assert document.reading.text == (
+        "A flat has a fire in the fireplace: find staff who offer it.\nx\n"
+        "Zqofl and zqofl, zqo\ufffdzzzzz, \ufffdxqjw.\nAB"
+    )
