@@ -68,7 +68,8 @@ def merge_near_duplicates(
     """
     remaining = iter(hits)
     kept: list[Hit] = []
-    shingles: list[Shingles] = []
+    # Only texts of the same names can be near-duplicates.
+    shingles: dict[frozenset[str], list[tuple[int, Shingles]]] = {}
     duplicates: list[list[Hit]] = []
     removed = compared = 0
 
@@ -80,12 +81,13 @@ def merge_near_duplicates(
             return None
         compared += 1
         found = Shingles.of(hit.text, tokenize)
-        for number, other in enumerate(shingles):
+        rivals = shingles.setdefault(found.names, [])
+        for number, other in rivals:
             if found.resembles(other, similarity):
                 removed += 1
                 journal.note("near_duplicates", removed=removed)
                 return number
-        shingles.append(found)
+        rivals.append((len(kept), found))
         return None
 
     for hit in islice(remaining, depth):

@@ -61,6 +61,21 @@ def test_near_duplicates_are_named_by_the_best_of_them() -> None:
     assert journal.stages == {"near_duplicates": {"removed": 2}}
 
 
+def test_each_group_of_the_same_names_has_its_own_best() -> None:
+    shown, _ = merge(
+        [
+            "Air moves through the mine.",
+            TEXT,
+            f"{TEXT} See 42.",
+            f"{TEXT} See 43.",
+            f"{TEXT.replace('cleaned', 'washed')} See 43.",
+            f"{TEXT.replace('cleaned', 'washed')} See 42.",
+        ]
+    )
+    named = {hit.id: hit.near_duplicates for hit in shown}
+    assert named == {"c0": (), "c1": (), "c2": ("c5",), "c3": ("c4",)}
+
+
 def test_texts_that_differ_in_a_number_or_a_code_are_no_duplicates() -> None:
     base = TEXT + " This is rule 12 of region D40."
     shown, _ = merge([base, base.replace("12", "13"), base.replace("D40", "D41"), base])
