@@ -10,7 +10,7 @@ import pytest
 from browsers import browser, visit
 from click.testing import CliRunner
 from conftest import CONFIG, Project
-from servers import check_format, get, in_checkout, post, run_tool, serving
+from servers import check_format, get, in_checkout, post, run_tests, run_tool, serving
 
 from foundry.cli.main import main
 from foundry.config.project import load_config
@@ -155,6 +155,32 @@ _logger = """,
         ),
     ),
 }
+HEADER: Edits = {
+    "custom.py": (
+        (
+            "from .retrieval.hooks import Hooks\n\nHOOKS = Hooks()\n",
+            '''from .retrieval.hooks import Caller, Hooks
+
+
+def is_from_gateway(caller: Caller) -> bool:
+    """Return whether the gateway has let a request pass."""
+    return caller.headers.get("x-gateway") == "passed"
+
+
+HOOKS = Hooks(authorise=is_from_gateway)
+''',
+        ),
+    ),
+    "../tests/conftest.py": (("    return {}\n", '    return {"X-Gateway": "passed"}\n'),),
+}
+SNIPPETS: Edits = {
+    "retrieval/snippets.py": (
+        (
+            "MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400",
+            "MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 120, 150",
+        ),
+    ),
+}
 OTHER: Edits = {
     "search.py": (('"""How this server searches', '"""How another version searched'),),
     "app.py": (('"""The HTTP application', '"""The app of another version'),),
@@ -286,3 +312,17 @@ def test_metric_is_counted_like_the_others(edited: Edited) -> None:
     assert post(f"{edited.address}/search", {"query": "zebra", "mode": "keyword"})["results"] == []
     with urllib.request.urlopen(f"{edited.address}/metrics") as answer:
         assert b'searches_without_hits_total{mode="keyword"} 1.0' in answer.read()
+
+
+def test_the_exports_own_tests_pass_after_edits(tmp_path: Path) -> None:
+    export = write_older(tmp_path)
+    edit(export, {**TOOL, **HEADER, **SNIPPETS})
+    check_format(export)
+    run("update", export)
+    run_tests(export)
+    run_tests(export, "retrieval/test_snippets.py")
+    said = run("verify", export)
+    edited = ("notes/custom.py", "notes/mcp/server.py", "notes/retrieval/snippets.py")
+    for name in (*edited, "tests/conftest.py"):
+        assert f": {name}\n" in said
+    assert said.count("edited") == 4

@@ -75,7 +75,8 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
     """Run searches one after the other.
 
     They only compute, for a millisecond or so: at 32 connections, threads, which contend for the
-    interpreter lock, were measured to answer a third fewer per second.
+    interpreter lock, were measured to answer a third fewer per second. An encoder that waits would
+    hold up all requests here: use `starlette.concurrency.run_in_threadpool` with one.
     """
 
     async def run(*arguments: Any, **options: Any) -> SearchResponse:

@@ -27,19 +27,33 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def client() -> Iterator[TestClient]:
+def callers_headers() -> dict[str, str]:
+    """What all callers send: a header that your `authorise` in custom.py asks for belongs here."""
+    return {}
+
+
+@pytest.fixture
+def new_client(callers_headers: dict[str, str]) -> Callable[[], TestClient]:
+    """Make a client of the application as it is configured then."""
+    return lambda: TestClient(app.create_app(), base_url=ADDRESS, headers=callers_headers)
+
+
+@pytest.fixture
+def client(new_client: Callable[[], TestClient]) -> Iterator[TestClient]:
     """A client of the application."""
-    with TestClient(app.create_app(), base_url=ADDRESS) as client:
+    with new_client() as client:
         yield client
 
 
 @pytest.fixture
-def limited(monkeypatch: pytest.MonkeyPatch) -> Callable[..., TestClient]:
+def limited(
+    monkeypatch: pytest.MonkeyPatch, new_client: Callable[[], TestClient]
+) -> Callable[..., TestClient]:
     """Make a client of the application with other limits than those of settings.json."""
 
     def make(**limits: int) -> TestClient:
         chosen = replace(settings(), limits=replace(settings().limits, **limits))
         monkeypatch.setattr(app, "settings", lambda: chosen)
-        return TestClient(app.create_app(), base_url=ADDRESS)
+        return new_client()
 
     return make

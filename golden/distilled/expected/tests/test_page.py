@@ -3,13 +3,13 @@
 import base64
 import hashlib
 import re
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
 
 from lighthouse import load
-from lighthouse.app import create_app
 from lighthouse.index.documents import Documents, join_chunks
 from lighthouse.index.records import count_of
 from lighthouse.retrieval.filters import FilterColumns
@@ -136,9 +136,11 @@ def plain(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>#|])", r"\\\1", " ".join(text.split()))
 
 
-def test_pages_need_no_token_and_data_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_need_no_token_and_data_does(
+    monkeypatch: pytest.MonkeyPatch, new_client: Callable[[], TestClient]
+) -> None:
     monkeypatch.setenv("API_TOKENS", TOKEN)
-    client = TestClient(create_app(), base_url="http://127.0.0.1:8000")
+    client = new_client()
     for path in PAGES:
         assert client.get(path, headers=BROWSER).status_code == 200
     for path in (PLACE, PLACE + ".md", "/about", "/chunks", "/llms.txt", "/llms-full.txt"):

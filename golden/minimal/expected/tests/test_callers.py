@@ -5,9 +5,6 @@ from collections.abc import Callable
 import pytest
 from starlette.testclient import TestClient
 
-from workshop.app import create_app
-
-ADDRESS = "http://127.0.0.1:8000"
 TOKEN = "a-token-of-at-least-32-characters"
 OTHER_TOKEN = "another-token-of-32-characters-or-more"
 
@@ -21,9 +18,11 @@ OTHER_TOKEN = "another-token-of-32-characters-or-more"
         ("", 401),
     ],
 )
-def test_token_opens_the_endpoints(monkeypatch: pytest.MonkeyPatch, sent: str, status: int) -> None:
+def test_token_opens_the_endpoints(
+    monkeypatch: pytest.MonkeyPatch, new_client: Callable[[], TestClient], sent: str, status: int
+) -> None:
     monkeypatch.setenv("API_TOKENS", f"{TOKEN}, {OTHER_TOKEN}")
-    client = TestClient(create_app(), base_url=ADDRESS)
+    client = new_client()
     headers = {"Authorization": sent}
     for path in ("/search?q=a", "/openapi.json", "/metrics"):
         response = client.get(path, headers=headers)

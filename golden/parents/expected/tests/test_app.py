@@ -1,5 +1,7 @@
 """The HTTP application, in process: every endpoint answers, and refusals say why."""
 
+from collections.abc import Callable
+
 import pytest
 from starlette.testclient import TestClient
 
@@ -176,10 +178,10 @@ def test_every_response_has_an_id(client: TestClient) -> None:
 
 
 def test_host_and_origin_must_be_this_server(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, new_client: Callable[[], TestClient]
 ) -> None:
     monkeypatch.setenv("ALLOWED_HOSTS", "docs.example")
-    client = TestClient(create_app(), base_url=ADDRESS)
+    client = new_client()
     for path in ("/healthz", "/search?q=a"):
         for host, status in [("docs.example", 200), ("localhost", 200), ("evil.example", 421)]:
             assert client.get(path, headers={"Host": host}).status_code == status
@@ -201,10 +203,12 @@ def test_impossible_environment_is_refused(
     assert refusal.value.hint
 
 
-def test_hook_decides_who_may_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hook_decides_who_may_pass(
+    monkeypatch: pytest.MonkeyPatch, new_client: Callable[[], TestClient]
+) -> None:
     hooks = Hooks(authorise=lambda caller: caller.headers.get("x-team") == "mine")
     monkeypatch.setattr(app, "HOOKS", hooks)
-    client = TestClient(app.create_app(), base_url=ADDRESS)
+    client = new_client()
     codes = [
         client.get("/search?q=a", headers={"X-Team": team}).status_code for team in ("mine", "")
     ]

@@ -11,7 +11,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from observatory import load, search_hybrid
-from observatory.app import create_app
 
 QUESTION = load().chunk(0).title
 MESSAGES = [{"role": "user", "content": QUESTION}]
@@ -66,9 +65,11 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModel]:
 
 
 @pytest.fixture
-def client_of_model(model: LanguageModel) -> Iterator[TestClient]:
+def client_of_model(
+    model: LanguageModel, new_client: Callable[[], TestClient]
+) -> Iterator[TestClient]:
     """A client of the application that asks the model."""
-    with TestClient(create_app(), base_url="http://127.0.0.1:8000") as client:
+    with new_client() as client:
         yield client
 
 

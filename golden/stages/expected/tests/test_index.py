@@ -132,10 +132,11 @@ def serving(*options: str, **variables: str) -> Iterator[str]:
     assert process.returncode == 0
 
 
-def test_workers_answer_and_stop_together() -> None:
+def test_workers_answer_and_stop_together(callers_headers: dict[str, str]) -> None:
     with serving("--workers", "2") as address:
         for _ in range(8):
-            with urllib.request.urlopen(f"{address}/search?q=a") as answer:
+            asked = urllib.request.Request(f"{address}/search?q=a", headers=callers_headers)
+            with urllib.request.urlopen(asked) as answer:
                 assert answer.status == 200
         # Both count together, a moment after an answer was sent.
         counted = 'http_requests_total{method="GET",route="/search",status="200"} 8.0'

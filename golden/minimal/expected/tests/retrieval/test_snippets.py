@@ -13,6 +13,13 @@ ENGLISH = Tokenizer("english")
 LOREM = "Nothing of this is what anybody asked for, and it goes on for a while. "
 
 
+@pytest.fixture(autouse=True)
+def as_long_as_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let snippets be as long as the examples say, whatever a server shows."""
+    monkeypatch.setattr("workshop.retrieval.snippets.MAX_CHARACTERS", 300)
+    monkeypatch.setattr("workshop.retrieval.snippets.MAX_UNCUT_CHARACTERS", 400)
+
+
 def show(
     query: str,
     text: str,

@@ -62,7 +62,8 @@ def token_check(is_open: Callable[[Scope], bool] = lambda _scope: False) -> Chec
 def rate_checks(limits: Limits) -> Mapping[str, Check]:
     """Return checks, by kind of work, that raise HTTPException 429 for callers who ask too often.
 
-    A caller is a valid token, or an address; searches and MCP calls are counted together.
+    A caller is a valid token, or else an address: behind a proxy, everybody without a token has the
+    proxy's. Searches and MCP calls are counted together.
     """
     has_tokens = bool(read_tokens())
 
