@@ -42,7 +42,7 @@ class SourceTally:
 class Figures(NamedTuple):
     """How much of a document is in the index, in chunks and characters, and how much is not.
 
-    Of its boilerplate, `left_out` counts whole chunks, `cut_off` the characters of all.
+    `left_out` counts the chunks that are boilerplate throughout, `cut_off` all characters of it.
     """
 
     chunks: int = 0

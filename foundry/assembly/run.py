@@ -7,7 +7,7 @@ collect     Each document comes out of the cache, or is prepared (`documents.pre
             of this machine, or of many (`engines`). What depends on one document alone belongs
             there; options that decide it belong into `Recipe`.
 assemble    The prepared documents, in the sources' order, one at a time (`corpus`). What depends on
-            several documents belongs there. Where nothing about a document has changed, it is taken
+            several documents belongs there. A document about which nothing has changed is taken
             over from the index before (`corpus.carrying`, `indexing.carried`).
 write       Vectors by a model, the lanes, the query encoder, the manifest; and publish.
 

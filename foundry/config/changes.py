@@ -1,6 +1,6 @@
 """Find the keys that decide an index, and those that have changed since it was built.
 
-Everything does that is not in `EXEMPT`: a new key decides unless somebody has said why it does not.
+Every key decides unless `EXEMPT` lists it, so whoever adds one has to say why it does not.
 """
 
 import hashlib

@@ -44,8 +44,9 @@ def find_malformed(files: Mapping[str, bytes]) -> list[str]:
 def find_unresolved(files: Mapping[str, bytes], package: str) -> list[str]:
     """Return a line for each import that leads to no module of `package`, or to no name in one.
 
-    `files` are all files by their paths, in which the package is a folder. Those that hold conflict
-    markers or are no Python, imports of other packages and within a `try` are passed over.
+    `files` are all files by their paths, in which the package is a folder. Files with conflict
+    markers or that are not Python are passed over, and so are imports of other packages or in a
+    `try`.
     """
     trees: dict[str, ast.Module | None] = {}
     findings = []

@@ -55,7 +55,7 @@ def every_feature() -> list[Feature | type[Feature]]:
 def list_tables(without: Collection[str] = ()) -> list[Snippet]:
     """Return a line of a new foundry.toml for each table of [search] that chooses a stage.
 
-    Those that it does not choose are comments; some may be left out.
+    Stages that it does not choose are written as comments; `without` names those to leave out.
     """
     return [
         Snippet(f"{_written(stage):{_COMMENT_COLUMN}}# {stage.summary}")

@@ -154,7 +154,7 @@ class BareRepository:
     def last_changes(self, commit: str) -> dict[bytes, Change]:
         """Return for each path the last commit that changed it on the way to `commit`.
 
-        Of a merge, what it brought to its first parent counts as its own.
+        A merge counts as the commit of all that it brought to its first parent.
         """
         first_parents = ("--first-parent", "-m", "--no-renames", "--name-only")
         listed = self._run("log", *first_parents, "-z", "--format=%x01%H %ct", commit)

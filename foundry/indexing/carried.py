@@ -84,10 +84,10 @@ def leave_for_next(written: Path, folder: Path, state: str, version: str) -> Non
 
 
 class Carrying:
-    """What of a previous index is taken over, and its files as far as they are copied in spans.
+    """Says what is taken over from a previous index, and opens the files that are copied in spans.
 
-    Of its `documents` (n,) and `chunks` (m,), once all have been taken, these are the numbers in
-    the next index; -1 for what is left out.
+    `documents` (n,) and `chunks` (m,) give the number that each of the previous index has in the
+    next one, once all have been taken; -1 for what is left out.
     """
 
     def __init__(self, previous: Previous) -> None:

@@ -54,7 +54,7 @@ class LinksBuilder:
 
     def resolve(self) -> StoredRows:
         """Return the numbers of the documents that each document links to, each once, in its
-        order. Of two documents that share an address, the first has it."""
+        order. An address that two documents share belongs to the first."""
         addresses, links = self._addresses.stored(), self._links.stored()
         known, places = np.unique(addresses.columns[0], return_index=True)
         holders = np.searchsorted(addresses.offsets[1:], places, side="right")

@@ -41,7 +41,7 @@ class FileReader:
     `kinds` maps what `sniffing.document_kind` calls the bytes to a media type, whatever their name
     is; `media_types` is as in a Reader, for formats that only their names tell from text. `read`
     imports its libraries itself, so that only workers load them, and may raise anything.
-    Those that Foundry itself does not require are the modules `needs`, installed with `extra`.
+    `needs` are the modules that Foundry itself does not require; `extra` installs them.
     `with_ocr` reads the format where text is read from pictures too.
     """
 

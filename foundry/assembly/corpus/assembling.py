@@ -140,7 +140,11 @@ class _Assembler:
         return carried
 
     def _spans(self, carried: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-        """Yield spans of documents to be taken over together, and of those that are not."""
+        """Yield spans of documents to be taken over together, and of those that are not.
+
+        Five documents of one source, all known but the third and numbered [0, 1, NOT_INDEXED, 2, 3]
+        in the index before, are in the spans (0, 2), (2, 3) and (3, 5): the second span is read.
+        """
         sources, is_carried = self._signatures.sources, carried != NOT_INDEXED
         goes_on = (np.diff(carried) == 1) & (np.diff(self._places) == 1)
         goes_on &= is_carried[:-1] & (sources[1:] == sources[:-1])

@@ -63,7 +63,7 @@ class Inputs:
     def contents(self) -> list[bytes | None]:
         """Return the hashes of all that decides what is prepared of each document, by place.
 
-        None for what a source left out, or what may come out otherwise another time.
+        None for what a source left out, or what another build may prepare differently.
         """
         contents: list[bytes] = np.frombuffer(self._contents, f"V{HASH_BYTES}").tolist()
         none = bytes(HASH_BYTES)

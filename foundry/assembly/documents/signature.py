@@ -162,7 +162,7 @@ def facts_of(document: Document) -> bytes:
     words = _JOINED_WORDS.findall("\n".join(lines))
     numbers = [word for word in words if not word.isalpha() and _DIGIT.search(word)]
     headings = [heading.text for heading in reading.headings]
-    # Of two files, only one may be called what both are headed.
+    # Two files may share a heading of which only one has made its title.
     title = own_title(document) if document.title not in headings else ""
     for texts in ([title], headings, numbers):
         digest.update("\0".join(text.casefold() for text in texts).encode() + b"\1")

@@ -41,7 +41,7 @@ CACHED_ROWS = 256
 
 DEFAULT_BACKGROUND, MAX_BACKGROUND = 0.5, 0.9
 LEAST_SPREAD = 0.03
-"""Where texts are alike, distances from what they have in common would be exaggerated."""
+"""With less, texts are alike, and small differences between them would be exaggerated."""
 
 SPREAD_CHUNKS = 50
 """Fewer say little about what documents like them are about."""
@@ -139,7 +139,7 @@ class WrittenVectors:
     def nearest(self, queries: NDArray[np.float32], known: KnownNearest | None = None) -> Nearest:
         """Return the RECALL_DEPTH vectors of highest cosine to each of `queries` (q, d).
 
-        Those to which the nearest are `known` are compared with the added vectors alone.
+        Queries whose nearest vectors are `known` are compared with the added vectors alone.
         """
         depth = min(RECALL_DEPTH, len(self.scales))
         nearest = Nearest.unknown(len(queries), depth)

@@ -90,8 +90,8 @@ class HeadingsBuilder:
     def known_items(self, frequencies: NDArray[np.int64]) -> list[tuple[str, int, int]]:
         """Return headings that one chunk alone bears, with their documents and the chunks of these.
 
-        `frequencies` (v,) say how many chunks have the term of a number. Of several kinds, those
-        are chosen that read best.
+        `frequencies` (v,) say how many chunks have the term of a number. Where a heading
+        is there in several kinds, the one that reads best is chosen.
         """
         rows, texts = self._headings.stored(), self._texts.stored()
         _, chunks, terms, kinds = rows.columns

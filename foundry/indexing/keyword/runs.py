@@ -105,7 +105,12 @@ class PostingRuns:
         counts: NDArray[np.uint32],
         vocabulary: Vocabulary,
     ) -> None:
-        """Take postings (p,) of chunks after all those before, whose terms have numbers."""
+        """Take postings (p,) of chunks that come after all those before, by the numbers of terms.
+
+        Where 0 is `pump` and 1 is `oil`, the terms [0, 1, 0] in the chunks [4, 4, 5] become a run
+        with the terms [1, 0], which have 1 and 2 postings, in the chunks [4, 4, 5]: first that of
+        `oil`, then those of `pump`.
+        """
         frequencies = np.bincount(terms, minlength=len(vocabulary))
         found = np.flatnonzero(frequencies).tolist()
         ordered = np.array(vocabulary.sorted(found), dtype=np.uint32)

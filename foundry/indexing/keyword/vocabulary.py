@@ -28,7 +28,12 @@ _AFTER_HEADINGS = chr(ord(HEADING_MARK) + 1)
 
 
 class Vocabulary:
-    """Numbers terms: those of a `previous` index by their places there, others as they come."""
+    """Numbers terms: those of a `previous` index by their places there, others as they come.
+
+    After an index with the terms `oil` and `pump`, these have the numbers 0 and 1, and `lamp`, the
+    first new one, has 2. In their order, which `sorted` gives, the numbers are 2, 0, 1: so `lamp`
+    is written before the old terms.
+    """
 
     def __init__(self, previous: Previous | None = None) -> None:
         self._numbers: dict[str, int] = {}

@@ -114,8 +114,8 @@ def write_expansion(
 def frequent_words(texts: Iterable[str], tokenizer: Tokenizer, count: int) -> list[str]:
     """Return the `count` words that occur in most texts, the most frequent first.
 
-    Of the forms of one stem the most frequent stands for all; identifiers, numbers and runs of
-    scripts without spaces are no words.
+    The most frequent form of a stem stands for all its forms; identifiers, numbers and runs of
+    scripts without spaces do not count as words.
     """
     forms: Counter[tuple[str, str]] = Counter()
     for text in texts:

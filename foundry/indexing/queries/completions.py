@@ -1,7 +1,7 @@
 """Writes what completes a query that is being typed: frequent words, and the headings of a corpus.
 
-The places of words in headings are sorted by the text that follows there. Those of the headings of
-the index before are in that order already, so that only new ones are looked up among them.
+The places of words in headings are sorted by the text that follows there. Headings that are carried
+over from the index before are in that order already; only new ones have to be put among them.
 """
 
 import re

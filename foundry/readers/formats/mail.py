@@ -1,6 +1,6 @@
 """E-mail: single messages (.eml), mailboxes of them (.mbox), and Outlook's (.msg).
 
-Of Outlook's messages, properties are streams of a compound file ([MS-OXMSG], [MS-OXPROPS]).
+An Outlook message is a compound file whose streams are its properties ([MS-OXMSG], [MS-OXPROPS]).
 """
 
 import io

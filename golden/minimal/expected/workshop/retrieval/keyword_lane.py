@@ -23,7 +23,7 @@ from .tokens import remember
 
 KEPT_BYTES = 64  # Each chunk takes as many in the arrays of a search for a word that all have.
 MOST_KEPT_BYTES = 24 * 2**20  # A block of more than 32 MiB would change nothing.
-RARE_PART = 8  # A rare term has less than an eighth of a query's postings, all of them a quarter.
+RARE_PART = 8  # Rare terms have less than an eighth of the query's postings, together a quarter.
 MANY_POSTINGS = 4_000  # Where an eighth is no more, all are added up.
 FULL_PART = 8  # With postings for an eighth of all chunks, an array of all takes less time.
 
@@ -96,7 +96,10 @@ class KeywordLane:
         return end - start
 
     def _add_up(self, postings: Sequence[Posting], allowed: Mask | None) -> LaneHits:
-        """Return the allowed chunks of postings, in no order, with their sums."""
+        """Return the allowed chunks of postings, in no order, with their sums.
+
+        Chunks [2, 5] with impacts [1, 0.5] and [5, 7] with [2, 1] give [2, 5, 7] with [1, 2.5, 1].
+        """
         # Of the types that what follows works in: it would convert them each time.
         chunks = np.concatenate([chunks for chunks, _ in postings], dtype=np.intp)
         impacts = np.concatenate([impacts for _, impacts in postings], dtype=np.float64)
