@@ -11,9 +11,9 @@ import json
 import shutil
 import subprocess
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +70,14 @@ def case(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def export(case: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return export_case(case, tmp_path_factory.mktemp("golden"))
+def exports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Export a case when it is first asked for; not to be changed."""
+    return cache(lambda case: export_case(case, tmp_path_factory.mktemp("golden")))
+
+
+@pytest.fixture(scope="module")
+def export(case: str, exports: Callable[[str], Path]) -> Path:
+    return exports(case)
 
 
 def is_left_out(case: str, name: str) -> bool:
@@ -110,8 +116,10 @@ def test_export_is_the_golden_one(case: str, export: Path, request: pytest.Fixtu
 
 @needs_repository
 @pytest.mark.slow
-def test_export_with_most_stages_is_linted_and_typed_with_all_its_tests(tmp_path: Path) -> None:
-    export = export_case("stages", tmp_path)
+def test_export_with_most_stages_is_linted_and_typed_with_all_its_tests(
+    exports: Callable[[str], Path],
+) -> None:
+    export = exports("stages")
     run_tool(export, "ruff", "check", "--no-cache", ".")
     check_types(export)
 

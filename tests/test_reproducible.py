@@ -13,6 +13,9 @@ from conftest import CONFIG, MakeProject, Project
 from processes import foundry, snapshot
 from systems import as_another_user
 
+# Only of what is exported in this process; other processes format as users' do.
+pytestmark = pytest.mark.usefixtures("formatted_once")
+
 FILES = {
     "guide.md": "---\ntags: [b, a]\ndate: 2024-05-31\n---\n# Guide\n\nReplace the D40 seal.\n",
     "sources/größe/maß.md": "# Größe\n\nStraße und Maß: 12 µm.\n",

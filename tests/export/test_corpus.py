@@ -3,9 +3,12 @@
 import hashlib
 import json
 
+import pytest
 from conftest import CONFIG, MakeProject
 
 from foundry.export.bills import format_corpus
+
+pytestmark = pytest.mark.usefixtures("formatted_once")
 
 TABLE = """
 [[sources]]
