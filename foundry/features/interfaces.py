@@ -8,6 +8,7 @@ from pydantic import Field
 from foundry.features.access import Access
 from foundry.features.feature import HTTPX, Table
 from foundry.features.operation import (
+    Answers,
     Callers,
     CommandLine,
     Documents,
@@ -259,6 +260,7 @@ INTERFACES: dict[str, Interface] = {
         Workers(),
         Snippets(),
         CommandLine(),
+        Answers(),
         Hooks(),
         Monitoring(),
         QuestionLog(),

@@ -20,6 +20,7 @@ from ..retrieval.filters import UNKNOWN_TIME, parse_time
 from ..retrieval.results import Hit, SearchResponse
 from ..retrieval.settings import InvalidRequestError
 from ..retrieval.snippets import add_snippets
+from ..retrieval.tokens import Tokenizer
 from .requests import AsyncSearch, SearchParameters, SearchRequest
 
 VERIFYING_TURNS, VERIFYING_TURN_SECONDS = 50, 0.02  # /readyz waits for an index just opened.
@@ -92,7 +93,14 @@ def in_threads(search: Callable[..., SearchResponse]) -> AsyncSearch:
 
 
 # ]
-def search_routes(search: AsyncSearch) -> APIRouter:
+def search_routes(
+    search: AsyncSearch,
+    # [answer_cache
+    # [snippets
+    add_snippets: Callable[[SearchResponse, Tokenizer], None] = add_snippets,
+    # ]
+    # ]
+) -> APIRouter:
     """Return POST /search and GET /search."""
     routes = APIRouter(route_class=JsonRoute, tags=["search"])
     fields = SearchParameters.model_fields.items()
