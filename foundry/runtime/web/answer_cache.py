@@ -4,7 +4,6 @@ It stands within hooks, metrics and the log of questions, which are told of ever
 """
 
 import itertools
-import pickle
 import threading
 import time
 from collections import OrderedDict
@@ -19,21 +18,21 @@ from ..index.reader import Index, current_index
 from ..retrieval.candidates import stage
 from ..retrieval.filters import parse_filters
 from ..retrieval.journal import Mode
-from ..retrieval.results import SearchResponse
+from ..retrieval.results import Highlights, SearchResponse, Span
 from ..retrieval.settings import InvalidRequestError
-
-# [snippets
 from ..retrieval.snippets import add_snippets
 from ..retrieval.tokens import Tokenizer
-
-# ]
+from .routes import adapter_of
 
 ENTRY_BYTES = 180  # Of a key and its place among the others, measured over 100,000 of them.
 SECONDS_OF_A_DAY = 86_400
+# [snippets
+_SNIPPETS = list[tuple[str | None, Highlights | None, tuple[Span, ...]]]
+# ]
 
 
 class AnswerCache:
-    """Answers of this process, as bytes: they can be counted, and nobody changes another's."""
+    """Answers of this process, as JSON: bytes can be counted, and nobody changes another's."""
 
     def __init__(self, megabytes: int) -> None:
         """Keep so many of 1,000,000 bytes at most; what was asked for last stays longest."""
@@ -67,7 +66,7 @@ class AnswerCache:
                 return replace(response, took_ms=round((time.perf_counter() - begun) * 1000, 3))
             response = search(query, top_k, mode=mode, **options)
             if is_lasting(response):
-                self._keep(key, response)
+                self._keep(key, SearchResponse, response)
             return response
 
         return remembered
@@ -81,9 +80,11 @@ class AnswerCache:
         if (kept := self._find(key)) is None:
             add_snippets(response, tokenizer)
             parts = [(hit.snippet, hit.highlights, hit.snippet_code) for hit in response.hits]
-            self._keep(key, parts)
+            self._keep(key, _SNIPPETS, parts)
             return
-        for hit, parts in zip(response.hits, pickle.loads(kept), strict=True):
+        for hit, parts in zip(
+            response.hits, adapter_of(_SNIPPETS).validate_json(kept), strict=True
+        ):
             hit.snippet, hit.highlights, hit.snippet_code = parts
 
     # ]
@@ -101,8 +102,8 @@ class AnswerCache:
                 self._kept.move_to_end(key)
             return kept
 
-    def _keep(self, key: tuple[int, str], value: object) -> None:
-        kept = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    def _keep(self, key: tuple[int, str], kind: Any, value: object) -> None:
+        kept = adapter_of(kind).dump_json(value, by_alias=True)
         if _weight(key, kept) > self.most_bytes:
             return
         with self._lock:
@@ -123,7 +124,7 @@ def is_lasting(response: SearchResponse) -> bool:
 
 @stage("answer_cache")
 def _recall(kept: bytes) -> SearchResponse:
-    response: SearchResponse = pickle.loads(kept)
+    response: SearchResponse = adapter_of(SearchResponse).validate_json(kept)
     return response
 
 

@@ -36,11 +36,11 @@ class JsonResponse(Response):
         if not isinstance(content, Record):
             return to_json(content)
         # The bytes of its `to_json()`, without a dictionary for each record.
-        writer = _writer_of(type(content))
-        return writer.dump_json(content, by_alias=True, exclude_defaults=True, warnings=False)
+        adapter = adapter_of(type(content))
+        return adapter.dump_json(content, by_alias=True, exclude_defaults=True, warnings=False)
 
 
-_writer_of: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+adapter_of: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 class StrictRequest(Request):

@@ -27,7 +27,7 @@ class Search:
 
     def __call__(self, query: str, top_k: int = 10, **options: Any) -> SearchResponse:
         self.asked.append((query, top_k, options))
-        return replace(FOUND, query=f"{query} {len(self.asked)}")
+        return replace(FOUND, query=f"{len(self.asked)} of {query!a}")
 
 
 class Index:
@@ -53,7 +53,7 @@ def test_what_was_asked_before_is_not_searched_again(cache: AnswerCache) -> None
     remembered = cache.remember(search)
     first = remembered("seal", 3, mode="keyword", filters={"tags": ["b", "a"]})
     again = remembered("seal", 3, mode="keyword", filters={"tags": ("b", "a")})
-    assert (first.query, first.took_ms) == ("seal 1", -1.0)
+    assert (first.query, first.took_ms) == ("1 of 'seal'", -1.0)
     assert again == replace(first, took_ms=again.took_ms)
     assert 0 <= again.took_ms < 1_000_000
     assert search.asked == [("seal", 3, {"mode": "keyword", "filters": {"tags": ["b", "a"]}})]
@@ -81,8 +81,8 @@ def test_all_that_a_request_says_tells_it_from_others(cache: AnswerCache) -> Non
     numbers = range(1, len(requests) + 1)
     for _ in range(2):
         found = [remembered(query, top_k, **options) for query, top_k, options in requests]
-        assert [each.query.rpartition(" ")[2] for each in found] == [*map(str, numbers)]
-    assert remembered("seal", mode="hybrid", filters=None).query == "seal 1"
+        assert [each.query.partition(" ")[0] for each in found] == [*map(str, numbers)]
+    assert remembered("seal", mode="hybrid", filters=None).query == "1 of 'seal'"
 
 
 def test_each_index_has_its_own_answers(cache: AnswerCache, serve: Callable[[Index], None]) -> None:
@@ -90,12 +90,12 @@ def test_each_index_has_its_own_answers(cache: AnswerCache, serve: Callable[[Ind
     for _ in range(2):
         for index, number in zip(indexes, (1, 2), strict=True):
             serve(index)
-            assert remembered("seal").query == f"seal {number}"
+            assert remembered("seal").query == f"{number} of 'seal'"
     # One that is gone leaves its place to nobody, wherever the next one lies in memory.
     del indexes
     for number in range(3, 20):
         serve(Index())
-        assert remembered("seal").query == f"seal {number}"
+        assert remembered("seal").query == f"{number} of 'seal'"
 
 
 def test_an_answer_is_of_its_day(cache: AnswerCache, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,7 @@ def test_an_answer_is_of_its_day(cache: AnswerCache, monkeypatch: pytest.MonkeyP
     clock.time = lambda: clock.now
     monkeypatch.setattr(answer_cache, "time", clock)
     remembered = cache.remember(Search())
-    for moment, query in ((0, "seal 1"), (86_399.9, "seal 1"), (86_400, "seal 2")):
+    for moment, query in ((0, "1 of 'seal'"), (86_399.9, "1 of 'seal'"), (86_400, "2 of 'seal'")):
         clock.now = 86_400 * 20_000.0 + moment
         assert remembered("seal").query == query
 
@@ -180,7 +180,7 @@ def test_sizes_are_those_of_what_is_kept(cache: AnswerCache) -> None:
     ((key, kept),) = cache._kept.items()
     assert cache.size_bytes == ENTRY_BYTES + getsizeof(key[1]) + getsizeof(kept)
     # Kept twice, as by two threads that asked at once, it counts once.
-    cache._keep(key, FOUND)
+    cache._keep(key, SearchResponse, FOUND)
     ((_, kept),) = cache._kept.items()
     assert cache.size_bytes == ENTRY_BYTES + getsizeof(key[1]) + getsizeof(kept)
 
