@@ -103,7 +103,7 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
                 if not is_beginning:
                     ends[start] = max(end, ends.get(start, end))
                 elif (word := WORD.match(text, start)) and is_wanted(word[0]):
-                    ends[start] = end = word.end()
+                    ends[start] = end = max(word.end(), ends.get(start, 0))
                 start = lower.find(needle, end)
         end = 0
         return [(start, end := last) for start, last in sorted(ends.items()) if start >= end]

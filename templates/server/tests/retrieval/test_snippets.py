@@ -212,6 +212,13 @@ def test_words_are_marked(query: str, text: str, words: list[str]) -> None:
         assert found and set("".join(found)) <= set("".join(words))
 
 
+def test_the_longest_of_what_begins_at_a_place_is_marked() -> None:
+    # Several, since which of the two is looked for first differs from process to process.
+    for number in range(2, 30):
+        shown = show(f"{number} {number}.7", f"From {number}.7 on, and {number} too.")
+        assert marked(shown) == [f"{number}.7", str(number)]
+
+
 def test_offsets_count_characters() -> None:
     shown = show("lamp", "\U0001f525 A lamp.", title="\U0001f525 Lamps")
     assert marked(shown) == ["lamp"]

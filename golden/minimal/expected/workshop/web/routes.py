@@ -32,11 +32,11 @@ class JsonResponse(Response):
         if not isinstance(content, Record):
             return to_json(content)
         # The bytes of its `to_json()`, without a dictionary for each record.
-        writer = _writer_of(type(content))
-        return writer.dump_json(content, by_alias=True, exclude_defaults=True, warnings=False)
+        adapter = adapter_of(type(content))
+        return adapter.dump_json(content, by_alias=True, exclude_defaults=True, warnings=False)
 
 
-_writer_of: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+adapter_of: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 class StrictRequest(Request):
@@ -82,7 +82,9 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
     return run
 
 
-def search_routes(search: AsyncSearch) -> APIRouter:
+def search_routes(
+    search: AsyncSearch,
+) -> APIRouter:
     """Return POST /search and GET /search."""
     routes = APIRouter(route_class=JsonRoute, tags=["search"])
     fields = SearchParameters.model_fields.items()
