@@ -14,10 +14,10 @@ from small_indexes import Note, rendered_server, write_notes
 
 from foundry.runtime.index.layout import IndexFiles
 from foundry.runtime.index.reader import Index
-from foundry.runtime.retrieval.candidates import Candidates, LaneHits
+from foundry.runtime.retrieval.candidates import Candidates, LaneHits, distance_from
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.encoder import open_encoder
-from foundry.runtime.retrieval.hybrid import complete_lanes, distance_from
+from foundry.runtime.retrieval.hybrid import complete_lanes
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.results import compare_with_terms
 

@@ -200,6 +200,17 @@ class IndexFiles:
                 yield f"{name}: unreadable: {error.strerror}"
 
 
+# [vectors
+def require_vectors(files: IndexFiles) -> dict[str, Any]:
+    """Return what the manifest says of vectors. Raises IndexUnusableError without any."""
+    if files.manifest.dense is None:
+        message = f"{files.layout.root}: has no vectors, and this server needs them"
+        hint = "set embedding.provider and build again, or export again for this index"
+        raise IndexUnusableError(message, hint=hint)
+    return files.manifest.dense
+
+
+# ]
 def resolve_version(directory: Path) -> Path:
     """Return the folder of the version to read: the one CURRENT names, or `directory` itself."""
     current = directory / "CURRENT"

@@ -111,6 +111,15 @@ class VectorLane(Protocol):
 
 # ]
 # [vectors
+def distance_from(mean: Vector, spread: float | None, vector: Vector) -> float | None:
+    """Return by how many spreads the unit `vector` (d,) is less like the mean (d,) than chunks are.
+
+    `spread` is the standard deviation of the products of all chunks' vectors with their mean; None
+    where the distance tells nothing.
+    """
+    return spread and max(0.0, float(np.vecdot(mean - vector, mean)) / spread)
+
+
 class QueryEncoder(Protocol):
     """Embeds queries."""
 

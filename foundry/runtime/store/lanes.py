@@ -10,10 +10,18 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.layout import IndexFiles, Vocabulary, open_array
+from ..index.layout import IndexFiles, Vocabulary, open_array, require_vectors
 from ..index.reader import Index
-from ..retrieval.candidates import Candidates, LaneHits, Mask, QueryEncoder, Scores, stage
-from ..retrieval.hybrid import complete_lanes, distance_from, join_lanes, require_vectors
+from ..retrieval.candidates import (
+    Candidates,
+    LaneHits,
+    Mask,
+    QueryEncoder,
+    Scores,
+    distance_from,
+    stage,
+)
+from ..retrieval.hybrid import complete_lanes, join_lanes
 from ..retrieval.quantising import quantise
 from ..retrieval.results import compare_with_terms
 from ..retrieval.tokens import remember

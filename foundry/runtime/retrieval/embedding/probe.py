@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.layout import IndexFiles
-from ..hybrid import require_vectors
+from ...index.layout import IndexFiles, require_vectors
 from ..settings import IndexUnusableError
 
 PROBE_TOLERANCE = 0.99

@@ -10,14 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workshop.retrieval.candidates import Candidates, LaneHits
-from workshop.retrieval.hybrid import (
-    distance_from,
-    fuse_linear,
-    judge,
-    prefer_named,
-    weights,
-)
+from workshop.retrieval.candidates import Candidates, LaneHits, distance_from
+from workshop.retrieval.hybrid import fuse_linear, judge, prefer_named, weights
 from workshop.retrieval.settings import ConfigurationError
 
 

@@ -22,9 +22,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index.layout import IndexFiles, open_array
+from ..index.layout import IndexFiles, open_array, require_vectors
 from .candidates import Vector, stage
-from .hybrid import require_vectors
 from .settings import IndexUnusableError
 from .spelling import american
 from .tokens import remember

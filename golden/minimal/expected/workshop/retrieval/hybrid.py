@@ -14,15 +14,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..index.layout import IndexFiles
 from ..index.reader import Index
 from .candidates import Candidates, LaneHits, Numbers, Scores, Vector
 from .results import Match, grade, judge_terms
-from .settings import SETTINGS_FILE, ConfigurationError, IndexUnusableError, read_number, reading
+from .settings import SETTINGS_FILE, ConfigurationError, read_number, reading
 from .tokens import HEADING_MARK
 
 # The evidence for a match is its nearness, 0 to 1, and its coverage, 0 to 1, times this weight.
@@ -36,24 +35,6 @@ STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # For a search by meaning alone.
 
 Score = Callable[[Numbers], Scores]
 """Returns the exact scores (m,) in a lane of chunks (m,) that its search has not delivered."""
-
-
-def require_vectors(files: IndexFiles) -> dict[str, Any]:
-    """Return what the manifest says of vectors. Raises IndexUnusableError without any."""
-    if files.manifest.dense is None:
-        message = f"{files.layout.root}: has no vectors, and this server needs them"
-        hint = "set embedding.provider and build again, or export again for this index"
-        raise IndexUnusableError(message, hint=hint)
-    return files.manifest.dense
-
-
-def distance_from(mean: Vector, spread: float | None, vector: Vector) -> float | None:
-    """Return by how many spreads the unit `vector` (d,) is less like the mean (d,) than chunks are.
-
-    `spread` is the standard deviation of the products of all chunks' vectors with their mean; None
-    where the distance tells nothing.
-    """
-    return spread and max(0.0, float(np.vecdot(mean - vector, mean)) / spread)
 
 
 def by_meaning(semantic: LaneHits) -> Candidates:
