@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from foundry.runtime.retrieval.candidates import observers
-from foundry.runtime.retrieval.results import SearchResponse
+from foundry.runtime.retrieval.results import Highlights, SearchResponse
 from foundry.runtime.retrieval.settings import InvalidRequestError
+from foundry.runtime.retrieval.tokens import Tokenizer
 from foundry.runtime.web.answer_cache import ENTRY_BYTES, AnswerCache, is_lasting
 
 answer_cache = sys.modules[AnswerCache.__module__]
@@ -99,13 +100,17 @@ def test_each_index_has_its_own_answers(cache: AnswerCache, serve: Callable[[Ind
 
 
 def test_an_answer_is_of_its_day(cache: AnswerCache, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = SimpleNamespace(now=86_400 * 20_000.0, perf_counter=lambda: 0.0)
+    ticks = itertools.count(0, 0.0025)
+    clock = SimpleNamespace(now=86_400 * 20_000.0, perf_counter=ticks.__next__)
     clock.time = lambda: clock.now
     monkeypatch.setattr(answer_cache, "time", clock)
-    remembered = cache.remember(Search())
+    remembered, times = cache.remember(Search()), []
     for moment, query in ((0, "1 of 'seal'"), (86_399.9, "1 of 'seal'"), (86_400, "2 of 'seal'")):
         clock.now = 86_400 * 20_000.0 + moment
-        assert remembered("seal").query == query
+        found = remembered("seal")
+        assert found.query == query
+        times.append(found.took_ms)
+    assert times == [-1.0, 2.5, -1.0]
 
 
 @pytest.mark.parametrize(
@@ -195,3 +200,50 @@ def test_answers_from_memory_are_counted_as_a_stage(cache: AnswerCache) -> None:
     finally:
         observers.pop()
     assert told == ["answer_cache", "answer_cache"]
+
+
+# [snippets
+def test_snippets_are_made_once_for_what_hits_say(
+    cache: AnswerCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    tokenizer = Tokenizer("english")
+
+    def make(response: Any, given: Tokenizer) -> None:
+        assert given is tokenizer
+        for hit in response.hits:
+            made.append(hit.text)
+            hit.snippet, hit.highlights = f"{hit.text} {len(made)}", Highlights([(0, 2)], [], [[]])
+            hit.snippet_code = ((2, 3),)
+
+    monkeypatch.setattr(answer_cache, "add_snippets", make)
+    first: dict[str, Any] = {
+        "id": "c1",
+        "path": "a.md",
+        "title": "Seal",
+        "section": ["Oil"],
+        "text": "Oil it.",
+    }
+    others: list[dict[str, Any]] = [
+        {},
+        {"id": "c2"},
+        {"path": "b.md"},
+        {"title": "Oil"},
+        {"section": []},
+        {"text": "No."},
+    ]
+    for number, changes in enumerate(others, 1):
+        for _ in range(2):
+            hit = SimpleNamespace(**(first | changes))
+            found: Any = SimpleNamespace(query="oil", hits=[hit])
+            cache.add_snippets(found, tokenizer)
+            assert hit.snippet == f"{hit.text} {number}"
+            assert hit.highlights == Highlights([(0, 2)], [], [[]])
+            assert hit.snippet_code == ((2, 3),)
+    hit = SimpleNamespace(**first)
+    found = SimpleNamespace(query="seal", hits=[hit])
+    cache.add_snippets(found, tokenizer)
+    assert (hit.snippet, len(made)) == ("Oil it. 7", 7)
+
+
+# ]
