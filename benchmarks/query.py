@@ -169,17 +169,28 @@ def peer_running(folder: Path) -> Iterator[tuple[str, int]]:
         process.stderr.close()
 
 
+def connect(address: str) -> http.client.HTTPConnection:
+    """Return a connection to a server."""
+    where = urlsplit(address)
+    return http.client.HTTPConnection(where.hostname or "", where.port, timeout=60)
+
+
+def post_query(connection: http.client.HTTPConnection, query: str) -> bytes:
+    """Return the body of the answer to a query, with the default options."""
+    fields = {"Content-Type": "application/json"}
+    connection.request("POST", "/search", json.dumps({"query": query}), fields)
+    with connection.getresponse() as reply:
+        body = reply.read()
+    assert reply.status == 200, body
+    return body
+
+
 def ask_server(address: str, pid: int, queries: list[str]) -> Figures:
     """Ask a server over one connection, one query after the other, all of them twice."""
-    where = urlsplit(address)
-    connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=60)
+    connection = connect(address)
 
     def search(query: str) -> None:
-        fields = {"Content-Type": "application/json"}
-        connection.request("POST", "/search", json.dumps({"query": query}), fields)
-        with connection.getresponse() as reply:
-            assert reply.status == 200, reply.read()
-            reply.read()
+        post_query(connection, query)
 
     for _ in range(ATTEMPTS):
         try:
@@ -224,7 +235,7 @@ def _told(times: NDArray[np.float64]) -> dict[str, float]:
 def report_servers(project: Path, work: Path, queries: list[str]) -> None:
     """Print rows of both servers, and how many answers each gives for a second of processor."""
     shutil.rmtree(work / "export", ignore_errors=True)
-    export = pipeline.export(project, work / "export", _say_nothing, force=False, trust=False)
+    export = pipeline.export(project, work / "export", say_nothing, force=False, trust=False)
     with running(export, LOG_LEVEL="warning") as (address, pid):
         ours = ask_server(address, pid, queries)
     row("ours over HTTP", "hybrid, snippets", *cells(ours, None))
@@ -241,7 +252,7 @@ def report_servers(project: Path, work: Path, queries: list[str]) -> None:
         print(f"{name} over HTTP: {first:.0f} answers for a second of a core, {again:.0f} repeated")
 
 
-def _say_nothing(_label: str, _text: str) -> None:
+def say_nothing(_label: str, _text: str) -> None:
     """Leave out what an export says, as tables are kept."""
 
 

@@ -8,8 +8,6 @@ places drawn as well. Rates are answers for a second of processor of the server;
 """
 
 import argparse
-import http.client
-import json
 import os
 import random
 import re
@@ -17,12 +15,11 @@ import sys
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from common import machine, row
 from indexed import IndexedCorpus
 from processes import memory_of, scheduled_seconds
-from query import project_of
+from query import connect, post_query, project_of, say_nothing
 from query_log import EACH, SEED, kinds, make_log
 from serve import running
 
@@ -52,7 +49,7 @@ def export(project: Path, place: Path, options: str) -> Path:
     written = file.read_text(encoding="utf-8")
     file.write_text(written + options, encoding="utf-8")
     try:
-        return pipeline.export(project, place, lambda *_: None, force=False, trust=False)
+        return pipeline.export(project, place, say_nothing, force=False, trust=False)
     finally:
         file.write_text(written, encoding="utf-8")
 
@@ -62,19 +59,14 @@ class Asked:
 
     def __init__(self, address: str, pid: int) -> None:
         """Connect."""
-        where = urlsplit(address)
-        self._connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=60)
+        self._connection = connect(address)
         self.pid, self.seconds = pid, 0.0
 
     def search(self, query: str) -> bytes:
         """Return the body of an answer but for the time that it took."""
-        fields = {"Content-Type": "application/json"}
         before = scheduled_seconds(self.pid)
-        self._connection.request("POST", "/search", json.dumps({"query": query}), fields)
-        with self._connection.getresponse() as reply:
-            body = reply.read()
+        body = post_query(self._connection, query)
         self.seconds += scheduled_seconds(self.pid) - before
-        assert reply.status == 200, body
         return _TOOK.sub(b"", body)
 
 

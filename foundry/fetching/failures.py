@@ -8,9 +8,9 @@ from foundry.records.reasons import AnyReason
 class FetchError(Exception):
     """A url that gave no content.
 
-    Such urls are counted by `reason`; `detail` is the rest. `kind` is
-    "refused" where it was not wanted or not allowed, "failed" where it was asked for in vain.
-    `retry_after` are the seconds that the server asks to wait, `status` what it answered.
+    Such urls are counted by `reason`; `detail` is the rest. `kind` is "refused" where the url was
+    not wanted or not allowed, "failed" where it was asked for in vain. `retry_after` are the
+    seconds that the server asks to wait, `status` what it answered.
     """
 
     def __init__(
