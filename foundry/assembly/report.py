@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 
 from foundry.records import Document, Finding, Reading, Skipped
 from foundry.records.reasons import Reason
-from foundry.secrets import find_secrets
+from foundry.records.secrets import find_secrets
 
 DECODING, HIDDEN, SECRET, SCAN = "decoding", "hidden", "secret", "scan"
 UNSURE, UNSEEN = "lines of a picture that may be misread", "pages that are pictures, not read"

@@ -49,11 +49,11 @@ from foundry.indexing.versions import (
     remove_older,
 )
 from foundry.indexing.writer import IndexWriter
-from foundry.key_value import CacheDamagedError
 from foundry.progress import Reporter
 from foundry.runtime.index.layout import Manifest
 from foundry.runtime.retrieval.embedding.probe import DenseManifest
 from foundry.sources import count_fetched, fetch_all
+from foundry.state.key_value import CacheDamagedError
 
 CARRIED = "carried"
 """The folder of what a build leaves for the next."""

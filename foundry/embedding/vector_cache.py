@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.key_value import KeyValueFile
+from foundry.state.key_value import KeyValueFile
 
 Vectors = NDArray[np.float32]
 

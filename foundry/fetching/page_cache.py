@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundry.key_value import KeyValueFile
+from foundry.state.key_value import KeyValueFile
 from foundry.urls import Url
 
 FILE_NAME = "pages.sqlite"

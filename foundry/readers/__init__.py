@@ -18,9 +18,9 @@ from foundry.readers.registry import NAMED_BY_FILE, choose, find_by_kind, find_b
 from foundry.readers.sniffing import binary_kind, document_kind
 from foundry.records import Document, RawDocument, Reading, Skipped
 from foundry.records.reasons import AnyReason, Reason, needs_extra, unsupported
+from foundry.records.secrets import find_secrets
 from foundry.runtime.chat.text import find_sentence_ends
 from foundry.runtime.index.records import GOES_ON
-from foundry.secrets import find_secrets
 
 _WORD = re.compile(r"[^\W_]")
 SCAN = "scan"

@@ -14,9 +14,9 @@ import numpy as np
 
 from foundry.assembly.documents.encoding import decode, decode_signature
 from foundry.assembly.documents.signature import Signature
-from foundry.key_value import CacheDamagedError, KeyValueFile
 from foundry.records import Skipped
 from foundry.records.prepared import PreparedDocument
+from foundry.state.key_value import CacheDamagedError, KeyValueFile
 
 CACHE_NAME = "documents.sqlite"
 Parsed = TypeVar("Parsed")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foundry.errors import BuildError
-from foundry.key_value import CacheDamagedError, KeyValueFile
+from foundry.state.key_value import CacheDamagedError, KeyValueFile
 
 
 def open_file(path: Path, *, is_kept: bool = False, is_strict: bool = False) -> KeyValueFile:
@@ -131,7 +131,7 @@ def test_damage_is_told_where_all_must_be_there(tmp_path: Path) -> None:
 def test_a_locked_file_is_an_error_that_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foundry.key_value.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("foundry.state.key_value.BUSY_SECONDS", 0.01)
     path = tmp_path / "cache"
     file = open_file(path)
     with closing(sqlite3.connect(path)) as other:
