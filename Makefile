@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 LINTERS := lint-types lint-format lint-rules lint-workflows
 
-.PHONY: demo test quick test-tests quick-tests lint $(LINTERS) golden docs site locks clean
+.PHONY: demo test quick coverage test-tests quick-tests lint $(LINTERS) golden docs site locks clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -26,6 +26,10 @@ test-tests:
 
 quick-tests:
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
+
+# Which lines of foundry/ no quick test runs, except in servers and readers that are started anew.
+coverage: .venv/installed
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" --cov --cov-report=term
 
 lint: .venv/installed
 	@$(MAKE) --no-print-directory --jobs $(LINTERS)

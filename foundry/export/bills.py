@@ -2,8 +2,8 @@
 
 sbom.cdx.json is CycloneDX 1.6 (ECMA-424, https://cyclonedx.org/specification/overview/), made from
 the lock and a table of licences alone, so that it is the same on every machine and on every day; it
-has no timestamp and no serial number, which the specification leaves optional. corpus.json lists
-the documents.
+has no timestamp and no serial number, which the specification leaves optional. A package has the
+SHA-256 of each of its wheels, of which an installation takes one. corpus.json lists the documents.
 """
 
 import json
@@ -62,7 +62,7 @@ def format_sbom(
             {"ref": reference, "dependsOn": needed} for reference, needed in depends.items()
         ],
     }
-    return json.dumps(content, indent=2).encode() + b"\n"
+    return json.dumps(content, indent=1).encode() + b"\n"
 
 
 def _component(item: Selection) -> dict[str, Any]:
@@ -73,6 +73,13 @@ def _component(item: Selection) -> dict[str, Any]:
         "name": item.package.name,
         "version": item.package.version,
         "purl": reference,
+        "externalReferences": [
+            {
+                "type": "distribution",
+                "url": f"{item.package.registry}/{item.package.name}/",
+                "hashes": [{"alg": "SHA-256", "content": digest} for digest in item.package.wheels],
+            }
+        ],
     }
     if licence := LICENCES.get(item.package.name):
         component["licenses"] = [{"expression": licence, "acknowledgement": "declared"}]

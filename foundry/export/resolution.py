@@ -35,11 +35,12 @@ class Edge:
 class LockedPackage:
     """A package at one version; `block` is its text in the lock, `wheels` the SHA-256 of each.
 
-    `edges` are its dependencies by extra, "" for those always needed.
+    `edges` are its dependencies by extra, "" for those always needed; `registry` is an address.
     """
 
     name: str
     version: str
+    registry: str
     block: str
     edges: Mapping[str, tuple[Edge, ...]]
     wheels: tuple[str, ...]
@@ -137,6 +138,7 @@ def _read_package(entry: dict[str, Any], block: str) -> LockedPackage:
     return LockedPackage(
         name=entry["name"],
         version=entry["version"],
+        registry=entry["source"]["registry"],
         block=block.rstrip("\n"),
         edges=_edges_of(entry),
         wheels=tuple(

@@ -242,6 +242,23 @@ def test_bill_of_materials_has_what_the_lock_has(tmp_path: Path) -> None:
     assert "timestamp" not in json.dumps(bill)
 
 
+def test_bill_of_materials_has_the_hashes_that_pip_is_given() -> None:
+    selected = select_packages(RESOLUTION, read_asked(PROJECTS[0].encode()))
+    bill = json.loads(format_sbom("acme-docs", "0.1.0", [], selected, "1"))
+    places = {
+        entry["bom-ref"]: (found["type"], found["url"], found["hashes"])
+        for entry in bill["components"]
+        for found in entry["externalReferences"]
+    }
+    kind, url, hashes = next(place for name, place in places.items() if "/uvicorn@" in name)
+    assert (kind, url) == ("distribution", "https://pypi.org/simple/uvicorn/")
+    assert [sorted(one) for one in hashes] == [["alg", "content"]]
+    assert {one["alg"] for _, _, found in places.values() for one in found} == {"SHA-256"}
+    listed = [one["content"] for _, _, found in places.values() for one in found]
+    given = re.findall(r"--hash=sha256:([0-9a-f]{64})", format_requirements(selected).decode())
+    assert sorted(listed) == sorted(given)
+
+
 def declared_licence(package: str) -> str | None:
     """The SPDX expression that an installed package declares; None if there is no telling."""
     metadata = importlib.metadata.metadata(package)
