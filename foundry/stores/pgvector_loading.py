@@ -25,14 +25,14 @@ def load_rows(tables: Tables, rows: Rows, chosen: NDArray[np.int64], first: int)
     halfvec = np.dtype([("shape", ">i2"), ("unused", ">i2"), ("numbers", ">f2", (shape,))])
     vectors = np.zeros(len(chosen), dtype=halfvec)
     vectors["shape"], vectors["numbers"] = shape, content.vectors[chosen]
-    tables.copy("vectors", _binary(numbers.astype(">i8"), vectors, content.scales[chosen]))
+    tables.copy("vectors", binary_rows(numbers.astype(">i8"), vectors, content.scales[chosen]))
     terms, places, counts = rows.postings_of(chosen)
     lengths = rows.lengths[chosen][places].astype(">i4")
     columns = terms.astype(">i8"), numbers[places].astype(">i8"), counts.astype(">i4"), lengths
-    tables.copy("postings", _binary(*columns))
+    tables.copy("postings", binary_rows(*columns))
 
 
-def _binary(*columns: NDArray[Any]) -> bytes:
+def binary_rows(*columns: NDArray[Any]) -> bytes:
     """Return rows of columns (m,), each of one size, as COPY takes them."""
     fields: list[Any] = [("fields", ">i2")]
     for number, column in enumerate(columns):
