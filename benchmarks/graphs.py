@@ -4,17 +4,23 @@ The vectors of a generated corpus (see `synthetic`), as the built-in encoder giv
 into the tables that `foundry publish` makes, in a PostgreSQL that runs here; the graph (HNSW) is
 built by the statement that `publish` uses, and asked by those of a server. All chunks are compared
 beside it, which tells what the graph misses. Times are those of one connection, and of the process
-of PostgreSQL that answers it. With `--partitions` the tables are partitioned by hash.
+of PostgreSQL that answers it. With `--partitions` tables are partitioned by hash; with `--texts`
+the vectors are those of the paragraphs of Markdown files, asked for by spans of their words; with
+`--options` the graph is built with others than those of `publish`.
 """
 
 import argparse
 import json
+import random
+import re
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from typing import LiteralString, cast
 
 import numpy as np
 import psycopg
@@ -23,7 +29,7 @@ from engines import process_of_postgres, running_postgres
 from numpy.typing import NDArray
 from processes import MemoryWatch, memory_of, scheduled_seconds, seconds_of_ended
 from psycopg import sql
-from synthetic import generated_project, queries_of
+from synthetic import QUERIES, SEED, generated_project, queries_of
 
 from foundry.embedding.many_texts import encode_all
 from foundry.embedding.static import MODEL_FOLDER
@@ -53,6 +59,9 @@ SHARES = (10, 1000)
 
 EXACT_QUERIES = 40
 
+MOST_CHARACTERS = 800
+"""Of a chunk of real text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
@@ -79,23 +88,50 @@ class Vectors:
         return np.array(best)
 
 
-def vectors_of(folder: Path, chunks: int) -> Vectors:
-    """The vectors of a generated corpus; kept beside it."""
+def generated_texts(folder: Path, chunks: int) -> tuple[Iterator[str], list[str]]:
+    """The texts of a generated corpus, and its queries."""
     project = generated_project(folder, chunks)
-    kept = project / "vectors.npz"
+    lines = (project / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
+    texts = (json.loads(line)["text"].split("\n\n") for line in lines)
+    return chain.from_iterable(texts), queries_of(project)
+
+
+def texts_of_files(folder: Path) -> tuple[Iterator[str], list[str]]:
+    """The paragraphs of Markdown files, joined up to `MOST_CHARACTERS`, and spans of them."""
+    texts = []
+    for file in sorted(folder.rglob("*.md")):
+        held = ""
+        for paragraph in file.read_text(encoding="utf-8", errors="replace").split("\n\n"):
+            if held and len(held) + len(paragraph) > MOST_CHARACTERS:
+                texts.append(held)
+                held = ""
+            held = f"{held}\n\n{paragraph}".strip()
+        texts += [held] if held else []
+    chooser = random.Random(SEED)
+    queries = []
+    while len(queries) < QUERIES:
+        words = re.findall("[A-Za-z]{2,}", chooser.choice(texts))
+        length = chooser.randint(1, 8)
+        if len(words) >= length:
+            start = chooser.randrange(len(words) - length + 1)
+            queries.append(" ".join(words[start : start + length]))
+    return iter(texts), queries
+
+
+def vectors_of(kept: Path, texts: Callable[[], tuple[Iterator[str], list[str]]]) -> Vectors:
+    """The vectors of texts and of queries, which are kept in a file."""
     if not kept.exists():
         encoder = PieceEncoder.open(MODEL_FOLDER)
-        with (project / "corpus.jsonl").open(encoding="utf-8") as file:
-            texts = chain.from_iterable(json.loads(line)["text"].split("\n\n") for line in file)
-            parts = []
-            while part := [*islice(texts, BLOCK)]:
-                parts.append(quantise(encode_all(encoder, part)))
-        queries, query_scales = quantise(encode_all(encoder, queries_of(project)))
+        passages, queries = texts()
+        parts = []
+        while part := [*islice(passages, BLOCK)]:
+            parts.append(quantise(encode_all(encoder, part)))
+        query_rows, query_scales = quantise(encode_all(encoder, queries))
         np.savez(
             kept,
             rows=np.concatenate([rows for rows, _ in parts]),
             scales=np.concatenate([scales for _, scales in parts]),
-            queries=queries,
+            queries=query_rows,
             query_scales=query_scales,
         )
     with np.load(kept) as found:
@@ -192,7 +228,7 @@ class Searches:
         return np.array([key for key, _ in rows], dtype=np.int64)
 
 
-def report(vectors: Vectors, folder: Path, memory: str, parts: int) -> None:
+def report(vectors: Vectors, folder: Path, memory: str, parts: int, options: str) -> None:
     """Load, build and ask; prints what each takes."""
     nearest = vectors.nearest(COUNT) + 1
     passing = {share: _nearest_of(vectors, share) for share in SHARES}
@@ -215,7 +251,8 @@ def report(vectors: Vectors, folder: Path, memory: str, parts: int) -> None:
         leader = connection.info.backend_pid
         begun, before = time.perf_counter(), scheduled_seconds(leader) + seconds_of_ended(process)
         with MemoryWatch(process) as watch:
-            tables.run(GRAPH)
+            graph = GRAPH.replace(" WHERE", f" WITH ({options}) WHERE") if options else GRAPH
+            tables.run(cast("LiteralString", graph))
         seconds = time.perf_counter() - begun
         used = scheduled_seconds(leader) + seconds_of_ended(process) - before
         size = (
@@ -227,11 +264,11 @@ def report(vectors: Vectors, folder: Path, memory: str, parts: int) -> None:
             for name in (f"vectors_{held.dimensions}", f"graph_{held.dimensions}")
         ]
         print(f"\n{len(vectors.rows):,} chunks, {parts or 'no'} partitions\n")
-        columns = "built with|s|s of a core|MB of vectors|of the graph"
+        columns = "graph|built with|s|s of a core|MB of vectors|of the graph"
         row(*f"{columns}|most MB of memory".split("|"))
-        row(*["---"] * 6)
+        row(*["---"] * 7)
         row(
-            *(memory, f"{seconds:.0f}", f"{used:.0f}"),
+            *(options or "as published", memory, f"{seconds:.0f}", f"{used:.0f}"),
             *(f"{value:,.0f}" for value in sizes),
             f"{watch.most.held:,.0f}",
         )
@@ -266,14 +303,22 @@ def main() -> int:
     """Print tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--chunks", type=int, default=100_000)
+    parser.add_argument("--texts", type=Path, help="a folder of Markdown files instead")
     parser.add_argument("--folder", type=Path, required=True, help="corpora are kept here")
     parser.add_argument("--memory", default="2GB", help="maintenance_work_mem: %(default)s")
     parser.add_argument("--partitions", type=int, default=0)
+    parser.add_argument("--options", default="", help="such as 'm = 32, ef_construction = 128'")
     chosen = parser.parse_args()
     print(machine(), flush=True)
-    vectors = vectors_of(chosen.folder, chosen.chunks)
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    if chosen.texts:
+        kept = chosen.folder / f"vectors-{chosen.texts.name}.npz"
+        vectors = vectors_of(kept, lambda: texts_of_files(chosen.texts))
+    else:
+        kept = chosen.folder / f"vectors-{chosen.chunks}.npz"
+        vectors = vectors_of(kept, lambda: generated_texts(chosen.folder, chosen.chunks))
     with tempfile.TemporaryDirectory(prefix="bench-pg-", dir="/tmp") as place:
-        report(vectors, Path(place), chosen.memory, chosen.partitions)
+        report(vectors, Path(place), chosen.memory, chosen.partitions, chosen.options)
     return 0
 
 
