@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import LiteralString, cast
 
 import numpy as np
 import psycopg
@@ -98,7 +97,7 @@ def generated_texts(folder: Path, chunks: int) -> tuple[Iterator[str], list[str]
 
 def texts_of_files(folder: Path) -> tuple[Iterator[str], list[str]]:
     """The paragraphs of Markdown files, joined up to `MOST_CHARACTERS`, and spans of them."""
-    texts = []
+    texts: list[str] = []
     for file in sorted(folder.rglob("*.md")):
         held = ""
         for paragraph in file.read_text(encoding="utf-8", errors="replace").split("\n\n"):
@@ -108,7 +107,7 @@ def texts_of_files(folder: Path) -> tuple[Iterator[str], list[str]]:
             held = f"{held}\n\n{paragraph}".strip()
         texts += [held] if held else []
     chooser = random.Random(SEED)
-    queries = []
+    queries: list[str] = []
     while len(queries) < QUERIES:
         words = re.findall("[A-Za-z]{2,}", chooser.choice(texts))
         length = chooser.randint(1, 8)
@@ -252,7 +251,7 @@ def report(vectors: Vectors, folder: Path, memory: str, parts: int, options: str
         begun, before = time.perf_counter(), scheduled_seconds(leader) + seconds_of_ended(process)
         with MemoryWatch(process) as watch:
             graph = GRAPH.replace(" WHERE", f" WITH ({options}) WHERE") if options else GRAPH
-            tables.run(cast("LiteralString", graph))
+            tables.run(graph)
         seconds = time.perf_counter() - begun
         used = scheduled_seconds(leader) + seconds_of_ended(process) - before
         size = (
