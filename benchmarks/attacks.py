@@ -51,9 +51,6 @@ HEAD_BYTES = 65_000
 FILTER_VALUES_OF_GET = 4_900
 """Values that nearly fill a head, of which a server takes little more than HEAD_BYTES."""
 
-READ_BYTES = 31_000
-"""A slow reader stops after this many bytes."""
-
 PROBE_PAUSE_SECONDS = 0.02
 SETTLE_SECONDS = 1.0
 TIMEOUT_SECONDS = 60
@@ -186,38 +183,6 @@ def _compact(value: object) -> bytes:
     body = json.dumps(value, separators=(",", ":")).encode()
     assert len(body) <= BODY_BYTES, len(body)
     return body
-
-
-def slow_readers(count: int) -> Attack:
-    """Clients of /llms-full.txt who stop reading."""
-
-    def run(server: Server) -> Answers:
-        answers = Answers()
-        lock = threading.Lock()
-        end = time.monotonic() + server.seconds
-
-        def read() -> None:
-            with closing(_stingy(server)) as connection:
-                connection.sendall(b"GET /llms-full.txt HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                found = 0
-                status = ""
-                while found < READ_BYTES and (piece := connection.recv(READ_BYTES - found)):
-                    status = status or piece[9:12].decode()
-                    found += len(piece)
-                    if status != "200":
-                        break
-                with lock:
-                    answers[status] += 1
-                time.sleep(max(0.0, end - time.monotonic()))
-
-        threads = [threading.Thread(target=read) for _ in range(count)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return answers
-
-    return Attack(f"{count} slow readers of /llms-full.txt", run, may_refuse=False)
 
 
 def unread_answers() -> Attack:
@@ -359,9 +324,6 @@ def warm_server(
         server = Server(address, queries, seconds)
         touch_mcp(address)
         flood(server, map(search_request, queries), None)
-        with closing(server.connect()) as connection:
-            for _ in range(2):
-                ask(connection, Request("GET", "/llms-full.txt"))
         time.sleep(SETTLE_SECONDS)
         yield server, pid
 
@@ -448,8 +410,6 @@ def main() -> int:
         attacks = [
             *hostile_attacks(queries),
             *filter_attacks(),
-            slow_readers(8),
-            slow_readers(40),
             unique_queries(chosen.queries),
             unread_answers(),
         ]

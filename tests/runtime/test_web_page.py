@@ -26,7 +26,7 @@ from foundry.features.interfaces import pages_of
 from foundry.indexing.versions import open_index
 from foundry.records import Place
 from foundry.rendering.copying import copy_pages
-from foundry.runtime.index.documents import DocumentRecord, Documents, join_chunks
+from foundry.runtime.index.documents import Documents, join_chunks
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import FilterColumns
@@ -447,7 +447,6 @@ def test_llms_txt_lists_documents_whatever_their_titles(client: TestClient) -> N
         "https://notes.example/d/guide%2Fa%20b.md.md",
         "https://notes.example/d/....md",
         "https://notes.example/d/plain.md",
-        "https://notes.example/llms-full.txt",
         "https://notes.example/openapi.json",
     ]
 
@@ -459,39 +458,6 @@ def test_llms_txt_is_capped(client: TestClient, monkeypatch: pytest.MonkeyPatch)
     assert "2 more: `GET https://notes.example/documents?offset=1`" in text
 
 
-def test_llms_full_has_every_text_up_to_its_limit(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = client.get("/llms-full.txt").text
-    for record in RECORDS:
-        assert " ".join(record["text"].split()) in " ".join(text.split())
-    monkeypatch.setattr(web_page, "MAX_LISTED", 1)
-    text = client.get("/llms-full.txt").text
-    assert "Paragraph 39" in text
-    assert "Three dots" not in text
-    assert "2 more: `GET https://notes.example/documents?offset=1`" in text
-
-
-def test_llms_full_reads_each_document_when_it_is_due(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps: list[str] = []
-    read, chunks_of = Documents.read, Documents.chunks_of
-
-    def noted_read(self: Documents, number: int) -> DocumentRecord:
-        steps.append("read")
-        return read(self, number)
-
-    def noted_chunks(self: Documents, document: DocumentRecord) -> Iterator[ChunkRecord]:
-        steps.append("chunks")
-        return chunks_of(self, document)
-
-    monkeypatch.setattr(Documents, "read", noted_read)
-    monkeypatch.setattr(Documents, "chunks_of", noted_chunks)
-    assert client.get("/llms-full.txt").status_code == 200
-    assert steps == ["read", "chunks"] * len(RECORDS)
-
-
 def test_pages_are_open_and_data_is_not(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -500,10 +466,10 @@ def test_pages_are_open_and_data_is_not(
     for path in ("/", "/chat", "/docs", "/d/plain", "/d/nowhere"):
         assert client.get(path, headers=BROWSER).status_code == 200
     paths = ("/about", "/chunks?document=plain", "/d/plain", "/d/plain.md", "/llms.txt")
-    for path in (*paths, "/llms-full.txt", "/openapi.json", "/d/nowhere", "/nowhere"):
+    for path in (*paths, "/openapi.json", "/d/nowhere", "/nowhere"):
         for accept in ("*/*", "text/markdown", "text/html, text/markdown", "application/json"):
             assert client.get(path, headers={"Accept": accept}).status_code == 401
-    for path in ("/about", "/chunks?document=plain", "/llms.txt", "/llms-full.txt"):
+    for path in ("/about", "/chunks?document=plain", "/llms.txt"):
         assert client.get(path, headers=BROWSER).status_code == 401
     assert client.get("/d/plain", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
     for path in ("/", "/d/plain"):
