@@ -148,7 +148,7 @@ def serve_stdio(search: Callable[..., SearchResponse], version: str) -> None:
         raise ServerError("standard input or output is closed; an MCP client opens both")
     output = os.dup(1)
     os.dup2(2 if sys.stderr else os.open(os.devnull, os.O_WRONLY), 1)
-    with loading("mcp"):
+    with loading():
         from mcp.server.stdio import stdio_server
 
         from .server import create_server

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from importlib import import_module
 
 from ..retrieval.settings import ConfigurationError, ServerError
 
@@ -25,8 +24,8 @@ _encode = json.JSONEncoder(default=str, separators=(",", ":")).encode
 
 
 @contextmanager
-def loading(library: str | None = None) -> Iterator[None]:
-    """Load modules and an index, in the main thread of a command, and first a `library`.
+def loading() -> Iterator[None]:
+    """Load modules and an index, in the main thread of a command.
 
     SIGINT ends the process, since a KeyboardInterrupt during an import may become another error.
     The garbage collector ignores what was loaded, so that workers keep sharing its memory.
@@ -36,12 +35,6 @@ def loading(library: str | None = None) -> Iterator[None]:
     handler = signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))
     gc.disable()
     try:
-        if library is not None:
-            # Its models are built when first used, as few are. An owner's own still fail at once.
-            config = import_module("pydantic").BaseModel.model_config
-            config["defer_build"] = True
-            import_module(library)
-            config["defer_build"] = False
         yield
     finally:
         gc.freeze()

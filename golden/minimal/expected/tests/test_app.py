@@ -76,7 +76,6 @@ def test_openapi_names_every_endpoint(client: TestClient) -> None:
         "/chunks",
         "/d/{document_id}",
         "/llms.txt",
-        "/llms-full.txt",
     }
 
 

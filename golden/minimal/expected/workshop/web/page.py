@@ -124,7 +124,14 @@ def page_routes(*, chat: bool = False) -> APIRouter:
             return await page.response()
         documents = current_index().part(Documents)
         record = require_document(documents, document_id, document_id.removesuffix(".md"))
-        return _stream(join_chunks(documents.chunks_of(record)))
+        pieces = join_chunks(documents.chunks_of(record))
+
+        def blocks() -> Iterator[str]:
+            while block := list(islice(pieces, PIECES_PER_BLOCK)):
+                yield "".join(block)
+            yield "\n"
+
+        return StreamingResponse(blocks(), media_type=MARKDOWN, headers={"Vary": "Accept"})
 
     @routes.get("/about", include_in_schema=False)
     async def about() -> JsonResponse:
@@ -190,21 +197,6 @@ def llms() -> Response:
     return Response("".join(_overview(current_index())), media_type=MARKDOWN)
 
 
-@agent_routes.get("/llms-full.txt")
-def llms_full() -> Response:
-    """Return the texts of the documents as one in Markdown, of the first 1,000."""
-    return _stream(_everything(current_index()))
-
-
-def _stream(pieces: Iterator[str]) -> Response:
-    def blocks() -> Iterator[str]:
-        while block := list(islice(pieces, PIECES_PER_BLOCK)):
-            yield "".join(block)
-        yield "\n"
-
-    return StreamingResponse(blocks(), media_type=MARKDOWN, headers={"Vary": "Accept"})
-
-
 def _overview(index: Index) -> Iterator[str]:
     chosen, address, documents = settings(), public_url(), index.part(Documents)
     about = f"> {_line(chosen.description)}\n\n" if chosen.description.strip() else ""
@@ -217,28 +209,9 @@ def _overview(index: Index) -> Iterator[str]:
     for record in documents.page(0, MAX_LISTED):
         where = f": {_line(record.path)}" if record.path != record.title else ""
         yield f"- [{_line(record.title)}]({address}{record_path(record)}.md){where}\n"
-    yield (
-        f"{_rest(index)}\n## Optional\n\n"
-        f"- [All documents]({address}/llms-full.txt): their texts, one after the other\n"
-        f"- [OpenAPI document]({address}/openapi.json): every endpoint of this server\n"
-    )
-
-
-def _everything(index: Index) -> Iterator[str]:
-    documents = index.part(Documents)
-    yield f"# {_line(settings().title)}\n"
-    for record in documents.page(0, MAX_LISTED):
-        url = f"Url: {_line(record.url)}\n" if record.url else ""
-        yield f"\n---\n\nTitle: {_line(record.title)}\nPath: {_line(record.path)}\n{url}\n"
-        yield from join_chunks(documents.chunks_of(record))
-        yield "\n"
-    yield _rest(index)
-
-
-def _rest(index: Index) -> str:
     if (rest := index.document_count - MAX_LISTED) > 0:
-        return f"\n{rest} more: `GET {public_url()}/documents?offset={MAX_LISTED}`.\n"
-    return ""
+        yield f"\n{rest} more: `GET {address}/documents?offset={MAX_LISTED}`.\n"
+    yield f"\n## Optional\n\n- [OpenAPI document]({address}/openapi.json): every endpoint\n"
 
 
 def _line(text: str) -> str:
