@@ -33,8 +33,36 @@ LINKS = 2 * 32 * 4
 POSTING_DISK, POSTING_MEMORY = 8, 12
 """A term of a sparse vector in Qdrant: number and weight; in its index the next maximum too."""
 
+PAYLOAD = 200
+"""Bytes of a point for what filters ask for, with its indexes; assumed, as PostgreSQL has 225."""
+
 VECTORS = {"float32": 4.0, "int8 in memory": 1.0, "one bit in memory": 0.125}
 """Bytes of a dimension that are held in memory; the original is on disk."""
+
+POSTGRES_BYTES = {
+    "postings, with their indexes": 4_517,
+    "vectors": 612,
+    "chunks, with what filters ask for": 225,
+    "graph of vectors": 832,
+}
+"""A chunk in PostgreSQL: the first three of 100,000 generated chunks as `foundry publish` leaves
+them (`pg_relation_size`), the graph of a million (`graphs.py`)."""
+
+GRAPH_SEARCH, EXACT_SEARCH = 3.0, 1_388.0
+"""Milliseconds of a core for a search by vectors in PostgreSQL among a million generated chunks:
+by the graph (200 deep), and comparing all (`graphs.py`)."""
+
+GRAPH_RECALL, REAL_GRAPH_RECALL = 0.862, 0.956
+"""Of the nearest ten of a million generated chunks, and of 62,557 of real text (`graphs.py`)."""
+
+GRAPH_BUILD = 302.0
+"""Seconds of a core for the graph of a million chunks in PostgreSQL (`graphs.py`)."""
+
+REAL_SEARCH = ((1e6, 12.93), (2e6, 22.94))
+"""Milliseconds of a core of the dense lane among so many vectors of real text (`depth.py`)."""
+
+LARGE = 10_000_000
+"""Chunks for which one large machine is compared."""
 
 NODES = (1, 4, 16)
 MODEL_SECONDS = 0.030
@@ -85,24 +113,63 @@ def print_machines(found: Found, size: int) -> None:
     print(f"\nA median of {limit} is reached at {most:.1f} million chunks of generated text.")
 
 
+def print_comparison(found: Found, size: int) -> None:
+    """What `LARGE` chunks need on one machine: in the embedded index, and in PostgreSQL."""
+    each = _bytes_of(found)
+    lanes, index = each["vectors"] + each["postings"], sum(each.values())
+    (few, fast), (many, slow) = REAL_SEARCH
+    real = slow + (LARGE - many) * (slow - fast) / (many - few)
+    generated = _slope(found, size) * LARGE / 1e6
+    rows = sum(POSTGRES_BYTES.values())
+    graph = POSTGRES_BYTES["graph of vectors"] + POSTGRES_BYTES["vectors"]
+    columns = "search|memory|disk|while all is replaced|ms of a core|a second and core|recall"
+    row(*f"{columns}|what is measured".split("|"))
+    row(*["---"] * 8)
+    million = "a million chunks: all but disk while all is replaced"
+    for name, memory, disk, milliseconds, recall, measured in (
+        ("embedded, generated text, hybrid", lanes, index, generated, ".99", million),
+        ("embedded, real text, dense lane", lanes, index, real, ".99", "two million vectors: ms"),
+        (
+            "PostgreSQL by its graph, vectors alone",
+            *(graph, rows, GRAPH_SEARCH),
+            f"{GRAPH_RECALL} at a million, {REAL_GRAPH_RECALL} of real text",
+            "a million vectors: ms, taken to grow no more; 100,000 chunks: disk",
+        ),
+        (
+            "PostgreSQL, all compared, vectors alone",
+            *(POSTGRES_BYTES["vectors"], rows, EXACT_SEARCH * LARGE / 1e6, "1"),
+            "a million vectors: ms; 100,000 chunks: disk",
+        ),
+    ):
+        row(
+            *(name, _gigabytes(memory * LARGE), _gigabytes(disk * LARGE)),
+            _gigabytes(2 * disk * LARGE),
+            *(f"{milliseconds:,.0f}", f"{1000 / milliseconds:,.1f}", recall, measured),
+        )
+    hours = GRAPH_BUILD * LARGE / 1e6 / 3600
+    print(f"\nThe graph of {LARGE:,} chunks takes {hours:.1f} h of a core to build.")
+
+
 def print_engine(found: Found) -> None:
     """Memory, disk, nodes and shards of Qdrant."""
     postings = _postings(found)
     each = _bytes_of(found)
     columns = "chunks|vectors|bytes a chunk in memory|memory, all replicas|disk, all replicas"
-    row(*f"{columns}|nodes and shards|chunks a shard|records on each server".split("|"))
-    row(*["---"] * 8)
+    columns += "|disk while all is replaced|nodes and shards|chunks a shard"
+    row(*f"{columns}|records on each server".split("|"))
+    row(*["---"] * 9)
     records = sum(value for name, value in each.items() if name not in ("vectors", "postings"))
     for size in SIZES:
         for name, width in VECTORS.items():
             held = HEADROOM * width * DIMENSIONS + LINKS + postings * POSTING_MEMORY
             kept = DIMENSIONS * (4 + (width if width < 4 else 0)) + LINKS
-            kept += postings * (POSTING_DISK + POSTING_MEMORY)
+            kept += postings * (POSTING_DISK + POSTING_MEMORY) + PAYLOAD
             memory = size * held * REPLICAS
             nodes = max(REPLICAS, math.ceil(memory / (NODE_GIGABYTES * 1e9 * USABLE)))
             row(
                 *(f"{size / 1e6:,.0f} M", name, f"{held:,.0f}", _gigabytes(memory)),
-                *(_gigabytes(size * kept * REPLICAS), nodes, f"{size / nodes / 1e6:.1f} M"),
+                *(_gigabytes(times * size * kept * REPLICAS) for times in (1, 2)),
+                *(nodes, f"{size / nodes / 1e6:.1f} M"),
                 _gigabytes(size * records),
             )
 
@@ -167,6 +234,8 @@ def main() -> int:
     print_constants(found, size)
     print()
     print_machines(found, size)
+    print()
+    print_comparison(found, size)
     print()
     print_engine(found)
     print()

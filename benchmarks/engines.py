@@ -7,6 +7,7 @@ compared with those that the index itself gives.
 """
 
 import argparse
+import json
 import os
 import socket
 import sys
@@ -22,7 +23,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from common import load_server, machine, row
 from latency import ask_all
-from synthetic import built_project, queries_of
+from processes import scheduled_seconds, seconds_of_ended
+from synthetic import built_project, generated_project, queries_of
 
 from foundry.progress import Reporter
 from foundry.runtime.index.layout import resolve_version
@@ -91,6 +93,20 @@ def process_of_postgres(folder: Path) -> int:
     return int((folder / "postmaster.pid").read_text(encoding="utf-8").split()[0])
 
 
+def processor_of(process: int) -> float:
+    """Seconds of a core that all processes of a PostgreSQL have taken so far."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()
+    return seconds_of_ended(process) + sum(scheduled_seconds(int(child)) for child in children)
+
+
+def choose_store(project: Path, **options: object) -> None:
+    """Write these options as the table [store], or take it away."""
+    config = project / "foundry.toml"
+    written, _, _ = config.read_text(encoding="utf-8").partition("\n[store]\n")
+    lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in options.items())
+    config.write_text(f"{written}\n[store]\n{lines}" if options else written, encoding="utf-8")
+
+
 def same_results(stored: Any, embedded: Any, queries: list[str]) -> tuple[int, float]:
     """Return how many queries have the same hits in order, and the largest difference in score."""
     same, largest = 0, 0.0
@@ -104,26 +120,30 @@ def same_results(stored: Any, embedded: Any, queries: list[str]) -> tuple[int, f
 
 def report(folder: Path, chunks: int, delay: float, exact: bool) -> None:
     """Publish one corpus, and print a table."""
+    project = generated_project(folder, chunks)
+    # An index for PostgreSQL has counts of terms.
+    choose_store(project, engine="pgvector", name=NAME, exact=exact)
     project = built_project(folder, chunks)
     queries = queries_of(project)
     with (
         tempfile.TemporaryDirectory(prefix="bench-pg-", dir="/tmp") as place,
-        running_postgres(Path(place)) as address,
+        running_postgres(Path(place), {"maintenance_work_mem": "1GB"}) as address,
     ):
+        process = process_of_postgres(Path(place))
         os.environ["DATABASE_URL"] = address
         content = Content.open(resolve_version(project / ".foundry" / "index"))
         settings = StoreSettings(NAME, exact, 60.0)
         publish(content, settings, Reporter(quiet=True), PublishOptions())
         relay = Relay(f"{parse_qs(urlsplit(address).query)['host'][0]}/.s.PGSQL.5432")
         os.environ["DATABASE_URL"] = f"postgresql://postgres@127.0.0.1:{relay.port}/postgres"
-        more = f'[store]\nengine = "pgvector"\nname = "{NAME}"\nexact = {str(exact).lower()}\n'
-        stored = load_server(project, "benchmark_stored", more)
+        stored = load_server(project, "benchmark_stored")
         print(f"\n{chunks:,} chunks, {'all compared' if exact else 'by the graph'}\n")
-        row("mode", "added ms", "p50 ms", "p95", "p99", "exchanges a search")
-        row(*["---"] * 6)
+        columns = "mode|added ms|p50 ms|p95|p99|exchanges a search|processor here, ms|in PostgreSQL"
+        row(*columns.split("|"))
+        row(*["---"] * 8)
         for relay.delay in (0.0, delay / 1000):
             for mode in MODES:
-                before = relay.exchanges
+                before, used = relay.exchanges, processor_of(process)
                 asked = 0
 
                 def ask(query: str, mode: str = mode) -> None:
@@ -133,9 +153,14 @@ def report(folder: Path, chunks: int, delay: float, exact: bool) -> None:
 
                 found = ask_all(ask, queries)
                 exchanges = (relay.exchanges - before) / asked
+                used = (processor_of(process) - used) / asked
                 times = (f"{found[key]:.2f}" for key in ("p50", "p95", "p99"))
-                row(mode, f"{relay.delay * 1000:g}", *times, f"{exchanges:.2f}")
+                row(
+                    *(mode, f"{relay.delay * 1000:g}", *times, f"{exchanges:.2f}"),
+                    *(f"{found['cpu']:.1f}", f"{used * 1000:.1f}"),
+                )
         relay.delay = 0.0
+        choose_store(project)
         same, largest = same_results(stored, load_server(project, "benchmark_embedded"), queries)
         print(f"\n{same} of {len(queries)} queries as the index; scores differ by {largest:.1e}")
         stored.load.__self__.current().dense_lane.store.engine.close()

@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from common import build, machine, row
-from engines import NAME, process_of_postgres, running_postgres
+from engines import NAME, choose_store, process_of_postgres, running_postgres
 from processes import seconds_of_ended
 from synthetic import generated_project
 
@@ -76,9 +76,7 @@ def change(project: Path, share: str, edition: int) -> None:
 def report(folder: Path, chunks: int, *, exact: bool) -> None:
     """Print the rows of one corpus."""
     project = generated_project(folder, chunks)
-    config = project / "foundry.toml"
-    if "[store]" not in (written := config.read_text(encoding="utf-8")):
-        config.write_text(f'{written}\n[store]\nengine = "pgvector"\n', encoding="utf-8")
+    choose_store(project, engine="pgvector")
     with (
         tempfile.TemporaryDirectory(prefix="bench-pg-", dir="/tmp") as place,
         running_postgres(Path(place)) as address,

@@ -129,6 +129,18 @@ def test_tables_can_be_partitioned_by_hash(place: Place, indexes: tuple[Path, Pa
     assert place.query(used)[0][1] == PARTS
 
 
+def test_a_graph_of_other_options_is_kept(place: Place, indexes: tuple[Path, Path]) -> None:
+    place.publish(indexes[0], exact=False)
+    (block,) = re.findall(r"(?ms)^```sql\n(DROP INDEX .*?)^```$", PAGE.read_text(encoding="utf-8"))
+    place.query(block.replace("handbook", "{0}"))
+    place.publish(indexes[1], exact=False)
+    graphs = (
+        "SELECT relname, reloptions FROM pg_class WHERE relname ~ 'graph|vector_idx'"
+        " AND relkind = 'i' AND relnamespace = '{}'::regnamespace"
+    )
+    assert place.query(graphs) == [("graph_256", ["m=32", "ef_construction=128"])]
+
+
 def wait_for_replica(place: Place, follower: Place) -> None:
     """Wait until what has been written is there too."""
     ((written,),) = place.query("SELECT pg_current_wal_lsn()")
