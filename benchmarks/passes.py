@@ -23,6 +23,7 @@ from synthetic import CHUNKS_OF_DOCUMENT, built_project
 
 from foundry.assembly import run
 from foundry.indexing import behind, files, writer
+from foundry.indexing.carried import Previous
 from foundry.indexing.dense import vectors
 from foundry.indexing.queries import builder
 
@@ -30,7 +31,7 @@ PASSES: dict[str, tuple[tuple[Any, str], ...]] = {
     "look at the sources": ((run, "survey"),),
     "read those that changed": ((run._Build, "_collect"),),
     "check the index before": ((run, "intact_manifest"),),
-    "open the index before": ((run.Previous, "open"),),
+    "open the index before": ((Previous, "open"),),
     "decide what to take over": ((run, "add_documents"),),
     "copy records and vectors": ((writer.IndexWriter, "carry"), (writer.IndexWriter, "add")),
     "merge and write postings": ((writer.IndexWriter, "_write_postings"),),
