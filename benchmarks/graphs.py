@@ -164,7 +164,7 @@ def load(tables: Tables, vectors: Vectors) -> VersionRows:
         values["shape"], values["numbers"] = shape, vectors.rows[part]
         tables.copy("vectors", binary_rows(numbers.astype(">i8"), values, vectors.scales[part]))
     tables.run(
-        "INSERT INTO {chunks} SELECT row, row, 0, NULL,"
+        "INSERT INTO {chunks} (row, key, code, modified, marks, paths) SELECT row, row, 0, NULL,"
         " ARRAY(SELECT 'every ' || share FROM unnest(%(shares)s) AS share"
         " WHERE row %% share = 0)::bytea[], '{{}}' FROM generate_series(1, %(last)s) AS row",
         values={"last": len(vectors.rows), "shares": [*SHARES]},
