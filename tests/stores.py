@@ -78,7 +78,7 @@ def running_replica(address: str) -> Iterator[str]:
             )
             # What belongs to the other one: its socket, and the processes that use it.
             for left in (".handle_pids.json", ".s.PGSQL.5432.lock"):
-                (server.pgdata / left).unlink()
+                (server.pgdata / left).unlink(missing_ok=True)
             server.start()
             try:
                 yield server.get_uri()
