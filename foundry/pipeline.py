@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from foundry.inspection.index import Selection
     from foundry.inspection.survey import Survey
     from foundry.progress import Reporter
-    from foundry.runtime.retrieval.settings import ServerError
+    from foundry.runtime.errors import ServerError
     from foundry.stores.request import Publication, PublishOptions
 
 Warn = Callable[[str, str], object]

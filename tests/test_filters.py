@@ -17,9 +17,9 @@ from foundry.indexing.keyword.names import chunk_names
 from foundry.indexing.keyword.terms import TermCounter
 from foundry.indexing.versions import open_index
 from foundry.records.prepared import unpack
+from foundry.runtime.errors import InvalidRequestError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import FilterColumns, parse_filters, read_pairs
-from foundry.runtime.retrieval.settings import InvalidRequestError
 from foundry.runtime.retrieval.tokens import Tokenizer
 
 pytestmark = pytest.mark.usefixtures("forked_servers")

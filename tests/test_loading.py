@@ -123,6 +123,13 @@ def test_library_loads_when_it_is_used_and_leaves_the_process_as_it_is(export: P
     }
 
 
+def test_an_index_is_opened_whatever_was_imported_before(export: Path) -> None:
+    code = "from notes.index.reader import load; print(load(verify=False).chunk_count)"
+    command = [sys.executable, "-B", "-c", code]
+    done = subprocess.run(command, cwd=export, capture_output=True, check=True, text=True)
+    assert done.stdout == "1\n"
+
+
 @pytest.mark.parametrize(
     ("shell", "heeded", "threads"),
     [("", True, "1"), ("trap '' INT; export OPENBLAS_NUM_THREADS=2;", False, "2")],

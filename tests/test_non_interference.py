@@ -444,7 +444,7 @@ def test_an_index_that_lacks_what_scores_are_computed_from_is_not_served(
 ) -> None:
     package, *_ = server
     importlib.import_module(f"{package.__name__}.app").create_app()
-    problems = importlib.import_module(f"{package.__name__}.retrieval.settings")
+    problems = importlib.import_module(f"{package.__name__}.errors")
     index = write_documents(tmp_path / "v", [make_document(0, Note("Pump", ("oil",)))])
     with pytest.raises(problems.IndexUnusableError, match=r"postings\.counts\.npy"):
         package.load(index)

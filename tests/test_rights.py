@@ -377,7 +377,7 @@ def test_a_file_of_hashes_and_impossible_tokens(
     server: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rights = importlib.import_module(f"{server.__name__}.web.rights")
-    errors = importlib.import_module(f"{server.__name__}.retrieval.settings")
+    errors = importlib.import_module(f"{server.__name__}.errors")
     monkeypatch.delenv("ACCESS_TOKENS")
     file = tmp_path / "tokens"
     file.write_text(f"# of the sales team\n\n sales = {digest('some token').upper()}\n")

@@ -26,10 +26,10 @@ from systems import need_namespaces
 from waiting import wait_until
 
 from foundry.indexing.versions import open_index
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.layout import HASHED_AT_ONCE_BYTES, IndexFiles, manifest_bytes
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
-from foundry.runtime.retrieval.settings import IndexUnusableError
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
 
@@ -376,7 +376,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 index = Path(sys.argv[2])
 from notes import load, search_hybrid
-from notes.retrieval.settings import IndexUnusableError
+from notes.errors import IndexUnusableError
 from notes.index.reader import served
 
 def wait_until_verified():

@@ -213,7 +213,7 @@ def test_filters_of_this_index_are_described_and_others_refused(
     )
     assert client.get("/search", params={"q": "pump", "filter": "team"}).status_code == 422
 
-    errors = importlib.import_module(f"{server.__name__}.retrieval.settings")
+    errors = importlib.import_module(f"{server.__name__}.errors")
     chosen = {"colour": "red"}
     with pytest.raises(errors.InvalidRequestError, match="unknown filter 'colour'"):
         server.search_hybrid("pump", filters=chosen)

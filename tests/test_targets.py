@@ -26,7 +26,8 @@ from foundry.errors import RenderError
 from foundry.features.providers import PROVIDERS
 from foundry.rendering.formatting import parse_back
 from foundry.rendering.plan import plan_server
-from foundry.runtime.retrieval.settings import ConfigurationError, settings
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.retrieval.settings import settings
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
 

@@ -528,7 +528,7 @@ package, root, seed, most = sys.argv[1:5]
 server = __import__(package)
 from importlib import import_module
 Documents = import_module(package + ".index.documents").Documents
-ServerError = import_module(package + ".retrieval.settings").ServerError
+ServerError = import_module(package + ".errors").ServerError
 # Nothing is hashed, so that searches meet the damage.
 import_module(package + ".index.layout").HASHED_AT_ONCE_BYTES = -1
 generator = random.Random(int(seed))

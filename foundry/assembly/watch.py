@@ -13,7 +13,7 @@ from foundry.config.extras import require
 from foundry.config.project import load_config
 from foundry.config.sources import CONFIG_NAME, FolderSource, RecordsSource, Source
 from foundry.errors import BusyError, FoundryError
-from foundry.runtime.retrieval.settings import ServerError
+from foundry.runtime.errors import ServerError
 from foundry.sources.ignoring import concerns_any, enters_folders
 from foundry.state.folder import STATE
 

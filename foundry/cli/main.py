@@ -19,7 +19,7 @@ from foundry.cli.inspection import doctor, inspect
 from foundry.cli.options import complain, flag, warn
 from foundry.cli.serving import serve
 from foundry.errors import FoundryError
-from foundry.runtime.retrieval.settings import ConfigurationError, InvalidRequestError, ServerError
+from foundry.runtime.errors import ConfigurationError, InvalidRequestError, ServerError
 
 EXIT_CODES = """\b
 Exit codes:

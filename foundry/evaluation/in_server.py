@@ -34,7 +34,7 @@ KEPT_HITS = 10
 def main() -> None:
     """Do the job; a server that cannot be asked is reported by its own message."""
     job = json.loads(Path(sys.argv[1]).read_bytes())
-    errors = import_module(f"{job['package']}.retrieval.settings")
+    errors = import_module(f"{job['package']}.errors")
     try:
         report = ask_server(**job)
     except errors.ServerError as error:

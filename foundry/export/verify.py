@@ -16,8 +16,8 @@ from foundry.errors import FoundryError, VerificationError
 from foundry.export.checksums import UNLISTED, compare, is_owners
 from foundry.export.existing import RECORDS, examine
 from foundry.export.package_files import find_broken
+from foundry.runtime.errors import ServerError
 from foundry.runtime.index.layout import Manifest
-from foundry.runtime.retrieval.settings import ServerError
 from foundry.serving.running import find_unanswered, find_unimportable, run_server
 
 _HINT = (

@@ -22,8 +22,8 @@ from foundry.errors import DISTRIBUTION, FoundryError, install_command
 from foundry.features.providers import PROVIDERS
 from foundry.files import templates_folder
 from foundry.indexing.versions import built_index, index_folder, open_index
+from foundry.runtime.errors import ServerError
 from foundry.runtime.retrieval.encoder import PieceEncoder
-from foundry.runtime.retrieval.settings import ServerError
 from foundry.terminal import count_of
 
 LITTLE_SPACE_BYTES = 1_000_000_000

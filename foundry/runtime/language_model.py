@@ -1,7 +1,4 @@
-"""Asks a language model at any endpoint that streams OpenAI's chat completions.
-
-The environment names the endpoint and the model, and limits what their use may cost.
-"""
+"""Asks a language model, which LLM_* name and limit, where OpenAI's completions are streamed."""
 
 import asyncio
 import json
@@ -20,7 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from .retrieval.settings import ADDRESS, API_KEY, ConfigurationError
+from .errors import ConfigurationError
+from .retrieval.settings import ADDRESS, API_KEY
 
 if TYPE_CHECKING:
     import httpx2

@@ -21,8 +21,8 @@ from foundry.features.operation import Reloading
 from foundry.indexing.versions import built_index, index_folder
 from foundry.rendering.plan import plan_key
 from foundry.rendering.query_encoder import choose_query_encoder
+from foundry.runtime.errors import ServerError
 from foundry.runtime.index.layout import Manifest
-from foundry.runtime.retrieval.settings import ServerError
 from foundry.serving.preview import render_preview
 from foundry.serving.request import Listening, ServeOptions
 from foundry.serving.running import begin_server, explain_exit, find_address

@@ -30,9 +30,9 @@ from foundry.embedding.providers.transformer_folder import (
 )
 from foundry.embedding.providers.transformer_folder import write_transformer as write_for_server
 from foundry.errors import BuildError
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 from foundry.runtime.retrieval.embedding.transformer import Transformer, TransformerLayout
-from foundry.runtime.retrieval.settings import IndexUnusableError
 
 KEPT_VECTORS = json.loads(KEPT.read_text())
 

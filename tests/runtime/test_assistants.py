@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.mcp import assistants
-from foundry.runtime.retrieval.settings import ConfigurationError
 
 NAMES = ("claude", "claude-code", "cursor", "vscode", "windsurf", "zed")
 

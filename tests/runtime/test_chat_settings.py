@@ -2,8 +2,8 @@
 
 import pytest
 
+from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.language_model import ModelSettings
-from foundry.runtime.retrieval.settings import ConfigurationError
 
 COMPLETE = {"LLM_BASE_URL": "https://api.example.com/v1/", "LLM_MODEL": "m", "LLM_API_KEY": "sk-1"}
 

@@ -16,9 +16,9 @@ from foundry.config.search import IndexOptions
 from foundry.indexing.queries.correction import write_correction
 from foundry.indexing.queries.words import CorpusWords, count_forms
 from foundry.indexing.versions import open_index
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.journal import Journal
-from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.stages.correction import (
     LOOKUP_UNITS,
     MAX_JUDGED,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cross_encoders import logit, write_cross_encoder
 
-from foundry.runtime.retrieval.settings import ConfigurationError
+from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.retrieval.stages.cross_encoder import CrossEncoder, to_probabilities
 
 WORDS = "fans move air through the mine lamps are checked before each shift".split()

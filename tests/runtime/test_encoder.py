@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import foundry
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.retrieval.encoder import (
     CONTINUATION,
     MAX_WORD_LENGTH,
@@ -22,7 +23,6 @@ from foundry.runtime.retrieval.encoder import (
     Word,
     split_words,
 )
-from foundry.runtime.retrieval.settings import IndexUnusableError
 
 STATIC_ENGLISH = Path(foundry.__file__).parent / "models" / "static-en"
 PIECES = ("a", "un", "##able", "##a", "able", "12", "##3")

@@ -8,10 +8,10 @@ from typing import Any, cast
 import pytest
 
 from foundry.runtime import evaluation
+from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.evaluation import compare, describe, judge, read_questions
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.results import SearchResponse
-from foundry.runtime.retrieval.settings import ConfigurationError
 
 
 def write(path: Path, text: str) -> Path:

@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from foundry.indexing.queries.builder import frequent_words, write_expansion
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.quantising import quantise
-from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.stages.expansion import (
     ExpansionWords,
     expand_query,

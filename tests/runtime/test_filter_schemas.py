@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from foundry.runtime.retrieval.settings import InvalidRequestError
+from foundry.runtime.errors import InvalidRequestError
 from foundry.runtime.web import filtered
 from foundry.runtime.web.requests import SearchArguments, SearchParameters
 

@@ -15,6 +15,7 @@ import pytest
 from embedding_services import FakeService, Fault, Refusal, embed_text, fake_service
 from waiting import wait_until
 
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.layout import IndexFiles, IndexLayout
 from foundry.runtime.retrieval import calls as circuit_breaker
 from foundry.runtime.retrieval.calls import call_within
@@ -24,7 +25,6 @@ from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
 from foundry.runtime.retrieval.embedding.probe import DenseManifest, find_difference, require_model
 from foundry.runtime.retrieval.embedding.recent import RecentVectors
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
-from foundry.runtime.retrieval.settings import IndexUnusableError
 
 PROBE = "How do I find what I am looking for?"
 PREFIX = "query: "

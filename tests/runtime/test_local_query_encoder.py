@@ -12,11 +12,11 @@ import pytest
 from embedding_services import embed_text
 from numpy.typing import NDArray
 
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.embedding.local import LocalQueryEncoder
 from foundry.runtime.retrieval.embedding.probe import DenseManifest
 from foundry.runtime.retrieval.embedding.replies import bad_reply, check_vectors
-from foundry.runtime.retrieval.settings import IndexUnusableError
 
 PROBE = "How do I find what I am looking for?"
 LAYOUT = IndexLayout(Path("/indexes/v1"))

@@ -9,8 +9,8 @@ import pytest
 from conftest import CONFIG, MakeProject
 from rerank_services import Kind, fake_reranker
 
+from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.retrieval import calls
-from foundry.runtime.retrieval.settings import ConfigurationError
 from foundry.runtime.retrieval.stages.rerank import FAILED, LATE, Reranker
 from foundry.runtime.retrieval.stages.rerank_service import (
     MAX_REPLY_BYTES,

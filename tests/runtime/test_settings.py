@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.retrieval.embedding import local
-from foundry.runtime.retrieval.settings import ConfigurationError, reading, settings
+from foundry.runtime.retrieval.settings import reading, settings
 from foundry.runtime.retrieval.stages import cross_encoder
 
 MODELS = [

@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 
 from foundry.config.search import IndexOptions
 from foundry.indexing.versions import open_index
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.reader import Index
-from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.stages.suggestions import (
     MAX_HEADINGS,
     MAX_WORDS,

@@ -10,9 +10,9 @@ from small_indexes import Note, rendered_server, write_notes
 from foundry.config.search import IndexOptions
 from foundry.indexing.queries.synonyms import explained_by_title, find_acronyms, write_synonyms
 from foundry.indexing.versions import open_index
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.journal import Journal
-from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.stages.synonyms import MAX_ADDED, add_synonyms, open_forms
 from foundry.runtime.retrieval.tokens import Tokenizer, query_terms
 

@@ -8,10 +8,10 @@ from small_indexes import Note, write_notes
 
 from foundry.config.search import IndexOptions
 from foundry.indexing.versions import open_index
+from foundry.runtime.errors import InvalidRequestError
 from foundry.runtime.index.documents import Documents, SourceSummary
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, FilterColumns
-from foundry.runtime.retrieval.settings import InvalidRequestError
 from foundry.runtime.retrieval.view import view_of
 
 OPTIONS = IndexOptions(filterable=("team", "floor"))

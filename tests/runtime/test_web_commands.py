@@ -14,12 +14,12 @@ import pytest
 
 from foundry.runtime import cli as commands
 from foundry.runtime import terminal
+from foundry.runtime.errors import ConfigurationError, IndexUnusableError, ServerError
 from foundry.runtime.index.layout import KnownItem
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import Filters, parse_filters
 from foundry.runtime.retrieval.journal import Journal, Mode
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
-from foundry.runtime.retrieval.settings import ConfigurationError, IndexUnusableError, ServerError
 from foundry.runtime.retrieval.snippets import add_snippets
 from foundry.runtime.retrieval.tokens import Tokenizer
 

@@ -26,11 +26,12 @@ from foundry.features.interfaces import pages_of
 from foundry.indexing.versions import open_index
 from foundry.records import Place
 from foundry.rendering.copying import copy_pages
+from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.index.documents import Documents, join_chunks
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import FilterColumns
-from foundry.runtime.retrieval.settings import ConfigurationError, Limits
+from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web import page as web_page
 from foundry.runtime.web.access import token_check
 from foundry.runtime.web.middleware import Check, Middleware

@@ -10,7 +10,8 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
-from foundry.runtime.retrieval.settings import SETTINGS_FILE, ConfigurationError
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.retrieval.settings import SETTINGS_FILE
 from foundry.runtime.web import sites as web_sites
 from foundry.runtime.web.sites import BOX_PATHS, ForSites, Sites, box_routes
 

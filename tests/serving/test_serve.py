@@ -22,7 +22,7 @@ from foundry.assembly.request import BuildOptions, BuildResult
 from foundry.config import extras
 from foundry.errors import FoundryError, MissingExtraError
 from foundry.progress import Reporter
-from foundry.runtime.retrieval.settings import ServerError
+from foundry.runtime.errors import ServerError
 from foundry.serving import serve
 from foundry.serving.request import Listening, ServeOptions
 

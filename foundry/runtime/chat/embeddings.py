@@ -8,9 +8,9 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
+from ..errors import InvalidRequestError
 from ..index.reader import current_index
 from ..retrieval.candidates import Vector
-from ..retrieval.settings import InvalidRequestError
 from ..web.routes import JsonResponse, JsonRoute
 from .openai import ERRORS, Count, Text, count_words
 

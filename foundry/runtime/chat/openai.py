@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError, to_json
 from starlette.exceptions import HTTPException
 
-from ..retrieval.settings import InvalidRequestError
+from ..errors import InvalidRequestError
 from ..web.disconnection import while_connected
 from ..web.problems import answer_failure, describe_failure
 from ..web.requests import WHOLE

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..retrieval.settings import IndexUnusableError, cause_of
+from ..errors import IndexUnusableError, cause_of
 from .layout import open_array
 from .reader import Index, RecordLines, opened_with_index
 from .records import ChunkRecord, Place, Record

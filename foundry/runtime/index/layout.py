@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ..retrieval.settings import IndexUnusableError, cause_of
+from ..errors import IndexUnusableError, cause_of
 from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
 
 FORMAT_VERSION = 5

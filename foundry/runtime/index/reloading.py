@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ..retrieval.settings import IndexUnusableError
+from ..errors import IndexUnusableError
 from .layout import resolve_version
 from .reader import Served
 

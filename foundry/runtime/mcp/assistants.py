@@ -15,7 +15,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from ..retrieval.settings import ConfigurationError, settings
+from ..errors import ConfigurationError
+from ..retrieval.settings import settings
 
 _PACKAGE = Path(__file__).parents[1]
 

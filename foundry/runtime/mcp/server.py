@@ -12,11 +12,13 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
+from ..errors import InvalidRequestError, ServerError
 from ..index.documents import DocumentRecord, Documents, SourceList, join_chunks
-from ..index.reader import Index, current_index, served
+from ..index.reader import Index, current_index
 from ..index.records import ChunkRecord, Record
 from ..retrieval.results import HEDGES, Hit, LaneRanks, SearchResponse, notices_of
-from ..retrieval.settings import InvalidRequestError, ServerError, settings
+from ..retrieval.settings import settings
+from ..retrieval.stages.parents import find_passage
 from ..web.citations import document_url
 from ..web.requests import AsyncSearch, RequestModel, SearchArguments
 
@@ -103,7 +105,7 @@ async def _fetch(_search: AsyncSearch, asked: FetchRequest) -> FetchedText:
     if isinstance(record, ChunkRecord):
         text, section = record.text, record.section
         # [parents
-        if served.find_passage and (passage := served.find_passage(index, record)):
+        if passage := find_passage(index, record):
             text, section = passage.text, passage.section
         # ]
         metadata |= {"document_id": record.document_id, "section": section}

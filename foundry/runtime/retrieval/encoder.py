@@ -22,9 +22,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import IndexUnusableError
 from ..index.layout import IndexFiles, open_array, require_vectors
 from .candidates import Vector, stage
-from .settings import IndexUnusableError
 from .spelling import american
 from .tokens import remember
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from ..errors import InvalidRequestError
 from ..index.reader import Index
-from .settings import InvalidRequestError
 from .tokens import MAX_QUERY_CHARACTERS
 
 Mode = Literal["hybrid", "semantic", "keyword"]

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import IndexUnusableError
 from ..index.layout import CHUNK_LENGTHS, POSTING_COUNTS, STATISTICS, open_array
 from ..index.reader import Index
 from .candidates import Posting, Scores
 from .filters import Filters
-from .settings import IndexUnusableError
 from .tokens import HEADING_MARK, NAMED, heading_parts
 from .view import VisibleTerms, VisibleVectors, view_of
 

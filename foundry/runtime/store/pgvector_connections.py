@@ -17,7 +17,7 @@ from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from ..retrieval.settings import ConfigurationError
+from ..errors import ConfigurationError
 from .settings import StoreSettings, read_address
 from .store import StoreError, StoreSlowError, StoreUnreachableError, VersionMissingError
 

@@ -15,7 +15,7 @@ from qdrant_client.http.exceptions import (
     UnexpectedResponse,
 )
 
-from ..retrieval.settings import ConfigurationError
+from ..errors import ConfigurationError
 from .settings import StoreSettings, read_address
 from .store import StoreError, StoreSlowError, StoreUnreachableError, VersionMissingError
 

@@ -4,7 +4,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..retrieval.settings import SETTINGS_FILE, ConfigurationError, reading
+from ..errors import ConfigurationError
+from ..retrieval.settings import SETTINGS_FILE, reading
 
 
 @dataclass(frozen=True, slots=True)

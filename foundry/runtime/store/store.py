@@ -16,6 +16,7 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import IndexUnusableError, ServerError
 from ..index.layout import (
     CHUNK_LENGTHS,
     POSTING_COUNTS,
@@ -25,7 +26,6 @@ from ..index.layout import (
     Vocabulary,
 )
 from ..retrieval.candidates import LaneHits, Scores
-from ..retrieval.settings import IndexUnusableError, ServerError
 from .restriction import Restriction
 from .rows import ChunkKeys, TermWeights
 from .settings import StoreSettings, read_store_settings

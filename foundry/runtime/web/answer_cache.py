@@ -14,12 +14,12 @@ from sys import getsizeof
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..errors import InvalidRequestError
 from ..index.reader import Index, current_index
 from ..retrieval.candidates import stage
 from ..retrieval.filters import parse_filters
 from ..retrieval.journal import Mode
 from ..retrieval.results import Highlights, SearchResponse, Span
-from ..retrieval.settings import InvalidRequestError
 from ..retrieval.snippets import add_snippets
 from ..retrieval.tokens import Tokenizer
 from .routes import adapter_of

@@ -15,9 +15,10 @@ from fastapi import APIRouter
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse
 
+from ..errors import ConfigurationError
 from ..index.documents import DocumentRecord, Documents
 from ..index.reader import current_index
-from ..retrieval.settings import ConfigurationError, read_variable
+from ..retrieval.settings import read_variable
 from .documents import require_document
 
 VARIABLE = "ORIGINALS"

@@ -15,8 +15,8 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
+from ..errors import InvalidRequestError, ServerError
 from ..index.records import Record
-from ..retrieval.settings import InvalidRequestError, ServerError
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 

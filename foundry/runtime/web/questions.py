@@ -25,9 +25,10 @@ from pathlib import Path
 from queue import Empty, Full, Queue
 from typing import Any
 
+from ..errors import ConfigurationError
 from ..index.reader import PACKAGED_INDEX
 from ..retrieval.results import SearchResponse
-from ..retrieval.settings import ConfigurationError, read_variable
+from ..retrieval.settings import read_variable
 
 VARIABLE = "QUESTION_LOG"
 MAX_FILE_BYTES = 8 * 1024 * 1024  # A longer file is put aside as `.1`, in place of the one before.

@@ -17,10 +17,11 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ..errors import ConfigurationError
 from ..index.reader import Index, current_index, served
 from ..retrieval.filters import Filters
 from ..retrieval.own_statistics import TermCounts, view_by_own_statistics
-from ..retrieval.settings import SETTINGS_FILE, ConfigurationError, reading
+from ..retrieval.settings import SETTINGS_FILE, reading
 from ..retrieval.view import view_of
 from . import filtered
 from .access import token_digest

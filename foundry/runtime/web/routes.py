@@ -14,11 +14,11 @@ from pydantic_core import from_json, to_json
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
+from ..errors import InvalidRequestError
 from ..index.reader import Index, current_index, served
 from ..index.records import Record
 from ..retrieval.filters import UNKNOWN_TIME, parse_time
 from ..retrieval.results import Hit, SearchResponse
-from ..retrieval.settings import InvalidRequestError
 from ..retrieval.snippets import add_snippets
 from ..retrieval.tokens import Tokenizer
 from .requests import AsyncSearch, SearchParameters, SearchRequest

@@ -13,7 +13,8 @@ from hashlib import sha256
 from fastapi import APIRouter, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..retrieval.settings import ConfigurationError, read_variable, reading
+from ..errors import ConfigurationError
+from ..retrieval.settings import read_variable, reading
 from .access import read_tokens
 from .middleware import values_of
 from .page import FOLDER

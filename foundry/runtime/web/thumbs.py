@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter
 from pydantic import StringConstraints
 
+from ..errors import InvalidRequestError
 from ..index.reader import current_index
 from ..index.records import Record
-from ..retrieval.settings import InvalidRequestError
 from .questions import QuestionLog
 from .requests import QueryText, RequestModel
 from .routes import JsonResponse, JsonRoute

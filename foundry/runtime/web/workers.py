@@ -12,8 +12,8 @@ from collections.abc import Callable
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from ..errors import ServerError
 from ..index.reader import load
-from ..retrieval.settings import ServerError
 from .process import STOP_SIGNALS
 
 MAX_WORKERS = 256

@@ -20,11 +20,12 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import ConfigurationError, IndexUnusableError
 from ...index.layout import IndexFiles, IndexLayout
 from ...index.reader import Index
 from ..calls import CircuitBreaker, call_within
 from ..candidates import stage
-from ..settings import ADDRESS, SETTINGS_FILE, ConfigurationError, IndexUnusableError, reading
+from ..settings import ADDRESS, SETTINGS_FILE, reading
 from .probe import DenseManifest, find_difference, require_model
 from .recent import RecentVectors
 from .replies import EmbeddingFailure

@@ -10,9 +10,10 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import IndexUnusableError
 from ...index.layout import IndexLayout
 from ..candidates import stage
-from ..settings import SETTINGS_FILE, IndexUnusableError, read_variable, reading
+from ..settings import SETTINGS_FILE, read_variable, reading
 from .probe import DenseManifest, find_difference
 from .recent import RecentVectors
 from .replies import EmbeddingFailure

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import IndexUnusableError
 from ...index.layout import IndexFiles, require_vectors
-from ..settings import IndexUnusableError
 
 PROBE_TOLERANCE = 0.99
 """The least cosine between the probe text's vector now and when the index was built."""

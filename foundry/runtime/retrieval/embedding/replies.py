@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..settings import ServerError
+from ...errors import ServerError
 
 SHORTEST = 1e-12
 """A vector whose largest number is smaller points nowhere."""

@@ -19,8 +19,8 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import IndexUnusableError
 from ...index.layout import IndexFiles, open_array
-from ..settings import IndexUnusableError
 from .local import LocalQueryEncoder, available_cores
 from .probe import require_model
 from .replies import check_vectors

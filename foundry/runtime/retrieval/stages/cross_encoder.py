@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..settings import SETTINGS_FILE, ConfigurationError, read_variable, reading
+from ...errors import ConfigurationError
+from ..settings import SETTINGS_FILE, read_variable, reading
 from .rerank import Reranker
 
 NETWORKS = ("model.onnx", "onnx/model.onnx")

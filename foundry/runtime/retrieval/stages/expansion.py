@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import IndexUnusableError
 from ...index.layout import open_array
 from ...index.reader import Index
 from ..candidates import stage
 from ..dense_lane import exact_type
 from ..journal import Journal
 from ..quantising import quantise
-from ..settings import IndexUnusableError
 from ..tokens import Token
 
 

@@ -11,9 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ...errors import InvalidRequestError
 from ...index.reader import Index
 from ..filters import FilterColumns, parse_filters
-from ..settings import SETTINGS_FILE, InvalidRequestError, reading
+from ..settings import SETTINGS_FILE, reading
 from .understanding import Understood
 
 DATES = ("modified_after", "modified_before")

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import IndexUnusableError
 from ...index.layout import Vocabulary, open_array
-from ..settings import IndexUnusableError
 
 MIN_LENGTH, MAX_LENGTH = 3, 24  # Letters of the words that are kept.
 MIN_TWO_EDITS = 6  # Letters of a word that may have two edits.

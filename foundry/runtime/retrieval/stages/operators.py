@@ -19,12 +19,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import InvalidRequestError
 from ...index.reader import Index
 from ..candidates import Mask, stage
 from ..filters import KNOWN_FIELDS, FilterColumns, parse_filters
 from ..identifiers import letters_of, whole_terms
 from ..journal import TEXT_UNITS, Journal
-from ..settings import InvalidRequestError
 
 STAGE = "operators"
 # Of a word, a phrase (for which a pattern is compiled) and a filter, in any index.

@@ -11,12 +11,12 @@ from itertools import chain
 
 import numpy as np
 
+from ...errors import IndexUnusableError, cause_of
 from ...index.documents import DocumentRecord, Documents
 from ...index.reader import Index
 from ..candidates import Candidates, Mask
 from ..journal import Journal
 from ..results import Hit, LaneRanks, LaneScores, rank_hits
-from ..settings import IndexUnusableError, cause_of
 from ..tokens import Tokenizer, heading_term
 
 FILE = "pinned.json"  # Of an index.

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import ConfigurationError
 from ..candidates import Candidates
 from ..filters import UNKNOWN_TIME, parse_time
-from ..settings import ConfigurationError
 
 SECONDS_OF_A_DAY = 86_400
 

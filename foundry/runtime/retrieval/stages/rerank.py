@@ -13,11 +13,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import ConfigurationError
 from ...index.reader import Index
 from ..calls import CircuitBreaker, call_within
 from ..candidates import SCORE_DIGITS, Candidates, stage
 from ..journal import Journal
-from ..settings import ConfigurationError
 
 STAGE = "rerank"
 

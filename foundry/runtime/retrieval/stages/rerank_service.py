@@ -16,14 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..settings import (
-    API_KEY,
-    SETTINGS_FILE,
-    ConfigurationError,
-    read_address,
-    read_variable,
-    reading,
-)
+from ...errors import ConfigurationError
+from ..settings import API_KEY, SETTINGS_FILE, read_address, read_variable, reading
 from .rerank import Reranker
 
 MAX_REPLY_BYTES = 1_000_000

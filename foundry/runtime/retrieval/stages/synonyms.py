@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 
+from ...errors import IndexUnusableError, cause_of
 from ...index.reader import Index
 from ..candidates import stage
 from ..identifiers import whole_terms
 from ..journal import Journal
-from ..settings import IndexUnusableError, cause_of
 from ..tokens import HEADING_MARK, Token, heading_term, query_terms
 
 FOLDER = "synonyms"  # Of an index.

@@ -7,9 +7,10 @@ from starlette.testclient import TestClient
 
 from workshop import app, load, search_hybrid
 from workshop.app import create_app
+from workshop.errors import ConfigurationError
 from workshop.index.reader import ServedState, served
 from workshop.retrieval.hooks import Hooks
-from workshop.retrieval.settings import ConfigurationError, settings
+from workshop.retrieval.settings import settings
 from workshop.retrieval.snippets import add_snippets
 
 ADDRESS = "http://127.0.0.1:8000"

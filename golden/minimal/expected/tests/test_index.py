@@ -18,8 +18,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from workshop import load
+from workshop.errors import IndexUnusableError
 from workshop.index.reader import served
-from workshop.retrieval.settings import IndexUnusableError
 
 INDEX = load()
 FILES = sorted(INDEX.manifest.files)

@@ -11,13 +11,13 @@ import pytest
 
 from workshop import load, search_hybrid
 from workshop.custom import HOOKS
+from workshop.errors import InvalidRequestError
 from workshop.evaluation import QUESTIONS as FILE
 from workshop.index.documents import DocumentRecord, Documents
 from workshop.index.layout import KnownItem
 from workshop.retrieval.hybrid import weights
 from workshop.retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
 from workshop.retrieval.results import SearchResponse
-from workshop.retrieval.settings import InvalidRequestError
 from workshop.retrieval.snippets import add_snippets
 from workshop.search import search_hybrid as search_without_hooks
 

@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .errors import ConfigurationError, InvalidRequestError, ServerError
 from .index.reader import current_index
 from .index.records import count_of
 from .retrieval.journal import MAX_TOP_K
 from .retrieval.results import SearchResponse
-from .retrieval.settings import ConfigurationError, InvalidRequestError, ServerError
 
 EXIT_CODES = """\
 exit codes:

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from .cli import Answer, Search
+from .errors import ConfigurationError, cause_of
 from .index.reader import Index, current_index
 from .index.records import count_of
 from .retrieval.journal import MAX_TOP_K, MODES
 from .retrieval.results import SearchResponse
-from .retrieval.settings import ConfigurationError, cause_of, reading
+from .retrieval.settings import reading
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"
 FIGURES = Path(__file__).parent / "figures.json"  # What these questions gave at the export.

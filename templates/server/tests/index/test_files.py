@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.layout import (
     FORMAT_VERSION,
     Manifest,
@@ -22,7 +23,6 @@ from foundry.runtime.index.layout import (
     resolve_version,
 )
 from foundry.runtime.index.reader import RecordLines, hash_key
-from foundry.runtime.retrieval.settings import IndexUnusableError
 
 MANIFEST = Manifest(
     documents=1,

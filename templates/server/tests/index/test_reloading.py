@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.reader import Served
 from foundry.runtime.index.reloading import NOT_RELOADED, follow
-from foundry.runtime.retrieval.settings import IndexUnusableError
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -56,8 +56,7 @@ def indexes() -> Indexes:
 def served(tmp_path: Path, indexes: Indexes) -> Iterator[Served]:
     """What is served of a folder, to which new indexes are published."""
     publish(tmp_path, "v1", "whole")
-    served = Served()
-    served.open_index = indexes.open
+    served = Served(indexes.open)
     served.load(tmp_path, verify=False)
     stop = follow(served, indexes.outcomes.append)
     yield served
@@ -96,8 +95,7 @@ def test_an_index_that_is_published_while_another_is_opened_is_served(
     tmp_path: Path, indexes: Indexes
 ) -> None:
     publish(tmp_path, "v1", "whole")
-    served = Served()
-    served.open_index = indexes.open
+    served = Served(indexes.open)
     served.load(tmp_path, verify=False)
     publish(tmp_path, "v2", "whole")
     stop = follow(served, indexes.outcomes.append)
@@ -113,8 +111,7 @@ def test_an_index_that_proves_damaged_answers_nothing_until_it_is_mended(
     tmp_path: Path, indexes: Indexes, content: str
 ) -> None:
     publish(tmp_path, "v1", content)
-    served = Served()
-    served.open_index = indexes.open
+    served = Served(indexes.open)
     served.load(tmp_path, verify=False)
     stop = follow(served, indexes.outcomes.append)
     try:
@@ -134,8 +131,7 @@ def test_an_old_index_that_is_removed_while_it_is_verified_is_not_damaged(
     tmp_path: Path, indexes: Indexes
 ) -> None:
     publish(tmp_path, "v1", "vanishing")
-    served = Served()
-    served.open_index = indexes.open
+    served = Served(indexes.open)
     served.load(tmp_path, verify=False)
     publish(tmp_path, "v2", "whole")
     served.verify()
@@ -148,10 +144,9 @@ def test_what_is_served_is_opened_when_it_is_first_wanted(
 ) -> None:
     publish(tmp_path, "v7", "whole")
     monkeypatch.setenv("INDEX_DIR", str(tmp_path))
-    served = Served()
+    served = Served(indexes.open)
     served.verify()
     assert not served.state.verified
-    served.open_index = indexes.open
     assert served.current().version == "v7"
     wait_until(lambda: served.state.verified)
     # [access

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.retrieval.encoder import (
     EncoderDescription,
     PieceCutter,
@@ -16,7 +17,6 @@ from foundry.runtime.retrieval.encoder import (
     open_encoder,
     split_words,
 )
-from foundry.runtime.retrieval.settings import IndexUnusableError
 
 
 def encoder(common: float = 0.0) -> PieceEncoder:

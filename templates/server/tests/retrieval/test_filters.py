@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from foundry.runtime.errors import InvalidRequestError
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.filters import (
     UNKNOWN_TIME,
@@ -17,7 +18,6 @@ from foundry.runtime.retrieval.filters import (
     parse_time,
     read_pairs,
 )
-from foundry.runtime.retrieval.settings import InvalidRequestError
 
 LENGTHS = [2, 1, 1]
 """The chunks of each document; all numbers below are those of chunks, from 0 to 3."""

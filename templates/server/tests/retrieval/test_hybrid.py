@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.retrieval.candidates import Candidates, LaneHits, distance_from
 from foundry.runtime.retrieval.hybrid import fuse_linear, judge, prefer_named, weights
-from foundry.runtime.retrieval.settings import ConfigurationError
 
 
 @pytest.fixture

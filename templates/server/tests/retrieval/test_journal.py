@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from foundry.runtime.errors import InvalidRequestError
 from foundry.runtime.retrieval.journal import (
     CHARACTER_UNITS,
     MAX_SECONDS,
@@ -17,7 +18,6 @@ from foundry.runtime.retrieval.journal import (
     afford_terms,
     early_budget,
 )
-from foundry.runtime.retrieval.settings import InvalidRequestError
 from foundry.runtime.retrieval.tokens import MAX_QUERY_CHARACTERS
 
 

@@ -5,12 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from foundry.runtime.retrieval.settings import (
-    ConfigurationError,
-    read_address,
-    read_number,
-    settings,
-)
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.retrieval.settings import read_address, read_number, settings
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from starlette.exceptions import HTTPException
 
-from foundry.runtime.retrieval.settings import ConfigurationError, Limits
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web.access import RateLimit, rate_checks, read_tokens, token_check
 
 TOKEN = "t" * 32

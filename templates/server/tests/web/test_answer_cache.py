@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from foundry.runtime.errors import InvalidRequestError
 from foundry.runtime.retrieval.candidates import observers
 from foundry.runtime.retrieval.results import Highlights, SearchResponse
-from foundry.runtime.retrieval.settings import InvalidRequestError
 from foundry.runtime.retrieval.tokens import Tokenizer
 from foundry.runtime.web.answer_cache import ENTRY_BYTES, AnswerCache, is_lasting
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.index.documents import DocumentRecord
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.settings import ConfigurationError
 from foundry.runtime.web.citations import announce, document_url, public_url, record_path
 
 CITATIONS = "foundry.runtime.web.citations"

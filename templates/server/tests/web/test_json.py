@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
+from foundry.runtime.errors import ConfigurationError, InvalidRequestError, ServerError
 from foundry.runtime.index.records import Place
-from foundry.runtime.retrieval.settings import ConfigurationError, InvalidRequestError, ServerError
 from foundry.runtime.web.problems import FAILURES, answer_failure
 from foundry.runtime.web.routes import JsonResponse, JsonRoute
 

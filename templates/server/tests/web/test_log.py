@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from foundry.runtime.retrieval.settings import ConfigurationError
+from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.web.process import JsonHandler, configure_logging
 
 

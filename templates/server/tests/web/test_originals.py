@@ -10,9 +10,9 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.index.documents import DocumentRecord
 from foundry.runtime.index.records import Place
-from foundry.runtime.retrieval.settings import ConfigurationError
 from foundry.runtime.web.originals import MAX_KNOWN, Originals, original_routes
 from foundry.runtime.web.problems import FAILURES, answer_failure
 

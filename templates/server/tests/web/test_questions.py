@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from foundry.runtime.retrieval.settings import ConfigurationError
+from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.web.questions import VARIABLE, QuestionLog
 
 questions = sys.modules[QuestionLog.__module__]

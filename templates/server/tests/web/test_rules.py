@@ -11,8 +11,8 @@ import pytest
 from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive, Scope, Send
 
+from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.index.reader import Index, Served, served
-from foundry.runtime.retrieval.settings import ConfigurationError
 from foundry.runtime.web.rights import NOTHING, ByRights, Rights
 
 filtered = import_module("foundry.runtime.web.filtered")
@@ -288,7 +288,7 @@ def test_settings_without_rules_are_refused(tmp_path: Path) -> None:
 
 
 def test_installed_rights_decide_what_the_process_serves(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = Served()
+    own = Served(pytest.fail)
     monkeypatch.setattr("foundry.runtime.web.rights.served", own)
     installed, kinds = rights(), len(Index.kinds)
     installed.install()

@@ -10,12 +10,8 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from foundry.runtime.retrieval.settings import (
-    ConfigurationError,
-    IndexUnusableError,
-    Limits,
-    ServerError,
-)
+from foundry.runtime.errors import ConfigurationError, IndexUnusableError, ServerError
+from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web.serving import serve
 
 SERVING = "foundry.runtime.web.serving"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from workshop.errors import IndexUnusableError
 from workshop.index.layout import (
     FORMAT_VERSION,
     Manifest,
@@ -22,7 +23,6 @@ from workshop.index.layout import (
     resolve_version,
 )
 from workshop.index.reader import RecordLines, hash_key
-from workshop.retrieval.settings import IndexUnusableError
 
 MANIFEST = Manifest(
     documents=1,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from workshop.errors import IndexUnusableError
 from workshop.retrieval.encoder import (
     EncoderDescription,
     PieceCutter,
@@ -16,7 +17,6 @@ from workshop.retrieval.encoder import (
     open_encoder,
     split_words,
 )
-from workshop.retrieval.settings import IndexUnusableError
 
 
 def encoder(common: float = 0.0) -> PieceEncoder:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from workshop.errors import InvalidRequestError
 from workshop.index.layout import IndexLayout
 from workshop.retrieval.filters import (
     UNKNOWN_TIME,
@@ -17,7 +18,6 @@ from workshop.retrieval.filters import (
     parse_time,
     read_pairs,
 )
-from workshop.retrieval.settings import InvalidRequestError
 
 LENGTHS = [2, 1, 1]
 """The chunks of each document; all numbers below are those of chunks, from 0 to 3."""

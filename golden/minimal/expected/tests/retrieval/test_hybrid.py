@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from workshop.errors import ConfigurationError
 from workshop.retrieval.candidates import Candidates, LaneHits, distance_from
 from workshop.retrieval.hybrid import fuse_linear, judge, prefer_named, weights
-from workshop.retrieval.settings import ConfigurationError
 
 
 @pytest.fixture

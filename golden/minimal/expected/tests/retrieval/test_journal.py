@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from workshop.errors import InvalidRequestError
 from workshop.retrieval.journal import (
     CHARACTER_UNITS,
     MAX_SECONDS,
@@ -17,7 +18,6 @@ from workshop.retrieval.journal import (
     afford_terms,
     early_budget,
 )
-from workshop.retrieval.settings import InvalidRequestError
 from workshop.retrieval.tokens import MAX_QUERY_CHARACTERS
 
 

@@ -5,12 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from workshop.retrieval.settings import (
-    ConfigurationError,
-    read_address,
-    read_number,
-    settings,
-)
+from workshop.errors import ConfigurationError
+from workshop.retrieval.settings import read_address, read_number, settings
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from starlette.exceptions import HTTPException
 
-from workshop.retrieval.settings import ConfigurationError, Limits
+from workshop.errors import ConfigurationError
+from workshop.retrieval.settings import Limits
 from workshop.web.access import RateLimit, rate_checks, read_tokens, token_check
 
 TOKEN = "t" * 32

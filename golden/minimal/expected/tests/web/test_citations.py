@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from workshop.errors import ConfigurationError
 from workshop.index.documents import DocumentRecord
 from workshop.index.records import ChunkRecord
-from workshop.retrieval.settings import ConfigurationError
 from workshop.web.citations import announce, document_url, public_url, record_path
 
 CITATIONS = "workshop.web.citations"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from workshop.retrieval.settings import InvalidRequestError
+from workshop.errors import InvalidRequestError
 from workshop.web.filtered import FilterValues
 from workshop.web.requests import SearchArguments, SearchParameters
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
+from workshop.errors import ConfigurationError, InvalidRequestError, ServerError
 from workshop.index.records import Place
-from workshop.retrieval.settings import ConfigurationError, InvalidRequestError, ServerError
 from workshop.web.problems import FAILURES, answer_failure
 from workshop.web.routes import JsonResponse, JsonRoute
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from workshop.retrieval.settings import ConfigurationError
+from workshop.errors import ConfigurationError
 from workshop.web.process import JsonHandler, configure_logging
 
 

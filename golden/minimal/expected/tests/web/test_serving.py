@@ -10,12 +10,8 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from workshop.retrieval.settings import (
-    ConfigurationError,
-    IndexUnusableError,
-    Limits,
-    ServerError,
-)
+from workshop.errors import ConfigurationError, IndexUnusableError, ServerError
+from workshop.retrieval.settings import Limits
 from workshop.web.serving import serve
 
 SERVING = "workshop.web.serving"

@@ -7,13 +7,14 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from ..errors import IndexUnusableError, cause_of
 from ..retrieval.candidates import QueryEncoder, TermLane, VectorLane
-from ..retrieval.settings import IndexUnusableError, cause_of
 from ..retrieval.tokens import Tokenizer
 from .layout import IndexFiles, open_array, open_bytes, resolve_version
 from .records import ChunkRecord, Place
@@ -149,9 +150,8 @@ class ServedState:
 class Served:
     """The index that a process answers from; nothing is answered once a file proves damaged."""
 
-    open_index: Callable[[Path], Index]
-
-    def __init__(self) -> None:
+    def __init__(self, open_index: Callable[[Path], Index]) -> None:
+        self.open_index = open_index
         self.state = ServedState()
         self.directory = PACKAGED_INDEX
         self._index: Index | None = None
@@ -219,8 +219,14 @@ class Served:
             self.state = replace(self.state, problem=problem)
 
 
-served = Served()
-"""The one index that this process answers from; `search` says how it is opened and read."""
+def _open_index(directory: Path) -> Index:
+    # `opening` is rendered, and imports the lanes, which import this module.
+    index: Index = import_module("..opening", __package__).open_index(directory)
+    return index
+
+
+served = Served(_open_index)
+"""The one index that this process answers from; `opening` says how it is opened."""
 
 load = served.load
 current_index = served.current

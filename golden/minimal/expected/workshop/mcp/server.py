@@ -12,11 +12,12 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 
+from ..errors import InvalidRequestError, ServerError
 from ..index.documents import DocumentRecord, Documents, SourceList, join_chunks
 from ..index.reader import Index, current_index
 from ..index.records import ChunkRecord, Record
 from ..retrieval.results import HEDGES, Hit, LaneRanks, SearchResponse, notices_of
-from ..retrieval.settings import InvalidRequestError, ServerError, settings
+from ..retrieval.settings import settings
 from ..web.citations import document_url
 from ..web.requests import AsyncSearch, RequestModel, SearchArguments
 

@@ -23,9 +23,10 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..errors import ServerError
 from ..index.reader import load
 from ..retrieval.results import SearchResponse
-from ..retrieval.settings import ServerError, settings
+from ..retrieval.settings import settings
 from ..web.process import loading
 from ..web.requests import AsyncSearch
 

@@ -13,9 +13,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InvalidRequestError
 from ..index.layout import IndexLayout, Vocabulary, open_array
 from ..index.reader import Index, opened_with_index
-from .settings import InvalidRequestError
 
 Filters: TypeAlias = Mapping[str, object]
 """Names of filters to strings or lists of strings; None and empty lists filter nothing."""

@@ -11,7 +11,8 @@ from hmac import compare_digest
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from ..retrieval.settings import ConfigurationError, Limits
+from ..errors import ConfigurationError
+from ..retrieval.settings import Limits
 from .middleware import Check, values_of
 
 TOKENS_HINT = (

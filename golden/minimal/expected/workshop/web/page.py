@@ -20,11 +20,12 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
+from ..errors import ConfigurationError
 from ..index.documents import DocumentAnswer, Documents, join_chunks
 from ..index.reader import Index, current_index
 from ..index.records import ChunkRecord, Place, Record, count_of
 from ..retrieval.filters import FilterColumns
-from ..retrieval.settings import ConfigurationError, settings
+from ..retrieval.settings import settings
 from .citations import public_url, record_path
 from .documents import PageParameters, require_document
 from .routes import JsonResponse

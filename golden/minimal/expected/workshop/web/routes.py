@@ -12,10 +12,10 @@ from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 from starlette.exceptions import HTTPException
 
+from ..errors import InvalidRequestError
 from ..index.reader import current_index, served
 from ..index.records import Record
 from ..retrieval.results import SearchResponse
-from ..retrieval.settings import InvalidRequestError
 from ..retrieval.snippets import add_snippets
 from .requests import AsyncSearch, SearchParameters, SearchRequest
 

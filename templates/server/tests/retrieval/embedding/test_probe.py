@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.retrieval.embedding.probe import (
     DenseManifest,
     describe_encoder,
     find_difference,
     require_model,
 )
-from foundry.runtime.retrieval.settings import IndexUnusableError
 
 DENSE: dict[str, Any] = {
     "provider": "shop",

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 from foundry.runtime.retrieval.embedding.transformer import (
     BLOCK,
@@ -20,7 +21,6 @@ from foundry.runtime.retrieval.embedding.transformer import (
     bring_to_scale,
     part_shapes,
 )
-from foundry.runtime.retrieval.settings import IndexUnusableError
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "pump", "seal", "##s"]
 

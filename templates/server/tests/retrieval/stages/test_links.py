@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 import pytest
 
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.journal import Journal
-from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.stages.links import LinkGraph, add_linked, open_graph
 
 

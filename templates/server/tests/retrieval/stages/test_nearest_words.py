@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from foundry.runtime.retrieval.settings import IndexUnusableError
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.retrieval.stages.nearest_words import (
     MAX_LENGTH,
     CorrectionLayout,

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from foundry.runtime.errors import InvalidRequestError
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.journal import TEXT_UNITS, Journal
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
-from foundry.runtime.retrieval.settings import InvalidRequestError
 from foundry.runtime.retrieval.stages.operators import (
     MAX_ITEMS,
     Item,

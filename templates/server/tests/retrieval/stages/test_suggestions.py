@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from foundry.runtime.retrieval.settings import IndexUnusableError
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.retrieval.stages.suggestions import (
     FOLDER,
     MAX_HEADINGS,

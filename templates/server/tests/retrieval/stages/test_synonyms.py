@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.retrieval.journal import Journal
-from foundry.runtime.retrieval.settings import IndexUnusableError
 from foundry.runtime.retrieval.stages.synonyms import (
     FOLDER,
     MAX_ADDED,
