@@ -181,6 +181,18 @@ SNIPPETS: Edits = {
         ),
     ),
 }
+WAITING: Edits = {
+    "web/routes.py": (
+        (
+            "        return search(*arguments, **options)\n",
+            "        return await asyncio.to_thread(search, *arguments, **options)\n",
+        ),
+        ("\nfrom collections.abc import", "\nimport asyncio\nfrom collections.abc import"),
+    ),
+}
+TITLE: Edits = {
+    "settings.json": (('"title": "notes"', '"title": "Notes of ours"'),),
+}
 OTHER: Edits = {
     "search.py": (('"""How this server searches', '"""How another version searched'),),
     "app.py": (('"""The HTTP application', '"""The app of another version'),),
@@ -316,13 +328,15 @@ def test_metric_is_counted_like_the_others(edited: Edited) -> None:
 
 def test_the_exports_own_tests_pass_after_edits(tmp_path: Path) -> None:
     export = write_older(tmp_path)
-    edit(export, {**TOOL, **HEADER, **SNIPPETS})
+    every = {**TOOL, **HEADER, **SNIPPETS, **METRIC, **LAYOUT, **WAITING, **TITLE}
+    every["app.py"] = ENDPOINTS["app.py"]
+    edit(export, every)
     check_format(export)
     run("update", export)
     run_tests(export)
-    run_tests(export, "retrieval/test_snippets.py")
+    for name in ("retrieval/test_snippets.py", "web/test_observing.py"):
+        run_tests(export, name)
     said = run("verify", export)
-    edited = ("notes/custom.py", "notes/mcp/server.py", "notes/retrieval/snippets.py")
-    for name in (*edited, "tests/conftest.py"):
-        assert f": {name}\n" in said
-    assert said.count("edited") == 4
+    for name in every:
+        assert f": {f'notes/{name}'.removeprefix('notes/../')}\n" in said
+    assert said.count("edited") == len(every)
