@@ -17,6 +17,7 @@ from foundry.evaluation.questions import askable_lines
 from foundry.evaluation.run import own_questions
 from foundry.files import write_files
 from foundry.progress import Reporter
+from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.index.layout import Manifest, resolve_version
@@ -101,10 +102,11 @@ def render_server(project: Path, package: str, search_options: str = "") -> Path
         file.write_text(written, encoding="utf-8")
     folder = project / "rendered" / package
     index = project / ".foundry" / "index"
-    encoder = choose_query_encoder(config, Manifest.read(resolve_version(index) / "manifest.json"))
+    manifest = Manifest.read(resolve_version(index) / "manifest.json")
+    design = Design.of(config, choose_query_encoder(config, manifest))
     questions = own_questions(config)
     asked = None if questions is None else askable_lines(questions)
-    write_files(folder, plan_server(config, encoder, asked))
+    write_files(folder, plan_server(design, asked))
     return folder
 
 

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from foundry.evaluation.options import EvaluationOptions
     from foundry.evaluation.run import EvaluationResult
     from foundry.export.decisions import Update
-    from foundry.features.providers import Provider
     from foundry.inspection.doctor import Finding
     from foundry.inspection.index import Selection
     from foundry.inspection.survey import Survey
     from foundry.progress import Reporter
+    from foundry.rendering.design import Design
     from foundry.runtime.errors import ServerError
     from foundry.stores.request import Publication, PublishOptions
 
@@ -119,8 +119,8 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
     from foundry.serving.running import explain_exit, model_variables, run_server
 
     config = _load_config(project)
-    _, query_encoder = _built_server(config, warn)
-    server = render_preview(config, query_encoder)
+    _, design = _design_server(config, warn)
+    server = render_preview(design)
     variables = {"INDEX_DIR": str(index_folder(config)), **model_variables()}
     done = run_server(server, config.package, ["search", *arguments], variables=variables)
     if done.returncode:
@@ -134,9 +134,8 @@ def evaluate(
     """Ask the server that an export would be questions whose answers are known; see `query`."""
     from foundry.evaluation.run import evaluate_server
 
-    config = _load_config(project)
-    index, query_encoder = _built_server(config, warn)
-    return evaluate_server(config, index, query_encoder, options, reporter)
+    index, design = _design_server(_load_config(project), warn)
+    return evaluate_server(design, index, options, reporter)
 
 
 def draft_questions(project: Path, file: Path) -> int:
@@ -144,7 +143,7 @@ def draft_questions(project: Path, file: Path) -> int:
     from foundry.evaluation.known_items import write_draft
     from foundry.indexing.versions import built_index, open_index
 
-    return write_draft(open_index(built_index(_load_config(project))), file)
+    return write_draft(open_index(built_index(_load_config(project)).folder), file)
 
 
 def collect_questions(project: Path, logs: Sequence[Path], draft: Path | None) -> AskedQuestions:
@@ -154,7 +153,8 @@ def collect_questions(project: Path, logs: Sequence[Path], draft: Path | None) -
     from foundry.indexing.versions import built_index, open_index
 
     config = _load_config(project)
-    found = collect_questions(open_index(built_index(config)), logs, config.root / QUESTIONS_NAME)
+    index = open_index(built_index(config).folder)
+    found = collect_questions(index, logs, config.root / QUESTIONS_NAME)
     if draft is not None:
         write_asked(found.questions, draft)
     return found
@@ -174,37 +174,39 @@ def export(
     Unless `stale` is given, an index is refused that is not the one foundry.toml asks for.
     """
     from foundry.assembly.lock import hold_lock
+    from foundry.export.basis import Basis
     from foundry.export.compose import compose_export
     from foundry.export.existing import warn_without_model
     from foundry.export.write import check_target, write_export
-    from foundry.indexing.versions import built_index
 
     config = _load_config(project)
-    built_index(config)
     target = check_target(output or config.default_export, config.root)
     warn_without_model(config, target, warn)
     with hold_lock(config):
-        write_export(target, compose_export(config, trust=trust, stale=stale), force=force)
+        basis = Basis.of(config, trust=trust, stale=stale)
+        write_export(target, compose_export(basis), force=force)
     return target
 
 
 def explain_export(project: Path, *, trust: bool, stale: bool = False) -> dict[str, str]:
     """Say of every file that `export` would write why it is there, by path."""
+    from foundry.export.basis import Basis
     from foundry.export.compose import compose_export, explain_export
 
-    config = _load_config(project)
-    return explain_export(config, compose_export(config, trust=trust, stale=stale))
+    basis = Basis.of(_load_config(project), trust=trust, stale=stale)
+    return explain_export(basis, compose_export(basis))
 
 
 def check_export(project: Path, output: Path | None, *, trust: bool, stale: bool = False) -> str:
     """Return the diff between an export and what `export` would write now; "" if there is none."""
+    from foundry.export.basis import Basis
     from foundry.export.compose import compose_export
     from foundry.export.differences import diff_export
     from foundry.export.write import check_target
 
     config = _load_config(project)
     target = check_target(output or config.default_export, config.root)
-    return diff_export(target, compose_export(config, trust=trust, stale=stale))
+    return diff_export(target, compose_export(Basis.of(config, trust=trust, stale=stale)))
 
 
 def update(
@@ -219,6 +221,7 @@ def update(
 ) -> Update:
     """Bring a new Foundry, configuration or index into an export that its owner has edited."""
     from foundry.assembly.lock import hold_lock
+    from foundry.export.basis import Basis
     from foundry.export.compose import compose_export
     from foundry.export.existing import warn_without_model
     from foundry.export.update import check_origin, find_project, update_export
@@ -229,7 +232,7 @@ def update(
     check_origin(target, config)
     warn_without_model(config, target, warn)
     with hold_lock(config):
-        new = compose_export(config, trust=trust, stale=stale)
+        new = compose_export(Basis.of(config, trust=trust, stale=stale))
         return update_export(target, new, force=force, dry_run=dry_run)
 
 
@@ -250,7 +253,7 @@ def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[s
     from foundry.indexing.versions import built_index, open_index
     from foundry.inspection.index import inspect_index
 
-    index = open_index(built_index(_load_config(project)))
+    index = open_index(built_index(_load_config(project)).folder)
     yield from inspect_index(index, selection, as_json=as_json)
 
 
@@ -265,8 +268,10 @@ def verify(folder: Path, *, strict: bool = False) -> list[dict[str, Any]]:
         return [verify_export(folder, strict=strict)]
     config = _load_config(folder)
     index = built_index(config)
-    manifest = check_index(index, folder)
-    checked: list[dict[str, Any]] = [{"index": str(index), "index_version": manifest.version}]
+    check_index(index, folder)
+    checked: list[dict[str, Any]] = [
+        {"index": str(index.folder), "index_version": index.manifest.version}
+    ]
     exported = config.default_export
     return [*checked, verify_export(exported, strict=strict)] if exported.is_dir() else checked
 
@@ -284,17 +289,16 @@ def _load_config(project: Path) -> Config:
     return load_config(project)
 
 
-def _built_server(config: Config, warn: Warn) -> tuple[Path, Provider]:
-    """Return the built index, and how a server of it embeds queries, if that can run here."""
+def _design_server(config: Config, warn: Warn) -> tuple[Path, Design]:
+    """Return the built index and the design of a server of it, if that can run here."""
     from foundry.config.extras import of_server, require
     from foundry.indexing.versions import built_index, describe_staleness
+    from foundry.rendering.design import Design
     from foundry.rendering.query_encoder import choose_query_encoder
-    from foundry.runtime.index.layout import Manifest
 
     index = built_index(config)
-    manifest = Manifest.read(index / "manifest.json")
-    if said := describe_staleness(config, manifest):
+    if said := describe_staleness(config, index.manifest):
         warn(said, f"the old index answers until you build it again: {config.build_command}")
-    query_encoder = choose_query_encoder(config, manifest)
-    require(of_server(config, query_encoder.kind))
-    return index, query_encoder
+    design = Design.of(config, choose_query_encoder(config, index.manifest))
+    require(of_server(config, design.query_encoder.kind))
+    return index.folder, design

@@ -26,6 +26,7 @@ from foundry.progress import Reporter
 from foundry.records import Chunk, Document, Link, Reading
 from foundry.records.prepared import PreparedDocument
 from foundry.rendering import plan
+from foundry.rendering.design import Design
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.retrieval.tokens import Tokenizer
 
@@ -134,7 +135,7 @@ def rendered_server(root: Path, package: str, options: str) -> Iterator[ModuleTy
     config = load_config(root)
     encoder = PROVIDERS["none" if config.embedding.provider == "none" else "static"]
     with unformatted():
-        files = plan.plan_server(config, encoder, None)
+        files = plan.plan_server(Design.of(config, encoder), None)
     write_files(root / "server", files)
     with imported(root / "server", package) as module:
         yield module

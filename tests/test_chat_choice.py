@@ -11,6 +11,7 @@ from conftest import CONFIG, MakeProject, Project
 from foundry.cli.main import main
 from foundry.config.project import load_config
 from foundry.features.providers import PROVIDERS
+from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
 from foundry.serving.adopt import adopt
 from foundry.serving.request import Adopted
@@ -42,7 +43,7 @@ def unnamed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def planned(project: Project, options: str) -> dict[str, bytes]:
     (project.root / "foundry.toml").write_text(CONFIG + SERVER + options)
-    return plan_server(load_config(project.root), PROVIDERS["none"], None)
+    return plan_server(Design.of(load_config(project.root), PROVIDERS["none"]), None)
 
 
 def test_nothing_of_a_model_ships_unless_it_is_chosen(make_project: MakeProject) -> None:

@@ -22,7 +22,7 @@ from systems import without_rights
 import foundry as installed
 from foundry.cli.main import main
 from foundry.export.checksums import compare
-from foundry.rendering.plan import RUNTIME
+from foundry.rendering.copying import RUNTIME
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 

@@ -13,6 +13,7 @@ from foundry.cli.main import main
 from foundry.config.project import load_config
 from foundry.export.checksums import compare
 from foundry.features.providers import PROVIDERS
+from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
@@ -30,7 +31,7 @@ def built(make_project: MakeProject) -> Project:
 def check_faults(project: Project, fault: str, step: int) -> int:
     """Fail an export at one change after the other; returns how many faults were put in."""
     target = project.root / "dist" / "notes"
-    planned = plan_server(load_config(project.root), PROVIDERS["static"], None)
+    planned = plan_server(Design.of(load_config(project.root), PROVIDERS["static"]), None)
 
     def export() -> tuple[int, str]:
         import foundry.export.compose

@@ -29,6 +29,7 @@ from foundry.cli.main import main
 from foundry.config.project import load_config
 from foundry.features.providers import PROVIDERS
 from foundry.files import write_files
+from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
@@ -57,7 +58,7 @@ def render(root: Path, options: str, package: str) -> Path:
         f'[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n{options}'
         f'[export]\npackage = "{package}"\n'
     )
-    files = plan_server(load_config(root), PROVIDERS["static"], None, with_tests=False)
+    files = plan_server(Design.of(load_config(root), PROVIDERS["static"]), None, with_tests=False)
     write_files(root / "server", files)
     return root / "server"
 

@@ -24,6 +24,7 @@ from foundry.cli.main import main
 from foundry.config.project import load_config
 from foundry.export.checksums import compare
 from foundry.features.providers import PROVIDERS
+from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
@@ -373,7 +374,9 @@ def test_each_encoder_brings_its_own_modules(
     section = f'[embedding]\nprovider = "{name}"\n'
     section += "" if name in {"none", "static"} else 'model = "a/model"\n'
     project = make_project(NOTES, config=CONFIG + section)
-    files = plan_server(load_config(project.root), PROVIDERS[name], None, with_tests=False)
+    files = plan_server(
+        Design.of(load_config(project.root), PROVIDERS[name]), None, with_tests=False
+    )
     folders = ("notes/retrieval/embedding/", "notes/retrieval/")
     names = {Path(file).stem for file in files if Path(file).parent.as_posix() + "/" in folders}
     assert names & {"encoder", *SERVICE, *MODEL, *NUMPY, *CLIENTS} == wanted

@@ -14,6 +14,7 @@ from servers import check_format, get, in_checkout, post, run_tests, run_tool, s
 
 from foundry.cli.main import main
 from foundry.config.project import load_config
+from foundry.export.basis import Basis
 from foundry.export.compose import compose_export
 from foundry.export.write import write_export
 
@@ -232,7 +233,7 @@ def write_older(root: Path) -> Path:
     for name, text in NOTES.items():
         (root / "sources" / name).write_text(text, encoding="utf-8")
     project.succeed("build", "--quiet")
-    written = compose_export(load_config(project.root), trust=False, stale=False)
+    written = compose_export(Basis.of(load_config(project.root), trust=False, stale=False))
     files = dict(written.files)
     for name, changes in OTHER.items():
         files[f"notes/{name}"] = apply(files[f"notes/{name}"].decode(), changes).encode()

@@ -21,7 +21,7 @@ from foundry.indexing.versions import (
     built_index,
     check_index,
     describe_staleness,
-    intact_manifest,
+    intact_index,
     refuse_stale,
 )
 from foundry.progress import Reporter
@@ -128,10 +128,12 @@ def test_index_of_another_configuration(built: Project, asked: list[Any]) -> Non
 
 def test_index_of_the_same_configuration(built: Project) -> None:
     config = load_config(built.root)
-    manifest = check_index(built_index(config), config.root)
-    assert describe_staleness(config, manifest) is None
-    refuse_stale(config, manifest)
-    assert intact_manifest(config) == manifest
+    index = built_index(config)
+    check_index(index, config.root)
+    assert index.folder == built.index
+    assert describe_staleness(config, index.manifest) is None
+    refuse_stale(config, index.manifest)
+    assert intact_index(config) == index
 
 
 def test_damaged_index(built: Project, asked: list[Any]) -> None:
@@ -141,7 +143,7 @@ def test_damaged_index(built: Project, asked: list[Any]) -> None:
         publish_index(config, Reporter(), PublishOptions(stale=True))
     assert caught.value.hint == f"foundry build {built.root}"
     assert asked == []
-    assert intact_manifest(config) is None
+    assert intact_index(config) is None
 
 
 def test_index_of_another_tokenizer(built: Project) -> None:
@@ -158,7 +160,7 @@ def test_project_without_an_index(make_project: MakeProject) -> None:
     with pytest.raises(IndexUnusableError, match="has no index yet") as caught:
         built_index(config)
     assert caught.value.hint == f"build it: {config.build_command}"
-    assert intact_manifest(config) is None
+    assert intact_index(config) is None
 
 
 def test_version_is_gone_unless_it_was_published(built: Project) -> None:

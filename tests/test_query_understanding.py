@@ -16,6 +16,7 @@ from foundry.cli.main import main
 from foundry.config.project import load_config
 from foundry.features.providers import PROVIDERS
 from foundry.files import write_files
+from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
@@ -68,7 +69,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
     result = CliRunner().invoke(main, ["build", str(root)])
     assert result.exit_code == 0, result.output
-    files = plan_server(load_config(root), PROVIDERS["static"], None, with_tests=False)
+    files = plan_server(Design.of(load_config(root), PROVIDERS["static"]), None, with_tests=False)
     write_files(root / "server", files)
     with imported(root / "server", "tickets") as package:
         package.load(root / ".foundry" / "index")

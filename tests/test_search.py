@@ -15,6 +15,7 @@ from foundry.config.project import load_config
 from foundry.features.providers import PROVIDERS
 from foundry.files import write_files
 from foundry.records import Chunk, Document, Reading
+from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
 from foundry.runtime.retrieval.tokens import MAX_QUERY_TERMS
 
@@ -72,7 +73,7 @@ def server(
         f'[export]\npackage = "{package}"\n'
     )
     encoder = PROVIDERS["none" if request.param == "none" else "static"]
-    files = plan_server(load_config(root), encoder, None, with_tests=False)
+    files = plan_server(Design.of(load_config(root), encoder), None, with_tests=False)
     write_files(root / "server", files)
     with imported(root / "server", package) as module:
         yield module

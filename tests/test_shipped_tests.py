@@ -9,6 +9,7 @@ from foundry.config.project import load_config
 from foundry.features.providers import PROVIDERS
 from foundry.files import templates_folder
 from foundry.rendering import plan
+from foundry.rendering.design import Design
 
 ROOT = templates_folder() / "server"
 TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
@@ -48,7 +49,7 @@ def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str
     )
     config = load_config(folder)
     with unformatted():
-        files = plan.plan_server(config, PROVIDERS[config.embedding.provider], None)
+        files = plan.plan_server(Design.of(config, PROVIDERS[config.embedding.provider]), None)
     return {name: files[name].decode() for name in files.keys() & TESTS}
 
 

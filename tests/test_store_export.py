@@ -18,6 +18,7 @@ from test_targets import check, installed
 
 from foundry.config.project import load_config
 from foundry.features.providers import PROVIDERS
+from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
 from foundry.runtime.store.store import HELD_FILES
 
@@ -143,7 +144,7 @@ def test_other_query_encoders_go_with_an_engine(
 ) -> None:
     written = f'{config(engine)}[embedding]\nprovider = "{encoder}"\nmodel = "m"\n'
     root = make_project(NOTES, config=written).root
-    files = plan_server(load_config(root), PROVIDERS[encoder], None)
+    files = plan_server(Design.of(load_config(root), PROVIDERS[encoder]), None)
     embedder = b", embedder=describe_embedder" if encoder == "openai" else b""
     asked = b"engine=describe_engine" + embedder
     assert b"health_routes(" + asked + b")" in files["notes/app.py"]

@@ -24,6 +24,7 @@ from foundry.config.file import Target
 from foundry.config.project import load_config
 from foundry.errors import RenderError
 from foundry.features.providers import PROVIDERS
+from foundry.rendering.design import Design
 from foundry.rendering.formatting import parse_back
 from foundry.rendering.plan import plan_server
 from foundry.runtime.errors import ConfigurationError
@@ -79,7 +80,9 @@ targets = {json.dumps(targets)}
 
 def render(make_project: MakeProject, *targets: str, name: str = "my_docs-2") -> dict[str, bytes]:
     project = make_project(NOTE, config=config(*targets, name=name))
-    return plan_server(load_config(project.root), PROVIDERS["static"], None, with_tests=False)
+    return plan_server(
+        Design.of(load_config(project.root), PROVIDERS["static"]), None, with_tests=False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +90,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     root = tmp_path_factory.mktemp("project")
     (root / "sources").mkdir()
     (root / "foundry.toml").write_text(config(*TARGETS), encoding="utf-8")
-    return plan_server(load_config(root), PROVIDERS["static"], None, with_tests=False)
+    return plan_server(Design.of(load_config(root), PROVIDERS["static"]), None, with_tests=False)
 
 
 @pytest.fixture

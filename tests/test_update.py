@@ -19,6 +19,7 @@ from foundry.config.project import load_config
 from foundry.export.checksums import compare
 from foundry.export.write import Export, write_export
 from foundry.features.providers import PROVIDERS
+from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
@@ -345,7 +346,7 @@ def check_faults(older: Path, fault: str, step: int) -> int:
         subprocess.run(["cp", "-a", kept, older], check=True)
 
     config = load_config(older.parents[1])
-    planned = plan_server(config, PROVIDERS["static"], None)
+    planned = plan_server(Design.of(config, PROVIDERS["static"]), None)
 
     def run() -> tuple[int, str]:
         import foundry.export.compose

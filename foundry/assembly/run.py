@@ -42,9 +42,10 @@ from foundry.errors import BuildError
 from foundry.fetching.addresses import Policy
 from foundry.indexing.carried import Previous, begun_carrying, leave_for_next
 from foundry.indexing.versions import (
+    BuiltIndex,
     begun_version,
     built_index,
-    intact_manifest,
+    intact_index,
     publish_version,
     remove_older,
 )
@@ -66,7 +67,7 @@ def build_index(config: Config, reporter: Reporter, options: BuildOptions) -> Bu
     path = config.state / CACHE_NAME
     with closing_engine(options) as engine, ThreadPoolExecutor(1) as thread:
         # All of it is read for that, which takes as long as to look at the sources.
-        published = thread.submit(intact_manifest, config)
+        published = thread.submit(intact_index, config)
         for _ in range(2):
             with closing(DocumentCache(path)) as cache:
                 if options.fresh:
@@ -85,7 +86,7 @@ class _Build:
     options: BuildOptions
     engine: Engine
     cache: DocumentCache
-    published: Future[Manifest | None]
+    published: Future[BuiltIndex | None]
     started: float = field(default_factory=time.monotonic)
 
     def build(self, thread: ThreadPoolExecutor) -> BuildResult:
@@ -105,10 +106,12 @@ class _Build:
             with begun_version(config) as folder, begun_carrying(carried) as left:
                 previous = None
                 if published is not None and not self.options.fresh:
-                    previous = Previous.open(built_index(config), published, carried, state)
+                    previous = Previous.open(published.folder, published.manifest, carried, state)
                 with self._opened_writer(folder, previous, left) as writer:
                     manifest, report, asked = self._write(writer, inputs, embedder, previous, left)
-                is_unchanged = published is not None and published.version == manifest.version
+                is_unchanged = (
+                    published is not None and published.manifest.version == manifest.version
+                )
                 if not is_unchanged:
                     thread.submit(remove_older, publish_version(folder, config.state).parent)
                 leave_for_next(left, carried, state, manifest.version)
@@ -206,26 +209,25 @@ class _Build:
         if self.options.strict:
             check_strictly(report)
 
-    def _published_from(self, digest: str) -> Manifest | None:
-        """Return the manifest of the published index, if it was made from just this and is
-        intact."""
+    def _published_from(self, digest: str) -> BuiltIndex | None:
+        """Return the published index, if it was made from just this and is intact."""
         state, _, version = (self.cache.published or "").partition(" ")
         if state != index_state(self.config, digest):
             return None
-        manifest = self.published.result()
-        return manifest if manifest and manifest.version == version else None
+        index = self.published.result()
+        return index if index and index.manifest.version == version else None
 
-    def _unchanged(self, manifest: Manifest, changes: Changes) -> BuildResult:
-        report = json.loads((built_index(self.config) / "report.json").read_bytes())
+    def _unchanged(self, index: BuiltIndex, changes: Changes) -> BuildResult:
+        report = json.loads((index.folder / "report.json").read_bytes())
         self._check(report)
-        return self._result(manifest, report, changes, is_unchanged=True)
+        return self._result(index.manifest, report, changes, is_unchanged=True)
 
     def _result(
         self, manifest: Manifest, report: dict[str, Any], changes: Changes, *, is_unchanged: bool
     ) -> BuildResult:
         dense = manifest.dense and DenseManifest(**manifest.dense)
         return BuildResult(
-            index=str(built_index(self.config)),
+            index=str(built_index(self.config).folder),
             version=manifest.version,
             documents=manifest.documents,
             chunks=manifest.chunks,

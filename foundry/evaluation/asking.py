@@ -17,8 +17,8 @@ from foundry.errors import FoundryError
 from foundry.evaluation.metrics import METRICS, measure
 from foundry.evaluation.questions import QuestionSet
 from foundry.evaluation.results import CONFIGURED, Report
-from foundry.features.providers import Provider
 from foundry.files import write_files
+from foundry.rendering.design import Design
 from foundry.serving.preview import render_preview
 from foundry.serving.running import explain_exit, model_variables, run_python, run_server
 
@@ -40,10 +40,11 @@ class Server:
     modes: tuple[str, ...] = ()
 
 
-def render_servers(config: Config, query_encoder: Provider) -> dict[str, Server]:
+def render_servers(design: Design) -> dict[str, Server]:
     """Return the configured server as `hybrid`, and those of other fusions by the fusion's name."""
-    servers = {CONFIGURED: Server(config, render_preview(config, query_encoder))}
-    if query_encoder.kind == "none":
+    config = design.config
+    servers = {CONFIGURED: Server(config, render_preview(design))}
+    if design.query_encoder.kind == "none":
         return servers
     fusions: tuple[Literal["linear", "rrf"], ...] = ("linear", "rrf")
     for fusion in fusions:
@@ -51,14 +52,14 @@ def render_servers(config: Config, query_encoder: Provider) -> dict[str, Server]
             semantic, keyword = DEFAULT_WEIGHTS[fusion]
             changed = {"fusion": fusion, "semantic_weight": semantic, "keyword_weight": keyword}
             other = config.model_copy(update={"search": config.search.model_copy(update=changed)})
-            folder = render_preview(other, query_encoder, f"server-{fusion}")
+            folder = render_preview(design.varied(other), f"server-{fusion}")
             servers[fusion] = Server(other, folder, ("hybrid",))
     return servers
 
 
-def render_variant(config: Config, query_encoder: Provider) -> Server:
-    """A server of other options, in place of the variant before."""
-    return Server(config, render_preview(config, query_encoder, "server-variant"), ("hybrid",))
+def render_variant(design: Design) -> Server:
+    """Render a server of other options, in place of the variant before."""
+    return Server(design.config, render_preview(design, "server-variant"), ("hybrid",))
 
 
 def ask(
@@ -129,15 +130,14 @@ def _percentiles(milliseconds: Sequence[float]) -> dict[str, float]:
     return {"median": round(float(median), 3), "p95": round(float(p95), 3)}
 
 
-def record_figures(
-    config: Config, query_encoder: Provider, files: Mapping[str, bytes], index: Path
-) -> bytes:
+def record_figures(design: Design, files: Mapping[str, bytes], index: Path) -> bytes:
     """Return what the `eval` of a planned server prints, to travel with its export.
 
     Where the server asks a model or a service for vectors of queries, which may be another one or
     out of reach tomorrow, only the keyword lane is measured, and no language model reads queries.
     """
-    modes = ("--mode", "keyword") if query_encoder.kind in {"model", "service"} else ()
+    config = design.config
+    modes = ("--mode", "keyword") if design.query_encoder.kind in {"model", "service"} else ()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         write_files(folder, files)

@@ -24,9 +24,9 @@ from foundry.evaluation.questions import QuestionSet, read_beir, read_questions
 from foundry.evaluation.report import write_report
 from foundry.evaluation.results import CONFIGURED, Evaluation, Report
 from foundry.evaluation.tuning import METRIC, Candidate, Tuning, tune, vary_stages
-from foundry.features.providers import Provider
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
+from foundry.rendering.design import Design
 
 FINE_SWEEP = tuple(step / 20 for step in range(21))
 """Semantic weights that are tried; the rest goes to keywords."""
@@ -66,9 +66,8 @@ class EvaluationResult:
 
 
 def evaluate_server(
-    config: Config,
+    design: Design,
     index: Path,
-    query_encoder: Provider,
     options: EvaluationOptions,
     reporter: Reporter,
 ) -> EvaluationResult:
@@ -76,15 +75,16 @@ def evaluate_server(
 
     Nothing is raised for what is below a minimum or the baseline.
     """
+    config = design.config
     minimums = [parse_minimum(written) for written in options.minimums]
     former = None if options.baseline is None else read_baseline(options.baseline)
-    if options.tune and query_encoder.kind == "none":
+    if options.tune and design.query_encoder.kind == "none":
         raise FoundryError(
             "there is nothing to tune: the server searches by keywords only",
             hint="set embedding.provider in foundry.toml and build again",
         )
     asked = _choose_questions(config, index, options)
-    reports, variants = _ask_all(config, index, query_encoder, asked, options, reporter)
+    reports, variants = _ask_all(design, index, asked, options, reporter)
     evaluation = _collect(config, reports, asked)
     tuning = _tune(config, evaluation, reports, variants) if options.tune else None
     comparison = None if former is None else compare(former, evaluation, options.tolerance)
@@ -127,16 +127,15 @@ def _choose_questions(config: Config, index: Path, options: EvaluationOptions) -
 
 
 def _ask_all(
-    config: Config,
+    design: Design,
     index: Path,
-    query_encoder: Provider,
     asked: QuestionSet,
     options: EvaluationOptions,
     reporter: Reporter,
 ) -> tuple[dict[str, Report], list[Candidate]]:
-    servers = render_servers(config, query_encoder)
-    variants = list(vary_stages(config)) if options.tune else []
-    has_weights = query_encoder.kind != "none"
+    servers = render_servers(design)
+    variants = list(vary_stages(design.config)) if options.tune else []
+    has_weights = design.query_encoder.kind != "none"
     reports: dict[str, Report] = {}
     candidates: list[Candidate] = []
     with reporter.step("Evaluating", "servers", len(servers) + len(variants)) as progress:
@@ -145,7 +144,7 @@ def _ask_all(
             reports[name] = ask(server, index, asked, FINE_SWEEP if options.tune else coarse)
             progress.advance()
         for changed, variant in variants:
-            report = ask(render_variant(variant, query_encoder), index, asked)
+            report = ask(render_variant(design.varied(variant)), index, asked)
             candidates.append(Candidate(changed, report.systems["hybrid"][METRIC]))
             progress.advance()
     return reports, candidates

@@ -7,6 +7,7 @@ written under a temporary name, forced to disk, renamed; only then is CURRENT re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
@@ -34,31 +35,39 @@ _BLOCK_NUMBERS = 1_000_000
 """Read at a time when an array is checked."""
 
 
+@dataclass(frozen=True, slots=True)
+class BuiltIndex:
+    """A published version of a project's index: its folder, and the manifest in it."""
+
+    folder: Path
+    manifest: Manifest
+
+
 def index_folder(config: Config) -> Path:
     """Return the folder of all versions of the index."""
     return config.state / "index"
 
 
-def built_index(config: Config) -> Path:
-    """Return the folder of the current version. Raises IndexUnusableError if none can be used."""
+def built_index(config: Config) -> BuiltIndex:
+    """Return the current version. Raises IndexUnusableError if none can be used."""
     folder = index_folder(config)
     if not (folder / "CURRENT").exists():
         raise IndexUnusableError(
             f"{config.root}: has no index yet", hint=f"build it: {config.build_command}"
         )
     index = resolve_version(folder)
-    built_with = Manifest.read(index / "manifest.json").tokenizer_version
+    manifest = Manifest.read(index / "manifest.json")
     if not is_signed(config.state, _SUBJECT, _read_manifest(index), _code_of(index)):
         raise IndexUnusableError(
             f"{index}: was not published here by this installation, so it is not used",
             hint=f"build it again: {config.build_command}",
         )
-    if built_with != TOKENIZER_VERSION:
+    if (built_with := manifest.tokenizer_version) != TOKENIZER_VERSION:
         raise IndexUnusableError(
             f"{index}: built with tokenizer {built_with}, this Foundry has {TOKENIZER_VERSION}",
             hint=f"build it again: {config.build_command}",
         )
-    return index
+    return BuiltIndex(index, manifest)
 
 
 def describe_staleness(config: Config, manifest: Manifest) -> str | None:
@@ -80,14 +89,13 @@ def refuse_stale(config: Config, manifest: Manifest) -> None:
         )
 
 
-def check_index(index: Path, project: Path) -> Manifest:
-    """Return the manifest, if every file is what it says. Raises IndexUnusableError."""
-    manifest = Manifest.read(index / "manifest.json")
-    if findings := IndexFiles(IndexLayout(index), manifest).verify():
+def check_index(index: BuiltIndex, project: Path) -> None:
+    """Refuse an index with a file that is not what its manifest says: IndexUnusableError."""
+    if findings := IndexFiles(IndexLayout(index.folder), index.manifest).verify():
         raise IndexUnusableError(
-            f"{index}: damaged: {'; '.join(findings)}", hint=f"foundry build {quote(str(project))}"
+            f"{index.folder}: damaged: {'; '.join(findings)}",
+            hint=f"foundry build {quote(str(project))}",
         )
-    return manifest
 
 
 def open_index(directory: Path, *, vectors: bool = False) -> Index:
@@ -99,17 +107,16 @@ def open_index(directory: Path, *, vectors: bool = False) -> Index:
     return Index.open(directory, *lanes)
 
 
-def intact_manifest(config: Config) -> Manifest | None:
-    """Return the current version's manifest; None if it is missing or any file is damaged."""
+def intact_index(config: Config) -> BuiltIndex | None:
+    """Return the current version; None if there is none, or any file of it is damaged."""
     try:
         index = built_index(config)
-        manifest = Manifest.read(index / "manifest.json")
         # In several threads, which `check_index` does not have.
-        found = describe_files(index)
+        found = describe_files(index.folder)
     except (FoundryError, ServerError, OSError):
         return None
     del found["manifest.json"]
-    return manifest if found == manifest.files else None
+    return index if found == index.manifest.files else None
 
 
 @contextmanager

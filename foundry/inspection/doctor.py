@@ -183,7 +183,7 @@ def _project(config: Config) -> Iterator[Finding]:
         if not (index_folder(config) / "CURRENT").exists():
             yield Finding("index", "not built yet", hint=build)
             return
-        version = built_index(config)
+        version = built_index(config).folder
         opened = open_index(version)
         manifest, findings = opened.manifest, opened.verify()
     except (FoundryError, ServerError, OSError) as error:

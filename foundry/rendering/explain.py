@@ -1,11 +1,11 @@
 """Says of every file of an export what brought it: a feature, or a chain of imports."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from foundry.features.feature import Feature
 from foundry.features.interfaces import INTERFACES
-from foundry.features.snippet import Step
 from foundry.rendering.copying import PAGE_FOLDER, module_of, path_of, reach_runtime
+from foundry.rendering.design import Design
 from foundry.rendering.plan import written_name
 
 _ALWAYS = "every server has it"
@@ -17,16 +17,13 @@ _MADE = {
 """Data of the package, by name."""
 
 
-def explain_files(
-    features: Iterable[Feature],
-    steps_of: Iterable[tuple[Feature, Step]],
-    package: str,
-    name: str,
-    files: Mapping[str, bytes],
-) -> dict[str, str]:
-    """Return the reason for each file, by path; `name` is the server's."""
-    brought = {written_name(file, package, name): each for each in features for file in each.files}
-    imported = {module: each for each, step in steps_of for module in step.imports}
+def explain_files(design: Design, files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the reason for each file of a server, by path."""
+    package, name = design.config.package, design.config.project.name
+    brought = {
+        written_name(file, package, name): each for each in design.features for file in each.files
+    }
+    imported = {module: each for each, step in design.steps for module in step.imports}
     modules = {
         module_of(path, package): content
         for path, content in files.items()

@@ -1,38 +1,24 @@
-"""The plan of a server: every file of it but the index, as a pure function of the configuration."""
+"""The plan of a server: every file of it but the index, as a pure function of its design."""
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from itertools import islice
 from pathlib import Path
 
-import foundry
-from foundry.config.project import Config
 from foundry.errors import RenderError
-from foundry.features.contributions import (
-    contents_of,
-    dependencies_of,
-    files_left_out,
-    sections_of,
-)
-from foundry.features.feature import Feature
-from foundry.features.interfaces import INTERFACES, Page, pages_of
-from foundry.features.operation import HTTP
-from foundry.features.providers import Provider
-from foundry.features.snippet import Place, Snippet, Step
-from foundry.features.stage import Stage
-from foundry.features.stages import STAGES
-from foundry.features.stores import STORES, Store
-from foundry.features.targets import TARGETS, Target
+from foundry.features.contributions import files_left_out
+from foundry.features.interfaces import Page, pages_of
 from foundry.files import templates_folder
 from foundry.rendering.copying import PAGE_FOLDER, RUNTIME, copy_pages, copy_runtime, copy_tests
+from foundry.rendering.design import Design
 from foundry.rendering.environment import SUFFIX, read_own_templates, render
 from foundry.rendering.formatting import format_python, parse_back
 from foundry.rendering.regions import chosen_names
+from foundry.rendering.template_values import template_values
 
 PACKAGE_FOLDER = "package"
 TESTS = "tests/"
-REGISTRY_LENGTH = 100
 
 EXAMPLES = 4
 """Questions that a search page proposes."""
@@ -42,8 +28,7 @@ UNIT = "name.service"
 
 
 def plan_server(
-    config: Config,
-    query_encoder: Provider,
+    design: Design,
     questions: bytes | None,
     templates: Path | None = None,
     *,
@@ -51,19 +36,18 @@ def plan_server(
 ) -> dict[str, bytes]:
     """Relative path -> content, sorted, for an exported project without its index.
 
-    `query_encoder` is what the index needs; see `choose_query_encoder`. `templates` is a folder of
-    the project's own, which run: see `own_templates`. Rendered, formatted, checked and parsed back,
-    most of which time goes to the tests; a server that is only run does without. Raises
-    RenderError.
+    `templates` is a folder of the project's own, which run: see `read_own_templates`. Files are
+    rendered, formatted, checked and parsed back; tests take most of that time, and a server that is
+    only run does without them. Raises RenderError.
     """
-    package = config.package
-    values = template_values(config, query_encoder, has_questions=questions is not None)
-    left_out = files_left_out(choose_features(config, query_encoder))
-    files = _render_templates(config, values, left_out, templates)
+    config, package = design.config, design.config.package
+    values = template_values(design, has_questions=questions is not None)
+    left_out = files_left_out(design.features)
+    files = _render_templates(values, package, config.project.name, left_out, templates)
     if not with_tests:
         files = {name: text for name, text in files.items() if not name.startswith(TESTS)}
     rendered = [name for name in files if name.endswith(".py")]
-    files[f"{package}/settings.json"] = _settings(config, query_encoder, questions)
+    files[f"{package}/settings.json"] = _settings(design, questions)
     if questions is not None:
         files[f"{package}/questions.jsonl"] = questions
     chosen = chosen_names(values)
@@ -83,37 +67,10 @@ def plan_server(
     return dict(sorted(files.items()))
 
 
-def choose_features(config: Config, query_encoder: Provider) -> list[Feature]:
-    """Return everything that a server of this configuration has, in the order of its README."""
-    return [
-        HTTP,
-        *config.server.interfaces.values(),
-        *config.stages.values(),
-        *([query_encoder] if query_encoder.asks_model else []),
-        STORES[config.store.engine],
-        *(TARGETS[target] for target in config.export.targets),
-    ]
-
-
-def choose_steps(config: Config, query_encoder: Provider) -> list[tuple[Feature, Step]]:
-    """Return what stages and interfaces add to rendered modules, with what adds it."""
-    chosen = {*config.server.interfaces, *config.stages, query_encoder.kind}
-    language = config.project.language
-    words = language if (RUNTIME / f"chat/words_{language}.py").is_file() else None
-    return [
-        *((stage, step) for stage in config.stages.values() for step in stage.steps()),
-        *(
-            (each, step)
-            for each in config.server.interfaces.values()
-            for step in each.open(chosen, words)
-        ),
-    ]
-
-
-def plan_key(config: Config, query_encoder: Provider) -> str:
+def plan_key(design: Design) -> str:
     """Return a hash over all that `plan_server` depends on, much faster than planning."""
-    digest = hashlib.sha256(_settings(config, query_encoder, None))
-    values = template_values(config, query_encoder, has_questions=False)
+    digest = hashlib.sha256(_settings(design, None))
+    values = template_values(design, has_questions=False)
     digest.update(json.dumps(values, sort_keys=True, default=repr).encode())
     templates = templates_folder()
     for paths in (
@@ -127,74 +84,10 @@ def plan_key(config: Config, query_encoder: Provider) -> str:
     return digest.hexdigest()
 
 
-def template_values(
-    config: Config, query_encoder: Provider, *, has_questions: bool
-) -> dict[str, object]:
-    """Return what templates may see."""
-    has_vectors, steps = query_encoder.kind != "none", choose_steps(config, query_encoder)
-    reads_identifiers = (
-        config.search.unknown_identifiers
-        or (has_vectors and config.search.identifier_fallback)
-        or any("patterns" in step.code for _, step in steps)
-    )
-    features = choose_features(config, query_encoder)
-    return {
-        "name": config.project.name,
-        "label": config.project.name.replace("_", "-"),
-        "package": config.package,
-        "title": config.title,
-        "description": config.project.description,
-        "fusion": config.search.fusion,
-        "vectors": has_vectors,
-        "query_encoder_kind": query_encoder.kind,
-        "query_encoder_module": query_encoder.name.replace("-", "_"),
-        "store": config.store.engine,
-        "identifier_fallback": config.search.identifier_fallback,
-        "unknown_identifiers": config.search.unknown_identifiers,
-        "identifier_patterns": reads_identifiers,
-        "stages": {name: config.stages.get(name) for name in (*STAGES, "parents")},
-        **place_steps(steps),
-        "filterable": list(config.index.filterable),
-        "searches_wait": query_encoder.asks_model
-        or not config.store.is_embedded
-        or any(stage.waits for stage in config.stages.values()),
-        "semantic_weight": config.weights[0],
-        "keyword_weight": config.weights[1],
-        "k": config.search.k,
-        "port": config.server.port,
-        "key": config.embedding.api_key_env,
-        **{name: name in config.server.interfaces for name in INTERFACES},
-        "queues": [
-            Snippet(f'"{path}": "{queue}"')
-            for each in config.server.interfaces.values()
-            for path, queue in each.queues.items()
-        ],
-        "dependencies": dependencies_of(features),
-        "environment": sorted({block for each in features for block in each.environment}),
-        "contents": contents_of(features, name=config.project.name, package=config.package),
-        "sections": {
-            "interfaces": sections_of(config.server.interfaces.values()),
-            "search": sections_of(
-                each for each in features if isinstance(each, Stage | Provider | Store)
-            ),
-            "targets": sections_of(each for each in features if isinstance(each, Target)),
-        },
-        "short_title": _shorten(config.title),
-        "summary": _shorten(config.project.description or f"Search {config.title}"),
-        "has_questions": has_questions,
-        "foundry_version": foundry.__version__,
-    }
-
-
-def _shorten(text: str) -> str:
-    """Return the beginning of a text on one line, as long as the MCP registry allows."""
-    line = " ".join(text.split())
-    return line if len(line) <= REGISTRY_LENGTH else line[: REGISTRY_LENGTH - 3] + "..."
-
-
 def _render_templates(
-    config: Config,
     values: Mapping[str, object],
+    package: str,
+    name: str,
     left_out: Collection[str],
     own_folder: Path | None,
 ) -> dict[str, bytes]:
@@ -204,10 +97,10 @@ def _render_templates(
     own = {f"server/{name}": text for name, text in own.items()}
     files = {}
     for template in sorted(known):
-        name = template.removesuffix(SUFFIX)
-        if name not in left_out:
-            written = written_name(name, config.package, config.project.name)
-            files[written] = render(f"server/{template}", values, own).encode()
+        file = template.removesuffix(SUFFIX)
+        if file not in left_out:
+            text = render(f"server/{template}", values, own)
+            files[written_name(file, package, name)] = text.encode()
     return files
 
 
@@ -219,8 +112,8 @@ def written_name(template: str, package: str, name: str) -> str:
     return f"{package}/{rest}" if slash and folder == PACKAGE_FOLDER else template
 
 
-def _settings(config: Config, query_encoder: Provider, questions: bytes | None) -> bytes:
-    features = choose_features(config, query_encoder)
+def _settings(design: Design, questions: bytes | None) -> bytes:
+    config, query_encoder, features = design.config, design.query_encoder, design.features
     server = config.server.model_dump(mode="json")
     values: dict[str, object] = {
         "name": config.project.name,
@@ -265,29 +158,3 @@ def _check_description(parsed: object, description: str) -> None:
     project = parsed.get("project", {}) if isinstance(parsed, dict) else {}
     if project.get("description") != description.encode("utf-8", "replace").decode():
         raise RenderError("pyproject.toml does not hold the description as it was given")
-
-
-def place_steps(steps_of: Sequence[tuple[Feature, Step]]) -> dict[str, object]:
-    """Return values for templates, from steps with the features that have them.
-
-    `steps` are lines of Python by place, in the order given; `imports` what they need, by module
-    that they go into: (module below the package, names); `explained` are the entries of the
-    README's list, in the order of a search.
-    """
-    steps: dict[str, list[Snippet]] = {}
-    imports: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    explained = []
-    asked = "query"
-    for place in Place:
-        module, word = place.value
-        here = [(each, step) for each, step in steps_of if step.place is place]
-        steps[word] = []
-        for each, step in here:
-            steps[word].append(each.fill(step.code, asked=asked, **step.values))
-            # What a search is asked for becomes what its first step leaves of that.
-            asked = "plain" if place is Place.PARSE else asked
-        imports.setdefault(module, []).extend(
-            needed for _, step in here for needed in step.imports.items()
-        )
-        explained += [each.fill(step.readme, **step.values) for each, step in here if step.readme]
-    return {"steps": steps, "imports": imports, "explained": explained}

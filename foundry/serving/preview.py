@@ -7,9 +7,8 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from foundry.config.project import Config
-from foundry.features.providers import Provider
 from foundry.files import hash_files, write_files
+from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_key, plan_server
 from foundry.state.folder import is_signed, sign
 
@@ -21,21 +20,22 @@ CODE = ".key"
 """The file of a server that holds the code by which it is known; see `foundry.state.folder`."""
 
 
-def render_preview(config: Config, query_encoder: Provider, name: str = "server") -> Path:
+def render_preview(design: Design, name: str = "server") -> Path:
     """Render the server, unless the one that is there is just what rendering would give.
 
     `name` is that of its folder: servers of other options have folders of their own.
     """
-    server = config.state / name
-    subject = f"{name} {plan_key(config, query_encoder)}"
-    if _is_rendered(config.state, server, subject):
+    state = design.config.state
+    server = state / name
+    subject = f"{name} {plan_key(design)}"
+    if _is_rendered(state, server, subject):
         return server
     # A lock of its own: queries go on while a build holds the project's.
-    with FileLock(config.state / f"{name}.lock", timeout=LOCK_SECONDS):
-        if not _is_rendered(config.state, server, subject):
-            files = plan_server(config, query_encoder, None, with_tests=False)
+    with FileLock(state / f"{name}.lock", timeout=LOCK_SECONDS):
+        if not _is_rendered(state, server, subject):
+            files = plan_server(design, None, with_tests=False)
             shutil.rmtree(server, ignore_errors=True)
-            code = sign(config.state, subject, _describe(files))
+            code = sign(state, subject, _describe(files))
             write_files(server, {**files, CODE: code.encode()})
     return server
 

@@ -19,10 +19,10 @@ from foundry.config.project import Config, load_config
 from foundry.errors import FoundryError
 from foundry.features.operation import Reloading
 from foundry.indexing.versions import built_index, index_folder
+from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_key
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.errors import ServerError
-from foundry.runtime.index.layout import Manifest
 from foundry.serving.preview import render_preview
 from foundry.serving.request import Listening, ServeOptions
 from foundry.serving.running import begin_server, explain_exit, find_address
@@ -132,17 +132,17 @@ class RunningServer:
         """
         if self._failure is not None:
             raise self._failure
-        manifest = Manifest.read(built_index(config) / "manifest.json")
-        query_encoder = choose_query_encoder(config, manifest)
-        key = plan_key(config, query_encoder)
+        manifest = built_index(config).manifest
+        design = Design.of(config, choose_query_encoder(config, manifest))
+        key = plan_key(design)
         if Reloading.name not in config.server.interfaces:
             key += manifest.version
         if key == self._key:
             return
-        require(of_server(config, query_encoder.kind))
+        require(of_server(config, design.query_encoder.kind))
         before = self._rendered
         name = FOLDERS[before is not None and before.folder.name == FOLDERS[0]]
-        rendered = _Rendered(render_preview(config, query_encoder, name), config)
+        rendered = _Rendered(render_preview(design, name), config)
         # What cannot be started is tried once, and not after each build.
         self._key = key
         self._stop()

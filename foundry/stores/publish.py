@@ -35,15 +35,15 @@ def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -
             hint=f"set {variable} in the environment; never write it into {CONFIG_NAME}",
         )
     index = built_index(config)
-    manifest = check_index(index, config.root)
+    check_index(index, config.root)
     if not options.stale:
-        refuse_stale(config, manifest)
-    content = Content.open(index)
+        refuse_stale(config, index.manifest)
+    content = Content.open(index.folder)
     settings = StoreSettings(store.name, store.exact, store.timeout_ms / 1000)
     # Each engine's module is called like it, and brings its own client.
     engine = import_module(f"foundry.stores.{store.engine}")
     outcome: Outcome = engine.publish(content, settings, reporter, options)
-    os.utime(index / "manifest.json")
+    os.utime(index.folder / "manifest.json")
     return Publication(
         engine=store.engine,
         name=store.name,

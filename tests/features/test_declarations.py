@@ -20,8 +20,9 @@ from foundry.features.stores import STORES
 from foundry.features.targets import TARGETS
 from foundry.files import templates_folder
 from foundry.rendering.copying import RUNTIME
+from foundry.rendering.design import Design
 from foundry.rendering.explain import explain_files
-from foundry.rendering.plan import choose_features, choose_steps, plan_server, written_name
+from foundry.rendering.plan import plan_server, written_name
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
 
@@ -67,13 +68,10 @@ def planned(
 ) -> Iterator[tuple[Feature | type[Feature], dict[str, bytes], dict[str, str]]]:
     lines, encoder = choose(request.param)
     config = load_config(make_project({"a.md": "a"}, config=f"{CONFIG}\n{lines}").root)
-    query_encoder = PROVIDERS[encoder]
+    design = Design.of(config, PROVIDERS[encoder])
     has_tests = any(file.startswith("tests/") for file in request.param.files)
-    files = plan_server(config, query_encoder, None, with_tests=has_tests)
-    features = choose_features(config, query_encoder)
-    yield request.param, files, explain_files(
-        features, choose_steps(config, query_encoder), config.package, config.project.name, files
-    )
+    files = plan_server(design, None, with_tests=has_tests)
+    yield request.param, files, explain_files(design, files)
 
 
 def test_what_is_declared_is_in_an_export(
@@ -106,15 +104,9 @@ def test_every_file_has_a_reason_and_every_chain_is_one_of_imports(
     make_project: MakeProject,
 ) -> None:
     config = load_config(make_project({"a.md": "a"}).root)
-    files = plan_server(config, PROVIDERS["static"], None)
-    features = choose_features(config, PROVIDERS["static"])
-    reasons = explain_files(
-        features,
-        choose_steps(config, PROVIDERS["static"]),
-        config.package,
-        config.project.name,
-        files,
-    )
+    design = Design.of(config, PROVIDERS["static"])
+    files = plan_server(design, None)
+    reasons = explain_files(design, files)
     assert reasons.keys() == files.keys()
     assert reasons["Dockerfile"] == '[export] targets, "docker"'
     assert reasons["server.json"] == "[server] mcp = true"

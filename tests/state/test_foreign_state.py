@@ -16,6 +16,7 @@ from systems import needs_root
 
 from foundry.cli.main import main
 from foundry.config.project import load_config
+from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_key
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.index.layout import Manifest
@@ -67,7 +68,7 @@ def plant_server(project: Project, ran: Path) -> None:
     """Put a server into the state that says it is what foundry.toml asks for."""
     config = load_config(project.root)
     manifest = Manifest.read(project.index / "manifest.json")
-    key = plan_key(config, choose_query_encoder(config, manifest))
+    key = plan_key(Design.of(config, choose_query_encoder(config, manifest)))
     server = state_of(project) / "server"
     (server / "notes").mkdir(parents=True, exist_ok=True)
     (server / "notes" / "__init__.py").write_text("")

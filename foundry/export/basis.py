@@ -1,0 +1,87 @@
+"""The basis of an export: the index, the server's design and the questions, decided once."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from foundry.config.extras import of_figures, require
+from foundry.config.project import Config
+from foundry.config.sources import CONFIG_NAME
+from foundry.errors import IndexUnusableError, TrustError
+from foundry.evaluation.questions import askable_lines, read_questions
+from foundry.evaluation.run import own_questions
+from foundry.indexing.versions import (
+    built_index,
+    check_index,
+    check_numbers,
+    open_index,
+    refuse_stale,
+)
+from foundry.rendering.design import Design
+from foundry.rendering.query_encoder import choose_query_encoder
+from foundry.runtime.index.reader import Index
+from foundry.runtime.retrieval.filters import FilterColumns
+from foundry.runtime.retrieval.stages.expansion import open_words
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What an export is made from.
+
+    Attributes:
+        design: The design of its server.
+        index: The folder of the version of the index that travels with it, which was checked.
+        questions: The project's questions, as lines of JSON, if it has any.
+    """
+
+    design: Design
+    index: Path
+    questions: bytes | None
+
+    @classmethod
+    def of(cls, config: Config, *, trust: bool, stale: bool) -> Self:
+        """Decide what the export of a project's current index is made from.
+
+        The index is opened as its server will do. Raises StaleIndexError if it is not the one that
+        foundry.toml asks for and `stale` is not given, TrustError if the project has templates of
+        its own and `trust` is not given.
+        """
+        index = built_index(config)
+        check_index(index, config.root)
+        if not stale:
+            refuse_stale(config, index.manifest)
+        design = Design.of(config, choose_query_encoder(config, index.manifest))
+        # An index of other options or versions is refused here.
+        opened = open_index(index.folder, vectors=design.query_encoder.kind == "pieces")
+        _check_search_options(design, opened)
+        questions = _read_own_questions(design)
+        if config.templates is not None and not trust:
+            raise TrustError(
+                f"{config.root / CONFIG_NAME}: export.templates: the templates in"
+                f" {config.templates} are code that runs on this machine",
+                hint="read them, then pass --trust",
+            )
+        check_numbers(index.folder)
+        return cls(design, index.folder, questions)
+
+
+def _check_search_options(design: Design, index: Index) -> None:
+    config = design.config
+    if missing := set(config.index.filterable) - set(index.part(FilterColumns).columns):
+        raise IndexUnusableError(
+            f"{index.layout.root}: cannot be filtered by {', '.join(sorted(missing))}",
+            hint=f"build it again: {config.build_command}",
+        )
+    if "expansion" in design.stages:
+        open_words(index)
+
+
+def _read_own_questions(design: Design) -> bytes | None:
+    """Return the project's questions that can be asked here. Raises FoundryError."""
+    file = own_questions(design.config)
+    if file is None:
+        return None
+    # What is wrong with them is said with the line of this file, not of the export's copy.
+    read_questions(file)
+    require(of_figures(design.config, design.query_encoder.kind))
+    return askable_lines(file)

@@ -1,0 +1,63 @@
+"""The design of a server: everything that configuration and index decide about it, decided once."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from foundry.config.project import Config
+from foundry.features.feature import Feature
+from foundry.features.operation import HTTP
+from foundry.features.providers import Provider
+from foundry.features.snippet import Step
+from foundry.features.stage import Stage
+from foundry.features.stores import STORES
+from foundry.features.targets import TARGETS
+from foundry.rendering.copying import RUNTIME
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What a server consists of.
+
+    Attributes:
+        config: The configuration of its project.
+        query_encoder: The provider that embeds queries; see `choose_query_encoder`.
+        stages: The optional stages of a search, by name, in their order.
+        features: Everything that it has, in the order of its README.
+        steps: What stages and interfaces add to rendered modules, each with what adds it.
+    """
+
+    config: Config
+    query_encoder: Provider
+    stages: dict[str, Stage]
+    features: tuple[Feature, ...]
+    steps: tuple[tuple[Feature, Step], ...]
+
+    @classmethod
+    def of(cls, config: Config, query_encoder: Provider) -> Self:
+        """Decide what the server of this configuration consists of."""
+        stages, interfaces = config.stages, config.server.interfaces
+        language = config.project.language
+        words = language if (RUNTIME / f"chat/words_{language}.py").is_file() else None
+        chosen = {*interfaces, *stages, query_encoder.kind}
+        opened = ((each, step) for each in interfaces.values() for step in each.open(chosen, words))
+        return cls(
+            config=config,
+            query_encoder=query_encoder,
+            stages=stages,
+            features=(
+                HTTP,
+                *interfaces.values(),
+                *stages.values(),
+                *([query_encoder] if query_encoder.asks_model else []),
+                STORES[config.store.engine],
+                *(TARGETS[target] for target in config.export.targets),
+            ),
+            steps=(
+                *((stage, step) for stage in stages.values() for step in stage.steps()),
+                *opened,
+            ),
+        )
+
+    def varied(self, config: Config) -> Self:
+        """Return the design of a server of other options over the same index."""
+        return self.of(config, self.query_encoder)

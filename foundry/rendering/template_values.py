@@ -1,0 +1,106 @@
+"""The values that templates may see, from the design of a server."""
+
+from collections.abc import Sequence
+
+import foundry
+from foundry.features.contributions import contents_of, dependencies_of, sections_of
+from foundry.features.feature import Feature
+from foundry.features.interfaces import INTERFACES
+from foundry.features.providers import Provider
+from foundry.features.snippet import Place, Snippet, Step
+from foundry.features.stage import Stage
+from foundry.features.stages import STAGES
+from foundry.features.stores import Store
+from foundry.features.targets import Target
+from foundry.rendering.design import Design
+
+REGISTRY_LENGTH = 100
+
+
+def template_values(design: Design, *, has_questions: bool) -> dict[str, object]:
+    """Return what templates may see."""
+    config, query_encoder, features = design.config, design.query_encoder, design.features
+    has_vectors = query_encoder.kind != "none"
+    reads_identifiers = (
+        config.search.unknown_identifiers
+        or (has_vectors and config.search.identifier_fallback)
+        or any("patterns" in step.code for _, step in design.steps)
+    )
+    return {
+        "name": config.project.name,
+        "label": config.project.name.replace("_", "-"),
+        "package": config.package,
+        "title": config.title,
+        "description": config.project.description,
+        "fusion": config.search.fusion,
+        "vectors": has_vectors,
+        "query_encoder_kind": query_encoder.kind,
+        "query_encoder_module": query_encoder.name.replace("-", "_"),
+        "store": config.store.engine,
+        "identifier_fallback": config.search.identifier_fallback,
+        "unknown_identifiers": config.search.unknown_identifiers,
+        "identifier_patterns": reads_identifiers,
+        "stages": {name: design.stages.get(name) for name in (*STAGES, "parents")},
+        **place_steps(design.steps),
+        "filterable": list(config.index.filterable),
+        "searches_wait": query_encoder.asks_model
+        or not config.store.is_embedded
+        or any(stage.waits for stage in design.stages.values()),
+        "semantic_weight": config.weights[0],
+        "keyword_weight": config.weights[1],
+        "k": config.search.k,
+        "port": config.server.port,
+        "key": config.embedding.api_key_env,
+        **{name: name in config.server.interfaces for name in INTERFACES},
+        "queues": [
+            Snippet(f'"{path}": "{queue}"')
+            for each in config.server.interfaces.values()
+            for path, queue in each.queues.items()
+        ],
+        "dependencies": dependencies_of(features),
+        "environment": sorted({block for each in features for block in each.environment}),
+        "contents": contents_of(features, name=config.project.name, package=config.package),
+        "sections": {
+            "interfaces": sections_of(config.server.interfaces.values()),
+            "search": sections_of(
+                each for each in features if isinstance(each, Stage | Provider | Store)
+            ),
+            "targets": sections_of(each for each in features if isinstance(each, Target)),
+        },
+        "short_title": _shorten(config.title),
+        "summary": _shorten(config.project.description or f"Search {config.title}"),
+        "has_questions": has_questions,
+        "foundry_version": foundry.__version__,
+    }
+
+
+def _shorten(text: str) -> str:
+    """Return the beginning of a text on one line, as long as the MCP registry allows."""
+    line = " ".join(text.split())
+    return line if len(line) <= REGISTRY_LENGTH else line[: REGISTRY_LENGTH - 3] + "..."
+
+
+def place_steps(steps_of: Sequence[tuple[Feature, Step]]) -> dict[str, object]:
+    """Return values for templates, from steps with the features that have them.
+
+    `steps` are lines of Python by place, in the order given; `imports` what they need, by module
+    that they go into: (module below the package, names); `explained` are the entries of the
+    README's list, in the order of a search.
+    """
+    steps: dict[str, list[Snippet]] = {}
+    imports: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    explained = []
+    asked = "query"
+    for place in Place:
+        module, word = place.value
+        here = [(each, step) for each, step in steps_of if step.place is place]
+        steps[word] = []
+        for each, step in here:
+            steps[word].append(each.fill(step.code, asked=asked, **step.values))
+            # What a search is asked for becomes what its first step leaves of that.
+            asked = "plain" if place is Place.PARSE else asked
+        imports.setdefault(module, []).extend(
+            needed for _, step in here for needed in step.imports.items()
+        )
+        explained += [each.fill(step.readme, **step.values) for each, step in here if step.readme]
+    return {"steps": steps, "imports": imports, "explained": explained}
