@@ -64,6 +64,9 @@ READING = ("code", "formats", "sandbox")
 MAX_ROOT_MODULES = 8
 MAX_ROOM_MODULES = 20
 MAX_LINES = 300
+"""Longer modules may hold two ideas. Divide those that do, and write down why others do not."""
+LONG = {"pipeline.py": "tells the story of every command, each in a few lines"}
+"""Modules that may be longer, by path, each with the one idea that takes so many lines."""
 
 
 def name_of(path: Path) -> str:
@@ -221,9 +224,13 @@ def test_an_index_knows_no_lane_of_its_own() -> None:
     assert found == {"errors", "retrieval.candidates", "retrieval.tokens"}
 
 
-def test_modules_are_short() -> None:
-    for path in MODULES:
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES, path
+def test_long_modules_have_a_reason() -> None:
+    long = {
+        path.relative_to(FOUNDRY).as_posix()
+        for path in MODULES
+        if len(path.read_text(encoding="utf-8").splitlines()) > MAX_LINES
+    }
+    assert long <= LONG.keys()
 
 
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "breakpoint"}

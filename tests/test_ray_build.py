@@ -198,8 +198,11 @@ def test_cluster_that_is_not_there_is_an_error(make_project: MakeProject) -> Non
 def test_node_of_another_installation_is_named() -> None:
     own = installation()
     assert check_installation([b"answer"]) == [b"answer"]
-    with pytest.raises(BuildError, match="it has other code under the same version"):
+    with pytest.raises(BuildError, match="it has other code under the same version") as caught:
         check_installation(own)
+    assert caught.value.hint == (
+        "install the same Foundry, Python and libraries on every node, and build again"
+    )
     with pytest.raises(BuildError) as caught:
         check_installation({**own, "Python": "3.99.0", "numpy": "1.0"})
     assert f"Python 3.99.0 (here {own['Python']})" in caught.value.message

@@ -2,16 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
 from foundry.records import Document, Finding, Reading, Skipped
 from foundry.records.reasons import Reason
 from foundry.records.secrets import find_secrets
 
-DECODING, HIDDEN, SECRET, SCAN = "decoding", "hidden", "secret", "scan"
-UNSURE, UNSEEN = "lines of a picture that may be misread", "pages that are pictures, not read"
-REPLACED, GUESSED = "replaced characters", "guessed encoding: "
-"""The groups of findings."""
+
+class Group(StrEnum):
+    """What a finding is about."""
+
+    DECODING = "decoding"
+    HIDDEN = "hidden"
+    SECRET = "secret"
+    SCAN = "scan"
+
+
+class Kind(StrEnum):
+    """A kind of finding that is not named after what was found."""
+
+    REPLACED = "replaced characters"
+    UNSEEN = "pages that are pictures, not read"
+    UNSURE = "lines of a picture that may be misread"
 
 
 @dataclass(slots=True)
@@ -54,42 +67,46 @@ class Figures(NamedTuple):
 class Remarks(NamedTuple):
     """What a report notes about a document.
 
-    `replaced` counts its replaced characters; further there are the extra that reading it lacked,
-    and findings, each with group, kind, line and count.
+    `replaced` counts its replaced characters, `lacking` is the extra that reading it lacked, and
+    `is_guessed` says that its encoding is a guess. Each of the findings has group, kind, line and
+    count.
     """
 
     replaced: int = 0
     lacking: str = ""
     findings: Sequence[tuple[str, str, int | None, int]] = ()
+    is_guessed: bool = False
 
     @classmethod
     def of(cls, document: Document) -> Self:
         """Return what there is to say of a document."""
         reading = document.reading
-        decoding = [Finding(GUESSED + name, None) for name in reading.guessed]
+        decoding = [Finding(f"guessed encoding: {name}", None) for name in reading.guessed]
         if document.replaced:
-            decoding.append(Finding(REPLACED, None, document.replaced))
+            decoding.append(Finding(Kind.REPLACED, None, document.replaced))
         scan = [
             Finding(kind, None, count)
-            for kind, count in ((UNSURE, reading.unsure), _unseen(reading))
+            for kind, count in ((Kind.UNSURE, reading.unsure), _unseen(reading))
             if count
         ]
         groups = (
-            *((DECODING, decoding), (HIDDEN, reading.hidden), (SECRET, document.findings)),
-            (SCAN, scan),
+            (Group.DECODING, decoding),
+            (Group.HIDDEN, reading.hidden),
+            (Group.SECRET, document.findings),
+            (Group.SCAN, scan),
         )
         findings = tuple(
             (group, finding.kind, finding.line, finding.count)
             for group, found in groups
             for finding in found
         )
-        return cls(document.replaced, reading.lacking, findings)
+        return cls(document.replaced, reading.lacking, findings, bool(reading.guessed))
 
 
 def _unseen(reading: Reading) -> tuple[str, int]:
     """Return how to say that pages were not read, and how often."""
     if not (reading.unseen and reading.looked_at):
-        return UNSEEN, reading.unseen
+        return Kind.UNSEEN, reading.unseen
     pages = f"read {reading.looked_at:,} of {reading.looked_at + reading.unseen:,} pages: "
     if reading.is_hurried:
         return pages + "they took too long, and the next build tries again", 1
@@ -120,12 +137,10 @@ class BuildReport:
         tally.replaced += remarks.replaced
         if remarks.lacking:
             _add(self._lacking, remarks.lacking)
-        tally.guessed += any(
-            group == DECODING and kind.startswith(GUESSED) for group, kind, *_ in remarks.findings
-        )
+        tally.guessed += remarks.is_guessed
         for group, kind, line, count in remarks.findings:
-            tally.secrets += count if group == SECRET else 0
-            if group == HIDDEN:
+            tally.secrets += count if group == Group.SECRET else 0
+            if group == Group.HIDDEN:
                 _add(tally.hidden, kind, count)
             place = {"source": source, "path": path, "group": group}
             self._findings.append({**place, "kind": kind, "line": line, "count": count})

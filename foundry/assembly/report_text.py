@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from foundry.assembly.report import DECODING, HIDDEN, SCAN, SECRET, UNSEEN
+from foundry.assembly.report import Group, Kind
 from foundry.config.project import Config
 from foundry.config.sources import CONFIG_NAME
 from foundry.errors import EmptyBuildError, StrictBuildError, install_command
@@ -48,7 +48,7 @@ def find_failures(report: Mapping[str, Any]) -> list[str]:
     secrets = [
         f"{_place(finding)}: may be a secret: {finding['kind']}"
         for finding in report["findings"]
-        if finding["group"] == SECRET
+        if finding["group"] == Group.SECRET
     ]
     refused = [
         f"a chunk with sha256 {entry['sha256']}: not embedded: {entry['reason']}"
@@ -122,7 +122,7 @@ def _sections(report: Mapping[str, Any], file: object, adopted: bool) -> Iterato
         yield to_read_larger(adopted)
     if Reason.LOOKS_SECRET in reasons:
         yield INCLUDING_SECRETS
-    is_unseen = any(finding["kind"] == UNSEEN for finding in report["findings"])
+    is_unseen = any(finding["kind"] == Kind.UNSEEN for finding in report["findings"])
     if Reason.NEEDS_OCR in reasons or is_unseen:
         yield to_read_scans(adopted)
     for extra, count in report.get("lacking", {}).items():
@@ -131,10 +131,10 @@ def _sections(report: Mapping[str, Any], file: object, adopted: bool) -> Iterato
         names = ", ".join(json.dumps(name, ensure_ascii=False) for name in unlisted)
         yield f"versions of pages that folders in [search.versions] does not name: {names}"
     for group, heading in (
-        (SECRET, "may be secrets (what they are is not shown):"),
-        (HIDDEN, "not seen by people, and left out:"),
-        (DECODING, "not in UTF-8, or not throughout:"),
-        (SCAN, "pages that are pictures:"),
+        (Group.SECRET, "may be secrets (what they are is not shown):"),
+        (Group.HIDDEN, "not seen by people, and left out:"),
+        (Group.DECODING, "not in UTF-8, or not throughout:"),
+        (Group.SCAN, "pages that are pictures:"),
     ):
         lines = [
             f"{_place(finding)}: {finding['kind']}"

@@ -13,7 +13,7 @@ from document_files import assemble_pdf, docx, paragraph, pdf, stream
 from PIL import Image, ImageDraw, ImageFont
 
 from foundry.assembly.documents import preparer, workers
-from foundry.assembly.report import UNSEEN, UNSURE, BuildReport, Remarks
+from foundry.assembly.report import BuildReport, Group, Kind, Remarks
 from foundry.assembly.report_text import format_report
 from foundry.config.sources import FolderSource, find_problems
 from foundry.readers import allowance, contract, read
@@ -105,7 +105,11 @@ def test_a_report_says_how_to_read_scans_and_what_is_unsure() -> None:
     report = BuildReport(["s"])
     report.skip(Skipped("s", "a.pdf", "no text layer, needs OCR", "2 pages"))
     report.read(
-        "s", "b.pdf", Remarks(0, "", [("scan", UNSEEN, None, 3), ("scan", UNSURE, None, 2)])
+        "s",
+        "b.pdf",
+        Remarks(
+            findings=[(Group.SCAN, Kind.UNSEEN, None, 3), (Group.SCAN, Kind.UNSURE, None, 2)],
+        ),
     )
     said = format_report(report.to_json(), {}, "report.json")
     assert "to read scans: ocr = true in [[sources]], and pip install 'rag-foundry[ocr]'" in said

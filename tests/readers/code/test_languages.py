@@ -1,4 +1,4 @@
-"""Source code: definitions with their paths, in every language, and bounds on hostile files."""
+"""Every language: its definitions are found, each under its path, and no line is lost."""
 
 import re
 from types import SimpleNamespace
@@ -9,12 +9,10 @@ from conftest import MakeProject
 
 from foundry.chunking import chunk
 from foundry.config.file import Strategy
-from foundry.readers import read
-from foundry.readers.code import outline as code_outline
 from foundry.readers.code.languages import GRAMMARS
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
-from foundry.records import Document, RawDocument, Skipped
+from foundry.records import Document, RawDocument
 from foundry.runtime.index.documents import join_chunks
 
 EXAMPLES = {
@@ -121,97 +119,6 @@ def test_every_grammar_has_an_example() -> None:
     assert {f"code-{language}/1" for language in GRAMMARS} - readers == {"code-tsx/1"}
 
 
-def outline(language: str, text: str) -> list[tuple[int, str, str]]:
-    reading = code_outline.read(language, text.encode())
-    assert reading.text == text
-    lines = [(h.level, h.text, text[h.start :].lstrip().split("\n")[0]) for h in reading.headings]
-    return [(level, name, line.strip()) for level, name, line in lines]
-
-
-def test_text_after_a_definition_belongs_to_what_is_around_it(sandbox: Sandbox) -> None:
-    text = "class A:\n    def m(self):\n        pass\n\n    late = 1\n\n\nprint(A)\n"
-    assert outline("python", text) == [
-        (1, "A", "class A:"),
-        (2, "m", "def m(self):"),
-        (2, "", "late = 1"),
-        (1, "", "print(A)"),
-    ]
-    chunks = chunk(read_code(text, "a.py", sandbox), chunking("headings", 1200, 0))
-    assert [(piece.heading_path, piece.text) for piece in chunks] == [
-        (("A",), "class A:"),
-        (("A", "m"), "    def m(self):\n        pass"),
-        (("A",), "    late = 1"),
-        ((), "print(A)"),
-    ]
-
-
-def test_what_only_closes_is_no_text_of_its_own() -> None:
-    text = "module M\n  def a\n    1\n  end\nend\n"
-    assert outline("ruby", text) == [(1, "M", "module M"), (2, "a", "def a")]
-
-
-def test_names_that_are_given_by_assignment() -> None:
-    text = (
-        "export const run = async () => {\n  go();\n};\nmodule.exports.stop = function () {};\n"
-        "Store.prototype.size = function () {};\nconst plain = 3;\n"
-    )
-    assert [(level, name) for level, name, _ in outline("javascript", text)] == [
-        (1, "run"),
-        (1, "stop"),
-        (1, "Store"),
-        (2, "size"),
-        (1, ""),
-    ]
-
-
-def test_functions_within_a_long_function_only() -> None:
-    inner = "    def inner():\n" + "        call_something()\n" * 20
-    assert [name for _, name, _ in outline("python", f"def outer():\n{inner}")] == ["outer"]
-    names = [name for _, name, _ in outline("python", f"def outer():\n{inner * 3}")]
-    assert names == ["outer", "inner", "inner", "inner"]
-
-
-def test_a_long_function_is_cut_between_statements(sandbox: Sandbox) -> None:
-    statement = "    if ready:\n        first()\n\n        second()\n"
-    document = read_code("def f():\n" + statement * 40, "a.py", sandbox)
-    chunks = chunk(document, chunking("code", 300, 0))
-    assert len(chunks) > 5
-    assert all(piece.heading_path == ("f",) for piece in chunks)
-    assert all(piece.text.startswith(("def f", "    if ready")) for piece in chunks)
-    assert all(piece.text.endswith("second()") for piece in chunks)
-
-
-def test_offsets_are_in_characters() -> None:
-    text = "# \u00e9\U0001f600\u4e2d\ndef f():\n    return '\U0001f600'\n\n\nx = '\u4e2d'\n"
-    assert outline("python", text)[-1] == (1, "", "x = '\u4e2d'")
-
-
-def test_headers_are_read_as_the_language_that_fits() -> None:
-    text = "class Store {\n  int n;\n  int size() const { return 1; }\n};\n"
-    assert [name for _, name, _ in outline("c", text)] == ["Store", "size"]
-
-
-def test_minified_code_is_skipped_and_said_to_be() -> None:
-    content = b"function a(){return 1};" * 900_000
-    result = read(RawDocument("s", "a.min.js", "a.min.js", content))
-    assert isinstance(result, Skipped)
-    assert result.reason == "minified code"
-
-
-@pytest.mark.parametrize("error", [RuntimeError, MemoryError])
-def test_code_that_its_parser_cannot_take_is_text(
-    error: type[Exception], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise error
-
-    monkeypatch.setattr(code_outline, "_parse", fail)
-    document = read(RawDocument("s", "a.py", "a.py", b"def f():\n    pass\n"), is_worker=True)
-    assert isinstance(document, Document)
-    assert document.reading.headings == ()
-    assert document.reading.text.startswith("def f")
-
-
 @pytest.mark.parametrize("strategy", ["headings", "recursive", "code", "parent"])
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
 def test_the_lines_of_a_file_come_together_again(
@@ -224,21 +131,6 @@ def test_the_lines_of_a_file_come_together_again(
     )
     lines = [line for line in text.splitlines() if re.search(r"\w", line)]
     assert [line for line in joined.splitlines() if re.search(r"\w", line)] == lines
-
-
-@pytest.mark.parametrize(
-    ("language", "text"),
-    [
-        ("python", "(" * 100_000),
-        ("python", "[" * 50_000 + "]" * 50_000),
-        ("javascript", "function f(){" * 20_000),
-        ("java", "class A{" * 20_000),
-        ("cpp", "if(a){" * 20_000),
-        ("rust", "{" * 100_000),
-    ],
-)
-def test_deep_nesting_does_not_recurse(language: str, text: str) -> None:
-    assert code_outline.read(language, text.encode()).text == text
 
 
 def test_a_definition_is_found_by_its_names(make_project: MakeProject) -> None:

@@ -1,0 +1,122 @@
+"""The outline of source code: definitions with their paths, and bounds on hostile files."""
+
+import pytest
+from configurations import chunking
+
+from foundry.chunking import chunk
+from foundry.readers import read
+from foundry.readers.code import outline as code_outline
+from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
+from foundry.records import Document, RawDocument
+
+
+def read_code(text: str, name: str, sandbox: Sandbox) -> Document:
+    result = read_apart(RawDocument("s", name, name, text.encode()), sandbox)
+    assert isinstance(result, Document), result
+    return result
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with Sandbox() as opened:
+        yield opened
+
+
+def outline(language: str, text: str) -> list[tuple[int, str, str]]:
+    reading = code_outline.read(language, text.encode())
+    assert reading.text == text
+    lines = [(h.level, h.text, text[h.start :].lstrip().split("\n")[0]) for h in reading.headings]
+    return [(level, name, line.strip()) for level, name, line in lines]
+
+
+def test_text_after_a_definition_belongs_to_what_is_around_it(sandbox: Sandbox) -> None:
+    text = "class A:\n    def m(self):\n        pass\n\n    late = 1\n\n\nprint(A)\n"
+    assert outline("python", text) == [
+        (1, "A", "class A:"),
+        (2, "m", "def m(self):"),
+        (2, "", "late = 1"),
+        (1, "", "print(A)"),
+    ]
+    chunks = chunk(read_code(text, "a.py", sandbox), chunking("headings", 1200, 0))
+    assert [(piece.heading_path, piece.text) for piece in chunks] == [
+        (("A",), "class A:"),
+        (("A", "m"), "    def m(self):\n        pass"),
+        (("A",), "    late = 1"),
+        ((), "print(A)"),
+    ]
+
+
+def test_what_only_closes_is_no_text_of_its_own() -> None:
+    text = "module M\n  def a\n    1\n  end\nend\n"
+    assert outline("ruby", text) == [(1, "M", "module M"), (2, "a", "def a")]
+
+
+def test_names_that_are_given_by_assignment() -> None:
+    text = (
+        "export const run = async () => {\n  go();\n};\nmodule.exports.stop = function () {};\n"
+        "Store.prototype.size = function () {};\nconst plain = 3;\n"
+    )
+    assert [(level, name) for level, name, _ in outline("javascript", text)] == [
+        (1, "run"),
+        (1, "stop"),
+        (1, "Store"),
+        (2, "size"),
+        (1, ""),
+    ]
+
+
+def test_functions_within_a_long_function_only() -> None:
+    inner = "    def inner():\n" + "        call_something()\n" * 20
+    assert [name for _, name, _ in outline("python", f"def outer():\n{inner}")] == ["outer"]
+    names = [name for _, name, _ in outline("python", f"def outer():\n{inner * 3}")]
+    assert names == ["outer", "inner", "inner", "inner"]
+
+
+def test_a_long_function_is_cut_between_statements(sandbox: Sandbox) -> None:
+    statement = "    if ready:\n        first()\n\n        second()\n"
+    document = read_code("def f():\n" + statement * 40, "a.py", sandbox)
+    chunks = chunk(document, chunking("code", 300, 0))
+    assert len(chunks) > 5
+    assert all(piece.heading_path == ("f",) for piece in chunks)
+    assert all(piece.text.startswith(("def f", "    if ready")) for piece in chunks)
+    assert all(piece.text.endswith("second()") for piece in chunks)
+
+
+def test_offsets_are_in_characters() -> None:
+    text = "# \u00e9\U0001f600\u4e2d\ndef f():\n    return '\U0001f600'\n\n\nx = '\u4e2d'\n"
+    assert outline("python", text)[-1] == (1, "", "x = '\u4e2d'")
+
+
+def test_headers_are_read_as_the_language_that_fits() -> None:
+    text = "class Store {\n  int n;\n  int size() const { return 1; }\n};\n"
+    assert [name for _, name, _ in outline("c", text)] == ["Store", "size"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, MemoryError])
+def test_code_that_its_parser_cannot_take_is_text(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(code_outline, "_parse", fail)
+    document = read(RawDocument("s", "a.py", "a.py", b"def f():\n    pass\n"), is_worker=True)
+    assert isinstance(document, Document)
+    assert document.reading.headings == ()
+    assert document.reading.text.startswith("def f")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("python", "(" * 100_000),
+        ("python", "[" * 50_000 + "]" * 50_000),
+        ("javascript", "function f(){" * 20_000),
+        ("java", "class A{" * 20_000),
+        ("cpp", "if(a){" * 20_000),
+        ("rust", "{" * 100_000),
+    ],
+)
+def test_deep_nesting_does_not_recurse(language: str, text: str) -> None:
+    assert code_outline.read(language, text.encode()).text == text

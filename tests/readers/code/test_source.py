@@ -1,0 +1,11 @@
+"""Source code that is no text for people."""
+
+from foundry.readers import read
+from foundry.records import RawDocument, Skipped
+
+
+def test_minified_code_is_skipped_and_said_to_be() -> None:
+    content = b"function a(){return 1};" * 900_000
+    result = read(RawDocument("s", "a.min.js", "a.min.js", content))
+    assert isinstance(result, Skipped)
+    assert result.reason == "minified code"
