@@ -30,8 +30,8 @@ from foundry.progress import Reporter
 from foundry.runtime.index.layout import resolve_version
 from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.content import Content
+from foundry.stores.options import PublishOptions
 from foundry.stores.pgvector import publish
-from foundry.stores.request import PublishOptions
 
 MODES = ("keyword", "semantic", "hybrid")
 NAME = "benchmark"

@@ -9,8 +9,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foundry.assembly.request import BuildOptions, BuildResult
-from foundry.serving.request import Adopted, Listening, ServeOptions
+from foundry.assembly.options import BuildOptions, BuildResult
+from foundry.serving.options import Adopted, Listening, ServeOptions
 
 if TYPE_CHECKING:
     from foundry.config.project import Config
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from foundry.progress import Reporter
     from foundry.rendering.design import Design
     from foundry.runtime.errors import ServerError
-    from foundry.stores.request import Publication, PublishOptions
+    from foundry.stores.options import Publication, PublishOptions
 
 Warn = Callable[[str, str], object]
 """Is told what is amiss, and what can be done about it."""

@@ -27,7 +27,7 @@ from foundry.runtime.store.store import Engine
 from foundry.stores import checking
 from foundry.stores.checking import Outcome
 from foundry.stores.content import Content
-from foundry.stores.request import PublishOptions
+from foundry.stores.options import PublishOptions
 
 QUIET = Reporter(quiet=True)
 ENGINES = ("pgvector", "qdrant")

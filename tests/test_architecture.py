@@ -163,7 +163,7 @@ def test_command_line_imports_the_pipeline_and_records() -> None:
     # How hosts are written.
     allowed |= {"urls"}
     # What is asked of a build and the like, and what a build did, are records.
-    allowed |= {"assembly.request", "serving.request", "evaluation.options", "stores.request"}
+    allowed |= {"assembly.options", "serving.options", "evaluation.options", "stores.options"}
     # What is printed of a report or an index is the business of those who make it.
     allowed |= {"inspection.index", "assembly.report_text"}
     for path in (FOUNDRY / "cli").glob("*.py"):

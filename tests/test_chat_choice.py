@@ -14,7 +14,7 @@ from foundry.features.providers import PROVIDERS
 from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
 from foundry.serving.adopt import adopt
-from foundry.serving.request import Adopted
+from foundry.serving.options import Adopted
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
 

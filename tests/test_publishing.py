@@ -28,8 +28,8 @@ from foundry.progress import Reporter
 from foundry.runtime.index.layout import Manifest, manifest_bytes
 from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.checking import Agreement, Outcome
+from foundry.stores.options import Publication, PublishOptions
 from foundry.stores.publish import publish_index
-from foundry.stores.request import Publication, PublishOptions
 
 ENGINES = {"qdrant": "QDRANT_URL", "pgvector": "DATABASE_URL"}
 DONE = Outcome(True, Agreement(recall=0.5, difference=1e-6), ("old",))

@@ -32,11 +32,11 @@ from foundry.assembly.documents.preparer import Preparer
 from foundry.assembly.documents.recipe import Recipe, installation
 from foundry.assembly.documents.workers import Made
 from foundry.assembly.engines import closing_engine
+from foundry.assembly.options import BuildOptions
 from foundry.assembly.ray import tasks
 from foundry.assembly.ray.documents import BATCHES_AHEAD, RayPool
 from foundry.assembly.ray.embedding import CONCURRENT_CALLS, place_on_nodes
 from foundry.assembly.ray.tasks import check_installation
-from foundry.assembly.request import BuildOptions
 from foundry.cli.main import main
 from foundry.config.file import EmbeddingSection
 from foundry.config.search import DEFAULT_FIELDS

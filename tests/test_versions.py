@@ -11,7 +11,7 @@ from conftest import Project
 from foundry.cli.main import main
 from foundry.config.sources import FolderSource
 from foundry.serving.adopt import adopt
-from foundry.serving.request import Adopted
+from foundry.serving.options import Adopted
 from foundry.sources.versions import find_versions, recognise_versions
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_readers", "forked_servers")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from foundry.assembly.documents.recipe import Recipe
 from foundry.assembly.documents.workers import Pool, Preparing
-from foundry.assembly.request import BuildOptions
+from foundry.assembly.options import BuildOptions
 from foundry.config.file import EmbeddingSection
 from foundry.embedding.providers.model import EmbeddingModel
 from foundry.errors import RequestError

@@ -30,9 +30,9 @@ from foundry.assembly.documents.inputs import Inputs, collect_inputs
 from foundry.assembly.documents.recipe import Recipe
 from foundry.assembly.documents.unchanged import Survey, index_state, survey
 from foundry.assembly.engines import Engine, closing_engine
+from foundry.assembly.options import BuildOptions, BuildResult, Changes
 from foundry.assembly.report import without_secrets
 from foundry.assembly.report_text import check_strictly
-from foundry.assembly.request import BuildOptions, BuildResult, Changes
 from foundry.config.changes import hash_config, record_config
 from foundry.config.project import Config
 from foundry.embedding.embedder import Embedder, QueryFigures

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from foundry.assembly.request import BuildResult
+from foundry.assembly.options import BuildResult
 from foundry.config.extras import require
 from foundry.config.project import load_config
 from foundry.config.sources import CONFIG_NAME, FolderSource, RecordsSource, Source

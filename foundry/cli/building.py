@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from foundry import pipeline
-from foundry.assembly.request import BuildOptions, BuildResult, Changes
+from foundry.assembly.options import BuildOptions, BuildResult, Changes
 from foundry.cli.options import (
     allow_private_option,
     complain,

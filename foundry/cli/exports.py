@@ -19,7 +19,7 @@ from foundry.cli.options import (
     warn,
 )
 from foundry.progress import Reporter
-from foundry.stores.request import GRACE_SECONDS, PublishOptions
+from foundry.stores.options import GRACE_SECONDS, PublishOptions
 from foundry.terminal import count_of, printable
 
 UNSETTLED = 3

@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from foundry import pipeline
-from foundry.assembly.request import BuildResult
+from foundry.assembly.options import BuildResult
 from foundry.cli.building import describe_outcome, show_result
 from foundry.cli.options import allow_private_option, flag
 from foundry.progress import Reporter
-from foundry.serving.request import Adopted, Listening, ServeOptions
+from foundry.serving.options import Adopted, Listening, ServeOptions
 from foundry.terminal import printable
 
 

@@ -19,7 +19,7 @@ from foundry.config.sources import (
 from foundry.errors import FoundryError
 from foundry.files import replace_file
 from foundry.rendering.first_config import compose_config, slug_of
-from foundry.serving.request import Adopted
+from foundry.serving.options import Adopted
 from foundry.serving.running import model_variables
 from foundry.sources.tables import Row, read_rows
 from foundry.sources.versions import describe_versions, recognise_versions

@@ -23,8 +23,8 @@ from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_key
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.errors import ServerError
+from foundry.serving.options import Listening, ServeOptions
 from foundry.serving.preview import render_preview
-from foundry.serving.request import Listening, ServeOptions
 from foundry.serving.running import begin_server, explain_exit, find_address
 
 FOLDERS = ("served-a", "served-b")

@@ -12,7 +12,7 @@ from foundry.progress import Reporter
 from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.checking import Outcome
 from foundry.stores.content import Content
-from foundry.stores.request import Publication, PublishOptions
+from foundry.stores.options import Publication, PublishOptions
 
 
 def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -> Publication:

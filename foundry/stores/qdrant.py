@@ -21,7 +21,7 @@ from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import StoreError
 from foundry.stores.checking import Agreement, Outcome, compare_lanes
 from foundry.stores.content import Content, batches
-from foundry.stores.request import AGAIN, PublishOptions
+from foundry.stores.options import AGAIN, PublishOptions
 from foundry.stores.rows import Marks
 
 BATCH_POINTS = 256

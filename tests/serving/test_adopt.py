@@ -11,7 +11,7 @@ from foundry.config.sources import FolderSource, RecordsSource
 from foundry.config.web_sources import WebSource
 from foundry.errors import FoundryError
 from foundry.serving.adopt import adopt
-from foundry.serving.request import Adopted
+from foundry.serving.options import Adopted
 
 SEALS = "# Seals\n\nReplace the D40 seal yearly.\n"
 

@@ -18,13 +18,13 @@ from sharing import unformatted
 from waiting import wait_until
 
 from foundry import pipeline
-from foundry.assembly.request import BuildOptions, BuildResult
+from foundry.assembly.options import BuildOptions, BuildResult
 from foundry.config import extras
 from foundry.errors import FoundryError, MissingExtraError
 from foundry.progress import Reporter
 from foundry.runtime.errors import ServerError
 from foundry.serving import serve
-from foundry.serving.request import Listening, ServeOptions
+from foundry.serving.options import Listening, ServeOptions
 
 SEALS = "# Seals\n\nReplace the D40 seal yearly.\n"
 WEEVIL = "# Zyzzyva\n\nA weevil of the tropics.\n"
