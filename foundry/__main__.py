@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; an interrupt while its modules are loaded is no traceback either."""
+    """Run the command line; an interrupt while its modules load prints no traceback either."""
     # Python looks for cycles once more when it ends: a seventh of the time of a short command.
     atexit.register(gc.freeze)
     try:

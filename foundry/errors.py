@@ -42,7 +42,7 @@ class ConfigError(FoundryError):
 
 
 class RequestError(FoundryError):
-    """The command line asks for something that cannot be: a metric, a mode, a filter."""
+    """The command line asks for something that does not exist: a metric, a mode, a filter."""
 
     exit_code = 2
 
@@ -64,7 +64,7 @@ class EmptyBuildError(BuildError):
 
 
 class StrictBuildError(BuildError):
-    """Inputs were left out, or may be secrets, and the build was to put up with neither."""
+    """Inputs were left out, or may be secrets, and the build was to accept neither."""
 
     def __init__(self, problems: Sequence[str], listed: str) -> None:
         super().__init__(
@@ -87,7 +87,7 @@ class ForeignStateError(IndexUnusableError):
 
 
 class StaleIndexError(IndexUnusableError):
-    """The configuration has changed since the index was built, which was to leave the project."""
+    """The index was to leave the project, but the configuration has changed since it was built."""
 
 
 class RenderError(FoundryError):
@@ -95,7 +95,7 @@ class RenderError(FoundryError):
 
 
 class PublishError(FoundryError):
-    """An engine did not take an index, or answers otherwise than it; nothing was switched."""
+    """An engine refused an index, or answers differently from it; nothing was switched."""
 
 
 class ExportError(FoundryError):

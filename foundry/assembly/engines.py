@@ -22,9 +22,8 @@ from foundry.runtime.retrieval.embedding.local import available_cores
 class Engine:
     """Runs what takes long.
 
-    `open_pool` returns what prepares documents by a recipe and may tell progress which of them
-    takes long, and `place` a model where it is to run,
-    given the options that it was opened by.
+    `open_pool` returns what prepares documents by a recipe, and may tell progress which of them is
+    slow; `place` returns a model where it is to run, given the options that it was opened with.
     """
 
     open_pool: Callable[[Recipe, Progress], AbstractContextManager[Preparing]]

@@ -13,11 +13,10 @@ if TYPE_CHECKING:
 class BuildOptions:
     """Options of a build that do not change the index.
 
-    `jobs` is the number of worker processes, by default that of the cores there are; `fresh`
-    forgets what is known from before; `strict` publishes nothing if anything was left out. `engine`
-    says what runs the workers: this machine, or a Ray cluster at `ray_address` (see
-    `ray.cluster`). Sources may reach the hosts of `allow_private`, each perhaps with a port, at
-    private addresses.
+    `jobs` is the number of worker processes, by default one for each core; `fresh` forgets what is
+    known from before; `strict` publishes nothing if anything was left out. `engine` says what runs
+    the workers: this machine, or a Ray cluster at `ray_address` (see `ray.cluster`). Sources may
+    reach the hosts of `allow_private`, each perhaps with a port, at private addresses.
     """
 
     engine: Literal["local", "ray"] = "local"

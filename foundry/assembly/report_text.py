@@ -15,16 +15,16 @@ from foundry.state.user_cache import is_adopted
 from foundry.terminal import format_table, list_briefly
 
 NAMED = 3
-"""So many of those that were left out for one reason are named."""
+"""How many of the inputs that were left out for one reason are named."""
 
 
 def to_read_scans(adopted: bool) -> str:
-    """Return how scans are read, where the project may be `adopted`."""
+    """Say how to have scans read; an `adopted` project has no foundry.toml of its own."""
     return f"to read scans: {_in_sources('ocr = true', adopted)}, and {install_command('ocr')}"
 
 
 def to_read_larger(adopted: bool) -> str:
-    """Return how larger files are read, where the project may be `adopted`."""
+    """Say how to have larger files read; see `to_read_scans`."""
     return f"to read larger files: {_in_sources('max_bytes', adopted)}"
 
 
@@ -34,7 +34,7 @@ def _in_sources(key: str, adopted: bool) -> str:
 
 
 def check_strictly(report: Mapping[str, Any]) -> None:
-    """Raise StrictBuildError, with a line for each, for `find_failures`."""
+    """Raise StrictBuildError, with a line for each failure, if `find_failures` finds any."""
     if failures := find_failures(report):
         raise StrictBuildError(failures, list_briefly(failures))
 

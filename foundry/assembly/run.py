@@ -7,12 +7,12 @@ collect     Each document comes out of the cache, or is prepared (`documents.pre
             of this machine, or of many (`engines`). What depends on one document alone belongs
             there; options that decide it belong into `Recipe`.
 assemble    The prepared documents, in the sources' order, one at a time (`corpus`). What depends on
-            several documents belongs there. A document about which nothing has changed is taken
-            over from the index before (`corpus.carrying`, `indexing.carried`).
+            several documents belongs there. A document for which nothing has changed is copied
+            from the previous index (`corpus.carrying`, `indexing.carried`).
 write       Vectors by a model, the lanes, the query encoder, the manifest; and publish.
 
-An index depends on the sources and the configuration alone: from the cache come the same bytes as
-from reading everything again. All options decide it that `config.changes.EXEMPT` does not name.
+An index depends on the sources and the configuration alone: the cache gives the same bytes as
+reading everything again. Every option decides it unless `config.changes.EXEMPT` lists it.
 """
 
 import json
@@ -178,8 +178,8 @@ class _Build:
         """Write an index of all inputs; returns its manifest, its report, and how many chunks a
         model has embedded.
 
-        Raises EmptyBuildError without documents, and StrictBuildError for what the options do not
-        bear.
+        Raises EmptyBuildError without documents, and StrictBuildError for what strict options
+        refuse.
         """
         step, asked = self.reporter.step, 0
         static = embedder if isinstance(embedder, StaticEmbedder) else None

@@ -24,7 +24,7 @@ LONGEST_MS = 10_000
 """A build begins after this time, even if changes go on."""
 
 BUSY_SECONDS = 0.5
-"""A build that waits for another looks this often whether it has ended."""
+"""A build that waits for another checks this often whether it has ended."""
 
 _Looks = list[tuple[int, int, int] | None]
 
@@ -92,7 +92,7 @@ def _changes_until_other_sources(
 
 
 def _load_sources(project: Path) -> tuple[Source, ...] | None:
-    """Return the sources; None for an unusable foundry.toml, of which the build has complained."""
+    """Return the sources; None for an unusable foundry.toml, which the build has reported."""
     try:
         return load_config(project).sources
     except FoundryError:
@@ -100,7 +100,7 @@ def _load_sources(project: Path) -> tuple[Source, ...] | None:
 
 
 def _watch_folders(sources: Sequence[FolderSource]) -> Iterator[bool]:
-    """Five times a second, or when they have changed: whether they have."""
+    """Yield whether they have changed: five times a second, and at once after a change."""
     paths = [source.path for source in sources if source.path.is_dir()]
     if not paths:
         while True:

@@ -1,4 +1,4 @@
-"""Documents to chunks: verbatim passages with ids that survive edits elsewhere."""
+"""Cut documents into chunks: verbatim passages with ids that survive edits elsewhere."""
 
 import hashlib
 import re
@@ -37,11 +37,10 @@ def chunk(
 ) -> list[Chunk]:
     """Cut a document into chunks of at most `max_chars` characters, in its order.
 
-    White space at both ends is left out, but for the indentation of code, and so are pieces
-    without a letter or a digit. An id is
-    derived from the document's id, the heading path and the chunk's number below that path; the
-    same input gives the same ids in every process. The strategy "none" knows no limit but that in
-    tokens, as `count_tokens` counts them.
+    White space at both ends is left out, but for the indentation of code, and so are pieces without
+    a letter or a digit. An id is derived from the document's id, the heading path and the chunk's
+    number below that path; the same input gives the same ids in every process. The strategy "none"
+    has no limit but the one in tokens, which `count_tokens` counts.
     """
     text = document.reading.text
     is_markdown = document.reader.partition("/")[0] in _MARKDOWN_READERS

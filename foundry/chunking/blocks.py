@@ -14,7 +14,7 @@ from foundry.config.file import ChunkingSection
 from foundry.records import Document, Reading, Span
 
 ROWS_CHARS = 1_000
-"""Parts of tables are no larger, whatever chunks may be: rows of one chunk are found together."""
+"""Parts of tables are at most this large, as rows of one chunk are found together."""
 REPEATED_SHARE = 0.6
 """A header that takes more of a part than this is not repeated: rows would have little room."""
 

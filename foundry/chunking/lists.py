@@ -18,14 +18,14 @@ from foundry.runtime.chat.text import find_sentence_ends
 
 MAX_STEM_CHARS = 400
 STEM_SHARE = 0.4
-"""Stems that take more of a chunk are not repeated, the outer ones first."""
+"""Stems that would take more of a chunk are left out, the outer ones first."""
 
 _ITEM = re.compile(
     r"[ \t>]*(?:(?P<bullet>[-*+\u2022])|(?P<number>\d{1,3})[.)]"
     r"|\((?P<label>\d{1,3}|[A-Za-z]{1,5})\))[ \t]+\S"
 )
 _OPEN = re.compile(r"(?:[:\u2014\u2013]|\b[a-z]+,?)[*_]{0,3}\s*$")
-"""How a text ends that goes on in a list: with a colon, a dash, or in the midst of a sentence."""
+"""How a text ends if a list continues it: with a colon, a dash, or in mid-sentence."""
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
@@ -51,7 +51,7 @@ class _Level:
 
 
 def repeat_stems(document: Document, options: ChunkingSection) -> Document:
-    """Return the document with its lists known, and with stems again where they will be cut."""
+    """Return the document with its lists marked, and stems repeated where they will be cut."""
     if options.strategy == "none" or is_data(document) or document.reader.startswith("code"):
         return document
     reading = document.reading
@@ -69,7 +69,7 @@ def repeat_stems(document: Document, options: ChunkingSection) -> Document:
 
 
 def _cut(nodes: Sequence[_Node], text: str, limit: int) -> Iterator[tuple[int, str]]:
-    """Yield where stems are to be put in, and as what, so that parts of about equal size fit."""
+    """Yield where to insert stems, and which, so that parts of about equal size fit."""
     above = {node.start: _stems_of(node, text, int(STEM_SHARE * limit)) for node in nodes}
     ends = [*(node.start for node in nodes[1:]), nodes[-1].end]
     spans = [Span(node.start, end) for node, end in zip(nodes, ends, strict=True)]
@@ -172,7 +172,7 @@ def _meanings(mark: re.Match[str]) -> list[tuple[str, int]]:
 
 
 def _stem_in(node: _Node, text: str) -> Span | None:
-    """Return the last sentence of a node if a list goes on with it."""
+    """Return the last sentence of a node if a list continues it."""
     if not _OPEN.search(text, max(node.start, node.end - 60), node.end):
         return None
     start = max([node.start, *find_sentence_ends(text, node.start, node.end)])

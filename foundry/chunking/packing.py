@@ -1,4 +1,4 @@
-"""Cutting a stretch of text into pieces of at most `max_chars`, at the best places.
+"""Cut a stretch of text into pieces of at most `max_chars`, at the best places.
 
 The stretch becomes units (blocks, paragraphs, lines of an overlong block, sentences of an overlong
 paragraph), and neighbouring units are joined again. Sizes are even: 1,300 characters with a limit

@@ -1,6 +1,6 @@
-"""What a document says once and several of its chunks need: put in again where they begin.
+"""Repeat at the beginning of chunks what a document says once and several of them need.
 
-What is put in is noted in `Reading.repeated`, so that lines and offsets are counted without it.
+What is inserted is noted in `Reading.repeated`, so that lines and offsets are counted without it.
 """
 
 from bisect import bisect_left, bisect_right
@@ -12,9 +12,9 @@ from foundry.records import Reading, Span
 
 
 def insert(reading: Reading, texts: Mapping[int, str]) -> Reading:
-    """Return the reading with texts at these offsets, and everything after them moved.
+    """Return the reading with texts inserted at these offsets, and everything after them moved.
 
-    A block in which something is put in becomes several: each begins with what was put in.
+    A block with insertions becomes several, each of which begins with an insertion.
     """
     offsets = sorted(texts)
     moved = [0, *accumulate(len(texts[offset]) for offset in offsets)]

@@ -82,7 +82,7 @@ class InnerPaths:
         self._sections = [each for each in reversed(find_sections(document)) if each.heading_path]
 
     def take(self, piece: Piece) -> tuple[tuple[str, ...], ...]:
-        """Return the paths of the headings that end in a piece, but for the one that it is below.
+        """Return the paths of the headings that end in a piece, except the one that it is below.
 
         Pieces come in the order of the document.
         """

@@ -19,8 +19,8 @@ from foundry.records import Document, Piece, Span, is_code, is_data
 from foundry.runtime.chat.text import find_sentence_ends
 
 RECORD_FACTOR = 2
-"""A record is whole up to so many times the limit of chunks: a part of it says little, since what
-it is about stands in another part."""
+"""A record stays whole up to this many times the limit of chunks: a part of it says little, since
+what it is about stands in another part."""
 _DATA_FIRST = re.compile(r"\s*(?:(?:`{3,}|~{3,})[ \t]*(?:toml|ya?ml|json)\b|\+{3}[ \t]*\n)")
 
 
@@ -52,7 +52,7 @@ def _is_record(document: Document) -> bool:
 
 
 def _join(group: Sequence[Section]) -> Piece:
-    """Return the piece that neighbouring sections make, below what all of them are below."""
+    """Return the piece that neighbouring sections make, under the headings that they share."""
     return Piece(group[0].start, group[-1].end, common_path(group))
 
 

@@ -144,6 +144,6 @@ GROUPS = {
     "Export": (export, update, verify),
     "Other commands": (watch, publish, doctor),
 }
-"""The commands, what one does first in front."""
+"""The commands, in the order in which one uses them."""
 
 main.commands = {str(command.name): command for commands in GROUPS.values() for command in commands}

@@ -62,7 +62,7 @@ stale_option = flag(
 
 
 def warn(message: str, hint: str) -> None:
-    """Print a warning about what is done nevertheless, and what would make it go away."""
+    """Print a warning that stops nothing, and what would make it go away."""
     complain("warning", message, hint)
 
 

@@ -91,13 +91,13 @@ def deciding_values(config: Config) -> dict[str, object]:
 
 
 def record_config(config: Config) -> None:
-    """Note what the index was built with that is published now, for `find_changes`."""
+    """Note, for `find_changes`, what the published index was built with."""
     values = json.dumps(deciding_values(config), sort_keys=True, indent=1)
     replace_file(config.state / _RECORD, values.encode())
 
 
 def find_changes(config: Config, manifest: Manifest) -> list[str]:
-    """Return a line for each key that is otherwise than when the index was built."""
+    """Return a line for each key that has changed since the index was built."""
     if manifest.config_sha256 == hash_config(config):
         return []
     built_with: object = None

@@ -1,7 +1,7 @@
 """Find the extras of Foundry that a configuration needs, beyond its own dependencies.
 
 A command asks for all of it before it renders, builds or writes anything. An exported server
-declares what it needs itself; asked for here is only what runs on Foundry's side.
+declares what it needs itself; only what runs in Foundry is asked for here.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ INSTEAD = {
         " alone"
     )
 }
-"""What does without an extra, by its name; nobody gets it unasked, as vectors differ a little."""
+"""What works without an extra, by its name; it has to be chosen, as vectors differ a little."""
 
 
 def require(names: Iterable[str]) -> None:
@@ -75,7 +75,7 @@ def of_server(config: Config, kind: str) -> Iterator[str]:
 
 
 def of_figures(config: Config, kind: str) -> Iterator[str]:
-    """Yield those of a server whose figures travel with its export; see `asking.record_figures`."""
+    """Yield the features of a server that is measured at export; see `asking.record_figures`."""
     if kind not in {"model", "service"}:
         yield from config.stages
 

@@ -273,7 +273,7 @@ class ExportSection(Table):
         return problems
 
     def resolve(self, *, has_tokens: bool) -> Self:
-        """Name each target once; "docker" first where one of them runs the image."""
+        """Return each target once, with "docker" first if one of them runs the image."""
         if not has_tokens and "targets" not in self.model_fields_set:
             return self.model_copy(update={"targets": ()})
         image = ["docker"] if any(TARGETS[target].runs_image for target in self.targets) else []

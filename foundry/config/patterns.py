@@ -59,9 +59,9 @@ class _Place:
 
 
 def check_pattern(pattern: str) -> None:
-    """Raise ValueError, with the reason, for what is no pattern and for what may take long.
+    """Raise ValueError, with the reason, for an invalid pattern and for one that may take long.
 
-    Also for what cannot be estimated, such as a reference to a group.
+    That includes one whose cost cannot be estimated, such as a reference to a group.
     """
     try:
         re.compile(pattern)

@@ -84,7 +84,7 @@ class Config(ConfigFile):
 
     @property
     def has_own_statistics(self) -> bool:
-        """Whether scores of a caller tell nothing of documents that others see."""
+        """Whether a caller's scores reveal nothing about documents that only others see."""
         server = self.server
         return isinstance(server, access.AccessKeys) and server.has_own_statistics
 

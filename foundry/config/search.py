@@ -17,7 +17,7 @@ from foundry.features.stages.results import PinnedAnswer
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
-"""Filters of every index whose values a language model can be told, or are dates."""
+"""Filters that every index has, whose values are dates or can be told to a language model."""
 
 DEFAULT_WEIGHTS = {"linear": (0.7, 0.3), "rrf": (0.5, 0.5)}
 """Semantic and keyword weight by fusion. Ranks say less than scores, so RRF trusts both alike."""

@@ -195,7 +195,7 @@ def _name_of(source: Source) -> str:
 
 
 def _own_files(path: Path, root: Path, project_name: str) -> tuple[str, ...]:
-    """Patterns for the project's own files where a source holds them: they are no documents."""
+    """Return patterns of the project's own files within a source, as they are no documents."""
     if path != root and path not in root.parents:
         return ()
     parts = (pattern_of(part) for part in root.relative_to(path).parts)
@@ -256,7 +256,7 @@ def with_base_url(settings: Mapping[str, object], base_url: str) -> dict[str, ob
 
 
 def suggest_file(source: Path, project: Path) -> dict[str, object]:
-    """Return what one says about a single file: the folder that holds it, and nothing else there.
+    """Return what foundry.toml says about a single file: its folder, and nothing else there.
 
     Raises FoundryError.
     """

@@ -98,7 +98,7 @@ class Embedder(ABC):
     def make_query_encoder(
         self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
     ) -> QueryEncoder:
-        """Return the encoder for queries; asked once, when all documents have been embedded.
+        """Return the encoder for queries; called once, when all documents have been embedded.
 
         If that changes the contract, documents have to be embedded again.
 

@@ -27,8 +27,8 @@ def closing_embedder(
     """Provide the embedder that was chosen, closed in the end; None for no vectors.
 
     The path of a model starts from `root`; its vectors are kept in `state` from build to build.
-    `place` decides where a model runs, once it is opened by the options given with it. The built-in
-    table `weighs_by_corpus` which pieces of queries are rare, or not at all.
+    `place` decides where a model runs, once it is opened by the options given with it. With
+    `weighs_by_corpus` the built-in table weighs pieces of queries by how rare they are.
     """
     if options.provider == "none":
         yield None

@@ -84,7 +84,7 @@ class StaticEmbedder(Embedder):
         return rows.astype(np.float32) * scales[:, np.newaxis]
 
     def embed_chunks(self, headings: Sequence[str], texts: Sequence[str]) -> ChunkVectors:
-        """Return the same, as an index stores it; what was embedded is not yet observed."""
+        """Return the vectors as an index stores them; the texts do not count as observed yet."""
         # Chunks of one section share their headings.
         different = [*dict.fromkeys(headings)]
         places = {heading: place for place, heading in enumerate(different, len(texts))}
@@ -113,7 +113,7 @@ class StaticEmbedder(Embedder):
         np.add.at(self.frequencies, unpack(vectors.pieces, np.uint32), 1)
 
     def resume(self, frequencies: NDArray[np.int64], texts: int, gone: Iterable[str]) -> None:
-        """Take what was observed of so many `texts` before, but for those that are `gone`."""
+        """Take over what was observed of this many `texts`, except those that are `gone`."""
         self.frequencies += frequencies
         self._texts += texts
         for text in gone:

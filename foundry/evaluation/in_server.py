@@ -102,7 +102,7 @@ def ask_server(
 
 
 def shingle_once(package: str) -> Callable[[], None]:
-    """Have a server shingle each text once, until it is told to forget by what is returned.
+    """Have a server shingle each text only once; returns what makes it forget them.
 
     Most hits of a question are the same in all modes and with all weights.
     """
@@ -114,7 +114,7 @@ def shingle_once(package: str) -> Callable[[], None]:
 
 
 def resolve(index: Index, questions: Sequence[Question]) -> tuple[list[Question], list[str]]:
-    """Return the questions with ids of documents for names, and the names that no document has.
+    """Return the questions with ids of documents in place of names, and the unknown names.
 
     A name is a document's id, else a chunk's, else a path, which several documents may share. One
     that is unknown here stays as it is, and is never found.

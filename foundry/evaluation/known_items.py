@@ -60,7 +60,7 @@ def make_known_items(index: Index) -> QuestionSet:
 
 
 def sample(count: int) -> list[int]:
-    """Return chunk numbers in an order that is always the same and follows nothing in them."""
+    """Return chunk numbers in a fixed order that has nothing to do with what they hold."""
     numbers = sorted(range(count), key=lambda n: hashlib.sha256(b"%d" % n).digest())
     return numbers[:EXAMINED]
 

@@ -1,5 +1,5 @@
 """Decide what depends on several documents: copies, boilerplate, and what goes into the index.
 
-Decided when all documents are known, in an order that depends on the sources alone, so equal
-sources give equal indexes.
+It decides once all documents are known, in an order that depends on the sources alone, so that
+equal sources give equal indexes.
 """

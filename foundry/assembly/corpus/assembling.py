@@ -1,7 +1,7 @@
-"""From prepared documents to the writer of an index, one after the other in the sources' order.
+"""Hand prepared documents to the writer of an index, one by one, in the sources' order.
 
-Here and nowhere before is decided what depends on more than one document. Documents about which
-nothing has changed since the index before are taken over from it.
+What depends on more than one document is decided here and nowhere earlier. Documents for which
+nothing has changed are copied from the previous index.
 """
 
 from collections import Counter
@@ -56,8 +56,8 @@ def add_documents(
 ) -> dict[str, Any]:
     """Add all documents; returns the report. `embedder` observes the vectors that come with them.
 
-    What has not changed since the `previous` index is taken over from there, and what the next
-    build can take over is `left`. Raises EmptyBuildError when nothing is left to index.
+    What has not changed since the `previous` index is copied from it, and what the next build can
+    use is written into `left`. Raises EmptyBuildError when nothing is left to index.
     """
     assembler = _Assembler(inputs, cache, writer, config, previous)
     assembler.add_all(embedder, progress)
@@ -116,7 +116,7 @@ class _Assembler:
             self._known.resume(embedder, gone)
 
     def leave(self, left: Path, embedder: StaticEmbedder | None) -> None:
-        """Write what the next build can take over."""
+        """Write what the next build can copy."""
         self._next.leave(left, embedder)
 
     def unlisted_versions(self, listed: Sequence[str]) -> list[str]:
@@ -129,7 +129,7 @@ class _Assembler:
         return [*dict.fromkeys(found)]
 
     def _find_carried(self) -> NDArray[np.int64]:
-        """Return the numbers (n,) that documents to be taken over have in the index before;
+        """Return the numbers (n,) in the previous index of the documents to copy from it;
         NOT_INDEXED for all others."""
         documents = self._known.documents(self._places, self._decisions)
         documents[[*self._corpus.repeated, *self._corpus.originals]] = NOT_INDEXED
@@ -140,10 +140,10 @@ class _Assembler:
         return carried
 
     def _spans(self, carried: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-        """Yield spans of documents to be taken over together, and of those that are not.
+        """Yield spans of documents that are copied together, and of those that are not copied.
 
         Five documents of one source, all known but the third and numbered [0, 1, NOT_INDEXED, 2, 3]
-        in the index before, are in the spans (0, 2), (2, 3) and (3, 5): the second span is read.
+        in the previous index, are in the spans (0, 2), (2, 3) and (3, 5): the second span is read.
         """
         sources, is_carried = self._signatures.sources, carried != NOT_INDEXED
         goes_on = (np.diff(carried) == 1) & (np.diff(self._places) == 1)
@@ -157,7 +157,7 @@ class _Assembler:
         return decision_key(self._corpus.boilerplate.get(number, ()), copies)
 
     def _carry(self, first: int, last: int, document: int) -> None:
-        """Take documents over from the index before, where the first one's number is `document`."""
+        """Copy documents from the previous index, in which the first has the number `document`."""
         place, count = int(self._places[first]), last - first
         self._next.carry(place, place + count, self._writer.document_count)
         self._writer.carry(document, document + count)
@@ -170,7 +170,7 @@ class _Assembler:
         self.report.index(self._names[self._signatures.sources[first]], figures, count)
 
     def _take(self, number: int, embedder: StaticEmbedder | None) -> None:
-        """Add a document that is not taken over, or note why it is not in the index."""
+        """Add a document that is not copied, or note why it stays out of the index."""
         remarks, signature = self._remarks(number), self._signatures[number]
         decision, document, figures = 0, NOT_INDEXED, Figures()
         if isinstance(remarks, Skipped) or signature is None:
@@ -194,7 +194,7 @@ class _Assembler:
             self._next.add(content, signature, remarks, decision, document, figures)
 
     def _add(self, number: int, embedder: StaticEmbedder | None) -> Figures:
-        """Add a document that has changed, or about which otherwise is decided than before."""
+        """Add a document that has changed, or for which the decisions have changed."""
         prepared = self._load(number)
         assert isinstance(prepared, PreparedDocument)
         document, trimmed = prepared.document, Trimmed(prepared.chunks)

@@ -30,7 +30,7 @@ SHORT_SHARE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Trimmed:
-    """The chunks that are left of a document, and how many chunks and characters are gone."""
+    """The chunks that remain of a document, and how many chunks and characters were cut."""
 
     chunks: tuple[Chunk, ...]
     dropped: int = 0
@@ -80,7 +80,7 @@ def trim(document: Document, chunks: Sequence[Chunk], unwanted: set[int]) -> Tri
 def _remaining(
     chunk: Chunk, starts: Sequence[int], blocks: Sequence[Block], unwanted: set[int]
 ) -> tuple[int, int] | None:
-    """Return where what is left of a chunk begins and ends; None for nothing."""
+    """Return where the rest of a chunk begins and ends; None if nothing is left."""
     first, last = bisect_left(starts, chunk.start), bisect_left(starts, chunk.end)
     inside = blocks[first:last]
     low, high = 0, len(inside)

@@ -1,8 +1,8 @@
-"""Which inputs went into the index before, and as what: a build takes them over from there.
+"""Know which inputs went into the previous index, and as what, so that a build can copy them.
 
-An input is identified by a hash of everything that decides how it is prepared. What the index gets
-of it can depend on other documents too: on boilerplate that an earlier one has, and on its copies.
-So a document is taken over if these decisions and its place among the others are unchanged.
+An input is identified by a hash of everything that decides how it is prepared. What the index holds
+of it can also depend on other documents: on boilerplate that an earlier one has, and on its copies.
+So a document is copied if these decisions and its place among the others are unchanged.
 """
 
 import json
@@ -42,7 +42,7 @@ _COLUMNS = np.dtype(
 
 
 class KnownInputs:
-    """The inputs of the build before, by what decides them; each has a place."""
+    """The inputs of the previous build, found by what decides them; each has a place."""
 
     def __init__(self, previous: Previous | None) -> None:
         self.columns = np.zeros(0, dtype=_COLUMNS)
@@ -76,7 +76,7 @@ class KnownInputs:
     ) -> NDArray[np.int64]:
         """Return the numbers (n,) of documents in the index, by their places (n,).
 
-        NOT_INDEXED where one is not in it, or otherwise than after this decision (n,).
+        NOT_INDEXED for one that is not in it, or that went in under another decision (n,).
         """
         documents = np.full(len(places), NOT_INDEXED)
         known = np.flatnonzero(places >= 0)
@@ -86,7 +86,7 @@ class KnownInputs:
         return documents
 
     def remarkable(self, first: int, last: int) -> list[int]:
-        """Return the places from `first` to `last` of inputs of which a report says something."""
+        """Return the places from `first` to `last` of inputs that a report has remarks on."""
         lengths = np.diff(self._remarks.offsets[first : last + 1])
         return (first + np.flatnonzero(lengths)).tolist()
 
@@ -109,13 +109,13 @@ class KnownInputs:
         remarks.carry(self._remarks, first, last)
 
     def resume(self, embedder: StaticEmbedder, gone: Iterable[str]) -> None:
-        """Let the embedder know what it observed of the index before, without the texts `gone`."""
+        """Tell the embedder what it observed in the previous build, less the texts `gone`."""
         if len(self.columns):
             embedder.resume(self._pieces, self._chunks, gone)
 
 
 class InputsBuilder:
-    """Collects the inputs of a build for the next one; some are `known` from the one before.
+    """Collects the inputs of a build for the next one; some are `known` from the previous one.
 
     `sources` are the names of all sources, in their order.
     """
@@ -171,7 +171,7 @@ def _encode(remarks: Remarks | Skipped) -> bytes:
 
 
 def decision_key(boilerplate: Iterable[int], copies: Iterable[bytes]) -> int:
-    """Name what goes into the index of a document, without what is cut off and with its copies:
+    """Return a number for what the index gets of a document, by what is cut off and by its copies;
     0 for the document as it is."""
     decided = (sorted(boilerplate), [copy.hex() for copy in copies])
     if not any(decided):

@@ -76,7 +76,7 @@ def find_copies(
 
 
 def _by_preference(signatures: Mapping[int, Signature]) -> list[int]:
-    """Return the numbers of the documents, those first that stay rather than others."""
+    """Return the numbers of the documents, the ones to keep in preference to others first."""
     sources: dict[str, int] = {}
     keys = {}
     for number, signature in signatures.items():

@@ -74,7 +74,7 @@ class Signatures:
 
 
 def find_shared(digests: NDArray[np.void]) -> NDArray[np.int64]:
-    """Return the places of digests (n,) of 16 bytes that others may have as well, ascending."""
+    """Return, ascending, the places of digests (n,) of 16 bytes that may occur more than once."""
     # Half of a digest tells almost all apart.
     halves = np.ascontiguousarray(digests).view("<u8")[::2]
     ordered = np.sort(halves)

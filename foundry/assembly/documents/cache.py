@@ -1,7 +1,7 @@
 """Prepared documents on disk, by source and key, from build to build.
 
-Committed every second, so that a build that was stopped goes on where it ended. Everything in it
-can be made again.
+Changes are committed every second, so that a build that was stopped continues where it ended.
+Everything in it can be made again.
 """
 
 import json
@@ -24,7 +24,7 @@ Parsed = TypeVar("Parsed")
 COMMIT_SECONDS = 1.0
 NUMBER_BYTES = 6
 NAME_BYTES = 4
-"""Size of the length of a name, which comes before the name and the result."""
+"""Bytes of the length of a name, which stands before the name and the result."""
 
 # Keys begin with what they are of. Results are found by number, which their entries begin with.
 _ENTRY = b"entry "
@@ -118,7 +118,7 @@ class DocumentCache:
         return self._last
 
     def restamp(self, source: str, key: str, entry: Entry) -> None:
-        """Note under which stamp, and from which source options, a document is unchanged."""
+        """Note the stamp and the source options under which a document has not changed."""
         self._file.put({_name(source, key): _note(entry)})
         self._commit_now_and_then()
 
@@ -178,7 +178,7 @@ class DocumentCache:
 
     @property
     def published(self) -> str | None:
-        """The note that was kept with the index published last."""
+        """The note kept with the index that was published last."""
         found = self._file.get(_PUBLISHED)
         return None if found is None else found.decode()
 

@@ -1,7 +1,7 @@
 """Encode prepared documents as bytes, for workers and for the cache, and check what comes back.
 
-A result is its signature, what JSON can say of it, compressed, and its arrays as they are: those of
-vectors would not get smaller. Texts of chunks are not written, being passages of the document's.
+A result becomes its signature, compressed JSON, and its arrays as they are, since vectors would not
+get smaller. The texts of chunks are left out, as they are passages of the document's text.
 """
 
 import hashlib
@@ -95,7 +95,7 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
 
 
 def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes:
-    """Return the same; a result that is no valid text is Skipped."""
+    """Encode a result as `encode` does; one that holds invalid text becomes Skipped."""
     try:
         return encode(result)
     except ValueError as error:
@@ -105,7 +105,7 @@ def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes
 
 
 def decode(content: bytes) -> PreparedDocument | Skipped:
-    """Return what `encode` made bytes of. Raises ValueError when it did not."""
+    """Return the result that `encode` made bytes of. Raises ValueError for any other bytes."""
     signature, packed, rest = _cut(content)
     text = _unpack(packed)
     if not signature:
@@ -169,7 +169,7 @@ def _split(content: bytes, sizes: Sequence[int]) -> Iterator[bytes]:
 
 
 def content_key(raw: RawDocument) -> bytes:
-    """SHA-256 over all that a source delivers of a document, its stamp aside."""
+    """Return the SHA-256 of everything that a source delivers of a document, except its stamp."""
     named = json.dumps(raw.describe(), sort_keys=True).encode()
     return hashlib.sha256(hashlib.sha256(named).digest() + raw.content).digest()
 

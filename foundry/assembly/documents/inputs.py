@@ -32,7 +32,7 @@ from foundry.sources import folder, iterate, records, stamp
 from foundry.sources.fetched import ReadySource
 
 FOR_NOW = {Reason.TOO_MUCH, Reason.READER_CRASHED, Reason.READER_FAILED}
-"""Reasons that may not arise in the next build, on a machine with less to do: never remembered."""
+"""Reasons that may not apply in the next build, on a less busy machine: never remembered."""
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class Inputs:
         return cache.load(number) if number > 0 else self._skipped[-number - 1]
 
     def contents(self) -> list[bytes | None]:
-        """Return the hashes of all that decides what is prepared of each document, by place.
+        """Return, by place, the hash of everything that decides how a document is prepared.
 
         None for what a source left out, or what another build may prepare differently.
         """
@@ -70,12 +70,12 @@ class Inputs:
         return [None if content == none else content for content in contents]
 
     def encode_lines(self, lines: LinesBuilder, origin: str) -> bytes:
-        """Return the lines of a table, those left out that gave what is not to be used again."""
+        """Return the lines of a table, except those whose documents are not to be used again."""
         numbers = np.array(self._numbers, dtype=np.int64)
         return lines.encode(origin, numbers, np.frombuffer(self._contents, f"V{HASH_BYTES}"))
 
     def signature(self, place: int, cache: DocumentCache) -> Signature | None:
-        """Return what is compared of the document at a place; None for one that is skipped."""
+        """Return the signature of the document at a place; None if it was skipped."""
         number = self._numbers[place]
         return cache.signature(number) if number > 0 else None
 
@@ -220,7 +220,7 @@ class _Collector:
             self._progress.advance()
 
     def _is_reused(self, raw: RawDocument, entry: Entry, before: Entry | None) -> bool:
-        """Take a document from the cache, if what is there was prepared of the same."""
+        """Take a document from the cache if the entry was prepared from the same input."""
         if before is None or (before.recipe, before.content) != (entry.recipe, entry.content):
             return False
         if before != entry:
@@ -251,7 +251,7 @@ class _Collector:
 
 
 def _problem_for_now(result: Result) -> tuple[AnyReason, str] | None:
-    """Return what kept a document from being read in whole that another build may not have."""
+    """Return why a document was not read in full, if another build may read more of it."""
     if isinstance(result, Skipped):
         return (result.reason, result.detail) if result.reason in FOR_NOW else None
     reading = result.document.reading

@@ -27,7 +27,7 @@ REMEMBERED_WORDS = 200_000
 
 
 class RememberingTokenizer(Tokenizer):
-    """Remembers the terms of many tokens, and of the words in identifiers, from text to text."""
+    """Remembers the terms of tokens, and of the words in identifiers, between texts."""
 
     def __init__(self, language: str) -> None:
         super().__init__(language)
@@ -41,7 +41,7 @@ class RememberingTokenizer(Tokenizer):
 class Preparer:
     """Prepares documents by one recipe; what comes out depends on recipe and document alone.
 
-    Formats that `readers.reads_apart` names are for preparers in worker processes alone.
+    Only preparers in worker processes read the formats that `readers.reads_apart` names.
     """
 
     def __init__(self, recipe: Recipe, *, is_worker: bool = False) -> None:
@@ -51,7 +51,7 @@ class Preparer:
         self._is_worker = is_worker
 
     def prepare(self, raw: RawDocument) -> PreparedDocument | Skipped:
-        """Never raises for what a document holds: what cannot be prepared is Skipped."""
+        """Prepare a document, or return Skipped: nothing that a document holds raises an error."""
         try:
             return self._prepare(raw)
         except (RecursionError, MemoryError) as error:
@@ -73,7 +73,7 @@ class Preparer:
         return self.complete(document, chunks)
 
     def complete(self, document: Document, chunks: Sequence[Chunk]) -> PreparedDocument:
-        """Return a document with its chunks, at least one, and all that an index takes of them."""
+        """Return a document with its chunks, at least one, and all that an index needs of them."""
         vectors = None
         if self._embedder is not None:
             vectors = self._embedder.embed_chunks(

@@ -24,10 +24,10 @@ from foundry.runtime.retrieval.encoder import EncoderLayout
 
 ROOT = Path(foundry.__file__).parent
 READING_EXTRAS = ("code", "ocr", "office", "rst", "wiki")
-"""The extras of Foundry that bring what reads documents."""
+"""The extras of Foundry that bring libraries of readers."""
 
 _TAKES_IF_THERE = {"snowballstemmer": ["PyStemmer"]}
-"""Libraries that one imports, without requiring them, where they are installed."""
+"""Libraries that another one imports if they are installed, without requiring them."""
 
 
 _VERSION = re.compile(r"(?m)^Version: *([^\n]+)")
@@ -74,7 +74,7 @@ class Recipe:
 def origin_key(source: object) -> str:
     """SHA-256 over the options of a source whose files have stamps, but for where it lies.
 
-    Other sources deliver everything each time, and what they deliver decides.
+    Other sources deliver everything each time, so that what they deliver decides.
     """
     if not isinstance(source, FolderSource | RecordsSource):
         return ""

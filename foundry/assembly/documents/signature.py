@@ -105,7 +105,7 @@ class Signature(NamedTuple):
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """Return what `to_bytes` made bytes of. Raises ValueError when it did not."""
+        """Return the signature that `to_bytes` made bytes of. Raises ValueError for others."""
         source, _, rest = content.partition(b"\0")
         path, _, hashes = rest.partition(b"\0")
         digests = 3 * _DIGEST_BYTES
@@ -121,7 +121,7 @@ class Signature(NamedTuple):
         )
 
     def to_bytes(self) -> bytes:
-        """Return all of it, the same on every machine."""
+        """Return the signature as bytes, the same on every machine."""
         hashes = (self.id, self.text, self.facts, self.blocks.astype("<u8").tobytes())
         return f"{self.source}\0{self.path}\0".encode() + b"".join(hashes)
 
@@ -139,7 +139,7 @@ def own_title(document: Document) -> str:
 
 
 def added_title(document: Document) -> str:
-    """Return the title as `own_title` does; nothing either where the text begins with it."""
+    """Return the title as `own_title` does, and nothing either if the text begins with it."""
     title, start = own_title(document), document.reading.body_start
     # Markup and white space between its words take some room.
     beginning = document.reading.text[start : start + 4 * len(title) + 20]

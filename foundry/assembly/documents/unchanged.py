@@ -34,7 +34,7 @@ _NO_ENTRY = (b"", None)
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """About how many documents there are, and their digest where all are known from before.
+    """Roughly how many documents there are, and their digest if all are known from before.
 
     `found` has what the folders hold, by the names of their sources: they are walked once.
     """
@@ -55,7 +55,7 @@ class KnownSource:
         self.has_news = False
 
     def look_at(self, source: FolderSource) -> Iterator[Looked]:
-        """Yield what a folder holds, and take what is known; `has_news` if that is not all."""
+        """Yield what a folder holds, and take what is known; `has_news` if something is not."""
         # Both in the order of the keys' bytes.
         noted = self._cache.entries(self._source)
         key, entry = next(noted, _NO_ENTRY)

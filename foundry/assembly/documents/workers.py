@@ -36,7 +36,7 @@ BYTES_AHEAD = 64_000_000
 """Size of the documents under way; a single one may be larger."""
 
 LOOK_SECONDS = 1.0
-"""Time after which a build that waits for its workers looks what they are at."""
+"""A build that waits for its workers checks after this time what they are doing."""
 
 LIMITS = Limits(seconds_per_megabyte=5)
 
@@ -62,9 +62,10 @@ class Preparing(Protocol):
     """Prepares the documents of a build, by one recipe."""
 
     def prepare(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Made]]:
-        """Return each task with its result, as they are ready and not in order.
+        """Return each task with its result as soon as it is ready, in no particular order.
 
-        A task is a number and a document. A worker that dies costs the document alone that it had.
+        A task is a number and a document. A worker that dies costs only the document that it was
+        working on.
         """
         ...
 
@@ -135,7 +136,7 @@ class Pool:
         return len(self._waiting) <= documents and waiting <= size
 
     def _hand_over(self, jobs: int) -> Iterator[tuple[Task, Made]]:
-        """Give what waits to the workers, of which there will be `jobs` if there are none yet."""
+        """Give waiting documents to the workers; starts `jobs` of them if there are none yet."""
         if self._threads is None:
             self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="preparing")
         for task in self._waiting:

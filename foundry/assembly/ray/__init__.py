@@ -6,5 +6,5 @@ documents   prepared in batches, so many under way at a time as fit into memory
 embedding   a model of this machine, run by the nodes
 
 The build itself reads the sources and keeps the caches. Documents and models reach the nodes
-through Ray, so nodes share no file system; a node that dies has lost what is then done by another.
+through Ray, so nodes share no file system. If a node dies, another one does its work again.
 """

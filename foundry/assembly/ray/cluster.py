@@ -1,4 +1,4 @@
-"""A Ray cluster that a build joins. It is as its operator has set it up."""
+"""A Ray cluster that a build joins. It stays as its operator has set it up."""
 
 import os
 import re
@@ -40,7 +40,7 @@ _JOIN = (
 
 
 class Cluster:
-    """Joined when it is first needed.
+    """A cluster, which is joined when it is first needed.
 
     `address` is HOST:PORT, or `auto` for the cluster that this machine belongs to; None for what
     RAY_ADDRESS says. `jobs` is how many tasks to run at a time, None for all that it can.
@@ -125,11 +125,11 @@ class Cluster:
         return max(1, min(found, self._jobs or found))
 
     def least_processors(self) -> int:
-        """Return those of the smallest node."""
+        """Return how many processors the smallest node has."""
         return min(self._all_processors(), default=1)
 
     def close(self) -> None:
-        """Leave the cluster; tasks under way end with that."""
+        """Leave the cluster, which ends the tasks under way."""
         self._held.close()
         self._ray = None
 
@@ -168,7 +168,7 @@ class Cluster:
         return ray
 
     def _reach(self) -> None:
-        """Try the address: Ray would take long, and end this process, where nobody listens."""
+        """Try the address: if nobody listens there, Ray takes long and then ends this process."""
         if self.address == "auto":
             return
         host, _, port = self.address.rpartition(":")

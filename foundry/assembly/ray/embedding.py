@@ -1,8 +1,8 @@
 """A model of this machine, run by the nodes of a cluster.
 
-This process keeps the model too, for its tokenizer, and all that the batching layer does with it:
-what is embedded stands in this project's cache, whichever node has done it. The nodes run it on
-their processors, one call on all those of a node, as on one machine.
+This process keeps the model too, for its tokenizer and for the batching layer: vectors go into this
+project's cache, whichever node has computed them. A call runs on all processors of a node, as it
+does on one machine.
 """
 
 from collections.abc import Mapping, Sequence
@@ -72,7 +72,7 @@ class _Nodes:
         return vectors
 
     def _shipped(self) -> list[Reference] | None:
-        """Return where nodes, which hold no copy, get the files of a model in a folder."""
+        """Return references by which nodes, which have no copy, get the files of a model."""
         if self._folder is None:
             return None
         if self._files is None:

@@ -38,9 +38,9 @@ Refusal = tuple[str, str | None]
 def prepare_batch(
     program: str, recipe: str, documents: Sequence[tuple[Mapping[str, Any], bytes]]
 ) -> list[bytes] | Mismatch:
-    """Answers of this node's sandboxed worker, which prepares documents one after the other.
+    """Return the answers of this node's sandboxed worker, which prepares documents one by one.
 
-    There is one for each of the first documents, until together they are large. `program` is
+    Only the first documents have an answer, until the answers are large together. `program` is
     `program_hash` where the build is; documents are what their sources know of them, and contents.
     """
     if program != program_hash():
@@ -111,7 +111,7 @@ Answer = TypeVar("Answer")
 
 
 def check_installation(answer: Answer | Mismatch) -> Answer:
-    """Return what a node has answered. Raises BuildError, with what differs, if it could not."""
+    """Return the answer of a node. Raises BuildError, naming what differs, for a mismatch."""
     if not isinstance(answer, dict):
         return answer
     own = installation()

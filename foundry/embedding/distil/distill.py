@@ -85,7 +85,7 @@ class Adam:
 def count_pieces(
     texts: Sequence[str], pieces: Sequence[str], language: str = "none"
 ) -> "sparse.csr_matrix":
-    """float32 (n, V): the square root of how often each piece occurs in each text."""
+    """Return float32 (n, V), the square root of how often each piece occurs in each text."""
     cutter = PieceCutter(pieces, language)
     columns: list[int] = []
     offsets = [0]
@@ -103,7 +103,7 @@ def count_pieces(
 
 
 def inverse_frequency_weights(counts: "sparse.csr_matrix", smoothing: float = 1e-3) -> Matrix:
-    """Weights (V,) a / (a + p) for pieces of relative frequency p (Arora, Liang and Ma 2017)."""
+    """Return a / (a + p) (V,) for pieces of relative frequency p (Arora, Liang and Ma 2017)."""
     occurrences = np.asarray(counts.sum(axis=0)).ravel()
     frequency = occurrences / max(1.0, float(occurrences.sum()))
     return (smoothing / (smoothing + frequency)).astype(np.float32)
@@ -183,12 +183,12 @@ def distillation_gradient(
 
 
 def _agreement(counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix) -> float:
-    """Mean cosine between the student's vectors and the targets."""
+    """Return the mean cosine between the student's vectors and the targets."""
     return float(np.mean(np.sum(unit_rows(counts @ rows) * targets, axis=1)))
 
 
 def quantise_rows(rows: Matrix) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
-    """Table (V, d) and weights (V,) of rows (V, d).
+    """Return the table (V, d) and the weights (V,) of rows (V, d).
 
     A row becomes integers in -127..127 times its own scale; the scale, as a whole number of
     fixed-point units, is the piece's weight.

@@ -59,9 +59,9 @@ class DistillationOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Texts that nothing was learned from: the model's unit vectors (n, d), and the encoder's.
+    """Held-out texts: the model's unit vectors (n, d), and the encoder's.
 
-    Where the encoder gives no vector its row is zero.
+    A text that the encoder has no vector for has a zero row.
     """
 
     texts: Sequence[str]

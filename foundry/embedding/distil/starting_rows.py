@@ -1,4 +1,4 @@
-"""Rows from which training sets out: the built-in encoder's, mapped into a model's space."""
+"""The rows that training starts from: the built-in encoder's, mapped into a model's space."""
 
 from collections.abc import Sequence
 
@@ -73,10 +73,10 @@ ROWS_AT_ONCE = 4096
 
 
 def fit_linear_map(sources: Matrix, targets: Matrix, ridge: float) -> NDArray[np.float64]:
-    """Return the matrix (s, d) by which `sources` (n, s) come nearest to `targets` (n, d).
+    """Return the matrix (s, d) that maps `sources` (n, s) nearest to `targets` (n, d).
 
-    That is by squared distance, and no row is longer than 1. `ridge` is added to the moments, which
-    keeps the map small where there are few texts.
+    Nearest is by squared distance, and no row is longer than 1. `ridge` is added to the moments,
+    which keeps the map small where there are few texts.
     """
     size = sources.shape[1]
     moments = np.zeros((size, size + targets.shape[1]))
@@ -104,7 +104,7 @@ def solve(matrix: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np
 
 
 def apply_linear_map(table: NDArray[np.int8], coefficients: NDArray[np.float64]) -> Matrix:
-    """float32 (V, d): integer rows (V, s) times `coefficients` (s, d), rounded to 30 bits."""
+    """Return float32 (V, d): integer rows (V, s) times `coefficients`, rounded to 30 bits."""
     largest = max(float(np.abs(coefficients).max(initial=0)), 1e-30)
     whole = np.rint(coefficients / largest * COEFFICIENT_BITS)
     mapped = np.empty((len(table), whole.shape[1]), dtype=np.float32)

@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 Vectors = NDArray[np.float32]
 
 SAME_PROBE = 0.99
-"""The least cosine of a model's vectors of the same text at two times."""
+"""The lowest cosine that a model's vectors of one text may have at two times."""
 
 SHOWN_CHARACTERS = 80
 REMEMBERED_COUNTS = 4096

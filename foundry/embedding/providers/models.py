@@ -200,10 +200,10 @@ def list_model_files(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _open_openai(options: EmbeddingSection) -> EmbeddingModel:
-    """Open any service that answers like OpenAI's.
+    """Open any service that answers as OpenAI does.
 
     OpenAI takes 2,048 texts and 300,000 tokens in a call; others may take 32 texts and no more.
-    Small calls lose less when one is lost.
+    Less is lost when a small call fails.
     """
     from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
 

@@ -54,7 +54,7 @@ class TransformerProcesses:
         return vectors
 
     def close(self) -> None:
-        """End all processes, whatever they are at."""
+        """End all processes, whatever they are doing."""
         for worker in self._all:
             worker.kill()
             for pipe in (worker.stdin, worker.stdout):

@@ -85,5 +85,5 @@ def read_object(path: Path) -> dict[str, Any]:
 
 
 def read_optional(path: Path) -> dict[str, Any]:
-    """Return the same; an empty one where there is no such file."""
+    """Return the JSON object in a file, or an empty one if there is no such file."""
     return read_object(path) if path.is_file() else {}
