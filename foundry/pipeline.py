@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from foundry.stores.options import Publication, PublishOptions
 
 Warn = Callable[[str, str], object]
-"""Is told what is amiss, and what can be done about it."""
+"""Takes what is wrong, and what can be done about it."""
 
 
 def survey(project: Path, written: str) -> Survey:
@@ -72,7 +72,7 @@ def build(
 def watch(
     project: Path, reporter: Reporter, options: BuildOptions
 ) -> Iterator[BuildResult | FoundryError | ServerError | OSError]:
-    """Build now and after each change, until interrupted; what a build could not do is delivered.
+    """Build now and after each change, until interrupted; yields results and failures alike.
 
     A build that fails leaves the index as it was.
     """
@@ -147,7 +147,7 @@ def draft_questions(project: Path, file: Path) -> int:
 
 
 def collect_questions(project: Path, logs: Sequence[Path], draft: Path | None) -> AskedQuestions:
-    """Return what people asked a server in vain, by its logs, and write a draft of questions."""
+    """Return what people asked a server in vain, by its logs; writes a draft if asked to."""
     from foundry.config.sources import QUESTIONS_NAME
     from foundry.evaluation.asked import collect_questions, write_asked
     from foundry.indexing.versions import built_index, open_index

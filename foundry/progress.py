@@ -77,7 +77,7 @@ class Progress:
         """Report that `count` more items are done."""
 
     def wait_for(self, name: str, seconds: float) -> None:
-        """Report that nothing is done meanwhile, for one item has taken so many seconds by now."""
+        """Report that one item has kept everything waiting for this many seconds."""
 
 
 StartStep = Callable[..., Progress]
@@ -85,7 +85,7 @@ StartStep = Callable[..., Progress]
 
 
 class Lines(Progress):
-    """A line every few seconds, for logs."""
+    """Prints a line every few seconds, for logs."""
 
     interval_seconds = LINE_SECONDS
     times_as_long = 2.0
@@ -113,7 +113,7 @@ class Lines(Progress):
             self._print()
 
     def wait_for(self, name: str, seconds: float) -> None:
-        """Name what takes long, and again when it has taken so many times as long."""
+        """Name an item that takes long, and again each time it has taken several times as long."""
         before, named = self._named
         is_news = name != before or seconds >= self.times_as_long * named
         if seconds >= SLOW_SECONDS and is_news:
@@ -190,6 +190,6 @@ class Reporter:
         return Lines(label, unit, total, sys.stderr)
 
     def warn(self, message: str, hint: str) -> None:
-        """Say what is amiss, and what can be done about it, even if `quiet`."""
+        """Say what is wrong, and what can be done about it, even if `quiet`."""
         for line in (f"warning: {message}", f"hint: {hint}"):
             click.echo(printable(line), err=True)

@@ -1,4 +1,4 @@
-"""Finds what is wrong in the text of a package: conflicts, what is no Python, lost imports."""
+"""Finds what is wrong in the text of a package: conflicts, invalid Python, lost imports."""
 
 import ast
 import re
@@ -32,7 +32,7 @@ def find_unsettled(files: Mapping[str, bytes]) -> list[str]:
 
 
 def find_malformed(files: Mapping[str, bytes]) -> list[str]:
-    """Return a line for each module that is no Python; those with conflict markers are not."""
+    """Return a line for each module that is invalid Python, unless it has conflict markers."""
     return [
         f"{name}: line {getattr(error, 'lineno', 0)}: {error.args[0]}"
         for name, content in sorted(files.items())
@@ -109,7 +109,7 @@ def _parents(module: str) -> Iterator[str]:
 
 
 def _imports(tree: ast.Module, module: str) -> Iterator[tuple[ast.stmt, str, str, list[str]]]:
-    """Statement, module as it is written, its whole name, and the names that are taken from it."""
+    """Yield the statement, the module as written, its whole name, and the imported names."""
     parents = module.split(".")[:-1]
     waiting: list[ast.AST] = [tree]
     while waiting:
@@ -129,7 +129,7 @@ def _imports(tree: ast.Module, module: str) -> Iterator[tuple[ast.stmt, str, str
 
 
 def _bound_names(tree: ast.Module | None) -> set[str] | None:
-    """Names that a module binds at its top; None where that cannot be told from its text."""
+    """Return the names that a module binds at its top; None if its text does not tell."""
     if tree is None:
         return None
     found = {"__file__", "__name__", "__doc__", "__path__"}

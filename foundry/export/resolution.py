@@ -1,4 +1,4 @@
-"""Read a lock of uv: packages, their files, and who asks for whom under which condition.
+"""Read a lock of uv: packages, their files, and which needs which under what condition.
 
 The format is that of uv.lock, version 1. One resolution of everything that any server may depend
 on ships with the templates; each server's own lock is the part of it that the server reaches.
@@ -46,7 +46,7 @@ class LockedPackage:
     wheels: tuple[str, ...]
 
     def needs(self, extras: Iterable[str]) -> list[Edge]:
-        """Return what it depends on with these extras."""
+        """Return what the package depends on with these extras."""
         return [edge for extra in ("", *sorted(extras)) for edge in self.edges.get(extra, ())]
 
 
@@ -67,7 +67,7 @@ class Resolution:
     """
 
     def __init__(self, text: str) -> None:
-        """Read a lock. Raises RenderError for what is not a lock of the known format."""
+        """Read a lock. Raises RenderError for anything but a lock of the known format."""
         try:
             content = tomllib.loads(text)
             if content["version"] != FORMAT:
@@ -93,7 +93,7 @@ class Resolution:
         }
 
     def select(self, edges: Iterable[Edge]) -> list[Selection]:
-        """Everything that these dependencies bring with them, sorted by name and version."""
+        """Return everything that these dependencies bring with them, sorted by name and version."""
         conditions: dict[tuple[str, str], Condition] = {}
         extras: dict[tuple[str, str], set[str]] = {}
         waiting = [(edge, ALWAYS) for edge in edges]

@@ -130,7 +130,7 @@ def _code_of(bytecode: str) -> CodeType | None:
 
 
 def _is_taken(header: bytes, source: Path) -> bool:
-    """Return whether Python takes bytecode for that of a file, by its header (PEP 552)."""
+    """Return whether Python would use this bytecode for a file, by its header (PEP 552)."""
     if header[:4] != importlib.util.MAGIC_NUMBER:
         return False
     flags, *_ = struct.unpack("<I", header[4:8])

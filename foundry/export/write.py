@@ -108,7 +108,7 @@ def fill_folder(folder: Path, files: Mapping[str, bytes], export: Export) -> Non
 
 
 def check_target(target: Path, project: Path) -> Path:
-    """Return the absolute target. Refuses what is, or holds, something not to be replaced."""
+    """Return the absolute target. Refuses one that is, or holds, what must not be replaced."""
     # Not resolved: a link on the way is to be seen and refused, not followed.
     absolute = Path(os.path.abspath(target))  # noqa: PTH100
     # Path.home raises where the user has no home, as in some containers.
@@ -133,7 +133,7 @@ def check_target(target: Path, project: Path) -> Path:
 def settle(target: Path) -> None:
     """Refuse a target that is reached through a link; undo what was stopped midway.
 
-    First of all, because a stopped command may have left the owner's files under another name.
+    This comes first, because a stopped command may have left the owner's files under another name.
     Raises ExportError.
     """
     for link in [path for path in (target, *target.parents) if path.is_symlink()]:
@@ -173,7 +173,7 @@ def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
 
 
 def _reason(error: OSError) -> str:
-    """Return what the disk said: of a tree, what it said of the first file."""
+    """Return what the disk said; for a tree of files, what it said about the first one."""
     if isinstance(error, shutil.Error) and isinstance(error.args[0], list):
         source, _, reason = error.args[0][0]
         return f"{Path(source).name}: {reason.partition(': ')[0]}"

@@ -108,7 +108,7 @@ def find_problems(
 
 
 def find_statistics_problems(*, keeps_boilerplate: bool, provider: str) -> Iterator[str]:
-    """Yield what would let visible documents tell of others, with its key path."""
+    """Yield what would let visible documents reveal others, with its key path."""
     if not keeps_boilerplate:
         yield (
             'build.boilerplate: must be "keep" with server.access_statistics = "visible", since'

@@ -35,13 +35,13 @@ def contents_of(features: Iterable[Feature], **server: object) -> list[tuple[Sni
 
 
 def files_left_out(features: Iterable[Feature]) -> set[str]:
-    """Return the files that are there only with what was not chosen; see `Feature`."""
+    """Return the files that only features bring that were not chosen; see `Feature`."""
     kept = {file for each in features for file in each.files}
     return {file for each in every_feature() for file in each.files} - kept
 
 
 def every_feature() -> list[Feature | type[Feature]]:
-    """Return all that there is to choose; stages, which have keys, as their classes."""
+    """Return everything that can be chosen; stages, which have keys, as their classes."""
     return [
         HTTP,
         *INTERFACES.values(),

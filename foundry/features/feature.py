@@ -1,4 +1,4 @@
-"""The declaration that everything that may be chosen makes."""
+"""The declaration of everything that can be chosen."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar

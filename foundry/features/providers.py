@@ -47,7 +47,7 @@ class Provider(Feature):
     def find_key_problems(self, base_url: str, variable: str) -> list[str]:
         """Return what is wrong with sending a variable's value to a service at a `base_url`.
 
-        A stranger's foundry.toml could else have any secret sent to a server of his own.
+        Otherwise a stranger's foundry.toml could have any secret sent to his own server.
         """
         is_own = base_url.rstrip("/") in ("", self.base_url)
         if is_own or not variable or variable.startswith("EMBEDDING"):

@@ -109,7 +109,7 @@ class StoreSection(Table):
         return []
 
     def named_after(self, project: str) -> "StoreSection":
-        """Return the section with the project's name where an engine is given none."""
+        """Return the section, in which an engine without a name gets the project's."""
         if self.is_embedded or self.name:
             return self
         return self.model_copy(update={"name": project.replace("-", "_")[:40].rstrip("_")})

@@ -12,7 +12,7 @@ from foundry.urls import Url, format_address, is_named, parse_host_and_port
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 ALLOWING = "if the host may be asked, name it: --allow-private HOST"
-"""The remedy, which is the user's alone and never a project's."""
+"""The remedy: only the user may allow an address, never a project."""
 
 # What Python 3.11's tables call global, and is not the public internet: NAT64 for local use, the
 # discard prefix, IPv4-compatible addresses, Teredo and its neighbours, 6to4 relays, site-local,

@@ -54,11 +54,11 @@ _NOT_OURS = (
     *("commondir", "config.worktree", "hooks", "info", "modules", "worktrees"),
     *("objects/info/alternates", "objects/info/http-alternates"),
 )
-"""What would bring a copy further configuration, programs, or the objects of other places."""
+"""Names of what would bring further configuration, programs or objects into a copy."""
 
 
 class GitError(FoundryError):
-    """Git is not installed, or could not do what was asked."""
+    """Git is not installed, or could not do what it was asked to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class BareRepository:
     def last_changes(self, commit: str) -> dict[bytes, Change]:
         """Return for each path the last commit that changed it on the way to `commit`.
 
-        A merge counts as the commit of all that it brought to its first parent.
+        A merge counts as the commit of everything that it added to its first parent.
         """
         first_parents = ("--first-parent", "-m", "--no-renames", "--name-only")
         listed = self._run("log", *first_parents, "-z", "--format=%x01%H %ct", commit)
@@ -236,7 +236,7 @@ def _inherit() -> dict[str, str]:
 
 
 def _make_ours(folder: Path) -> None:
-    """Make an empty copy where there is none, and one that configures nothing of any."""
+    """Make an empty copy if there is none, and strip the configuration of any other."""
     for name in ("objects", "refs"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for name in _NOT_OURS:
@@ -250,7 +250,7 @@ def _make_ours(folder: Path) -> None:
 
 
 def _find_ssh() -> str:
-    """Return the shell command by which the user has git start ssh."""
+    """Return the shell command with which the user wants git to start ssh."""
     if command := os.environ.get("GIT_SSH_COMMAND"):
         return command
     asked = ["git", "config", "--global", "--includes", "--get", "core.sshCommand"]

@@ -1,7 +1,7 @@
 """One request and its answer, on a connection of its own, bounded in bytes and time.
 
-A connection of its own, since an answer that is longer than it says could otherwise pass for the
-next one.
+Each has its own connection, since the rest of an answer that is longer than it says could otherwise
+pass for the next one.
 """
 
 import gzip

@@ -98,7 +98,7 @@ class Fetcher:
         raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS}, to {url}")
 
     def rules_for(self, url: Url) -> Rules:
-        """Return the rules of the url's origin; its Crawl-delay holds from here on."""
+        """Return the rules of the url's origin, whose Crawl-delay applies from now on."""
         rules = self._robots.rules_for(url)
         if delay := rules.crawl_delay(self.agent):
             self._pacer.slow_down(url.host, delay)
@@ -135,7 +135,7 @@ class Fetcher:
     def _ask(
         self, url: Url, headers: Mapping[str, str], max_bytes: int, *, truncate: bool = False
     ) -> Answer:
-        """Return the answer to one hop, after as many tries as it takes and there may be."""
+        """Return the answer to one hop, after as many tries as are needed and allowed."""
         waited = 0.0
         attempt = 1
         while True:
@@ -210,7 +210,7 @@ def _temporary(answer: Answer) -> FetchError:
 
 
 class Pacer:
-    """Hands out turns, so many seconds apart for one host; for any number of threads."""
+    """Hands out turns, at least some seconds apart for each host; for any number of threads."""
 
     def __init__(self, seconds: float, stop: threading.Event) -> None:
         self._seconds = seconds
@@ -245,7 +245,7 @@ class Pacer:
 
 
 MOST_FAILURES = 20
-"""Urls of one host that may fail in a row."""
+"""How many urls of one host may fail in a row."""
 
 _SIGNS = frozenset(
     {Reason.TOO_SLOW, Reason.UNREACHABLE, Reason.CONNECTION_BROKE, Reason.HOST_NOT_FOUND}
@@ -267,12 +267,12 @@ class HostHealth:
                 raise FetchError(Reason.HOST_STOPPED, host)
 
     def succeeded(self, host: str) -> None:
-        """Take note of an answer, whatever it said."""
+        """Note that a host has answered, whatever it said."""
         with self._lock:
             self._failures.pop(host, None)
 
     def failed(self, host: str, failure: FetchError) -> None:
-        """Take note of a failure; one that is the url's own alone says nothing about the host."""
+        """Note a failure; one that concerns the url alone says nothing about the host."""
         if failure.reason in _SIGNS or failure.status in _STATUSES:
             with self._lock:
                 self._failures[host] = self._failures.get(host, 0) + 1

@@ -1,8 +1,8 @@
 """Connections to checked addresses only, each cut off at a deadline.
 
 A host is resolved once for a connection, every address in the answer is checked, and the connection
-goes to one of just these, by number: a second answer of the resolver decides nothing (DNS
-rebinding). TLS and the Host header keep the name. Environment proxies have no part in it.
+goes to one of just these, by number: a second answer of the resolver changes nothing (DNS
+rebinding). TLS and the Host header keep the name. Proxies in the environment are not used.
 """
 
 import ipaddress
@@ -27,7 +27,7 @@ CONNECT_SECONDS = 10.0
 """Limit of connecting and of a TLS handshake, which a stopped build has to wait for."""
 
 SLICE_SECONDS = 0.2
-"""A waiting read looks this often whether the build was stopped."""
+"""A waiting read checks this often whether the build was stopped."""
 
 Resolve = Callable[[str, int], list[str]]
 Connect = Callable[[str, int, float], httpcore2.NetworkStream]
@@ -115,7 +115,7 @@ class PinnedBackend(httpcore2.NetworkBackend):
         self.has_ended = True
 
     def _resolve(self) -> list[str]:
-        """Ask for the host's addresses in a thread to leave behind: resolvers have no timeout."""
+        """Ask for the host's addresses in a thread to abandon: resolvers have no timeout."""
         try:
             return [str(ipaddress.ip_address(self._url.host))]
         except ValueError:

@@ -16,7 +16,7 @@ _PAGE = b"page "
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:
-    """A page as it was last answered with status 200."""
+    """A page as the server last answered it with status 200."""
 
     headers: Mapping[str, str]
     body: bytes

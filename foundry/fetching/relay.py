@@ -1,6 +1,6 @@
 """A relay on this machine through which another program connects, to checked addresses only.
 
-It is for git, which looks up hosts itself, follows redirects, and starts ssh. The relay speaks
+It is for git, which resolves hosts itself, follows redirects, and starts ssh. The relay speaks
 SOCKS 5 (RFC 1928): it is told a host and a port, and connects as `network` does for pages of the
 web. So each connection is checked when it is made, wherever its address came from.
 """

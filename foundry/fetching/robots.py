@@ -20,13 +20,13 @@ MAX_CRAWL_DELAY_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of one origin's robots.txt; `failure` where it could not be had."""
+    """The rules of one origin's robots.txt; `failure` if it could not be fetched."""
 
     failure: FetchError | None = None
     parsed: Protego | None = None
 
     def check(self, url: Url, agent: str) -> None:
-        """Raise FetchError for a url that may not be asked for."""
+        """Raise FetchError for a url that must not be requested."""
         if self.failure is not None:
             failure = self.failure
             raise FetchError(failure.reason, failure.detail, kind=failure.kind)

@@ -1,4 +1,4 @@
-"""Files that grow in threads of their own, while what comes next is decided."""
+"""Write files in threads of their own, while what comes next is decided."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 COPIED_BYTES = 1 << 20
-"""Copied at a time from one file to another: mapped, all of it would count as memory."""
+"""Bytes copied at a time between files: all of a mapped file would count as memory."""
 
 HANDED_OVER = 16
 """Blocks, or spans of another file, that wait to be written: a disk may be slow."""
@@ -16,7 +16,7 @@ HANDED_OVER = 16
 class FileBehind:
     """A file that is written behind those who add to it; `close` it in any case.
 
-    That something could not be written is raised by a later call, or by `close`.
+    A failure to write is raised by a later call, or by `close`.
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,8 +1,8 @@
-"""What a build leaves for the next one, which takes over what has not changed.
+"""Keep what the next build needs in order to copy what has not changed.
 
-An index does not hold all that its successor has to know: how often a term stands in a chunk, what
-a link asks for, which inputs gave which document. That lies in a folder of its own, beside the
-index and never part of it.
+An index does not hold everything that its successor has to know: how often a term occurs in a
+chunk, what a link asks for, which input gave which document. That is kept in a folder of its own
+beside the index, never in it.
 """
 
 import json
@@ -28,7 +28,7 @@ MANIFEST = "carried.json"
 
 @dataclass(frozen=True, slots=True)
 class Previous:
-    """A published index, and the folder of what its build has left for the next."""
+    """A published index, and the folder that its build has left for the next one."""
 
     index: IndexLayout
     left: Path
@@ -39,7 +39,7 @@ class Previous:
     def open(cls, index: Path, manifest: Manifest, left: Path, state: str) -> Self | None:
         """Open an index that is known to be intact; `state` is that of the build to come.
 
-        None if nothing was left by a build of this index in the same state, or not all of it.
+        Returns None if the build of this index left nothing for this state, or part of it is gone.
         """
         layout = IndexLayout(index)
         try:
@@ -76,7 +76,7 @@ def begun_carrying(folder: Path) -> Iterator[Path]:
 
 
 def leave_for_next(written: Path, folder: Path, state: str, version: str) -> None:
-    """Put what a build has `written` in the place `folder` of what was left before."""
+    """Move what a build has `written` to `folder`, in place of what was left there before."""
     described = {"state": state, "version": version, "files": describe_files(written)}
     (written / MANIFEST).write_bytes(encode_json(described))
     shutil.rmtree(folder, ignore_errors=True)
@@ -84,10 +84,10 @@ def leave_for_next(written: Path, folder: Path, state: str, version: str) -> Non
 
 
 class Carrying:
-    """Says what is taken over from a previous index, and opens the files that are copied in spans.
+    """Says what is copied from a previous index, and opens the files that are copied in spans.
 
     `documents` (n,) and `chunks` (m,) give the number that each of the previous index has in the
-    next one, once all have been taken; -1 for what is left out.
+    next one, once all have been copied; -1 for what is left out.
     """
 
     def __init__(self, previous: Previous) -> None:
@@ -105,11 +105,11 @@ class Carrying:
             self.vectors = open_stored(layout.vectors), open_stored(layout.vector_scales)
 
     def nearest(self, count: int) -> KnownNearest | None:
-        """Return the nearest of the vectors that are taken over into `count`; None without any."""
+        """Return the nearest that are known among `count` vectors; None if none are copied."""
         return KnownNearest(self.previous.left, self.chunks, count) if self.vectors else None
 
     def chunks_left_out(self) -> Iterator[ChunkRecord]:
-        """Yield the chunks that are not taken over."""
+        """Yield the chunks that are not copied."""
         for number in np.flatnonzero(self.chunks < 0).tolist():
             line = b"".join(self.chunk_records.blocks(number, number + 1))
             yield make_record(ChunkRecord, json.loads(line))

@@ -1,4 +1,4 @@
-"""What an index knows of documents besides their records: what to filter by, chunks, links."""
+"""Write what an index knows of documents besides records: filters, chunks, links."""
 
 from array import array
 from collections.abc import Iterable, Sequence
@@ -37,7 +37,7 @@ class DocumentColumns:
             self._stored_modified = open_stored(previous.index.filter_modified)
 
     def add(self, document: Document, chunk_count: int, links: LinkKeys) -> None:
-        """Take the next document, which has so many chunks."""
+        """Take the next document, and how many chunks it has."""
         modified = UNKNOWN_TIME if document.modified is None else parse_time(document.modified)
         chunks = range(len(self._sources), len(self._sources) + chunk_count)
         self._sources.extend([self._source_names.index(document.source)] * chunk_count)
@@ -50,7 +50,7 @@ class DocumentColumns:
         self._chunk_counts.append(chunk_count)
 
     def carry(self, first: int, last: int) -> None:
-        """Take the documents from `first` to `last` of the index before."""
+        """Copy the documents from `first` to `last` of the previous index."""
         assert self._previous is not None
         start, end = self._previous.chunks_of(first, last)
         self._sources.frombytes(self._stored_sources[start:end].tobytes())
@@ -60,7 +60,7 @@ class DocumentColumns:
         self._chunk_counts.frombytes(np.diff(ends).tobytes())
 
     def carry_keys(self, documents: NDArray[np.int64], chunks: NDArray[np.int64]) -> None:
-        """Take tags and values of all that was carried, by the new numbers of the old ones."""
+        """Copy the tags and values of everything that was carried over, with new numbers."""
         assert self._previous is not None
         old, tags = self._previous.index, self._previous.manifest.tags
         self._tags.carry(
@@ -98,7 +98,7 @@ class DocumentColumns:
 
 
 class NumbersByKey:
-    """Collects which numbers have a key: documents a value, chunks a tag."""
+    """Collects the numbers of what has each key: documents with a value, chunks with a tag."""
 
     def __init__(self) -> None:
         self._keys: dict[bytes, int] = {}
@@ -106,7 +106,7 @@ class NumbersByKey:
         self._numbers = array("I")
 
     def add(self, key: bytes, numbers: Sequence[int]) -> None:
-        """Take a key that these numbers have."""
+        """Note that these numbers have a key."""
         self._places.extend([self._keys.setdefault(key, len(self._keys))] * len(numbers))
         self._numbers.extend(numbers)
 

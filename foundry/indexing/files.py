@@ -37,13 +37,13 @@ def open_stored(path: Path) -> NDArray[Any]:
 
 
 def write_stretches(path: Path, offsets: Path, stretches: Sequence[bytes]) -> None:
-    """Write one stretch of bytes after the other, and where each begins."""
+    """Write stretches of bytes one after the other, and where each begins."""
     path.write_bytes(b"".join(stretches))
     write_array(offsets, offsets_of([*map(len, stretches)]))
 
 
 def offsets_of(lengths: ArrayLike) -> NDArray[np.uint64]:
-    """Offsets (n + 1,) of n stretches of the given lengths."""
+    """Return the offsets (n + 1,) of n stretches of the given lengths."""
     lengths = np.asarray(lengths, dtype=np.uint64)
     offsets = np.zeros(len(lengths) + 1, dtype=np.uint64)
     np.cumsum(lengths, out=offsets[1:])
@@ -113,7 +113,7 @@ class ArrayFile:
         self._file.close(header)
 
     def read(self, first: int, count: int) -> NDArray[Any]:
-        """Return at most so many rows from the number `first` on, when it has been closed."""
+        """Return at most this many rows from number `first` on, once the file is closed."""
         count = min(count, self._rows - first)
         width = int(np.prod(self._row_shape, dtype=np.int64))
         with self.path.open("rb") as file:
@@ -141,7 +141,7 @@ class StoredRows:
 
     @classmethod
     def open(cls, folder: Path, name: str, columns: int = 1) -> Self:
-        """Map what `write` wrote."""
+        """Map the files that `write` wrote."""
         paths = [folder / f"{name}.{number}.npy" for number in range(columns)]
         return cls(open_stored(folder / f"{name}.offsets.npy"), [*map(open_stored, paths)])
 
@@ -186,14 +186,14 @@ class Rows:
         self._lengths.append(len(self._columns[0]) - before)
 
     def carry(self, rows: StoredRows, first: int, last: int) -> None:
-        """Take the rows from `first` to `last` of others."""
+        """Copy the rows from `first` to `last` of others."""
         self._lengths.frombytes(np.diff(rows.offsets[first : last + 1]).tobytes())
         span = rows.span(first, last)
         for column, stored in zip(self._columns, rows.columns, strict=True):
             column.frombytes(stored[span].tobytes())
 
     def stored(self) -> StoredRows:
-        """Return what there is."""
+        """Return the rows so far."""
         columns = [np.array(column, np.dtype(column.typecode)) for column in self._columns]
         return StoredRows(offsets_of(self._lengths), columns)
 
@@ -236,8 +236,8 @@ class RecordFile:
         return len(self._lengths)
 
     def add(self, record: dict[str, object], ids: Iterable[str]) -> None:
-        """Write the next record, which can be found by these ids; without floats, which this
-        writes otherwise than `encode_json`."""
+        """Write the next record, which can be found by these ids; without floats, which this writes
+        differently from `encode_json`."""
         line = _RECORD.dump_json(record) + b"\n"
         self._file.write(line)
         self._lengths.append(len(line))

@@ -29,7 +29,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class LinksBuilder:
-    """Collects documents and their links, and resolves them when all are there.
+    """Collects documents and their links, and resolves the links in the end.
 
     What a link asks for, and what a document is asked for by, are told by hashes of 64 bits: they
     depend on one document alone, so those of unchanged documents are carried over.
@@ -43,12 +43,12 @@ class LinksBuilder:
             self._stored_addresses = StoredRows.open(previous.left, "addresses")
 
     def add(self, keys: LinkKeys) -> None:
-        """Take those of the next document."""
+        """Take the links of the next document."""
         self._addresses.add(keys.addresses)
         self._links.add(keys.first, keys.other)
 
     def carry(self, first: int, last: int) -> None:
-        """Take the documents from `first` to `last` of the index before."""
+        """Copy the documents from `first` to `last` of the previous index."""
         self._links.carry(self._stored_links, first, last)
         self._addresses.carry(self._stored_addresses, first, last)
 
@@ -104,7 +104,7 @@ def _addresses_of(document: Document) -> Iterator[int]:
 
 
 def _asked_by(document: Document) -> Iterator[tuple[int, int]]:
-    """Yield what each link asks for, and what if that is not there; 0 for nothing."""
+    """Yield what each link asks for, and what else if that is missing; 0 for nothing."""
     source, url = document.source, document.url
     for link in document.reading.links:
         if link.kind == "wikilink":
@@ -131,14 +131,13 @@ def _key(*parts: str) -> int:
 
 
 def clean_path(path: str) -> str:
-    """A path as it is compared: normal form, without the suffix of a text format or an index."""
+    """Return a path in the form in which paths are compared, without a text suffix or an index."""
     path = posixpath.normpath(path).lstrip("/")
     return _INDEX.sub("", _SUFFIX.sub("", path)).removesuffix("/").removeprefix("./") or "."
 
 
 def clean_url(url: str) -> str | None:
-    """Return the address of a page as it is compared, without its scheme; None where there is
-    none."""
+    """Return a page's address in the form that is compared, without its scheme; None for none."""
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")

@@ -32,7 +32,7 @@ KEPT_VERSIONS = 2
 
 _SUBJECT = "index"
 _BLOCK_NUMBERS = 1_000_000
-"""Read at a time when an array is checked."""
+"""Numbers read at a time when an array is checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,7 @@ def built_index(config: Config) -> BuiltIndex:
 
 
 def describe_staleness(config: Config, manifest: Manifest) -> str | None:
-    """Return what foundry.toml has otherwise than the index; None if nothing that the index
-    depends on."""
+    """Say how foundry.toml differs from what the index was built with; None if it does not."""
     changes = find_changes(config, manifest)
     if not changes:
         return None
@@ -121,7 +120,7 @@ def intact_index(config: Config) -> BuiltIndex | None:
 
 @contextmanager
 def begun_version(config: Config) -> Iterator[Path]:
-    """A folder for a new version, which is gone afterwards unless it was published.
+    """Provide a folder for a new version, which is removed in the end unless it was published.
 
     Raises BuildError when it cannot be written.
     """
@@ -142,8 +141,8 @@ def begun_version(config: Config) -> Iterator[Path]:
 def begin_version(index: Path) -> Path:
     """Make the folder to write the next version in; the caller holds the project's lock.
 
-    What builds that were stopped have left is removed, versions that never became current too:
-    the two that are kept must be the current one and the one before it.
+    Leftovers of builds that were stopped are removed, and so are versions that never became
+    current: the two that are kept must be the current one and the one before it.
     """
     index.mkdir(parents=True, exist_ok=True)
     (index / "CURRENT.tmp").unlink(missing_ok=True)
@@ -185,7 +184,7 @@ def remove_older(index: Path) -> None:
 
 
 def _code_of(version: Path) -> Path:
-    """Return the file, beside a version, of the code by which it is known."""
+    """Return the file beside a version that holds its code."""
     return version.with_name(f"{version.name}.code")
 
 

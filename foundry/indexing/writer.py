@@ -1,4 +1,4 @@
-"""Writes an index: documents and chunks in, a finished folder out.
+"""Write an index: documents and chunks go in, a finished folder comes out.
 
 Equal inputs give equal bytes: nothing here depends on time, place, locale or hash order.
 """
@@ -52,7 +52,7 @@ class IndexWriter:
     To be called in this order: `add` for each document, or `carry` for some of a `previous` index,
     `embed` unless documents bring their vectors with them, `write_lanes`, `make_query_encoder`,
     `finish`. Without vectors from either, and without `make_query_encoder`, there is no dense lane.
-    What the next build may take over is `left` in a folder of its own.
+    What the next build can use goes into the folder `left`.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class IndexWriter:
         self._documents.add(document_record(document), [document.id, *copies])
 
     def carry(self, first: int, last: int) -> None:
-        """Take the documents from `first` to `last` of the previous index as they are there.
+        """Copy the documents from `first` to `last` of the previous index as they are.
 
         They must come in its order. Their vectors come with them unless `embed` is to be called.
         """
@@ -151,7 +151,7 @@ class IndexWriter:
                 self._vectors_of(vectors.shape[1]).add(vectors)
 
     def write_lanes(self) -> None:
-        """Write what both lanes read, when all chunks have been embedded that are to be.
+        """Write what both lanes read, once all chunks that need a vector have one.
 
         Postings and tables are still being written when this returns, as vectors are not made from
         them.
@@ -194,7 +194,7 @@ class IndexWriter:
             self._hashes[path] = self._threads.submit(hash_file, path)
 
     def make_query_encoder(self, embedder: Embedder, step: StartStep) -> None:
-        """Have the encoder made that is to embed queries, when the lanes have been written."""
+        """Have the query encoder made, once the lanes have been written."""
         assert self._written is not None and self._lanes is not None
         layout, lanes, shape = self._layout, self._lanes, self._written.shape
         overlap = RankingOverlap(layout, self._tokenizer, lambda: lanes.result().counts, shape)
@@ -283,7 +283,7 @@ class IndexWriter:
                 yield make_record(ChunkRecord, json.loads(line))
 
     def _read_texts(self) -> Iterator[tuple[list[str], list[str]]]:
-        """Headings and texts of all chunks, some at a time."""
+        """Yield the headings and texts of all chunks, some at a time."""
         chunks = self._read_chunks()
         while batch := list(islice(chunks, EMBEDDING_BATCH)):
             yield ["\n".join(chunk.headings()) for chunk in batch], [chunk.text for chunk in batch]

@@ -52,7 +52,7 @@ class Finding:
 
 
 def summarise(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings with those of each group, problems aside, in one."""
+    """Return the findings, with those of each group summed up in one, except problems."""
     told: dict[str, list[str]] = {}
     for each in findings:
         if each.group and not each.is_problem:

@@ -228,7 +228,7 @@ def _count_formats(paths: Iterable[str], root: Path) -> list[Format]:
 
 
 def _read(root: Path, path: str, most: int) -> bytes | None:
-    """Return at most so many bytes of a file; None if it cannot be read."""
+    """Return the first bytes of a file, at most this many; None if it cannot be read."""
     try:
         with (root / os.fsdecode(path.encode("utf-8", "surrogateescape"))).open("rb") as stream:
             return stream.read(most)

@@ -8,7 +8,7 @@ from foundry.terminal import count_of, format_table
 
 
 def show_index(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Facts about an index."""
+    """Yield facts about an index."""
     dense = facts["dense"]
     yield f"{facts['index']}  version {facts['version']}, format {facts['format']}"
     nouns = ("documents", "chunks", "terms", "postings", "tags", "bytes")
@@ -50,7 +50,7 @@ def show_documents(documents: Iterator[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def show_synonyms(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """A line for each group of synonyms, and how many there are."""
+    """Yield a line for each group of synonyms, and how many there are."""
     for group in groups:
         forms = ", ".join(group["forms"])
         others = f" => {', '.join(group['searched_as'])}" if "searched_as" in group else ""

@@ -19,7 +19,7 @@ BUSY_SECONDS = 30.0
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 FORMAT = 2
 ITEMS = 1_000
-"""Read at a time of those with a prefix."""
+"""Entries read at a time when those with a prefix are listed."""
 
 # With a write-ahead log a commit survives a killed process without waiting for the disk; losing
 # power may cost the last commits, never the file.
@@ -134,12 +134,12 @@ class KeyValueFile:
             self._connection.close()
 
     def replace(self, reason: object) -> None:
-        """Begin with an empty file, since this one is damaged, and say so."""
+        """Start over with an empty file, since this one is damaged, and say so."""
         with self._lock:
             self._replace(reason)
 
     def _run(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
-        """Work with the file; where it turns out to be damaged, again with an empty one."""
+        """Work with the file; if it turns out to be damaged, once more with an empty one."""
         with self._lock:
             for _ in range(2):
                 try:

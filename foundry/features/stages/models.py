@@ -57,7 +57,7 @@ class Understanding(Stage):
         )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield a table that does nothing, and filters that there are none of."""
+        """Yield a problem if the table does nothing, and for each filter that does not exist."""
         yield from super().find_problems(surroundings)
         if not self.rewrite and not self.extract:
             yield "search.understanding: does nothing; set rewrite or extract"
@@ -152,7 +152,7 @@ class RerankService(Stage):
     )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield what the service needs and does not have."""
+        """Yield what the service needs but lacks."""
         if Rerank.name in surroundings.stages:
             yield (
                 "search.rerank_service: [search.rerank] orders the same results; remove one of them"
@@ -171,7 +171,7 @@ class RerankService(Stage):
             )
 
     def own_settings(self) -> Mapping[str, object]:
-        """Return which service it is, and where."""
+        """Return the kind of the service, and its address."""
         address = self.base_url or _ADDRESSES[self.service]
         return {"service": self.service, "base_url": address, "model": self.model}
 

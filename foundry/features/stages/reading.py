@@ -129,7 +129,7 @@ class Languages(Stage):
 
 
 class Suggestions(Stage):
-    """[search.suggestions]: how a query that is being typed may go on."""
+    """[search.suggestions]: how a query that is being typed may continue."""
 
     name = "suggestions"
     tells_of_corpus = True

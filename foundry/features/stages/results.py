@@ -54,7 +54,7 @@ class MinimumScore(Stage):
 
     @classmethod
     def document_keys(cls) -> Iterator[str]:
-        """Yield what stands for the defaults, which there are none of."""
+        """Yield a row that stands for the defaults, as there are none."""
         yield "none; at least one"
 
 
@@ -120,7 +120,7 @@ class Versions(Stage):
         return tuple(folder.strip("/") for folder in self.folders)
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield a folder that is there twice."""
+        """Yield each folder that is listed twice."""
         del surroundings
         for number, name in enumerate(self.paths):
             if name in self.paths[:number]:

@@ -1,1 +1,1 @@
-"""Writes what the dense lane reads: vectors, their sketch, and how well it finds what is near."""
+"""Writes what the dense lane reads: vectors, their sketch, and how well the sketch works."""

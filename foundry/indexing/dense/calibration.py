@@ -25,7 +25,7 @@ MAX_SPAN_CHARACTERS = 200
 """Longer ones are data, which nobody types."""
 
 CHUNKS_A_SPAN = 4
-"""So many chunks are read at most for each span, since some have too few words."""
+"""How many chunks are read at most for each span, since some have too few words."""
 
 TARGET_RECALL, LEAST_RECALL = 0.99, 0.985
 """Of all queries, and of those of each shape, whose depth few of its queries decide."""
@@ -66,8 +66,8 @@ def spans_of(layout: IndexLayout, tokenizer: Tokenizer) -> list[CalibrationQuery
 
 
 def depth_of(needed: NDArray[np.int64], shapes: Sequence[str]) -> int:
-    """Return the least depth at which TARGET_RECALL of what is nearest to all queries is found,
-    and LEAST_RECALL for each shape.
+    """Return the smallest depth that finds TARGET_RECALL of what is nearest to all queries, and
+    LEAST_RECALL for each shape.
 
     `needed` (q, k) are the depths at which the k nearest to each query are found.
     """

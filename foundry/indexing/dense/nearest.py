@@ -1,7 +1,7 @@
 """The nearest vectors to queries, from one index to the next.
 
 The queries that measure an index are its headings and some that never change, and most of its
-vectors are those of the index before: only what is new has to be compared.
+vectors are those of the previous index: only what is new has to be compared.
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ class Nearest(NamedTuple):
 
     @classmethod
     def unknown(cls, queries: int, depth: int) -> Self:
-        """Return what any vector is nearer than."""
+        """Return placeholders that any vector is nearer than."""
         return cls(np.full((queries, depth), UNKNOWN), np.full((queries, depth), -2.0, np.float32))
 
     def leave(self, left: Path, queries: NDArray[np.float32]) -> None:
@@ -39,8 +39,8 @@ class Nearest(NamedTuple):
 class KnownNearest:
     """The nearest of the vectors that were carried over, to queries that were asked before.
 
-    `left` is what the build before left, `renumbered` (n,) are the numbers of its vectors among
-    `count`, negative for those that are gone; `added` are the spans that it did not have.
+    `left` is what the previous build left, `renumbered` (n,) are the numbers of its vectors among
+    `count`, negative for those that are gone; `added` are the spans that are new.
     """
 
     def __init__(self, left: Path, renumbered: NDArray[np.int64], count: int) -> None:

@@ -1,4 +1,4 @@
-"""How far a query encoder's ranking is that of the model it was trained after."""
+"""Measure how far a query encoder ranks as the model does that it was trained after."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
@@ -48,7 +48,7 @@ class RankingOverlap:
     def __call__(
         self, queries: Sequence[str], first: NDArray[np.float32], second: NDArray[np.float32]
     ) -> float | None:
-        """Return by how much the ten best chunks by `first` are those by `second`, beyond chance.
+        """Return how much of the ten best chunks `first` and `second` share, beyond chance.
 
         Both are unit vectors (q, d) of the `queries`; a zero row means keywords alone. Rankings
         are those of linear fusion at its default weights. The mean share in common is corrected as

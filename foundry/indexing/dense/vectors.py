@@ -33,7 +33,7 @@ THREADS = 2
 """Threads of a pass over all vectors, in which NumPy holds no lock; each has a block in memory."""
 
 SKETCHED_ROWS = 1_024
-"""Rows whose signs a thread takes at a time."""
+"""Rows that a thread takes the signs of at a time."""
 
 CACHED_ROWS = 256
 """Rows that fit into a processor's cache as floats, where they are summed ten times as fast."""
@@ -41,7 +41,7 @@ CACHED_ROWS = 256
 
 DEFAULT_BACKGROUND, MAX_BACKGROUND = 0.5, 0.9
 LEAST_SPREAD = 0.03
-"""With less, texts are alike, and small differences between them would be exaggerated."""
+"""With a smaller spread, texts are alike, and their small differences would be exaggerated."""
 
 SPREAD_CHUNKS = 50
 """Fewer say little about what documents like them are about."""
@@ -49,7 +49,7 @@ SPREAD_CHUNKS = 50
 BACKGROUND_QUESTIONS = (
     Path(__file__).with_name("background_questions.txt").read_text(encoding="utf-8").splitlines()
 )
-"""Everyday matters: few corpora answer more than one or two of them."""
+"""Questions of everyday life: few corpora answer more than one or two of them."""
 
 Outcome = TypeVar("Outcome")
 
@@ -226,7 +226,7 @@ def _count_nearer(
 
 
 def _each_block(work: Callable[[int], Outcome], count: int, rows: int) -> list[Outcome]:
-    """Do some work for each block of so many of `count` rows, given the number of its first."""
+    """Call `work` with the first number of each block of so many `rows` out of `count`."""
     with ThreadPoolExecutor(THREADS) as threads:
         return [*threads.map(work, range(0, count, rows))]
 

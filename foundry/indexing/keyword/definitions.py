@@ -1,7 +1,7 @@
 """What a text defines: `SLAM is the problem of ...`, `"Consumer" means ...`, entries of glossaries.
 
-Whoever asks for a name finds by it what is called so, and then the text that says what it is. Only
-the first sentence below a heading defines by `is`: later ones go on about what is known by then.
+Whoever asks for a name finds what bears it first, and then the text that says what it is. Only the
+first sentence below a heading defines by `is`: later ones continue about what is known by then.
 """
 
 import re

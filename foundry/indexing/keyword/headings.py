@@ -1,6 +1,6 @@
-"""The headings of an index: each with the chunk that it leads to first, and how well it reads.
+"""Collect the headings of an index, each with the chunk that it leads to and how well it reads.
 
-The dense lane is measured by them, and those that one chunk alone bears become known items: queries
+The dense lane is measured by them. Those that belong to one chunk alone become known items: queries
 whose first answer is beyond doubt, which check an index, and which the start page suggests.
 """
 
@@ -63,7 +63,7 @@ class HeadingsBuilder:
             self._stored_texts = StoredRows.open(previous.left, "headings.texts")
 
     def add(self, headings: Sequence[NamedHeading], numbers: Sequence[int]) -> None:
-        """Take those of the next document, and the numbers of the terms in its vocabulary."""
+        """Take the headings of the next document, and the numbers of its vocabulary's terms."""
         for heading in headings:
             self._texts.add(heading.text.encode("utf-8", "surrogatepass"))
         self._headings.add(
@@ -74,7 +74,7 @@ class HeadingsBuilder:
         )
 
     def carry(self, first: int, last: int) -> None:
-        """Take the documents from `first` to `last` of the index before."""
+        """Copy the documents from `first` to `last` of the previous index."""
         span = self._stored.span(first, last)
         self._headings.carry(self._stored, first, last)
         self._texts.carry(self._stored_texts, span.start, span.stop)
@@ -88,7 +88,7 @@ class HeadingsBuilder:
         ]
 
     def known_items(self, frequencies: NDArray[np.int64]) -> list[tuple[str, int, int]]:
-        """Return headings that one chunk alone bears, with their documents and the chunks of these.
+        """Return headings that belong to one chunk alone, with their documents and chunks.
 
         `frequencies` (v,) say how many chunks have the term of a number. Where a heading
         is there in several kinds, the one that reads best is chosen.
@@ -164,6 +164,6 @@ def _is_phrase(heading: str) -> bool:
 
 
 def _spread(values: Sequence[Item], count: int) -> Sequence[Item]:
-    """At most `count` of `values`, evenly spread."""
+    """Return at most `count` of `values`, evenly spread."""
     step = max(1, len(values) // count)
     return values[::step][:count]

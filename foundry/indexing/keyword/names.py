@@ -60,7 +60,7 @@ class NamedTerms(NamedTuple):
     others: tuple[str, ...]
 
     def without_spelling(self) -> Self:
-        """Return the same without the term of a name as it is written."""
+        """Return the terms without that of the name as it is written."""
         named = tuple(term for term in self.named if not term.startswith(SURFACE_MARK))
         return self._replace(named=named)
 
@@ -89,7 +89,7 @@ class Namer:
 
 
 def heading_names(heading: str) -> list[str]:
-    """Return what a heading may be asked for by: as a whole, and each name that it gives.
+    """Return the names by which a heading may be asked for: all of it, and each that it gives.
 
     `strtol, wcstol (CRT)` gives `strtol, wcstol`, `strtol` and `wcstol`: a qualifier in brackets at
     the end says what kind of thing it is, and commas stand between names of one word.
@@ -102,7 +102,7 @@ def heading_names(heading: str) -> list[str]:
 
 
 def heading_parts(heading: str) -> Iterator[str]:
-    """Yield what a heading may be asked for by as well, though it is called something longer.
+    """Yield shorter names by which a heading may be asked for too.
 
     `Article 17 Right to erasure: notes` gives `Article 17 Right to erasure`, `Article 17` and
     `Right to erasure`; `3.2 Tools` gives `Tools`.
@@ -117,7 +117,7 @@ def heading_parts(heading: str) -> Iterator[str]:
 
 
 def path_names(path: str) -> list[str]:
-    """Return what a file, or the page at a url, may be asked for by: its path, and the end of it.
+    """Return the names by which a file or a page may be asked for: its path, and ends of it.
 
     `guide/training.html` gives `training.html`, `guide/training.html`, and both without the ending.
     """

@@ -33,7 +33,8 @@ HEADING_FACTOR = 1.0
 class PostingsBuilder:
     """Collects term counts document by document and writes them as a compressed sparse matrix.
 
-    Until then they wait in a file of `folder`. Terms of a `previous` index keep their numbers.
+    Until they are written, they wait in a file in `folder`. Terms of a `previous` index keep their
+    numbers.
     """
 
     def __init__(self, folder: Path, previous: Previous | None = None) -> None:
@@ -64,12 +65,12 @@ class PostingsBuilder:
         return places
 
     def carry(self, first: int, last: int) -> None:
-        """Take the chunks from `first` to `last` of the index before; their postings come later."""
+        """Copy the chunks from `first` to `last` of the previous index, without postings yet."""
         self._lengths.frombytes(self._stored_lengths[first:last].tobytes())
         self._distinct.frombytes(bytes(4 * (last - first)))
 
     def carry_postings(self, chunks: NDArray[np.int64]) -> None:
-        """Take the postings of all that was carried, by the new numbers of the old chunks."""
+        """Copy the postings of all chunks that were carried over, with the chunks' new numbers."""
         assert self._previous is not None
         old = self._previous.index
         self._runs.carry(

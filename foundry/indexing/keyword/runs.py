@@ -51,7 +51,7 @@ class TermRange:
 
 @dataclass(frozen=True, slots=True)
 class _Carried:
-    """The postings (p,) of an index before, by the `offsets` (v + 1,) of its terms.
+    """The postings (p,) of a previous index, by the `offsets` (v + 1,) of its terms.
 
     `renumbered` gives the new numbers of its chunks, ascending; those that are `gone` have none.
     `terms` (u,) are those that others have, and `frequencies` (u,) how many of these.
@@ -91,7 +91,7 @@ class _Carried:
 
 
 class PostingRuns:
-    """Runs of postings, one after the other in the file `path`; `remove` it when all is done."""
+    """Runs of postings, one after the other in the file `path`; call `remove` in the end."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -105,7 +105,7 @@ class PostingRuns:
         counts: NDArray[np.uint32],
         vocabulary: Vocabulary,
     ) -> None:
-        """Take postings (p,) of chunks that come after all those before, by the numbers of terms.
+        """Take the postings (p,) of the next chunks, by the numbers of terms.
 
         Where 0 is `pump` and 1 is `oil`, the terms [0, 1, 0] in the chunks [4, 4, 5] become a run
         with the terms [1, 0], which have 1 and 2 postings, in the chunks [4, 4, 5]: first that of
@@ -130,7 +130,7 @@ class PostingRuns:
         offsets: NDArray[np.uint64],
         renumbered: NDArray[np.int64],
     ) -> None:
-        """Add the postings (p,) of an index before; its terms have the first numbers, sorted.
+        """Add the postings (p,) of a previous index, whose terms have the first numbers, sorted.
 
         `renumbered` gives the new numbers of its chunks, ascending; negative ones are left out.
         """

@@ -16,7 +16,7 @@ from foundry.runtime.index.records import informative_title
 from foundry.runtime.retrieval.tokens import HEADING_MARK, NAMED, SURFACE_MARK, Tokenizer
 
 TITLED, SPELT = 2 * NAMED, 3 * NAMED
-"""The counts of the title's heading terms, and of a name as it is written: what is headed
+"""The counts of the title's heading terms, and of a name as it is written: a chunk under
 `FileUpload` comes before a page with the title `file_upload`."""
 
 PART_NAMED = 3 * NAMED // 4
@@ -43,7 +43,7 @@ class TermCounter:
     def _terms(
         self, document: Document, chunk: Chunk, field_terms: Callable[[str], list[str]]
     ) -> list[str]:
-        """Return the terms of a chunk, those of a field as often as it weighs."""
+        """Return the terms of a chunk, those of a field repeated by its weight."""
         terms = self._tokenizer.terms(chunk.text)
         for field, weight in self._fields.items():
             if field == "headings" and is_data(document):
@@ -54,9 +54,9 @@ class TermCounter:
         return terms
 
     def _count_names(self, names: ChunkNames, place: int) -> dict[str, int]:
-        """Return the terms of the names of the chunk in a place.
+        """Return the terms of the names of the chunk at a place.
 
-        Names of its path have none as written: what is headed `read` comes before `_read` in
+        Names of its path have no term as written: `read` as a heading comes before `_read` in
         `read.md`.
         """
         counts: defaultdict[str, int] = defaultdict(int)

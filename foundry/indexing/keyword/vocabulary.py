@@ -1,7 +1,7 @@
-"""The terms of an index by number, and what its headings consist of.
+"""Number the terms of an index, and write what its headings consist of.
 
-Terms of the index before have their places in its sorted vocabulary as numbers, and are read from
-its files: most of them are neither looked for nor written again one by one.
+Terms of the previous index are numbered by their places in its sorted vocabulary, and read from its
+files, so that most of them need not be looked up or written one by one.
 """
 
 from bisect import bisect_left
@@ -60,7 +60,7 @@ class Vocabulary:
         return number
 
     def numbers(self, terms: Sequence[str]) -> list[int]:
-        """Return the numbers of terms, which are given some if they are new."""
+        """Return the numbers of terms; new ones get theirs now."""
         known = self._numbers.get
         return [self._number(term) if (number := known(term)) is None else number for term in terms]
 
@@ -168,7 +168,7 @@ class Vocabulary:
     def _stretches(
         self, inserted: Iterable[tuple[int, bytes]], gone: Iterable[int]
     ) -> Iterator[bytes]:
-        """Yield the old terms without some, with others put in."""
+        """Yield the old terms, some left out and others inserted."""
         start = 0
         edits = [(place, 0, text) for place, text in inserted]
         edits += [(number, 1, b"") for number in gone]

@@ -1,4 +1,4 @@
-"""Writes what the stages need of an index that read queries, if they were chosen."""
+"""Writes what stages that read queries need of an index, if they were chosen."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,7 +53,7 @@ class QueryFilesBuilder:
             self._completions.add(heading for above in headings for heading in above)
 
     def carry(self, first: int, last: int) -> None:
-        """Take the documents from `first` to `last` of the index before."""
+        """Copy the documents from `first` to `last` of the previous index."""
         if self._completions is not None:
             self._completions.carry(first, last)
 
@@ -62,7 +62,7 @@ class QueryFilesBuilder:
     ) -> None:
         """Write the files of each stage that was chosen, and what is `left` for the next build.
 
-        Chunks of the index before that are not in this one are `read_gone`.
+        `read_gone` gives the chunks of the previous index that are not in this one.
         """
         options = self._options
         if self._words is not None:

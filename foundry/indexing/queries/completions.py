@@ -1,7 +1,7 @@
 """Writes what completes a query that is being typed: frequent words, and the headings of a corpus.
 
-The places of words in headings are sorted by the text that follows there. Headings that are carried
-over from the index before are in that order already; only new ones have to be put among them.
+The places of words in headings are sorted by the text that follows there. Headings that are copied
+from the previous index are in that order already; only new ones have to be inserted.
 """
 
 import re
@@ -63,7 +63,7 @@ class CompletionsBuilder:
             self._texts.add(heading.encode("utf-8", "surrogatepass"))
 
     def carry(self, first: int, last: int) -> None:
-        """Take the documents from `first` to `last` of the index before."""
+        """Copy the documents from `first` to `last` of the previous index."""
         span = self._stored.span(first, last)
         self._keys.carry(self._stored, first, last)
         self._texts.carry(self._stored_texts, span.start, span.stop)
@@ -142,7 +142,7 @@ class _Places:
 
     @classmethod
     def of(cls, previous: Previous | None) -> "_Places":
-        """Return those of the index before, or none."""
+        """Return the places of the previous index, or none."""
         if previous is None:
             none = np.zeros((2, 0), dtype=np.int64)
             return cls(none[0].astype(np.uint64), none, none[0].astype(bool), [])

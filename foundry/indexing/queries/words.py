@@ -1,7 +1,7 @@
 """The words of a corpus as its texts write them, counted; and what completes and corrects by them.
 
-What the index before has counted is taken over: the words of texts that are gone are subtracted,
-and those of new ones added. All texts are read again only where one of these counts is missing.
+The counts of the previous index are updated: the words of texts that are gone are subtracted, and
+those of new ones added. All texts are read again only where one of these counts is missing.
 """
 
 import re
@@ -34,7 +34,7 @@ _WORD = re.compile(r"(?<!\w)[^\W\d]+(?!\w)")
 
 
 def count_forms(texts: Iterable[str]) -> Counter[str]:
-    """Return the words of texts as they are written, with how often."""
+    """Return the words of texts as they are written, and how often each occurs."""
     forms: Counter[str] = Counter()
     for text in texts:
         forms.update(find_forms(text))
@@ -49,7 +49,7 @@ def find_forms(text: str) -> list[str]:
 
 
 def count_words(spellings: Iterable[tuple[str, str, int]]) -> tuple[Counter[str], dict[str, str]]:
-    """Return how often words come up, however they are written, and how each mostly is.
+    """Return how often words occur in any spelling, and the usual spelling of each.
 
     `spellings` are words with a form of each, and how often that comes up.
     """
@@ -67,7 +67,7 @@ class CorpusWords:
     """The words of a corpus, folded: how often each comes up, and how it is mostly written.
 
     `known` says of words whether they are words of the `tokenizer`, and `of_language` are those of
-    its language, as far as a build before has found that out.
+    its language, as far as an earlier build has found out.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class CorpusWords:
         return [word for word in (*words, *stems) if MIN_LENGTH <= len(word) <= MAX_LENGTH]
 
     def leave(self, left: Path) -> None:
-        """Write what the next build can take over."""
+        """Write what the next build can use."""
         forms = sorted(self._forms)
         encoded = [form.encode("utf-8", "surrogatepass") for form in forms]
         write_stretches(left / FORMS, left / FORM_OFFSETS, encoded)
@@ -132,7 +132,7 @@ def _is_word(word: str, tokenizer: Tokenizer) -> bool:
 
 @dataclass(slots=True)
 class _Left:
-    """What a build before has left: forms with their counts, and which of them are words."""
+    """What an earlier build has left: forms with their counts, and which of them are words."""
 
     forms: Counter[str]
     known: dict[str, bool]
@@ -153,7 +153,7 @@ class _Left:
 
 
 class WordsBuilder:
-    """Counts the words of texts as they come, on top of those `left` by the build before."""
+    """Counts the words of texts as they come, on top of those `left` by the previous build."""
 
     def __init__(self, tokenizer: Tokenizer, left: Path | None = None) -> None:
         self._tokenizer = tokenizer
@@ -176,9 +176,9 @@ class WordsBuilder:
         read_all: Callable[[], Iterator[str]],
         left: Path | None,
     ) -> CorpusWords:
-        """Return the words of all texts, and leave the next build what it can take over.
+        """Return the words of all texts, and leave what the next build can use.
 
-        The texts of the index before that are not in this one are `read_gone`.
+        `read_gone` gives the texts of the previous index that are not in this one.
         """
         before, forms = self._before, self._added
         if before is not None and forms is not None:
