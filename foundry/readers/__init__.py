@@ -1,4 +1,4 @@
-"""Bytes to documents: the content decides how they are read, then what the name says."""
+"""Read bytes as documents: the content decides how, and then the name."""
 
 import hashlib
 import re
@@ -98,7 +98,7 @@ def _parse(parser: FileReader, content: bytes, *, is_worker: bool) -> Reading:
 
 
 def _outline(parser: FileReader, reading: Reading, *, is_worker: bool) -> Reading:
-    """Return the reading with a parser's headings and blocks, or as it is where that gives up."""
+    """Return the reading with a parser's headings and blocks, or as it is if that gives up."""
     if len(reading.text) > MAX_OUTLINED_CHARS:
         return reading
     if not parser.is_installed():
@@ -113,7 +113,7 @@ def _outline(parser: FileReader, reading: Reading, *, is_worker: bool) -> Readin
 
 
 def _refuse(raw: RawDocument) -> Skipped | None:
-    """Return why bytes that no reader is known for are not read as text; None if they are."""
+    """Return why bytes without a reader of their own are not read as text; None if they are."""
     document = document_kind(raw.content)
     kind = document or binary_kind(raw.content)
     if kind is None:
@@ -187,7 +187,7 @@ def _list_pages(numbers: Sequence[int]) -> str:
 
 
 def make_id(raw: RawDocument) -> str:
-    """Return the id of a document whose source gives none, by source and key."""
+    """Return the id of a document whose source gives none, from source and key."""
     key = raw.key.encode("utf-8", "surrogateescape")
     return hashlib.sha256(raw.source.encode() + b"\0" + key).hexdigest()[:16]
 
@@ -227,7 +227,7 @@ _LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\uffff]")
 def derive_title(reading: Reading) -> str:
     """Return the first heading, or else the first sentence of the first line that says something.
 
-    It is clipped at a word, and a sentence ends in GOES_ON; empty where nothing says anything.
+    It is clipped at a word, and a sentence ends in GOES_ON; empty if no line says anything.
     """
     named = next((heading.text for heading in reading.headings if _says(heading.text)), None)
     if named is not None:

@@ -1,7 +1,7 @@
-"""How many pictures of a document are read: so many pages and pixels, in so much time.
+"""Limit how many pictures of a document are read: by pages, pixels and time.
 
-Pages and pixels are the bounds that are to be met: they are the same on every machine. Time is for
-what takes long in spite of them, and what it cuts short is marked, to be read again.
+Pages and pixels are the limits that should decide, as they are the same on every machine. Time is
+for what takes long in spite of them; what it cuts short is marked, to be read again.
 """
 
 import time
@@ -22,7 +22,7 @@ SECONDS_A_PAGE = 20
 class Allowance:
     """The pages of a document that may be read from pictures, and how many were and were not.
 
-    `is_late` where it was time that kept some from being read.
+    `is_late` if time kept some from being read.
     """
 
     pages: int = OCR_PAGES
@@ -33,7 +33,7 @@ class Allowance:
     _begun: float = field(default_factory=lambda: time.process_time())
 
     def take(self, pixels: int = 0) -> bool:
-        """Return whether another page may be read, and count it; after one that may not, none."""
+        """Return whether another page may be read, and count it; once one may not, none may."""
         self._pixels += pixels
         is_late = time.process_time() - self._begun > SECONDS_A_PAGE * self.pages
         is_over = self.read >= self.pages or self._pixels > PIXELS_A_PAGE * self.pages

@@ -14,7 +14,7 @@ from foundry.files import read_beside
 
 SAMPLE_BYTES = 65_536
 STRANGE_CHARACTERS = 2
-"""So many more than in another code page, and five for each there, speak against Windows-1252."""
+"""Letters more than in another code page, and five for each there, that rule out Windows-1252."""
 
 _WESTERN = "cp1252"
 # What files without a declaration are in; the code pages of DOS and old Macs only invite errors.

@@ -54,7 +54,7 @@ class FileReader:
     with_ocr: "FileReader | None" = None
 
     def is_installed(self) -> bool:
-        """Return whether every module that it needs can be imported."""
+        """Return whether every module that the reader needs can be imported."""
         return all(map(_is_importable, self.needs))
 
 

@@ -1,4 +1,4 @@
-"""Dates as documents write them, to ISO 8601."""
+"""Convert dates as documents write them to ISO 8601."""
 
 import re
 from datetime import UTC, date, datetime
@@ -9,7 +9,7 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}$")
 
 
 def normalise_date(written: str | None) -> str | None:
-    """Return an ISO 8601 date, or a UTC date-time to the second; None for what is neither.
+    """Return an ISO 8601 date, or a UTC date-time to the second; None for anything else.
 
     A time without offset counts as UTC. Numeric dates that are not year first are ambiguous
     between countries, and dropped.

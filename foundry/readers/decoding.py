@@ -1,4 +1,4 @@
-"""Bytes to text, in one normal form: LF line ends, NFC, no NUL, no lone surrogate, none hidden."""
+"""Decode bytes to text in one normal form: LF, NFC, no NUL, lone surrogate or hidden character."""
 
 import codecs
 import re
@@ -53,7 +53,7 @@ def normalise(text: str) -> str:
 
 
 def normalise_line(text: str, max_chars: int = 500) -> str:
-    """Normalised, on one line, without control characters, cut at `max_chars`."""
+    """Return a text normalised, on one line, without control characters, cut at `max_chars`."""
     return " ".join(_UNPRINTABLE.sub("", normalise(text)).split())[:max_chars].strip()
 
 

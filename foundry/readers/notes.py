@@ -21,7 +21,7 @@ _NOTES: ContextVar[Notes | None] = ContextVar("notes", default=None)
 
 @contextmanager
 def taking_notes() -> Iterator[Notes]:
-    """Collect what is noted meanwhile."""
+    """Collect what is noted until the context ends."""
     notes = Notes()
     token = _NOTES.set(notes)
     try:

@@ -1,4 +1,4 @@
-"""Which reader reads what: by what bytes are, a media type, or a name.
+"""Find the reader for a document: by what its bytes are, its media type, or its name.
 
 A new format is one module with a `READER`, and one line: in `READERS` for a format that is text
 and takes linear time to read, in `FILE_READERS` for all others, which worker processes read.
@@ -58,7 +58,7 @@ FILE_READERS: tuple[FileReader, ...] = (
     wikitext.READER,
 )
 NAMED_BY_FILE = (*code.READERS, *structured.READERS, sheets.TEXT_READER)
-"""Formats without titles, of which the whole name of a file is one."""
+"""Formats without titles, for which the whole name of the file is the title."""
 
 Choice = tuple[Reader | FileReader, str]
 """A reader, and the media type of what it reads."""
@@ -76,7 +76,7 @@ _BY_KIND = {
 
 
 def find_by_kind(raw: RawDocument) -> tuple[FileReader, str] | None:
-    """Return the reader for what bytes are, whatever their name is; None for text and others."""
+    """Return the reader for what bytes are, whatever their name; None for text and the rest."""
     found = _BY_KIND.get(document_kind(raw.content) or "")
     if found and raw.ocr:
         return found[0].with_ocr or found[0], found[1]
@@ -91,7 +91,7 @@ def find_by_name(path: str) -> Choice | None:
 
 
 def choose(raw: RawDocument) -> Choice:
-    """Return the reader for what is text by its bytes."""
+    """Return the reader of a document whose bytes are text."""
     if raw.media_type in _BY_MEDIA_TYPE:
         return _BY_MEDIA_TYPE[raw.media_type], raw.media_type
     reader, media_type = find_by_name(raw.path) or (plain.READER, "text/plain")

@@ -55,7 +55,7 @@ _HTML_START = re.compile(
 
 
 def document_kind(content: bytes) -> str | None:
-    """Return the name of a document format that holds text in another way than as text: "PDF"."""
+    """Return the name of a document format that does not hold its text as text: "PDF"."""
     start = content[:1024]
     for magic, kind in _DOCUMENTS.items():
         if start.startswith(magic):
@@ -72,7 +72,7 @@ def document_kind(content: bytes) -> str | None:
 
 
 def binary_kind(content: bytes) -> str | None:
-    """Return what bytes are that are not text, in words; None for text of any encoding."""
+    """Say what bytes that are not text are; None for text of any encoding."""
     if _PRIVATE_KEY.match(content):
         return "private key"
     known = (kind for magic, kind in _BINARIES.items() if content.startswith(magic))

@@ -68,7 +68,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something in a document that its owner should know of: what kind, where first, how often.
+    """Something in a document that its owner should know of: its kind, first line and count.
 
     `line` counts from 1 in the text as it is indexed; it is None where nobody can tell.
     """
@@ -237,7 +237,7 @@ class Chunk:
     origin: Span | None = None
 
     def position(self) -> dict[str, int]:
-        """Return where it is, as an index says it."""
+        """Return where the chunk is, in the words of an index."""
         origin = self.origin or self
         position = {
             "start": origin.start,

@@ -1,7 +1,7 @@
 """The runtime modules of a server: those that its rendered modules reach, and their tests.
 
-They are as they are here, without the regions of what was not chosen (see `regions`); tests say the
-package's name where ours is.
+They are copied unchanged, without the regions of what was not chosen (see `regions`); tests name
+the package instead of the runtime.
 """
 
 import ast
@@ -72,7 +72,7 @@ def copy_pages(
 ) -> dict[str, bytes]:
     """Return pages, and the style sheets and scripts that they name, by path.
 
-    Lines of a page that name a file whose path is `left_out` are, too. Raises RenderError.
+    Lines of a page that name a file whose path is `left_out` are left out too. Raises RenderError.
     """
     unwanted = {path.rpartition("/")[2].encode() for path in left_out}
     texts = {name: _without(_read(RUNTIME / PAGE_FOLDER / name), unwanted) for name in pages}

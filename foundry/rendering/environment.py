@@ -146,14 +146,14 @@ def encode_json(value: object) -> Encoded:
 
 
 def encode_markdown(value: object) -> Encoded:
-    """Plain text for a line of Markdown: no markup, no HTML, no line break, no list item."""
+    """Encode plain text for a line of Markdown: no markup, HTML, line break or list item."""
     text = " ".join("".join(c if _is_visible(c) else " " for c in str(value)).split())
     text = _MARKDOWN_SPECIAL.sub(r"\\\1", text)
     return Encoded(_MARKDOWN_OPENING.sub(_escape_opening, text))
 
 
 def encode_literal(value: object) -> Encoded:
-    """Numbers, booleans and names, and lists and tuples of them, as Python writes them."""
+    """Encode numbers, booleans and names, and lists and tuples of them, as Python does."""
     if isinstance(value, bool):
         return Encoded(value)
     if isinstance(value, list):

@@ -34,7 +34,7 @@ def plan_server(
     *,
     with_tests: bool = True,
 ) -> dict[str, bytes]:
-    """Relative path -> content, sorted, for an exported project without its index.
+    """Return the files of an exported project without its index: sorted paths -> contents.
 
     `templates` is a folder of the project's own, which run: see `read_own_templates`. Files are
     rendered, formatted, checked and parsed back; tests take most of that time, and a server that is

@@ -6,7 +6,7 @@ A region is what stands between two comments, of which no server has any:
     ...
     # ]
 
-It stays where one of its names is chosen. Imports that nothing needs without it go with it.
+It stays where one of its names is chosen. Imports that nothing else needs go with it.
 """
 
 import ast
@@ -26,8 +26,8 @@ _MARK = re.compile(r"(?m)^ *# (?:\[(?P<names>.*)|\](?P<rest>.*))$")
 def chosen_names(values: Mapping[str, Any]) -> dict[str, bool]:
     """Return which of the names that regions may have were chosen, by what templates may see.
 
-    They are those of stages, stores and kinds of query encoders, and those by which templates know
-    what is there and what is not.
+    They are the names of stages, stores and kinds of query encoders, and the booleans that
+    templates see.
     """
     kind, store = values["query_encoder_kind"], values["store"]
     return {
@@ -80,7 +80,7 @@ def _kept_lines(text: str, chosen: Mapping[str, bool]) -> Iterator[tuple[str, bo
 
 
 def _join(before: list[str], line: str) -> str:
-    """Return the line to put after others: blank lines meet, and brackets with nothing in them."""
+    """Return the line to put after others, joining blank lines and empty brackets."""
     if line.isspace():
         while before and before[-1].isspace():
             before.pop()

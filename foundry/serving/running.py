@@ -52,7 +52,7 @@ _TETHER = (
     " threading.Thread(target=lambda: (os.read(0, 1), os.kill(os.getpid(), signal.SIGTERM)),"
     " daemon=True).start(); "
 )
-"""Ends a server when its standard input ends, which it does however its parent ends."""
+"""Ends a server when its standard input ends, as it does however its parent ends."""
 
 _IMPORT = """
 import importlib, json, sys
@@ -124,7 +124,7 @@ def run_python(
 ) -> "subprocess.CompletedProcess[str]":
     """Run code that may import the package in a folder of that name, in an interpreter of its own.
 
-    `variables` go before those of the caller's environment, of which it gets little. Raises
+    `variables` go before those of the caller's environment, little of which is passed on. Raises
     FoundryError if it takes longer than `time_limit` seconds.
     """
     try:

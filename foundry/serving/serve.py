@@ -28,13 +28,13 @@ from foundry.serving.preview import render_preview
 from foundry.serving.running import begin_server, explain_exit, find_address
 
 FOLDERS = ("served-a", "served-b")
-"""Taken in turn, so that the server before can be started again if its successor cannot."""
+"""Used in turn, so that the previous server can be started again if its successor cannot."""
 
 STOP_SECONDS = 15.0
 """A server has this long to finish its requests."""
 
 WAIT_SECONDS = 0.5
-"""An interrupt is noticed after this long at the latest."""
+"""An interrupt is noticed within this time."""
 
 Outcome = TypeVar("Outcome")
 """Result of a build, or the exception that it failed with."""
@@ -58,11 +58,11 @@ def serve_builds(
     options: ServeOptions,
     say: Callable[[str], object],
 ) -> Iterator[Outcome | FoundryError | ServerError | OSError | Listening]:
-    """Deliver what becomes of each build, and serve what was published, until interrupted.
+    """Yield the outcome of each build, and serve what was published, until interrupted.
 
-    A build that fails leaves the server as it was; the first one may fail where there is an index
-    from before. `say` is called in a thread with what the server logs. Raises FoundryError if the
-    server cannot be started, or ends by itself.
+    A build that fails leaves the server as it was; the first one may fail if there is an earlier
+    index. `say` is called in a thread with what the server logs. Raises FoundryError if the server
+    cannot be started, or ends by itself.
     """
     with RunningServer(options, say) as server:
         for outcome in outcomes:
@@ -80,7 +80,7 @@ def serve_builds(
 
 
 def _require_index(project: Path, failure: Exception) -> None:
-    """Raise what a build has failed of, unless there is an index from before."""
+    """Raise the failure of a build, unless there is an earlier index."""
     try:
         built_index(load_config(project))
     except (FoundryError, ServerError, OSError):
@@ -125,10 +125,10 @@ class RunningServer:
         return self._process is not None and self._failure is None
 
     def follow(self, config: Config) -> Iterator[Listening]:
-        """Start the server that `config` asks for, on the port of the one before if there is one.
+        """Start the server that `config` asks for, on the port of the previous one if there is one.
 
-        Nothing happens if it runs already. Where it cannot be started, the one before is started
-        again, and FoundryError raised.
+        Nothing happens if it runs already. If it cannot be started, the previous one is started
+        again, and FoundryError is raised.
         """
         if self._failure is not None:
             raise self._failure
@@ -155,14 +155,14 @@ class RunningServer:
         yield Listening(address, again=before is not None and before.config != config)
 
     def wait(self) -> None:
-        """Wait until the server ends, which has been started."""
+        """Wait until the server, which must have been started, ends."""
         assert self._relaying is not None
         while self._relaying.is_alive():
             # An interrupt that comes just before a lock is waited for does not end that wait.
             self._relaying.join(WAIT_SECONDS)
 
     def _start(self, rendered: _Rendered) -> str:
-        """Start a server and return its address. Raises FoundryError with what it complains of."""
+        """Start a server and return its address. Raises FoundryError with what it has said."""
         config, options = rendered.config, self._options
         port = config.server.port if self._port is None else self._port
         arguments = ["serve", "--host", options.host, "--port", str(port)]
@@ -191,7 +191,7 @@ class RunningServer:
             raise explain_exit(config.project.name, process.wait(), said)
 
     def _relay(self, process: "subprocess.Popen[str]", config: Config) -> None:
-        """Hand on what a server logs; where it ends by itself, interrupt what goes on here."""
+        """Pass on what a server logs; if it ends by itself, interrupt this process."""
         assert process.stderr is not None
         said = ""
         with process.stderr:

@@ -1,4 +1,4 @@
-"""Where bytes come from: every source delivers raw documents, and says what it left out."""
+"""Deliver raw documents from every source, and say what it left out."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ _BLOCK_BYTES = 1 << 20
 def fetch_all(
     sources: Sequence[Source], state: Path, step: StartStep, policy: Policy
 ) -> tuple[tuple[ReadySource, ...], dict[str, dict[str, object]], dict[str, dict[str, int]]]:
-    """Fetch what is not on this machine; nothing is asked of the network after this.
+    """Fetch what is not on this machine; the network is not needed after this.
 
     Pages are kept in `state` from build to build; `policy` says which private hosts may be asked.
     Returns the sources to give to `iterate`; by the
@@ -53,7 +53,7 @@ def fetch_all(
 
 
 def iterate(source: FetchedSource | FetchedRepository) -> Iterator[RawDocument | Skipped]:
-    """Deliver what was fetched of a source, in an order that depends on names alone.
+    """Deliver what a source holds, in an order that depends on names alone.
 
     One document is in memory at a time; an unreadable one is delivered as Skipped.
     """
@@ -65,7 +65,7 @@ def iterate(source: FetchedSource | FetchedRepository) -> Iterator[RawDocument |
 
 
 def stamp(source: ReadySource) -> str | None:
-    """Return the stamp of a source that is one file; None if it has none that will last."""
+    """Return the stamp of a source that is one file; None if its stamp cannot be relied on."""
     if not isinstance(source, RecordsSource):
         return None
     try:
@@ -81,7 +81,7 @@ def count_fetched(sources: Sequence[ReadySource]) -> int:
 
 
 def estimate_rows(source: RecordsSource) -> int:
-    """Return about how many rows a table has; 0 if it cannot be read."""
+    """Return roughly how many rows a table has; 0 if it cannot be read."""
     try:
         with source.path.open("rb") as file:
             return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK_BYTES), b""))

@@ -17,7 +17,7 @@ NOT_EXPECTED = frozenset(
 """Reasons by which the site's owner, or the configuration, leaves pages out: no gap in coverage."""
 
 MAX_LISTED = 1_000
-"""Urls that are named for each reason; the others are only counted."""
+"""How many urls are named for each reason; the others are only counted."""
 
 _USER = re.compile(r"//[^/@\s]*@")
 _SHOWN_REASONS = 5
@@ -63,7 +63,7 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """Pages by urls that should have given one; 0 where there are none."""
+        """The share of urls that gave a page, among those that should have; 0 if there are none."""
         pages = self.fetched + self.unchanged
         left_out = sum(self.refused[reason] for reason in NOT_EXPECTED)
         return pages / (self.found - left_out) if pages else 0.0
@@ -84,7 +84,7 @@ class Coverage:
         return {"fetched": self.fetched, "unchanged": self.unchanged}
 
     def check(self, minimum: float, *, is_complete: bool) -> None:
-        """Raise SourceError for a coverage below `minimum`, or one that nobody can know."""
+        """Raise SourceError for a coverage that is below `minimum` or cannot be known."""
         if not minimum or (self.share >= minimum and is_complete):
             return
         gaps = [entry for entry in self.skipped if entry.reason not in NOT_EXPECTED]
@@ -108,5 +108,5 @@ class Coverage:
 
 
 def _shown(text: str) -> str:
-    """Fit for a report, which travels with the index: printable, and without passwords."""
+    """Return a url fit for a report, which travels with the index: printable, without passwords."""
     return printable(_USER.sub("//***@", text))

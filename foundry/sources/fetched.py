@@ -13,8 +13,8 @@ from foundry.urls import Url
 class FetchedPage:
     """A page that the cache holds.
 
-    `url` is the canonical one, `requested` that by which it was found, `final` where redirects
-    led, and `content` that whose bytes are read: `final`, or the page's Markdown twin.
+    `url` is the canonical one, `requested` the one it was found by, `final` where redirects led,
+    and `content` the one whose bytes are read: `final`, or the page's Markdown twin.
     """
 
     url: Url
@@ -56,7 +56,7 @@ class GitFile:
 
 @dataclass(frozen=True, slots=True)
 class FetchedRepository:
-    """A git repository of which what is to be read is in the bare copy `folder`."""
+    """A git repository, of which the bare copy `folder` holds what is to be read."""
 
     source: GitSource
     folder: Path

@@ -198,7 +198,7 @@ def _skip(source: FolderSource, path: bytes, reason: AnyReason, detail: str = ""
 
 
 def _open_folder(source: FolderSource, names: list[bytes]) -> int:
-    """Open a folder below the source's path, which nobody may have replaced by a link."""
+    """Open a folder below the source's path, unless somebody has replaced it by a link."""
     folder = os.open(source.path, _OPEN_ROOT)
     for name in names:
         try:
@@ -221,7 +221,7 @@ def _read_ignore_file(folder: int, prefix: bytes) -> tuple[IgnoreFile, ...]:
 
 
 def _read_regular(folder: int, name: bytes, max_bytes: int) -> tuple[bytes | None, os.stat_result]:
-    """Read a file that must not change meanwhile: None when it did, or is over the limit."""
+    """Read a file; None if it changed meanwhile, or is over the limit."""
     file = os.open(name, _OPEN_FILE, dir_fd=folder)
     with os.fdopen(file, "rb") as stream:
         before = os.fstat(file)

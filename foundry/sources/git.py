@@ -1,4 +1,4 @@
-"""Git repositories: which files of a commit are documents, and what is known of them."""
+"""Read git repositories: which files of a commit are documents, and what is known of them."""
 
 import hashlib
 import shutil

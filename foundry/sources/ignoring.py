@@ -30,7 +30,7 @@ class IgnoreFile:
 
     @classmethod
     def parse(cls, prefix: str, lines: Iterable[str]) -> Self:
-        """Compile the lines, leaving out those that are no pattern, as git does."""
+        """Compile the lines that are patterns, as git does."""
         usable = [line for line in lines if _is_pattern(line)]
         return cls(prefix, pathspec.GitIgnoreSpec.from_lines(usable))
 
@@ -71,7 +71,7 @@ class Selection:
         )
 
     def spells_out(self, path: str) -> bool:
-        """Return whether an include pattern selects this file and has its name as it is."""
+        """Return whether an include pattern selects this file and spells out its name."""
         name = path.rpartition("/")[2]
         return any(name == written and pattern.match_file(path) for written, pattern in self._names)
 
@@ -82,7 +82,7 @@ class Selection:
 def is_ignored(path: str, ignore_files: tuple[IgnoreFile, ...]) -> bool:
     """Return whether .gitignore files, outermost first, ignore a path; folders end in a slash.
 
-    The innermost file that has an opinion decides, as in git.
+    The innermost file with a pattern that fits decides, as in git.
     """
     for ignore_file in reversed(ignore_files):
         ignored = ignore_file.patterns.check_file(path[len(ignore_file.prefix) :]).include
@@ -112,7 +112,7 @@ def _is_pattern(line: str) -> bool:
 def concerns_any(sources: Sequence[FolderSource]) -> Callable[[str], bool]:
     """Return whether a path may concern what one of the folders delivers.
 
-    Excluded and hidden names do not; .gitignore files do, and what they say is not asked.
+    Excluded and hidden names do not; .gitignore files do, whatever they say.
     """
     selections = [(os.path.realpath(source.path), Selection(source)) for source in sources]
 

@@ -27,7 +27,7 @@ _NAMES = frozenset(
     }
 )
 _PLACES = ("/.docker/config.json", "/.kube/config", "/gh/hosts.yml")
-"""Ends of paths whose last name alone would say nothing."""
+"""Ends of paths whose last part alone would say nothing."""
 _ENDINGS = (
     *(".env", ".jks", ".kdb", ".kdbx", ".key", ".keystore", ".kubeconfig", ".ovpn", ".p12", ".p8"),
     *(".pem", ".pfx", ".ppk", ".tfstate", ".tfstate.backup", ".tfvars", ".tfvars.json"),
@@ -49,7 +49,7 @@ _PROSE = (
     *(".mediawiki", ".odp", ".odt", ".org", ".pdf", ".ppt", ".pptx", ".pub", ".rst", ".rtf"),
     *(".tex", ".wiki", ".wikitext", ".xhtml"),
 )
-"""Endings of what is written for people, and of public keys."""
+"""Endings of files that are written for people, and of public keys."""
 _PROGRAMS = (
     *(".c", ".cc", ".cpp", ".cs", ".dart", ".ex", ".exs", ".go", ".h", ".hpp", ".hs", ".java"),
     *(".jl", ".js", ".jsx", ".kt", ".kts", ".lua", ".m", ".mjs", ".mm", ".php", ".pl", ".py"),
@@ -62,7 +62,7 @@ _PAGES = frozenset(
         *(b".org", b".rst", b".xhtml"),
     }
 )
-"""Endings of what is published as a page of another name."""
+"""Endings of files that are published as pages with other names."""
 
 
 def printable(name: str) -> str:

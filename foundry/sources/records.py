@@ -34,7 +34,7 @@ class KnownRow:
 
 
 class Delivered(NamedTuple):
-    """An item of a table: a document, or why there is none, or nothing for a known row.
+    """An item of a table: a document, why there is none, or nothing for a known row.
 
     `row` describes a line that gave a document; rows of CSV files have none.
     """
@@ -210,7 +210,7 @@ def _to_text(value: Any) -> str:
 
 
 def _to_bytes(text: str) -> bytes:
-    """Return the bytes that the file has for this text, of whatever encoding they are."""
+    """Return the bytes that the file has for this text, in whatever encoding."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

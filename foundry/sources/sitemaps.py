@@ -34,8 +34,9 @@ _TEXT_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 class SitemapWalk:
     """The urls of a sitemap and of those that it names.
 
-    `pages` maps urls in the source's scope to their `lastmod`, in the order of the sitemaps; what
-    else was there is counted in `coverage`. `is_complete` says whether every sitemap could be read.
+    `pages` maps urls in the source's scope to their `lastmod`, in the order of the sitemaps;
+    everything else is counted in `coverage`. `is_complete` says whether every sitemap could be
+    read.
     """
 
     fetcher: Fetcher

@@ -1,4 +1,4 @@
-"""Stamps of files: what tells that a file has not changed since it was read."""
+"""Take stamps of files, which tell that a file has not changed since it was read."""
 
 import os
 import time
@@ -20,7 +20,7 @@ def lasting_stamp(status: os.stat_result, now_ns: int | None = None) -> str | No
     before.
 
     Such a file could change once more within the same tick of the clock and keep its stamp (git
-    calls these "racily clean"), so it is to be opened the next time.
+    calls these "racily clean"), so it has to be opened the next time.
     """
     now = time.time_ns() if now_ns is None else now_ns
     is_coarse = status.st_ctime_ns % 1_000_000_000 == 0

@@ -122,7 +122,7 @@ class _TooLongError(Exception):
 
 
 def _lines_of(stream: IO[AnyStr], nul: AnyStr, ends: AnyStr, unit: str) -> Iterator[AnyStr]:
-    """Return a file's lines without NUL characters, which go on after one that is too long."""
+    """Return a file's lines without NUL characters, also those after one that is too long."""
 
     def read() -> AnyStr:
         line = stream.readline(MAX_ROW_SIZE)

@@ -27,7 +27,7 @@ median of those that are read."""
 
 PAIRS_READ = 8
 MAX_BYTES = 200_000
-"""Of each page, this much is read."""
+"""How much of each page is read."""
 
 _RELEASED = ("latest", "stable", "current")
 _UNRELEASED = ("main", "master", "next", "dev", "nightly", "unreleased", "draft")
@@ -72,8 +72,8 @@ def describe_versions(versions: Sequence[str]) -> str:
 def find_versions(paths: Iterable[str], read: ReadText) -> list[str]:
     """Return the folders that hold versions of the same pages, newest first.
 
-    First come folders named as released, then the folder around all of them if it has the same
-    pages, then numbers and dates from the highest down, then what is named as unreleased.
+    Folders named as released come first, then the folder around all of them if it has the same
+    pages, then numbers and dates in descending order, then what is named as unreleased.
     """
     found = [name for folders in _candidates(paths).values() for name in _related(folders, read)]
     return sorted(sorted(found), key=_age)[:MAX_FOLDERS]
@@ -93,7 +93,7 @@ def find_unlisted(paths: Iterable[str], listed: Collection[str]) -> list[str]:
 def _candidates(paths: Iterable[str]) -> dict[str, dict[str, set[str]]]:
     """Return folders that are named like versions, with their pages, by the folder around them.
 
-    That folder is one of them too, with the pages that are in none of the others.
+    That folder is one of them too, with the pages that are in no other.
     """
     named: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     paths = [*paths]

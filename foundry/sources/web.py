@@ -1,4 +1,4 @@
-"""Web sources: fetched first, all of them, then delivered from the cache in the order of urls."""
+"""Fetch all web sources first, then deliver them from the cache in the order of urls."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing

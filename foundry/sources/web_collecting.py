@@ -1,4 +1,4 @@
-"""The pages of a web source fetched into the cache, level by level, each level in parallel.
+"""Fetch the pages of a web source into the cache, level by level, each level in parallel.
 
 What a level holds is decided before it begins, in the order of its urls, so that the result does
 not depend on which answer comes first.
@@ -78,7 +78,7 @@ class Collector:
         return pages, self._coverage
 
     def _fetch_all(self, pool: ThreadPoolExecutor) -> bool:
-        """Returns whether all that the source lists is known."""
+        """Returns whether everything that the source lists is known."""
         source = self._source
         start = [parse_url(url) for url in source.start]
         if not isinstance(source, ListedSource):
@@ -109,7 +109,7 @@ class Collector:
     def _fetch_level(
         self, pool: ThreadPoolExecutor, urls: Iterable[Url], *, in_order: bool = False
     ) -> list[Url]:
-        """Fetch what was not fetched before; returns where the pages lead."""
+        """Fetch what has not been fetched yet; returns where the pages lead."""
         new = [url for url in dict.fromkeys(urls) if url not in self._seen]
         if not in_order:
             new.sort()

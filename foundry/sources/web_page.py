@@ -199,7 +199,7 @@ class Twins:
         return None
 
     def without_pages(self, pages: Iterable[Url]) -> list[Url]:
-        """Return the listed ones that belong to none of these pages, so are pages themselves."""
+        """Return the listed files that belong to none of these pages and so are pages too."""
         there = set(pages)
         taken = {twin for page, twin in self._listed.items() if page in there}
         return [twin for twin in dict.fromkeys(self._listed.values()) if twin not in taken]

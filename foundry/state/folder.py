@@ -29,13 +29,13 @@ ANCHOR = "made-here"
 PROOF = "made-here.proof"
 
 _GIT_OPTIONS = ("-c", "core.fsmonitor=false", "-c", "safe.directory=*")
-"""They run no program that a repository names, and ask one that another user owns as well."""
+"""They run no program that a repository names, and allow one that another user owns."""
 
 RESTORED = "FOUNDRY_RESTORED_STATE"
 """The variable by which the user vouches for a state that was restored from a cache or backup."""
 
 RESTORED_FILES = ("documents.sqlite", "cache.sqlite", "web/pages.sqlite")
-"""What is taken over of it: prepared documents, vectors and pages, each entry with a checksum."""
+"""What is taken from it: prepared documents, vectors and pages, each entry with a checksum."""
 
 
 def open_state(root: Path) -> Path:
@@ -66,8 +66,8 @@ def begin_state(root: Path) -> Path:
 def claim_state(root: Path, warn: Callable[[str, str], object]) -> Path:
     """Return the state for a build, which sets aside what this installation did not write.
 
-    That is renamed, never deleted, which `warn` is told. If the user vouches for it, files of data
-    are taken over from it.
+    A foreign state is renamed, never deleted, and `warn` is told of it. If the user vouches for it,
+    files of data are taken over from it.
     """
     try:
         return begin_state(root)
@@ -148,7 +148,7 @@ def _find_reason(state: Path) -> str | None:
 
 
 def _is_unused(state: Path) -> bool:
-    """Return whether nothing was written into a folder but what marks it."""
+    """Return whether a folder holds nothing but what marks it."""
     return {path.name for path in state.iterdir()} <= {ANCHOR, PROOF}
 
 
@@ -223,5 +223,5 @@ def _is_plain(folder: Path, name: str) -> bool:
 
 
 def _one_at_a_time() -> FileLock:
-    """Return what keeps two commands from making, or setting aside, what the other has made."""
+    """Return a lock that keeps two commands from making a state, or setting one aside, at once."""
     return FileLock(begin_cache_folder() / "state.lock")

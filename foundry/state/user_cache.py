@@ -11,7 +11,7 @@ from pathlib import Path
 from foundry.errors import FoundryError
 
 SECRET_NAME = ".secret.key"
-"""Hidden, and named as keys are: no source that holds the folder takes it for a document."""
+"""Hidden, and named like a key, so that no source that holds the folder reads it."""
 
 SECRET_BYTES = 32
 
@@ -32,7 +32,7 @@ def cache_folder() -> Path:
 
 
 def is_adopted(project: Path) -> bool:
-    """Return whether a project stands for documents without one, and Foundry wrote all of it."""
+    """Return whether Foundry made this project for documents that have none."""
     return project.resolve().parent == cache_folder().resolve()
 
 
@@ -72,7 +72,7 @@ def _read(file: Path) -> bytes | None:
 
 
 def _make(file: Path) -> bytes:
-    """Put a new secret in the place of none, or of one that is not to be trusted."""
+    """Write a new secret, where there is none or one that cannot be trusted."""
     begin_cache_folder()
     descriptor, written = tempfile.mkstemp(dir=file.parent)
     with os.fdopen(descriptor, "wb") as opened:

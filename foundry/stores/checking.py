@@ -1,4 +1,4 @@
-"""Compare an engine's answers with the lanes of the index, before it serves anybody."""
+"""Compare an engine's answers with the lanes of the index before anybody is served by it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,14 +23,15 @@ TOLERANCE = 1e-5
 
 SEED = 7
 MOST_VALUES = 1000
-"""Columns with more values are not filtered by."""
+"""Columns with more values are not used as filters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """Differences of an engine from the index: the largest of a score, and the `recall`.
 
-    That is the share of the nearest 100 chunks that it finds, over all questions; 1 if it is exact.
+    The recall is the share of the nearest 100 chunks that it finds, over all questions; 1 if it is
+    exact.
     """
 
     recall: float
@@ -115,7 +116,7 @@ def _vectors(
 
 
 def _terms(content: Content, count: int) -> Iterator[tuple[list[str], Restriction | None]]:
-    """Yield three terms each, which are frequent as often as they are in the text."""
+    """Yield three terms at a time, each as likely as it is frequent in the text."""
     random = np.random.default_rng(SEED)
     shares = np.diff(content.offsets).astype(np.float64)
     for question in range(count if len(shares) else 0):

@@ -1,4 +1,4 @@
-"""The content of an index for an engine, read where it lies."""
+"""Read the content of an index for an engine, in place."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Finds which rows of a version an engine lacks, without asking for all that it has.
 
-Rows are compared in buckets by their keys: of each the engine tells how many rows it has, and the
-exclusive or of their codes. Only of buckets that differ are keys and codes asked for.
+Rows are compared in buckets by their keys: for each bucket the engine tells how many rows it has,
+and the exclusive or of their codes. Keys and codes are fetched only for buckets that differ.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 ROWS_OF_BUCKET = 32
 MOST_BITS = 16
-"""A bucket has so many rows, as long as there are not more than 2**16 buckets."""
+"""Rows of a bucket, as long as there are at most 2**16 buckets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is between an engine and a version.
+    """The difference between an engine and a version.
 
     `missing` (k,) are chunks that the engine has no row of, `surplus` (l,) rows that the version
     does not have. `first` is the first row that it shares, None if it is not known.

@@ -12,8 +12,8 @@ class PublishOptions:
     """Options of publishing into an engine.
 
     With `again`, this version is loaded although the engine has it; with `stale`, although
-    foundry.toml asks for another one. A version stays for `grace` seconds after another took its
-    place.
+    foundry.toml asks for another one. A version stays for `grace` seconds after another has
+    replaced it.
     """
 
     again: bool = False

@@ -87,9 +87,9 @@ def publish(
 ) -> Outcome:
     """Load what is missing, compare and switch in one transaction, then drop what is old.
 
-    Whatever interrupts it, the version published before goes on being the current one, and the
-    next publication goes on with what has been loaded. Raises PublishError, or BusyError while
-    another publishes into the same schema.
+    Whatever interrupts it, the version published before stays current, and the next publication
+    continues with what has been loaded. Raises PublishError, or BusyError while another publishes
+    into the same schema.
     """
     address = check_address()
     rows = Rows.open(content)

@@ -1,4 +1,4 @@
-"""Rows as PostgreSQL takes them most quickly: as COPY reads them in its binary format."""
+"""Write rows as PostgreSQL loads them fastest: in the binary format of COPY."""
 
 import struct
 from collections.abc import Iterator, Sequence

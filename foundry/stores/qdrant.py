@@ -31,12 +31,12 @@ CALL_SECONDS = 60.0
 """Seconds that one call of a publication may take."""
 
 INDEXING_SECONDS = 3600.0
-"""The engine has this long to finish a graph, and is asked every LOOK_SECONDS."""
+"""The engine has this many seconds to finish a graph, and is asked every LOOK_SECONDS."""
 
 LOOK_SECONDS = 1.0
 
 SETTLED_LOOKS = 3
-"""Green looks in a row after which a graph counts as finished: it begins a moment late."""
+"""A graph counts as finished after being green this often in a row, as it starts a moment late."""
 
 GRAPH_LINKS = 32
 GRAPH_DEPTH = 256
@@ -102,7 +102,7 @@ def _load(client: QdrantClient, collection: str, content: Content, reporter: Rep
 
 
 def _index_payload(client: QdrantClient, collection: str) -> None:
-    """Index what filters ask for, before there are points: graphs are to know of it."""
+    """Index what filters ask for before there are points, so that graphs take it into account."""
     numbers = models.IntegerIndexParams(
         type=models.IntegerIndexType.INTEGER, lookup=False, range=True
     )

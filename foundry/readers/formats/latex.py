@@ -36,7 +36,7 @@ _COMMAND = re.compile(r"\\(?:maketitle|tableofcontents|centering|noindent|\\)[ \
 _ITEM = re.compile(r"\\item(?![a-zA-Z])[ \t]*")
 _ESCAPED = re.compile(r"\\([%&_#${}])")
 _PASSES = 3
-"""So many levels of commands within commands are unwrapped."""
+"""How many levels of commands within commands are unwrapped."""
 
 
 def read(text: str) -> Reading:

@@ -40,7 +40,7 @@ def read(content: bytes) -> Reading:
     """Read the text of every message, its headers, and the names of what is attached.
 
     Plain text is preferred to HTML; attachments are never opened. In a mailbox, each message has
-    its subject as heading. Raises UnreadableError for what does not begin as a message.
+    its subject as heading. Raises UnreadableError for a file that does not begin like a message.
     """
     composer = Composer()
     if _SEPARATOR.match(content):
@@ -61,7 +61,7 @@ def read(content: bytes) -> Reading:
 
 
 def read_outlook(content: bytes) -> Reading:
-    """Read one message of Outlook's as `read` does."""
+    """Read an Outlook message as `read` does."""
     import olefile
 
     with olefile.OleFileIO(io.BytesIO(content)) as file:
@@ -131,7 +131,7 @@ def _header(message: EmailMessage, name: str) -> str | None:
 
 
 def _property(file: Any, name: str, folder: str = "") -> str:
-    """A property of type string: in UTF-16, or in the code page of its writer."""
+    """Return a property of type string: in UTF-16, or in the code page of its writer."""
     wide = _stream(file, f"{folder}__substg1.0_{name}001F")
     if wide is not None:
         return wide.decode("utf-16-le", "replace").rstrip("\0")

@@ -1,4 +1,4 @@
-"""Zip containers (office files, EPUB) that are looked over before any library opens them.
+"""Inspect zip containers (office files, EPUB) before any library opens them.
 
 The sizes that a bomb declares are not believed: every member is unpacked once and dropped.
 """
@@ -63,7 +63,7 @@ class Package:
         return None if content is None else parse_xml(content)
 
     def _look_over(self, member: zipfile.ZipInfo, *, allow_dtd: bool) -> None:
-        """Unpack a member, which zipfile refuses where size or checksum are not the declared."""
+        """Unpack a member; zipfile refuses one whose size or checksum is not as declared."""
         is_xml = not allow_dtd and _XML_NAME.search(member.filename)
         rest = b""
         with self._archive.open(member) as file:

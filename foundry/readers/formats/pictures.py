@@ -34,9 +34,9 @@ FOUND_SIDE = 1_280
 SECONDS = 120
 """Processor time for one picture."""
 UNSURE = 0.8
-"""Lines of which the recogniser is less sure are counted."""
+"""Lines that the recogniser is less sure of are counted."""
 ILLEGIBLE = 0.5
-"""Lines of which it is less sure are left out."""
+"""Lines that it is less sure of are left out."""
 POINTS = 1_000
 """The width and height of the page that a picture is taken for."""
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
@@ -208,7 +208,7 @@ def _compose(pages: Sequence[SeenPage]) -> Reading:
 
 
 def _slope(boxes: Any) -> float:
-    """Return by how much lines go down, for the length to the right: of half of all text, less."""
+    """Return the slope of lines, how far they fall to the right; half of all text has less."""
     edges = sorted(
         ((y2 - y1) / (x2 - x1), x2 - x1)
         for (x1, y1), (x2, y2), *_ in boxes.tolist()
@@ -245,7 +245,7 @@ def _engine() -> Any:
 
 
 def _allow_more_time() -> None:
-    """Let the process go on for some more processor time, if that is limited."""
+    """Give the process some more processor time, if that is limited."""
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
     if soft != resource.RLIM_INFINITY:
         usage = resource.getrusage(resource.RUSAGE_SELF)

@@ -20,7 +20,7 @@ MAX_LEVELS = 2
 MAX_DEPTH = 100
 """The parser's time is quadratic in the depth of brackets."""
 MAX_LINE_CHARS = 1_000
-"""JSON with a longer line is written again, a line for each value."""
+"""JSON with a longer line is reformatted, one value a line."""
 
 _JSON_KEY = re.compile(
     r'^([ \t]+)"((?:[^"\\\n]|\\.){1,200}+)"[ \t]*:[ \t]*([\[{][ \t]*$)?',

@@ -9,7 +9,7 @@ from foundry.records.reasons import Reason
 
 PARAGRAPH_CHARS = 400
 PAUSE = 4.0
-"""Seconds of silence after which a paragraph begins."""
+"""Seconds of silence after which a new paragraph begins."""
 
 _TIME = r"(?:(\d{1,4}):)?(\d{2}):(\d{2})[.,](\d{3})"
 _CUE = re.compile(rf"^{_TIME}[ \t]+-->[ \t]+{_TIME}[^\n]*$", re.MULTILINE)

@@ -19,7 +19,7 @@ from foundry.records.reasons import needs_extra
 MAX_DEPTH = 40
 """Levels of nested markup; deeper text is left out."""
 MANY = 3
-"""So many named arguments make a template a table of facts, as an infobox is."""
+"""With this many named arguments, a template is a table of facts, as an infobox is."""
 
 _ARTICLES = {"0", "4", "12"}
 """Namespaces with prose: articles, about the wiki, help. Those of a wiki's own begin at 100."""
@@ -215,7 +215,7 @@ def _kind(node: Any) -> tuple[str, str]:
 
 
 def _tidy(text: str) -> str:
-    """Write lists as in Markdown, and drop what only switches something on."""
+    """Write lists as Markdown does, and drop switches."""
     text = _ITEM.sub(lambda mark: "  " * (len(mark[1]) - 1) + "- ", _SWITCH.sub("", text))
     return re.sub(r"\n{3,}", "\n\n", normalise(text)).strip("\n ")
 

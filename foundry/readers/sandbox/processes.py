@@ -1,8 +1,8 @@
 """Worker processes for what must not be trusted: the parsers of PDF, office files and mail.
 
 A worker has limits of memory and processor time and no network (`worker`), its parent has a clock.
-A document goes in and an answer comes out; a worker that fails costs the one document. What is done
-with a document is a module's `open_task`.
+A document goes in and an answer comes out; a worker that fails costs the one document. A module's
+`open_task` says what is done with a document.
 """
 
 import json
@@ -24,9 +24,9 @@ from foundry.records import RawDocument
 from foundry.records.reasons import Reason
 
 OCR_SECONDS_A_PAGE = 2 * SECONDS_A_PAGE
-"""More time for each page that may be read from a picture, on a machine that has other work."""
+"""Seconds more for each page that may be read from a picture, on a busy machine."""
 FILES_PER_WORKER = 200
-"""A new worker takes over after so many parsed files, for libraries that keep memory."""
+"""A new worker takes over after this many parsed files, since some libraries leak memory."""
 TICK_SECONDS = 0.1
 
 _WORKER = Path(__file__).with_name("worker.py")
@@ -114,7 +114,7 @@ class Sandbox:
         return _Worker(self._limits, self._task)
 
     def _watch(self) -> None:
-        """End what takes too long; one clock for all costs less than one for each document."""
+        """End what takes too long: one clock for all costs less than one for each document."""
         while not self._closed.wait(TICK_SECONDS):
             for worker in list(self._busy):
                 if worker.is_late:

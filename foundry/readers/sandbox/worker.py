@@ -86,7 +86,7 @@ def _limit(memory: int) -> None:
 
 
 def _allow_seconds(seconds: int) -> None:
-    """Let this process go on for so many seconds of processor time; a signal ends it then."""
+    """Give this process so many seconds of processor time, after which a signal ends it."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     _, most = resource.getrlimit(resource.RLIMIT_CPU)
     until = int(usage.ru_utime + usage.ru_stime) + seconds + 1
@@ -95,7 +95,7 @@ def _allow_seconds(seconds: int) -> None:
 
 
 def _refuse() -> None:
-    """Let nothing be opened but parts of Python and its packages, and those for reading."""
+    """Allow only parts of Python and its packages to be opened, and only for reading."""
     parts = {sys.prefix, sys.base_prefix, "/usr/share/zoneinfo", *filter(None, sys.path)}
     readable = (*(os.path.realpath(part).rstrip("/") + "/" for part in parts), os.devnull)
 

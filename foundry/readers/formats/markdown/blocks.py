@@ -1,7 +1,7 @@
-"""The blocks of Markdown, by markdown-it's rules, but that plain paragraphs are passed over.
+"""Find the blocks of Markdown by markdown-it's rules, passing over plain paragraphs.
 
-Its rules are asked one by one of every line, which takes most of the time of reading Markdown.
-Most lines can begin nothing but a paragraph, and of paragraphs only tables are wanted.
+Trying its rules one by one on every line takes most of the time of reading Markdown. Most lines can
+only begin a paragraph, and of paragraphs only tables matter.
 """
 
 import re
@@ -33,7 +33,7 @@ class Parsed(NamedTuple):
 
 
 class BlockParser:
-    """Parses blocks by CommonMark's rules, but for those `disabled`."""
+    """Parses blocks by CommonMark's rules, except those `disabled`."""
 
     def __init__(self, *disabled: str) -> None:
         self._parser = MarkdownIt("commonmark", {"maxNesting": MAX_BLOCK_DEPTH})
@@ -50,7 +50,7 @@ class BlockParser:
 
 
 def _pass_over(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:
-    """Go to the end of a paragraph, if it is one whose lines can be nothing else."""
+    """Skip to the end of a paragraph whose lines can be nothing else."""
     source, begin = state.src, state.bMarks[start] + state.tShift[start]
     # A rule that this is left to takes all up to where the search below has ended, or more: no line
     # is searched twice.

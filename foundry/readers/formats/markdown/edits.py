@@ -20,13 +20,13 @@ class Edits:
         self._hidden: list[tuple[int, int]] = []
 
     def replace(self, start: int, end: int, text: str) -> None:
-        """Have a stretch replaced; lines that get lost are made up for by empty ones."""
+        """Replace a stretch; empty lines make up for those that are lost."""
         lost = self.text.count("\n", start, end) - text.count("\n")
         self._changes.append((start, end, text + "\n" * max(lost, 0)))
         self._hidden.append((start, end))
 
     def hide(self, start: int, end: int) -> None:
-        """Leave a stretch as it is, and out of the mask."""
+        """Keep a stretch as it is, and blank it in the mask."""
         self._hidden.append((start, end))
 
     def hide_all(self, pattern: re.Pattern[str]) -> None:
@@ -60,7 +60,7 @@ class Edits:
         self._hidden = []
 
     def finish(self) -> str:
-        """Return the changed text; of two changes one inside the other, the outer is made."""
+        """Return the changed text; of two nested changes the outer one is made."""
         outermost = [(0, 0, "")]
         for change in sorted(self._changes, key=lambda each: (each[0], -each[1])):
             if change[0] >= outermost[-1][1]:

@@ -60,7 +60,7 @@ _PARSER, _MDX_PARSER = BlockParser(*_LEFT_OUT), BlockParser(*_LEFT_OUT, "code")
 
 
 def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
-    """Return a text of Markdown's with prose and code alone, and its blocks if they are known.
+    """Return a Markdown text with prose and code alone, and its blocks if they are known.
 
     It has as many lines as before, but where a table of HTML's, or code outside a fence, needs
     more. Links by reference become inline, and their definitions are left out.

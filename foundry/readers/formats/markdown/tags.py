@@ -1,6 +1,6 @@
 """Tags in Markdown: HTML elements and components (JSX, Vue), with the prose in their attributes.
 
-A scan forward only, and every quantifier is possessive and bounded: time is linear in the text.
+The scan goes forward only, and every quantifier is possessive and bounded, so time is linear.
 """
 
 import re
@@ -56,7 +56,7 @@ class Tag:
 
 
 def _is_component(name: str) -> bool:
-    """Return whether a name is none of HTML's: `Card`, `my-card`, `Tabs.Item`, `note`."""
+    """Return whether a name is not HTML's: `Card`, `my-card`, `Tabs.Item`, `note`."""
     is_admonition = name in ADMONITIONS and name != "summary"
     return is_admonition or not name.islower() or "-" in name or "." in name
 
@@ -115,7 +115,7 @@ def _closing_brace(mask: str, start: int) -> int | None:
 
 
 def _select(tags: list[Tag]) -> list[Tag]:
-    """Leave out what only looks like a tag: `List<Item>`, `<your-key>`."""
+    """Skip what only looks like a tag: `List<Item>`, `<your-key>`."""
     opened = {tag.name for tag in tags if not tag.is_closing}
     closed = {tag.name for tag in tags if tag.is_closing}
 
@@ -131,7 +131,7 @@ def _select(tags: list[Tag]) -> list[Tag]:
 
 
 def _pair(tags: list[Tag]) -> dict[int, Tag]:
-    """Each opening tag's place with its closing tag, and the other way round."""
+    """Return the place of each opening tag with its closing tag's, and the other way round."""
     pairs: dict[int, Tag] = {}
     opened: dict[str, list[int]] = {}
     for place, tag in enumerate(tags):
@@ -208,6 +208,6 @@ def _begins_line(tag: Tag, text: str) -> bool:
 
 
 def _gap(tag: Tag, text: str) -> str:
-    """A space where words would grow together."""
+    """Return a space where words would run together."""
     before, after = text[tag.start - 1 : tag.start], text[tag.end : tag.end + 1]
     return " " if before and after and not before.isspace() and not after.isspace() else ""

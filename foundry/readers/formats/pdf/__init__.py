@@ -1,1 +1,1 @@
-"""PDF: text with its place and size on each page, and the structure it tells of."""
+"""Read PDF: text with its place and size on each page, and the structure that these show."""

@@ -18,7 +18,7 @@ MAX_HEADING_LEVELS = 4
 LARGER = 1.15
 HEADINGS_SHARE = 0.15
 FEW_LINES = 4
-"""A size in which more of a document's characters and more lines than this are set is text."""
+"""A size is text's if more of a document's characters, and more lines, than this are set in it."""
 MIN_RUNNING = 3
 PARAGRAPH_GAP = 0.75
 """White space above a line that begins a paragraph, in heights of that line."""
@@ -86,7 +86,7 @@ def order(lines: list[Line]) -> list[Line]:
 
 
 def drop_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """Leave out what stands at the top or the bottom of many pages, but for its numbers.
+    """Leave out what many pages have at the top or the bottom, page numbers aside.
 
     Fewer pages are enough where one of its numbers counts the pages.
     """
@@ -166,7 +166,7 @@ def _body_size(lines: Iterable[Line]) -> float:
 
 
 def _heading_sizes(pages: Iterable[Sequence[Line]]) -> list[float]:
-    """Return the sizes above the text's in which little is set, the largest first."""
+    """Return the sizes above the text's in which little is set, largest first."""
     lines = list(chain.from_iterable(pages))
     body = _body_size(lines)
     written = sum(len(line.text) for line in lines)

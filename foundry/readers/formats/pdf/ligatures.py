@@ -1,4 +1,4 @@
-"""Ligatures of which a font does not tell what they are, found by the words that they make.
+"""Find ligatures that a font does not identify, by the words that they make.
 
 Some PDFs have one glyph for `ffi`, and no characters for it: `difficulties` would then be read as
 `diculties`.
@@ -18,7 +18,7 @@ UNNAMED = "\ufdd0"
 """Stands for a glyph without characters; no text has it of its own."""
 
 MOST_UNKNOWN, LEAST_KNOWN = 3, 4
-"""Letters of the ending of a word of which only the beginning is known, and of that beginning."""
+"""Letters of an unknown word's ending, and of its beginning, which has to be known."""
 
 _LIGATURES = ("fi", "ff", "fl", "ffi", "ffl")
 _LETTERS = r"[^\W\d_]*"

@@ -22,9 +22,9 @@ GAP = 0.8
 ROW_GAP = 2.2
 """The largest gap between two rows, in heights of a row."""
 LINE_GAP = 0.8
-"""The same for a line that belongs to the row above it."""
+"""The largest gap between a row and a line that belongs to it, in heights of a row."""
 CELL_WORDS = 4.5
-"""More words in a cell, on the average, are prose."""
+"""With more words in a cell, on average, it is prose."""
 FEW_ROWS = 6
 """With fewer rows, one of them fills every column."""
 MAX_PROSE_LINES = 5
@@ -228,7 +228,7 @@ def _find_runs(rows: Sequence[_Row]) -> list[list[_Row]]:
 
 
 def _goes_on(row: _Row, above: _Row) -> bool:
-    """Return whether a row of one cell goes on with a cell of the row above, not its first."""
+    """Return whether a row of one cell continues a cell of the row above other than its first."""
     cells = above.cells[len(above.cells) > 1 :]
     return any(abs(row.cells[0][0].left - cell[0].left) < NEAR for cell in cells)
 
