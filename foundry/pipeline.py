@@ -114,12 +114,16 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
 
     `arguments` are those of its `search` command; `warn` is told if the index is out of date.
     """
+    from foundry.errors import FoundryError
     from foundry.indexing.versions import index_folder
     from foundry.serving.preview import render_preview
     from foundry.serving.running import explain_exit, model_variables, run_server
 
     config = _load_config(project)
     _, design = _design_server(config, warn)
+    if design.query_encoder.kind == "none" and "--mode" in arguments:
+        hint = "leave --mode out, or set embedding.provider and build again"
+        raise FoundryError(f"{config.root}: searches by keywords alone", hint=hint)
     server = render_preview(design)
     variables = {"INDEX_DIR": str(index_folder(config)), **model_variables()}
     done = run_server(server, config.package, ["search", *arguments], variables=variables)

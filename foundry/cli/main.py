@@ -96,8 +96,7 @@ def main() -> None:
 @click.option(
     "--mode",
     type=click.Choice(["hybrid", "semantic", "keyword"]),
-    default="hybrid",
-    show_default=True,
+    show_default="hybrid",
 )
 @click.option("--source", multiple=True, help="Only results from this source; may be repeated.")
 @click.option("--tag", multiple=True, help="Only results with this tag; may be repeated.")

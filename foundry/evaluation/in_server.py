@@ -9,13 +9,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from foundry.config.search import rest
 from foundry.evaluation.questions import Question
+from foundry.evaluation.results import CONFIGURED
 from foundry.runtime.evaluation import Grades
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
@@ -23,7 +24,9 @@ from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.journal import MAX_TOP_K
 from foundry.runtime.retrieval.results import Hit, SearchResponse
 
-MODES = ("hybrid", "semantic", "keyword")
+Search = Callable[..., SearchResponse]
+
+MODES = (CONFIGURED, "semantic", "keyword")
 
 USUAL_TOP_K = 10
 """Results of a search whose time is taken."""
@@ -50,6 +53,8 @@ def ask_server(
 ) -> dict[str, Any]:
     """Ask the server in each mode, all that it has if none is given, and with semantic weights.
 
+    One that searches by keywords alone has no modes, and is asked once.
+
     `runs` has, by mode and by `hybrid WEIGHT`, the ids of the documents that were found for each
     question; `milliseconds` and `degraded` have its time and whether it was answered by keywords,
     by mode. `per_question` has what is relevant and what was found in the first mode.
@@ -60,20 +65,22 @@ def ask_server(
         # Where age counts, it is counted from here: figures must not change with the calendar.
         os.environ.setdefault("REFERENCE_DATE", newest)
     asked, missing = resolve(index, [Question(query, relevant) for query, relevant in questions])
-    modes = modes or (MODES if index.manifest.dense else ("hybrid", "keyword"))
     search = server.search_hybrid
+    searches: dict[str, Search] = {CONFIGURED: search}
+    if index.manifest.dense:
+        searches = {mode: partial(search, mode=mode) for mode in modes or MODES}
     milliseconds = {}
-    for mode in modes:
+    for mode, ask in searches.items():
         # What the first search loads counts for none of the questions.
-        search(asked[0].query, USUAL_TOP_K, mode=mode)
-        milliseconds[mode] = [_time(search, question.query, mode) for question in asked]
+        ask(asked[0].query, USUAL_TOP_K)
+        milliseconds[mode] = [_time(ask, question.query) for question in asked]
     # Only now: the searches whose time is taken shingle their hits as a server's do.
     forget = shingle_once(package)
-    responses: dict[str, list[SearchResponse]] = {mode: [] for mode in modes}
+    responses: dict[str, list[SearchResponse]] = {mode: [] for mode in searches}
     for question in asked:
         forget()
-        for mode in modes:
-            responses[mode].append(search(question.query, MAX_TOP_K, mode=mode))
+        for mode, ask in searches.items():
+            responses[mode].append(ask(question.query, MAX_TOP_K))
     report = {
         "corpus": _hash_corpus(index),
         "documents": index.document_count,
@@ -81,9 +88,13 @@ def ask_server(
         "index_version": index.version,
         "missing": missing,
         "milliseconds": milliseconds,
-        "degraded": {mode: [each.degraded for each in run] for mode, run in responses.items()},
+        "degraded": {
+            mode: [getattr(each, "degraded", False) for each in run]
+            for mode, run in responses.items()
+        },
         "per_question": [
-            _describe(index, *pair) for pair in zip(asked, responses[modes[0]], strict=True)
+            _describe(index, *pair)
+            for pair in zip(asked, next(iter(responses.values())), strict=True)
         ],
     }
     sweep: dict[float, list[SearchResponse]] = {weight: [] for weight in weights}
@@ -151,9 +162,9 @@ def rank_documents(index: Index, hits: Sequence[Hit]) -> list[str]:
     return list(documents)
 
 
-def _time(search: Callable[..., SearchResponse], query: str, mode: str) -> float:
+def _time(ask: Search, query: str) -> float:
     started = time.perf_counter()
-    search(query, USUAL_TOP_K, mode=mode)
+    ask(query, USUAL_TOP_K)
     return (time.perf_counter() - started) * 1000
 
 
@@ -171,8 +182,8 @@ def _describe(index: Index, question: Question, response: SearchResponse) -> dic
         "query": question.query,
         "relevant": relevant,
         "paths": [document.path if document else None for document in documents],
-        "mode": response.mode,
-        "reason": response.reason,
+        "mode": getattr(response, "mode", None),
+        "reason": getattr(response, "reason", None),
         "hits": [
             {
                 "id": hit.id,

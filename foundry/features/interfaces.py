@@ -107,6 +107,8 @@ class Chat(Interface):
             imports["chat.support"] = ("CheckedEvent",)
             arguments += ", CheckedEvent"
         else:
+            imports["chat.answer"] = ("ChatEvent",)
+            arguments += ", ChatEvent"
             yield _chat("Chat", {"chat.extracts": ("Chat",)}, "search", words)
         yield Step(Place.ANSWER, imports, f"app.include_router(chat_routes({arguments}))")
 

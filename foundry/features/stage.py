@@ -46,6 +46,7 @@ class Stage(Feature, Table):
         description: What it does, for docs/stages.md.
         needs_vectors: It does nothing without a semantic lane.
         needs_filters: It sets filters of a search.
+        boosts: It multiplies scores, and hits say by how much.
         waits: It waits for a model, so searches run in threads.
         tells_of_corpus: It shows words of the corpus besides those of results.
         is_in_new: A new foundry.toml chooses it.
@@ -59,6 +60,7 @@ class Stage(Feature, Table):
     description: ClassVar[str] = ""
     needs_vectors: ClassVar[bool] = False
     needs_filters: ClassVar[bool] = False
+    boosts: ClassVar[bool] = False
     waits: ClassVar[bool] = False
     tells_of_corpus: ClassVar[bool] = False
     is_in_new: ClassVar[bool] = False

@@ -8,7 +8,8 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ def read_questions(file: Path) -> list[tuple[str, Grades]]:
 
 
 def judge(index: Index, response: SearchResponse, relevant: Grades) -> dict[str, float]:
-    """Return the metrics of a response, and whether it was degraded, counting near-duplicates."""
+    """Return the metrics of a response, counting near-duplicates, and whether it was degraded."""
     grades = {
         chunk.document_id if (chunk := index.find_chunk(name)) else name: grade
         for name, grade in relevant.items()
@@ -84,7 +85,11 @@ def judge(index: Index, response: SearchResponse, relevant: Grades) -> dict[str,
             names = [record.document_id, record.path]
             names += [name for place in record.also_at for name in (place.document_id, place.path)]
             found[next((name for name in names if name in grades), record.document_id)] = None
-    return {**measure(list(found), grades), "degraded": float(response.degraded)}
+    metrics = measure(list(found), grades)
+    # [vectors
+    metrics["degraded"] = float(response.degraded)
+    # ]
+    return metrics
 
 
 def compare(report: Mapping[str, Any], tolerance: float) -> tuple[str, list[str]]:
@@ -117,7 +122,9 @@ def add_eval(commands: Any) -> None:
     parser.set_defaults(answer=_evaluate)
     add = parser.add_argument
     add("--questions", type=Path, default=QUESTIONS, metavar="FILE", help="ask these instead")
+    # [vectors
     add("--mode", action="append", choices=MODES, help="only in this mode; repeatable (all)")
+    # ]
     below = "how far a mean may be below the recorded one (%(default)s)"
     add("--tolerance", type=float, default=0.01, metavar="T", help=below)
     add("--json", action="store_true", help="print everything as JSON")
@@ -130,12 +137,13 @@ def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
         # Age is counted from here: figures must not change with the calendar.
         os.environ.setdefault("REFERENCE_DATE", newest)
     # ]
+    searches: dict[str, Callable[..., SearchResponse]] = {"keyword": search}
+    # [vectors
+    searches = {mode: partial(search, mode=mode) for mode in chosen.mode or MODES}
+    # ]
     metrics = {}
-    for mode in chosen.mode or (MODES if index.manifest.dense else ("hybrid", "keyword")):
-        values = [
-            judge(index, search(query, MAX_TOP_K, mode=mode), relevant)
-            for query, relevant in questions
-        ]
+    for mode, ask in searches.items():
+        values = [judge(index, ask(query, MAX_TOP_K), relevant) for query, relevant in questions]
         metrics[mode] = {
             name: round(math.fsum(each[name] for each in values) / len(values), 6)
             for name in values[0]

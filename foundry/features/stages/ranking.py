@@ -47,6 +47,7 @@ class Feedback(Stage):
     """[search.feedback]: results that are near to the best one."""
 
     name = "feedback"
+    boosts = True
     summary = "favours results close to the best one"
     description = (
         "results score higher the closer they are in meaning to the best one, up to `1 + gain`"
@@ -72,6 +73,7 @@ class Anchors(Stage):
     """[search.anchors]: results that contain an identifier of the query."""
 
     name = "anchors"
+    boosts = True
     summary = "favours results that contain an identifier of the query"
     description = "results that contain an identifier of the query score `factor` times as much"
 
@@ -98,6 +100,7 @@ class Recency(Stage):
     """[search.recency]: results by age; keys left out are those of the kind."""
 
     name = "recency"
+    boosts = True
     summary = "favours recently modified documents: tiers or decay"
     environment = ("recency",)
 
@@ -180,6 +183,7 @@ class Links(Stage):
     """[search.links]: what the best results link to, and what links to them."""
 
     name = "links"
+    boosts = True
     summary = "adds documents linked with the best results"
     description = (
         "adds documents that link to or from the best `seeds` results, at most `neighbours` for"
@@ -205,6 +209,7 @@ class Heuristics(Stage):
     """[search.heuristics]: results that hold the names of the query, or fit its category."""
 
     name = "heuristics"
+    boosts = True
     summary = "favours results with the names, or of the kind, that the query mentions"
     description = (
         "among the best `hits`, results that contain the query's identifiers and capitalised"
@@ -231,6 +236,7 @@ class WordParts(Stage):
     """[search.word_parts]: results that have parts of the query's words."""
 
     name = "word_parts"
+    boosts = True
     summary = (
         "favours results with parts of the query's words: for languages that join or inflect"
         " words"

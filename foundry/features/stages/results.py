@@ -90,6 +90,7 @@ class Versions(Stage):
     """[search.versions]: one version of each page."""
 
     name = "versions"
+    boosts = True
     summary = "shows the newest version of a page: name the folders, newest first"
     description = (
         "of a page that lies in several folders, one for each version, shows the one in the"

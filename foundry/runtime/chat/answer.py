@@ -97,10 +97,14 @@ class Sources(Record):
     event: ClassVar = "sources"
     query: str | None  # None of a message that asks nothing.
     query_from: QueryOrigin
+    # [language_model
     query_notice: str | None  # Why the model did not word the query.
+    # ]
+    # [vectors
     mode: Mode | None
     reason: Reason | None
     degraded: bool
+    # ]
     match: Match | None
     unknown_identifiers: list[str]
     stages: dict[str, dict[str, Any]]
@@ -150,7 +154,9 @@ async def find_passages(
     asked: Conversation,
     query: str,
     query_from: QueryOrigin,
+    # [language_model
     query_notice: str | None = None,
+    # ]
 ) -> tuple[Sources, list[NumberedPassage]]:
     """Search; return the event that says what was found, and the passages that may be cited."""
     found = await search(query, asked.top_k, filters=asked.filters)
@@ -158,10 +164,14 @@ async def find_passages(
     sources = Sources(
         query=found.query,
         query_from=query_from,
+        # [language_model
         query_notice=query_notice,
+        # ]
+        # [vectors
         mode=found.mode,
         reason=found.reason,
         degraded=found.degraded,
+        # ]
         match=found.match,
         unknown_identifiers=list(found.unknown_identifiers),
         stages=dict(found.stages),

@@ -42,10 +42,14 @@ class Chat:
             yield Sources(
                 query=None,
                 query_from="none",
+                # [language_model
                 query_notice=None,
+                # ]
+                # [vectors
                 mode=None,
                 reason=None,
                 degraded=False,
+                # ]
                 match=None,
                 unknown_identifiers=[],
                 stages={},

@@ -69,9 +69,11 @@ class Documents:
         # Not the index itself, which must be freed once it has been replaced.
         self._chunks, self._report = index.chunk_lines, layout.report
         self.first_chunks = open_array(layout.document_chunks, np.uint64, (count + 1,))
+        # [page
         self._link_ends = open_array(layout.link_offsets, np.uint64, (count + 1,))
         links = int(self._link_ends[-1])
         self._linked = open_array(layout.link_targets, np.uint32, (links,))
+        # ]
         paths = layout.documents, layout.document_offsets, layout.document_ids
         self._lines = RecordLines(*paths, count)
 
@@ -99,12 +101,15 @@ class Documents:
         read, first = self._chunks.read, document.chunk_start
         return (read(first + number, ChunkRecord) for number in numbers)
 
+    # [page
     def linked_from(self, document: DocumentRecord) -> list[int]:
         """Return the numbers of the documents that one links to, in the order of its text."""
         number = int(self.first_chunks.searchsorted(document.chunk_start, "right")) - 1
         targets: list[int] = self._linked[slice(*self._link_ends[number : number + 2])].tolist()
         return targets
 
+    # ]
+    # [page or parents
     def place_of(self, document: DocumentRecord, chunk_id: str) -> int | None:
         """Return the number of a document's chunks before this one; None if it is in another."""
         for number in self._chunks.numbers(chunk_id):
@@ -114,6 +119,7 @@ class Documents:
                 return place
         return None
 
+    # ]
     def sources(self) -> list[SourceSummary]:
         """Return every source, with the numbers of its documents and chunks."""
         try:
@@ -125,6 +131,7 @@ class Documents:
             raise IndexUnusableError(f"{self._report}: unreadable: {cause_of(error)}") from None
 
 
+# [page or parents or mcp
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
     """Yield the text of chunks without their overlaps; a gap becomes line breaks, or a space."""
     end = line = -1
@@ -135,3 +142,6 @@ def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
         yield chunk.text[max(0, end - position["start"]) if end >= 0 else 0 :]
         end = max(end, position["end"])
         line = max(line, position["line_end"])
+
+
+# ]

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 Numbers: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
+# [vectors or access
 Vector: TypeAlias = NDArray[np.float32]
+# ]
 Posting: TypeAlias = tuple[NDArray[np.uint32], NDArray[np.floating]]
 
 SCORE_DIGITS = 6  # Decimal places: callers see the scores that results are ordered by.
@@ -132,25 +134,31 @@ class QueryEncoder(Protocol):
 class Candidates:
     """Chunks (m,), ascending numbers, with their scores in each lane and overall, all (m,).
 
-    `semantic` is the cosine, not below 0, and `keyword` is BM25 divided by the query's full score:
-    None for a lane that was not asked, NaN where a stage brought the chunk in. Ranks count from 1,
-    and are 0 outside a lane's hits. `boosts` are factors of stages. `coverage`, `doubted` and
-    `distance` are of the lanes' searches.
+    Scores are None for a lane that was not asked, and NaN where a stage brought the chunk in. Ranks
+    count from 1, and are 0 outside a lane's hits.
     """
 
     chunks: Numbers
-    semantic: Scores | None
-    keyword: Scores | None
+    # [vectors
+    semantic: Scores | None  # The cosine, not below 0.
+    # ]
+    keyword: Scores | None  # BM25 divided by the query's full score.
+    # [vectors
     semantic_ranks: Numbers
+    # ]
     keyword_ranks: Numbers
     scores: Scores
-    boosts: Mapping[str, Scores] = field(default_factory=dict)
+    # [vectors or boosts
+    boosts: Mapping[str, Scores] = field(default_factory=dict)  # Factors, by stage.
+    # ]
     # [rerank or rerank_service
     rerank: Scores | None = None  # A model's score, NaN where it was not asked.
     # ]
-    coverage: float | None = None
+    coverage: float | None = None  # As in LaneHits.
     doubted: bool = False
-    distance: float | None = None
+    # [vectors
+    distance: float | None = None  # As VectorLane returns it.
+    # ]
 
     @classmethod
     def by_keyword(cls, hits: LaneHits) -> "Candidates":
@@ -159,23 +167,30 @@ class Candidates:
         scores = (hits.scores / hits.full_score).take(order)
         return cls(
             chunks=hits.chunks.take(order),
+            # [vectors
             semantic=None,
+            # ]
             keyword=scores,
+            # [vectors
             semantic_ranks=np.zeros(len(order), dtype=np.int64),
+            # ]
             keyword_ranks=order + 1,
             scores=scores.round(SCORE_DIGITS),
             coverage=hits.coverage,
             doubted=hits.doubted,
         )
 
-    def best_places(self, count: int | None = None) -> Numbers:
-        """Return the places of the best candidates, equal scores in the order of the index."""
-        return np.argsort(-self.scores, kind="stable")[:count]
+    def best_places(self) -> Numbers:
+        """Return their places, best first, equal scores in the order of the index."""
+        return np.argsort(-self.scores, kind="stable")
 
+    # [vectors or boosts or pinned or rerank or rerank_service
     def with_scores(self, scores: Scores) -> "Candidates":
         """Return the same candidates under new scores (m,)."""
         return replace(self, scores=np.minimum(np.maximum(scores, 0.0), 1.0).round(SCORE_DIGITS))
 
+    # ]
+    # [vectors or boosts
     def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
         """Return them with scores multiplied by `factors` (m,), which responses show by `name`.
 
@@ -183,6 +198,8 @@ class Candidates:
         """
         scored = self.with_scores(self.scores * (factors / largest))
         return replace(scored, boosts={**self.boosts, name: factors})
+
+    # ]
 
 
 def candidate_count(top_k: int) -> int:

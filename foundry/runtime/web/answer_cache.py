@@ -18,7 +18,6 @@ from ..errors import InvalidRequestError
 from ..index.reader import Index, current_index
 from ..retrieval.candidates import stage
 from ..retrieval.filters import parse_filters
-from ..retrieval.journal import Mode
 from ..retrieval.results import Highlights, SearchResponse, Span
 from ..retrieval.snippets import add_snippets
 from ..retrieval.tokens import Tokenizer
@@ -48,23 +47,21 @@ class AnswerCache:
         """Answer from memory where this search has answered before; only `took_ms` differs."""
 
         @wraps(search)
-        def remembered(
-            query: str, top_k: int = 10, *, mode: Mode = "hybrid", **options: Any
-        ) -> SearchResponse:
+        def remembered(query: str, top_k: int = 10, **options: Any) -> SearchResponse:
             begun = time.perf_counter()
             try:
                 filters = sorted(parse_filters(options.get("filters")).items())
             except InvalidRequestError:
                 # The query may be worse.
-                return search(query, top_k, mode=mode, **options)
+                return search(query, top_k, **options)
             # Age is counted in days, by UTC.
             day = int(time.time()) // SECONDS_OF_A_DAY
             others = sorted({**options, "filters": filters}.items())
-            key = self._number(), repr((day, query, top_k, mode, others))
+            key = self._number(), repr((day, query, top_k, others))
             if (kept := self._find(key)) is not None:
                 response = _recall(kept)
                 return replace(response, took_ms=round((time.perf_counter() - begun) * 1000, 3))
-            response = search(query, top_k, mode=mode, **options)
+            response = search(query, top_k, **options)
             if is_lasting(response):
                 self._keep(key, SearchResponse, response)
             return response
@@ -118,8 +115,11 @@ class AnswerCache:
 def is_lasting(response: SearchResponse) -> bool:
     """Return whether it would be answered the same again: nothing failed, or took too long."""
     stages = response.stages
-    failed = any("failed" in details for details in stages.values())
-    return not failed and "budget" not in stages and response.reason != "embedder_unavailable"
+    # [service
+    if response.reason == "embedder_unavailable":
+        return False
+    # ]
+    return not any("failed" in details for details in stages.values()) and "budget" not in stages
 
 
 @stage("answer_cache")

@@ -27,7 +27,7 @@ def count_facets(
     A filter that would cost more than the query may is left out.
     """
     columns, starts = index.part(FilterColumns), index.part(Documents).first_chunks
-    chunks = candidates.chunks[candidates.best_places(passages)]
+    chunks = candidates.chunks[candidates.best_places()[:passages]]
     of_chunks = starts.searchsorted(chunks.astype(np.uint64), "right") - 1
     documents, times = np.unique(of_chunks, return_counts=True)
     firsts = starts[documents].astype(np.int64)

@@ -19,6 +19,6 @@ def boost_feedback(candidates: Candidates, index: Index, *, gain: float) -> Cand
     """
     if not len(candidates.chunks):
         return candidates
-    best = int(candidates.chunks[candidates.best_places(1)[0]])
+    best = int(candidates.chunks[candidates.best_places()[0]])
     nearness = np.maximum(index.dense_lane.nearness(best, candidates.chunks), 0.0)
     return candidates.boosted("feedback", 1.0 + gain * nearness, 1.0 + gain)

@@ -38,7 +38,7 @@ def rerank_heuristically(
 
     Those below keep the lowest factor, 1, and so cannot overtake them.
     """
-    places = candidates.best_places(hits)
+    places = candidates.best_places()[:hits]
     records = [index.chunk(int(number)) for number in candidates.chunks[places]]
     entities = find_entities(tokens)
     asked = frozenset(chain.from_iterable(token.terms for token in tokens))

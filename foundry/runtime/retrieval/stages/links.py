@@ -85,7 +85,7 @@ def add_linked(
     filters (`allowed`, (n,), if given) hold for it too. A candidate that scores higher by itself
     keeps its score, and documents among the seeds do not change.
     """
-    seed_places = candidates.best_places(seeds)
+    seed_places = candidates.best_places()[:seeds]
     if not len(seed_places):
         return candidates
     graph = index.part(open_graph)
@@ -146,9 +146,11 @@ def _include(candidates: Candidates, chunks: dict[int, float]) -> Candidates:
     return replace(
         candidates,
         chunks=merged,
+        # [vectors
         semantic=None if candidates.semantic is None else spread(candidates.semantic, np.nan),
-        keyword=None if candidates.keyword is None else spread(candidates.keyword, np.nan),
         semantic_ranks=spread_ranks(candidates.semantic_ranks),
+        # ]
+        keyword=None if candidates.keyword is None else spread(candidates.keyword, np.nan),
         keyword_ranks=spread_ranks(candidates.keyword_ranks),
         scores=spread(candidates.scores, 0.0),
         boosts={name: spread(factors, 1.0) for name, factors in candidates.boosts.items()},

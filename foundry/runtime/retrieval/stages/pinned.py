@@ -14,9 +14,9 @@ import numpy as np
 from ...errors import IndexUnusableError, cause_of
 from ...index.documents import DocumentRecord, Documents
 from ...index.reader import Index
-from ..candidates import Candidates, Mask
+from ..candidates import Candidates, LaneHits, Mask
 from ..journal import Journal
-from ..results import Hit, LaneRanks, LaneScores, rank_hits
+from ..results import Hit, rank_hits
 from ..tokens import Tokenizer, heading_term
 
 FILE = "pinned.json"  # Of an index.
@@ -70,7 +70,10 @@ def pin_documents(
     ids = index.part(Pinned.open).documents.get(key or "", [])
     named = filter(None, map(documents.find, ids))
     found = (_find_hit(index, document, candidates, allowed) for document in named)
-    pinned = [replace(hit, boosts={}, pinned=True) for hit in found if hit is not None]
+    pinned = [replace(hit, pinned=True) for hit in found if hit is not None]
+    # [vectors or boosts
+    pinned = [replace(hit, boosts={}) for hit in pinned]
+    # ]
     if not pinned:
         return iter(hits)
     journal.note("pinned", documents=len(pinned))
@@ -91,5 +94,6 @@ def _find_hit(
     if allowed is not None and not allowed[first:end].any():
         return None
     number = first if allowed is None else first + int(allowed[first:end].argmax())
-    lanes = LaneScores(None, None), LaneRanks(None, None)
-    return index.chunk_lines.read(number, Hit, PINNED_SCORE, *lanes, {})
+    found = Candidates.by_keyword(LaneHits(np.array([number]), np.array([PINNED_SCORE])))
+    unranked = replace(found, keyword=None, keyword_ranks=np.zeros(1, dtype=np.int64))
+    return next(rank_hits(index, unranked))

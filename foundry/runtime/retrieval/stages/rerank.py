@@ -116,7 +116,7 @@ def rerank(
 
     The others are scaled so that the best of them comes just below the lowest that the model gave.
     """
-    places = candidates.best_places(hits + 1)
+    places = candidates.best_places()[: hits + 1]
     read, below = places[:hits], places[hits:]
     if not len(read):
         return candidates

@@ -36,7 +36,7 @@ def boost_word_parts(
 
     Those below keep the lowest factor, 1, and so cannot overtake them.
     """
-    places, parts = candidates.best_places(hits), find_parts(tokens)
+    places, parts = candidates.best_places()[:hits], find_parts(tokens)
     texts = [_read_text(index, int(number)) for number in candidates.chunks[places]]
     evidence = np.zeros(len(texts))
     for part in parts:
