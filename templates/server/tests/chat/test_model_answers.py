@@ -11,8 +11,24 @@ import pytest
 from foundry.runtime.chat.conversation import ENGLISH, Conversation, Turn
 from foundry.runtime.chat.model_answer import ModelChat, is_readable, search_both
 from foundry.runtime.language_model import BudgetSpentError, ModelChunk, ModelError
-from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, Match, SearchResponse
+from foundry.runtime.retrieval.journal import Journal
+from foundry.runtime.retrieval.results import (
+    Hit,
+    LaneRanks,
+    LaneScores,
+    Match,
+    SearchResponse,
+    respond,
+)
 from foundry.runtime.retrieval.tokens import Tokenizer
+
+NOWHERE: dict[str, None] = {
+    # [vectors
+    "semantic": None,
+    # ]
+    "keyword": None,
+}
+"""Of lanes, of which some servers have fewer."""
 
 INDEX: Any = SimpleNamespace(
     tokenizer=Tokenizer("english"),
@@ -38,9 +54,11 @@ HIT = Hit(
     modified="2024-03-04",
     also_at=[],
     score=0.5,
-    scores=LaneScores(0.5, None),
-    ranks=LaneRanks(1, None),
+    scores=LaneScores(**NOWHERE),
+    ranks=LaneRanks(**NOWHERE),
+    # [vectors or boosts
     boosts={},
+    # ]
 )
 
 
@@ -88,14 +106,13 @@ def events(
 
     async def search(query: str, top_k: int, *, filters: Any) -> SearchResponse:
         assert (top_k, filters) == (3, {"tags": "odd"})
-        hits = [
+        hits = (
             replace(HIT, id=f"c{number}", text=text)
             for number, text in enumerate(texts or (SENTENCE,))
-        ]
-        stages: dict[str, dict[str, Any]] = {"query_length": {}}
-        return SearchResponse(
-            query, "hybrid", "default", False, match, unknown, 1.0, stages, tuple(hits)
         )
+        stages: dict[str, dict[str, Any]] = {"query_length": {}}
+        journal = Journal(query, top_k, unknown_identifiers=unknown, stages=stages)
+        return respond(journal, hits, match)
 
     played: Any = model
     chat = ModelChat(search, played, "Be brief.")
@@ -126,9 +143,11 @@ def test_a_models_answer_is_passed_on_and_counted() -> None:
             "query": ASKED[0].content,
             "query_from": "question",
             "query_notice": None,
+            # [vectors
             "mode": "hybrid",
             "reason": "default",
             "degraded": False,
+            # ]
             "match": "strong",
             "unknown_identifiers": [],
             "stages": {"query_length": {}},
@@ -296,8 +315,8 @@ def test_a_model_words_the_query_of_a_follow_up(
 
 
 def found_by(match: Match, *ids: str, unknown: tuple[str, ...] = ()) -> SearchResponse:
-    hits = tuple(replace(HIT, id=name) for name in ids)
-    return SearchResponse("q", "hybrid", "default", False, match, unknown, 1.0, {}, hits)
+    journal = Journal("q", unknown_identifiers=unknown)
+    return respond(journal, (replace(HIT, id=name) for name in ids), match)
 
 
 @pytest.mark.parametrize(

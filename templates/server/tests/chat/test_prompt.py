@@ -5,6 +5,14 @@ from foundry.runtime.chat.conversation import Conversation, Turn
 from foundry.runtime.chat.prompt import HISTORY_CHARACTERS, answer_messages, condense_messages
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 
+NOWHERE: dict[str, None] = {
+    # [vectors
+    "semantic": None,
+    # ]
+    "keyword": None,
+}
+"""Of lanes, of which some servers have fewer."""
+
 
 def hit(text: str, number: int = 0) -> Hit:
     return Hit(
@@ -21,9 +29,11 @@ def hit(text: str, number: int = 0) -> Hit:
         modified=None,
         also_at=[],
         score=0.5,
-        scores=LaneScores(0.6, None),
-        ranks=LaneRanks(1, None),
+        scores=LaneScores(**NOWHERE),
+        ranks=LaneRanks(**NOWHERE),
+        # [vectors or boosts
         boosts={},
+        # ]
     )
 
 

@@ -14,6 +14,14 @@ from foundry.runtime.chat.text import sentences
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 from foundry.runtime.retrieval.tokens import Tokenizer
 
+NOWHERE: dict[str, None] = {
+    # [vectors
+    "semantic": None,
+    # ]
+    "keyword": None,
+}
+"""Of lanes, of which some servers have fewer."""
+
 FREQUENCIES = {"valv": 5, "replac": 4, "month": 3, "pump": 3, "oil": 2}
 INDEX: Any = SimpleNamespace(
     tokenizer=Tokenizer("english"),
@@ -52,9 +60,11 @@ def hit(number: int, title: str, text: str) -> Hit:
         modified=None,
         also_at=[],
         score=0.5,
-        scores=LaneScores(0.5, None),
-        ranks=LaneRanks(1, None),
+        scores=LaneScores(**NOWHERE),
+        ranks=LaneRanks(**NOWHERE),
+        # [vectors or boosts
         boosts={},
+        # ]
     )
 
 

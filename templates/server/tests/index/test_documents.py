@@ -8,6 +8,7 @@ from pydantic import TypeAdapter
 from foundry.runtime.index.documents import DocumentAnswer, DocumentRecord, join_chunks
 from foundry.runtime.index.records import ChunkRecord
 
+# [page or parents or mcp
 CHUNK = ChunkRecord(
     id="",
     document_id="",
@@ -58,6 +59,7 @@ def test_nothing_is_nothing() -> None:
     assert joined() == ""
 
 
+# ]
 def test_number_of_the_first_chunk_stays_within() -> None:
     document = DocumentRecord(
         "d1", "Pump", "docs", "pump.md", None, "text/markdown", "0" * 64, 9, None, [], {}, "md", [],

@@ -6,14 +6,9 @@ from dataclasses import replace
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord, Passage, Place
-from foundry.runtime.retrieval.results import (
-    Hit,
-    LaneRanks,
-    LaneScores,
-    SearchResponse,
-)
+from foundry.runtime.retrieval.journal import Journal
+from foundry.runtime.retrieval.results import Hit, SearchResponse, respond
 
 PLACE = Place("d2", "docs", "copy.md", None, "Copy")
 CHUNK = ChunkRecord(
@@ -30,22 +25,27 @@ CHUNK = ChunkRecord(
     modified=None,
     also_at=[PLACE],
 )
-HIT = make_record(
-    Hit, CHUNK.to_json(), 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 1.2}
-)
-RESPONSE = SearchResponse(
-    "seal", "hybrid", "default", False, "strong", ("D40",), 1.5, {"links": {}}, (HIT,)
-)
+LANES = {
+    # [vectors
+    "semantic": None,
+    # ]
+    "keyword": 1,
+}
+SCORED = {
+    "score": 0.5,
+    "scores": LANES,
+    "ranks": LANES,
+    # [vectors or boosts
+    "boosts": {"recency": 1.2},
+    # ]
+}
+HIT: Hit = TypeAdapter(Hit).validate_python({**CHUNK.to_json(), **SCORED})
+JOURNAL = Journal("seal", unknown_identifiers=("D40",), stages={"links": {}})
+RESPONSE = respond(JOURNAL, iter([HIT]), "strong")
 
 
 def test_a_hit_is_its_chunk_with_scores() -> None:
-    assert HIT.to_json() == {
-        **CHUNK.to_json(),
-        "score": 0.5,
-        "scores": {"semantic": 0.6, "keyword": None},
-        "ranks": {"semantic": 1, "keyword": None},
-        "boosts": {"recency": 1.2},
-    }
+    assert HIT.to_json() == {**CHUNK.to_json(), **SCORED}
     assert CHUNK.to_json()["also_at"] == [
         {"document_id": "d2", "source": "docs", "path": "copy.md", "url": None, "title": "Copy"}
     ]
@@ -59,7 +59,7 @@ def test_what_few_hits_have_is_left_out_where_there_is_none() -> None:
         passage=Passage("Whole.", [], {"start": 0, "end": 6}),
         # ]
         # [rerank or rerank_service
-        scores=LaneScores(0.6, None, 0.9),
+        scores=replace(HIT.scores, rerank=0.9),
         # ]
     )
     added = {"near_duplicates"}
@@ -69,7 +69,7 @@ def test_what_few_hits_have_is_left_out_where_there_is_none() -> None:
     assert fuller.to_json().keys() - HIT.to_json().keys() == added
     assert fuller.to_json()["near_duplicates"] == ["c2"]
     # [rerank or rerank_service
-    assert fuller.to_json()["scores"] == {"semantic": 0.6, "keyword": None, "rerank": 0.9}
+    assert fuller.to_json()["scores"] == {**LANES, "rerank": 0.9}
     # ]
     required = TypeAdapter(Hit).json_schema(mode="serialization")["required"]
     assert not added & set(required)

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.candidates import Candidates, LaneHits
 
 
+# [vectors or boosts
 def candidates(*scores: float) -> Candidates:
-    count = len(scores)
-    ranks = np.arange(1, count + 1)
+    ranks = np.arange(1, len(scores) + 1)
     values = np.array(scores)
-    return Candidates(10 * ranks, values / 2, values / 4, ranks, ranks[::-1], values)
+    return Candidates.by_keyword(LaneHits(10 * ranks, values)).with_scores(values)
 
 
 def test_scores_have_six_decimal_places_from_0_to_1() -> None:
@@ -27,3 +27,6 @@ def test_a_boost_is_scaled_by_the_largest_that_there_can_be() -> None:
     factors = {name: values.tolist() for name, values in twice.boosts.items()}
     assert factors == {"age": [0.5, 1.0], "anchors": [1.5, 1.0]}
     assert found.boosts == {}
+
+
+# ]

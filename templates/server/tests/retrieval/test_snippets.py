@@ -5,9 +5,18 @@ from collections.abc import Sequence
 
 import pytest
 
-from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
+from foundry.runtime.retrieval.journal import Journal
+from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, respond
 from foundry.runtime.retrieval.snippets import add_snippets
 from foundry.runtime.retrieval.tokens import Tokenizer
+
+NOWHERE: dict[str, None] = {
+    # [vectors
+    "semantic": None,
+    # ]
+    "keyword": None,
+}
+"""Of lanes, of which some servers have fewer."""
 
 ENGLISH = Tokenizer("english")
 LOREM = "Nothing of this is what anybody asked for, and it goes on for a while. "
@@ -32,12 +41,13 @@ def show(
     hit = Hit(
         *("c1", "d1", title, text, list(section), {}, "docs", path, None, [], None, []),
         score=1.0,
-        scores=LaneScores(1.0, 1.0),
-        ranks=LaneRanks(1, 1),
+        scores=LaneScores(**NOWHERE),
+        ranks=LaneRanks(**NOWHERE),
+        # [vectors or boosts
         boosts={},
+        # ]
     )
-    response = SearchResponse(query, "hybrid", "default", False, "strong", (), 1.0, {}, (hit,))
-    add_snippets(response, tokenizer)
+    add_snippets(respond(Journal(query), iter([hit]), "strong"), tokenizer)
     return hit
 
 

@@ -37,6 +37,7 @@ def test_token(monkeypatch: pytest.MonkeyPatch) -> None:
         assert caught.value.headers == {"WWW-Authenticate": "Bearer"}
 
 
+# [page
 def test_what_is_open_needs_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKENS", TOKEN)
     check = token_check(lambda scope: scope["path"] == "/")
@@ -46,6 +47,7 @@ def test_what_is_open_needs_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
         check({**sent(), "path": "/search"})
 
 
+# ]
 def test_without_tokens_all_may_enter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKENS", " , ")
     assert token_check() is None

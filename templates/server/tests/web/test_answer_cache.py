@@ -12,12 +12,13 @@ import pytest
 
 from foundry.runtime.errors import InvalidRequestError
 from foundry.runtime.retrieval.candidates import observers
-from foundry.runtime.retrieval.results import Highlights, SearchResponse
+from foundry.runtime.retrieval.journal import Journal
+from foundry.runtime.retrieval.results import Highlights, SearchResponse, respond
 from foundry.runtime.retrieval.tokens import Tokenizer
 from foundry.runtime.web.answer_cache import ENTRY_BYTES, AnswerCache, is_lasting
 
 answer_cache = sys.modules[AnswerCache.__module__]
-FOUND = SearchResponse("", "keyword", "requested", False, "none", (), -1.0, {}, ())
+FOUND = replace(respond(Journal(""), iter(()), "none"), took_ms=-1.0)
 
 
 class Search:
@@ -52,12 +53,12 @@ def cache(serve: Callable[[Index], None]) -> AnswerCache:
 def test_what_was_asked_before_is_not_searched_again(cache: AnswerCache) -> None:
     search = Search()
     remembered = cache.remember(search)
-    first = remembered("seal", 3, mode="keyword", filters={"tags": ["b", "a"]})
-    again = remembered("seal", 3, mode="keyword", filters={"tags": ("b", "a")})
+    first = remembered("seal", 3, facets=True, filters={"tags": ["b", "a"]})
+    again = remembered("seal", 3, facets=True, filters={"tags": ("b", "a")})
     assert (first.query, first.took_ms) == ("1 of 'seal'", -1.0)
     assert again == replace(first, took_ms=again.took_ms)
     assert 0 <= again.took_ms < 1_000_000
-    assert search.asked == [("seal", 3, {"mode": "keyword", "filters": {"tags": ["b", "a"]}})]
+    assert search.asked == [("seal", 3, {"facets": True, "filters": {"tags": ["b", "a"]}})]
     assert (again is first, again.stages is first.stages) == (False, False)
 
 
@@ -83,7 +84,7 @@ def test_all_that_a_request_says_tells_it_from_others(cache: AnswerCache) -> Non
     for _ in range(2):
         found = [remembered(query, top_k, **options) for query, top_k, options in requests]
         assert [each.query.partition(" ")[0] for each in found] == [*map(str, numbers)]
-    assert remembered("seal", mode="hybrid", filters=None).query == "1 of 'seal'"
+    assert remembered("seal", filters=None).query == "1 of 'seal'"
 
 
 def test_each_index_has_its_own_answers(cache: AnswerCache, serve: Callable[[Index], None]) -> None:
@@ -117,9 +118,13 @@ def test_an_answer_is_of_its_day(cache: AnswerCache, monkeypatch: pytest.MonkeyP
     ("changes", "lasts"),
     [
         ({}, True),
+        # [vectors
         ({"reason": "no_vectors", "degraded": True}, True),
+        # ]
         ({"stages": {"rerank": {"reranked": 10}, "budgets": {}}}, True),
+        # [service
         ({"reason": "embedder_unavailable"}, False),
+        # ]
         ({"stages": {"one": {}, "rerank": {"failed": "The service does not answer."}}}, False),
         ({"stages": {"budget": {"stopped": ["terms"]}}}, False),
     ],

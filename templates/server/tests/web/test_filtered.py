@@ -80,10 +80,12 @@ def test_a_query_string_filters_as_a_body_does() -> None:
     # [sorting
     assert asked.pop("sort") == "score"
     # ]
+    # [vectors
+    assert asked.pop("mode") == "hybrid"
+    # ]
     assert asked == {
         "query": "seal",
         "top_k": 10,
-        "mode": "hybrid",
         "filters": {
             "source": ["docs"],
             "tags": ["a", "b"],

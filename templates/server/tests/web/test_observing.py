@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from prometheus_client import generate_latest
 
-from foundry.runtime.retrieval.results import SearchResponse
+from foundry.runtime.retrieval.journal import Journal
+from foundry.runtime.retrieval.results import SearchResponse, respond
 from foundry.runtime.web.observing import (
     REGISTRY,
     count_reload,
@@ -28,7 +29,11 @@ def observers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def search(query: str, top_k: int = 10) -> SearchResponse:
     assert top_k == 3
-    return SearchResponse(query, "keyword", "no_vectors", True, "none", (), 1.0, {}, ())
+    journal = Journal(query, top_k)
+    # [vectors
+    journal.reason = "no_vectors"
+    # ]
+    return respond(journal, iter(()), "none")
 
 
 def counted(line: str) -> float:
@@ -38,7 +43,16 @@ def counted(line: str) -> float:
 
 
 def test_a_search_and_its_stages_are_counted_and_timed() -> None:
-    line = 'searches_total{degraded="true",mode="keyword",reason="no_vectors"}'
+    labels = [
+        # [vectors
+        'degraded="true"',
+        # ]
+        'match="none"',
+        # [vectors
+        *('mode="keyword"', 'reason="no_vectors"'),
+        # ]
+    ]
+    line = f"searches_total{{{','.join(labels)}}}"
     stages = [f'search_stage_seconds_{kind}{{stage="all"}}' for kind in ("count", "sum")]
     before = counted(line), *map(counted, stages)
     observed = observe_search(search)
@@ -89,9 +103,12 @@ def test_a_request_is_counted_timed_and_logged(
         "bytes": 7,
         "request_id": "an-id",
         "client": "10.0.0.1",
+        "match": "none",
+        # [vectors
         "mode": "keyword",
         "reason": "no_vectors",
         "degraded": True,
+        # ]
         "results": 0,
     }
     assert second["fields"]["query"] == "a-secret"

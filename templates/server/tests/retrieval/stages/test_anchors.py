@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.candidates import Candidates, LaneHits
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.stages.anchors import LOOKUP_UNITS, boost_anchors
@@ -16,15 +16,8 @@ tokenizer = Tokenizer("english")
 
 
 def candidates(*scores: float) -> Candidates:
-    count = len(scores)
-    return Candidates(
-        chunks=np.arange(count),
-        semantic=np.array(scores),
-        keyword=np.zeros(count),
-        semantic_ranks=np.arange(1, count + 1),
-        keyword_ranks=np.zeros(count, dtype=np.int64),
-        scores=np.array(scores),
-    )
+    found = LaneHits(np.arange(len(scores)), np.array(scores))
+    return Candidates.by_keyword(found).with_scores(np.array(scores))
 
 
 def keyword_lane(**postings: list[int]) -> KeywordLane:

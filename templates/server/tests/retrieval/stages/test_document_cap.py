@@ -6,6 +6,19 @@ from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.document_cap import HIT_UNITS, cap_documents
 
+# What hits say of lanes and boosts, of which some servers have fewer.
+NOWHERE: dict[str, None] = {
+    # [vectors
+    "semantic": None,
+    # ]
+    "keyword": None,
+}
+BOOSTS: tuple[dict[str, float], ...] = (
+    # [vectors or boosts
+    {},
+    # ]
+)
+
 
 def hit(number: int, text: str = "", document: str = "d") -> Hit:
     """Return a hit whose score falls by a hundredth for each number."""
@@ -23,8 +36,8 @@ def hit(number: int, text: str = "", document: str = "d") -> Hit:
         modified=None,
         also_at=[],
     )
-    lanes = LaneScores(None, None), LaneRanks(None, None)
-    return make_record(Hit, chunk.to_json(), 0.9 - number / 100, *lanes, {})
+    lanes = LaneScores(**NOWHERE), LaneRanks(**NOWHERE)
+    return make_record(Hit, chunk.to_json(), 0.9 - number / 100, *lanes, *BOOSTS)
 
 
 def test_cap() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.candidates import Candidates, LaneHits
 from foundry.runtime.retrieval.stages.heuristics import find_entities, rerank_heuristically
 from foundry.runtime.retrieval.tokens import Tokenizer
 
@@ -33,15 +33,8 @@ def record(name: str, text: str, *, tags: Sequence[str] = ()) -> ChunkRecord:
 
 
 def candidates(scores: Sequence[float]) -> Candidates:
-    count = len(scores)
-    return Candidates(
-        chunks=np.arange(count),
-        semantic=None,
-        keyword=None,
-        semantic_ranks=np.zeros(count, dtype=np.int64),
-        keyword_ranks=np.zeros(count, dtype=np.int64),
-        scores=np.array(scores, dtype=np.float64),
-    )
+    values = np.array(scores, dtype=np.float64)
+    return Candidates.by_keyword(LaneHits(np.arange(len(scores)), values)).with_scores(values)
 
 
 def index_of(records: Sequence[ChunkRecord], *, chunks: int = 16, holding: int = 1) -> Any:

@@ -33,11 +33,26 @@ class FakeIndex:
         return SimpleNamespace(id=f"c{99 - number}")
 
 
-def candidates(scores: dict[int, float], *, semantic: bool = True) -> Candidates:
-    chunks = np.array(sorted(scores))
-    values = np.array([scores[int(chunk)] for chunk in chunks])
+def candidates(
+    scores: dict[int, float],
+    # [vectors
+    *,
+    semantic: bool = True,
+    # ]
+) -> Candidates:
+    chunks = np.array(sorted(scores), dtype=np.int64)
+    values = np.array([scores[int(chunk)] for chunk in chunks], dtype=np.float64)
     ranks = np.arange(1, len(chunks) + 1)
-    return Candidates(chunks, values if semantic else None, values, ranks, ranks, values)
+    return Candidates(
+        chunks=chunks,
+        # [vectors
+        semantic=values if semantic else None,
+        semantic_ranks=ranks,
+        # ]
+        keyword=values,
+        keyword_ranks=ranks,
+        scores=values,
+    )
 
 
 def link(
@@ -58,9 +73,16 @@ def test_a_linked_document_comes_below_what_was_found() -> None:
     assert list(linked.boosts["links"]) == [1, 1, 0.5, 0.5]
     assert journal.stages == {"links": {"documents": 2}}
     # No lane has scored what was linked.
-    for lane in (linked.semantic, linked.keyword):
-        assert lane is not None and lane[:2].tolist() == [0.8, 0.5] and np.isnan(lane[2:]).all()
-    assert list(linked.semantic_ranks) == list(linked.keyword_ranks) == [1, 2, 0, 0]
+    lanes = [
+        # [vectors
+        (linked.semantic, linked.semantic_ranks),
+        # ]
+        (linked.keyword, linked.keyword_ranks),
+    ]
+    for values, ranks in lanes:
+        assert values is not None and values[:2].tolist() == [0.8, 0.5]
+        assert np.isnan(values[2:]).all()
+        assert list(ranks) == [1, 2, 0, 0]
 
 
 def test_how_much_of_the_query_was_found_is_still_known() -> None:
@@ -156,17 +178,18 @@ def test_links_are_read_from_an_index(tmp_path: Path) -> None:
 
 
 def test_nothing_found_links_nowhere() -> None:
-    none = np.empty(0, dtype=np.int64)
-    empty = Candidates(none, None, np.empty(0), none, none, np.empty(0))
+    empty = candidates({})
     assert link(FakeIndex([], [], [], [], [], []), empty)[1] is empty
 
 
+# [vectors
 def test_keyword_results_have_links_too() -> None:
     index = FakeIndex([3], [], [], [], [], [])
     _, linked, _ = link(index, candidates({0: 1.0}, semantic=False))
     assert linked.semantic is None and linked.chunks.tolist() == [0, 6]
 
 
+# ]
 def test_best_places_are_in_the_order_of_the_index_where_scores_are_equal() -> None:
     found = candidates({0: 0.5, 2: 0.9, 4: 0.5, 6: 0.5, 8: 0.1})
     assert found.best_places().tolist() == [1, 0, 2, 3, 4]
@@ -180,4 +203,4 @@ def test_best_places_are_what_sorting_gives() -> None:
         expected = sorted(range(size), key=lambda place: (-scores[place], place))
         found = candidates(dict(enumerate(scores)))
         for count in (1, 5, 45):
-            assert found.best_places(count).tolist() == expected[:count]
+            assert found.best_places()[:count].tolist() == expected[:count]

@@ -11,16 +11,19 @@ from foundry.runtime.retrieval.stages.minimum_score import require_lane_score, r
 
 def candidates(
     scores: Sequence[float],
-    *,
-    semantic: Sequence[float] | None = None,
     keyword: Sequence[float] | None = None,
+    # [vectors
+    semantic: Sequence[float] | None = None,
+    # ]
 ) -> Candidates:
     count = len(scores)
     return Candidates(
         chunks=np.arange(count),
+        # [vectors
         semantic=None if semantic is None else np.array(semantic, dtype=np.float64),
-        keyword=None if keyword is None else np.array(keyword, dtype=np.float64),
         semantic_ranks=np.zeros(count, dtype=np.int64),
+        # ]
+        keyword=None if keyword is None else np.array(keyword, dtype=np.float64),
         keyword_ranks=np.zeros(count, dtype=np.int64),
         scores=np.array(scores, dtype=np.float64),
     )
@@ -28,11 +31,16 @@ def candidates(
 
 def test_minimum_of_one_lane() -> None:
     journal = Journal()
-    found = candidates([0.5, 0.4, 0.3], semantic=[0.2, 0.35, 0.3], keyword=[1.0, 0.0, 0.5])
-    kept = require_lane_score(found, journal, semantic=0.3)
+    kept = require_lane_score(candidates([0.5, 0.4, 0.3], [0.2, 0.35, 0.3]), journal, keyword=0.3)
     assert kept.chunks.tolist() == [1, 2]
     assert kept.scores.tolist() == [0.4, 0.3]
     assert journal.stages == {"minimum_score": {"dropped": 1}}
+
+
+# [vectors
+def test_minimum_of_the_semantic_lane() -> None:
+    found = candidates([0.5, 0.4, 0.3], semantic=[0.2, 0.35, 0.3], keyword=[1.0, 0.0, 0.5])
+    assert require_lane_score(found, Journal(), semantic=0.3).chunks.tolist() == [1, 2]
 
 
 def test_either_lane_may_reach_its_minimum() -> None:
@@ -49,6 +57,7 @@ def test_lane_that_was_not_asked_decides_nothing() -> None:
     assert require_lane_score(unscored, journal, semantic=0.3).chunks.tolist() == [0]
 
 
+# ]
 def test_nothing_left_says_how_near_it_was() -> None:
     journal = Journal()
     assert not len(require_score(candidates([0.21, 0.2]), journal, minimum=0.3).scores)
@@ -57,16 +66,16 @@ def test_nothing_left_says_how_near_it_was() -> None:
 
 def test_a_minimum_is_enough() -> None:
     journal = Journal()
-    found = candidates([0.5, 0.3], semantic=[0.25, 0.25])
+    found = candidates([0.5, 0.3], [0.25, 0.25])
     assert len(require_score(found, journal, minimum=0.3).scores) == 2
-    assert len(require_lane_score(found, journal, semantic=0.25).scores) == 2
+    assert len(require_lane_score(found, journal, keyword=0.25).scores) == 2
     assert journal.stages == {}
     assert require_score(found, journal, minimum=0.300001).scores.tolist() == [0.5]
 
 
 def test_both_minimums_are_counted_together() -> None:
     journal = Journal()
-    found = candidates([0.5, 0.4, 0.3], semantic=[0.1, 0.5, 0.5], keyword=[0, 0, 0])
-    kept = require_score(require_lane_score(found, journal, semantic=0.3), journal, minimum=0.35)
+    found = candidates([0.5, 0.4, 0.3], [0.1, 0.5, 0.5])
+    kept = require_score(require_lane_score(found, journal, keyword=0.3), journal, minimum=0.35)
     assert kept.chunks.tolist() == [1]
     assert journal.stages == {"minimum_score": {"dropped": 2}}

@@ -17,6 +17,19 @@ TEXT = (
     " lamp room, where it is cleaned, filled with oil and locked again before anybody goes down."
 )
 
+# What hits say of lanes and boosts, of which some servers have fewer.
+NOWHERE: dict[str, None] = {
+    # [vectors
+    "semantic": None,
+    # ]
+    "keyword": None,
+}
+BOOSTS: tuple[dict[str, float], ...] = (
+    # [vectors or boosts
+    {},
+    # ]
+)
+
 
 def hit(number: int, text: str = "", document: str = "d") -> Hit:
     """Return a hit whose score falls by a hundredth for each number."""
@@ -34,8 +47,8 @@ def hit(number: int, text: str = "", document: str = "d") -> Hit:
         modified=None,
         also_at=[],
     )
-    lanes = LaneScores(None, None), LaneRanks(None, None)
-    return make_record(Hit, chunk.to_json(), 0.9 - number / 100, *lanes, {})
+    lanes = LaneScores(**NOWHERE), LaneRanks(**NOWHERE)
+    return make_record(Hit, chunk.to_json(), 0.9 - number / 100, *lanes, *BOOSTS)
 
 
 def merge(texts: Sequence[str], depth: int = 20) -> tuple[list[Hit], Journal]:

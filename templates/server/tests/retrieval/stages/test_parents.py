@@ -11,6 +11,19 @@ from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.parents import expand_parents, find_passage
 
+# What hits say of lanes and boosts, of which some servers have fewer.
+NOWHERE: dict[str, None] = {
+    # [vectors
+    "semantic": None,
+    # ]
+    "keyword": None,
+}
+BOOSTS: tuple[dict[str, float], ...] = (
+    # [vectors or boosts
+    {},
+    # ]
+)
+
 
 def record(
     number: int, *, document: str = "d", parent: int | None, section: tuple[str, ...] = ("A",)
@@ -112,9 +125,9 @@ def test_what_has_no_parent_or_is_of_another_index_has_no_passage() -> None:
 
 
 def test_each_parent_is_given_with_its_best_chunk() -> None:
-    journal, nowhere = Journal(), (LaneScores(None, None), LaneRanks(None, None))
+    journal, nowhere = Journal(), (LaneScores(**NOWHERE), LaneRanks(**NOWHERE), *BOOSTS)
     hits = [
-        make_record(Hit, CHUNKS[number].to_json(), 0.9 - place / 10, *nowhere, {})
+        make_record(Hit, CHUNKS[number].to_json(), 0.9 - place / 10, *nowhere)
         for place, number in enumerate((4, 1, 0, 4, 5, 3, 2))
     ]
     shown = list(expand_parents(hits, index_of(CHUNKS), journal))

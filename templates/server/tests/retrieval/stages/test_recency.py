@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.candidates import Candidates, LaneHits
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, parse_time
 from foundry.runtime.retrieval.stages.recency import boost_by_decay, boost_by_tiers, today
 
@@ -12,15 +12,8 @@ DAY = 86_400
 
 
 def candidates(*scores: float) -> Candidates:
-    count = len(scores)
-    return Candidates(
-        chunks=np.arange(count),
-        semantic=np.array(scores),
-        keyword=np.zeros(count),
-        semantic_ranks=np.arange(1, count + 1),
-        keyword_ranks=np.zeros(count, dtype=np.int64),
-        scores=np.array(scores),
-    )
+    found = LaneHits(np.arange(len(scores)), np.array(scores))
+    return Candidates.by_keyword(found).with_scores(np.array(scores))
 
 
 def test_recency_by_tiers() -> None:

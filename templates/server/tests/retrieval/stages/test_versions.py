@@ -16,14 +16,21 @@ from foundry.runtime.retrieval.stages.versions import (
 )
 
 FOLDERS = ("", "v3", "old/v2")
+# What hits say of lanes, of which some servers have fewer.
+NOWHERE: dict[str, None] = {
+    # [vectors
+    "semantic": None,
+    # ]
+    "keyword": None,
+}
 
 
 def hits(*found: tuple[str, float]) -> list[Hit]:
-    none, nowhere = LaneScores(None, None), LaneRanks(None, None)
+    nowhere = (LaneScores(**NOWHERE), LaneRanks(**NOWHERE), {})
     return [
         Hit(
             *(f"c{number}", f"d-{path}", path, "text", [], {}, "docs", path, None, [], None, []),
-            *(score, none, nowhere, {}),
+            *(score, *nowhere),
         )
         for number, (path, score) in enumerate(found)
     ]

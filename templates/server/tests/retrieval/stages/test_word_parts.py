@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.candidates import Candidates, LaneHits
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.word_parts import boost_word_parts, find_parts
 from foundry.runtime.retrieval.tokens import Tokenizer
@@ -22,9 +22,8 @@ def index_of(texts: Sequence[str]) -> Any:
 
 
 def candidates(scores: Sequence[float]) -> Candidates:
-    none = np.zeros(len(scores), dtype=np.int64)
-    lane = np.array(scores, dtype=np.float64)
-    return Candidates(np.arange(len(scores)), lane, lane, none, none, lane)
+    values = np.array(scores, dtype=np.float64)
+    return Candidates.by_keyword(LaneHits(np.arange(len(scores)), values)).with_scores(values)
 
 
 @pytest.mark.parametrize(
