@@ -103,7 +103,7 @@ def _without_idle_imports(text: str) -> str:
             if len(names) < len(node.names):
                 begin, end = node.lineno - 1, node.end_lineno or node.lineno
                 before, after = lines[:begin], lines[end:]
-                if not names:
+                if after and not names:
                     _join(before, after[0])
                 lines = [*before, *_write_import(node, names), *after]
     return "".join(lines)
