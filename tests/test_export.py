@@ -333,12 +333,14 @@ def test_export_without_vectors_answers(make_project: MakeProject) -> None:
     project = make_project(NOTE, config=config)
     project.succeed("build", "--quiet")
     answer = project.ask("seal")
-    assert (answer["mode"], answer["reason"], answer["degraded"]) == (
-        "keyword",
-        "no_vectors",
-        False,
-    )
-    assert project.ask("seal", "--mode", "semantic")["degraded"] is True
+    (hit,) = answer["results"]
+    assert hit["scores"].keys() == hit["ranks"].keys() == {"keyword"}
+    assert not {"mode", "reason", "degraded", "boosts"} & (answer.keys() | hit.keys())
+    for mode in ("keyword", "semantic"):
+        refused = project.run("query", "seal", "--mode", mode)
+        assert (refused.exit_code, refused.stdout) == (1, "")
+        assert "searches by keywords alone" in refused.stderr
+        assert "leave --mode out, or set embedding.provider and build again" in refused.stderr
     exported = project.export()
     assert not list((exported / "notes" / "data").glob("vectors*"))
     assert not (exported / "notes" / "data" / "encoder").exists()

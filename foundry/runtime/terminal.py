@@ -63,10 +63,11 @@ def format_response(response: SearchResponse, *, explain: bool = False) -> str:
 
 def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
     if explain:
+        said = [f"match {response.match}"]
         # [vectors
-        yield f"mode {response.mode}, reason {response.reason}"
+        said = [f"mode {response.mode}", f"reason {response.reason}", *said]
         # ]
-        yield f"match {response.match}"
+        yield ", ".join(said)
     # [vectors
     elif response.degraded:
         yield f"Searched by keywords only ({response.reason})."

@@ -209,12 +209,12 @@ def test_without_questions_known_items_say_so_everywhere(built: Project) -> None
     assert "known-item queries" in (built.root / ".foundry" / "eval.html").read_text()
 
 
-def test_keywords_alone_have_two_systems_and_nothing_to_tune(make_project: MakeProject) -> None:
+def test_keywords_alone_are_one_system_with_nothing_to_tune(make_project: MakeProject) -> None:
     project = make_project(FILES, config=CONFIG + '[embedding]\nprovider = "none"\n')
     project.succeed("build", "--quiet")
     write_questions(project, QUESTIONS)
     report = evaluate(project)
-    assert set(report["metrics"]) == {"hybrid", "keyword"}
+    assert set(report["metrics"]) == {"hybrid"}
     assert report["weights"] == []
     refused = project.run("eval", "--tune")
     assert refused.exit_code == 1

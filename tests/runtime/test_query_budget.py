@@ -66,9 +66,9 @@ class Reading:
         operators = sys.modules[f"{server.__name__}.retrieval.stages.operators"]
         search, having, read = lane.search, lane.having, operators._read_phrase
 
-        def answer(index: Any, journal: Any, *found: Any) -> Any:
+        def answer(journal: Any, *found: Any) -> Any:
             self.journals.append(journal)
-            return respond(index, journal, *found)
+            return respond(journal, *found)
 
         def count_search(own: Any, terms: Sequence[str], *arguments: Any) -> Any:
             self.postings += sum(map(own.frequency, {*terms}))

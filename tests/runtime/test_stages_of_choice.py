@@ -79,7 +79,7 @@ def test_capped_response_is_full_while_others_are_left() -> None:
     journal = Journal("q", 5)
     index = index_of(records)
     hits = cap_documents(rank_hits(index, found), journal, most=2)
-    response = respond(index, journal, hits, "weak")
+    response = respond(journal, hits, "weak")
     assert [hit.id for hit in response.hits] == ["c00", "c01", "c60", "c61", "c62"]
     assert response.stages == {"document_cap": {"left_out": 58}}
 

@@ -43,7 +43,7 @@ def test_searches_and_their_stages_are_counted() -> None:
         return SearchResponse(query, "keyword", "identifier", True, "strong", (), 0.1, {}, ())
 
     observed = observe_search(search)
-    key = ("searches_total", ("true", "keyword", "identifier"))
+    key = ("searches_total", ("true", "strong", "keyword", "identifier"))
     before = samples(generate_latest(REGISTRY).decode()).get(key, 0)
     observed("q")
     after = samples(generate_latest(REGISTRY).decode())
