@@ -1,0 +1,179 @@
+"""Exports have no code that nothing in them uses: what was not chosen is not there."""
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from sharing import unformatted
+
+from foundry.config.project import load_config
+from foundry.features.providers import PROVIDERS
+from foundry.rendering import plan
+
+LEAN = """
+[embedding]
+provider = "none"
+[server]
+mcp = false
+chat = false
+page = false
+"""
+LEANEST = f"""{LEAN}documents = false
+filters = false
+callers = false
+snippets = false
+command_line = false
+hooks = false
+monitoring = false
+reloading = false
+[search]
+identifier_fallback = false
+unknown_identifiers = false
+"""
+OF_LIBRARIES = {
+    "JsonResponse.render",
+    "EventStream.stream_response",
+    "BoundedHttpProtocol.send_400_response",
+    "JsonHandler.emit",
+}
+"""Methods that libraries call."""
+
+FOR_BUILDERS_AND_TESTS = {
+    "PieceCutter.__init__(entries)",
+    "RateLimit.__init__(clock)",
+    "format_json(indent)",
+    "remember(entries)",
+    "settings(file)",
+    "weights(file)",
+}
+"""Parameters that the builder or tests pass."""
+
+FOR_OWNERS = {"ChunkRecord.headings", "Journal.spend", "Candidates.boosted(largest)"}
+"""What a stage of the owner's own needs, as does every stage that has been left out here."""
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def modules_of(folder: Path, options: str) -> dict[str, ast.Module]:
+    """The modules of a server's package, by path."""
+    (folder / "sources").mkdir()
+    (folder / "foundry.toml").write_text(
+        f'[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n{options}'
+    )
+    config = load_config(folder)
+    with unformatted():
+        files = plan.plan_server(config, PROVIDERS[config.embedding.provider], None)
+    named = (name for name in files if name.startswith("notes/") and name.endswith(".py"))
+    return {name: ast.parse(files[name]) for name in named}
+
+
+def unused_in(modules: Mapping[str, ast.Module]) -> set[str]:
+    """The functions that no code of these modules names, and the parameters that none passes."""
+    nodes = [node for tree in modules.values() for node in ast.walk(tree)]
+    # Templates and decorators name some by a text.
+    named = Counter(
+        getattr(node, name)
+        for node in nodes
+        for kind, name in ((ast.Name, "id"), (ast.Attribute, "attr"), (ast.Constant, "value"))
+        if isinstance(node, kind) and isinstance(getattr(node, name), str)
+    )
+    calls: dict[str, list[ast.Call]] = defaultdict(list)
+    subclasses: dict[str, list[str]] = defaultdict(list)
+    for node in nodes:
+        if isinstance(node, ast.ClassDef):
+            for base in node.bases:
+                subclasses[name_of(base)].append(node.name)
+        if isinstance(node, ast.Call):
+            calls[name_of(node.func)].append(node)
+            if name_of(node.func) == "partial" and node.args:
+                bound = ast.Call(node.args[0], node.args[1:], node.keywords)
+                calls[name_of(node.args[0])].append(bound)
+    unused = set()
+    for owner, function in functions_in(modules):
+        place = f"{owner}.{function.name}" if owner else function.name
+        is_special = function.name.startswith("__")
+        if not (named[function.name] or function.decorator_list or is_special):
+            unused.add(place)
+        made = [owner, *subclasses[owner]] if function.name == "__init__" else [function.name]
+        asked = [call for name in made for call in calls[name]]
+        if asked:
+            unused |= {f"{place}({name})" for name in never_passed(function, owner, asked)}
+    return unused
+
+
+def functions_in(modules: Mapping[str, ast.Module]) -> Iterator[tuple[str, Definition]]:
+    """Each function and method of the modules, with the class that it is in, or nothing."""
+    for tree in modules.values():
+        for node in (tree, *(each for each in tree.body if isinstance(each, ast.ClassDef))):
+            owner = node.name if isinstance(node, ast.ClassDef) else ""
+            for inner in node.body:
+                if isinstance(inner, Definition):
+                    yield owner, inner
+
+
+def never_passed(function: Definition, owner: str, calls: list[ast.Call]) -> Iterator[str]:
+    """The parameters with a default that no call passes."""
+    arguments = function.args
+    own = bool(owner) and "staticmethod" not in map(name_of, function.decorator_list)
+    places = [*arguments.posonlyargs, *arguments.args][own:]
+    with_default = {one.arg: place for place, one in enumerate(places)}
+    first = len(places) - len(arguments.defaults)
+    names = [one.arg for one in places[first:]]
+    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    names += [one.arg for one, default in pairs if default is not None]
+    for name in names:
+        place = with_default.get(name, len(places))
+        if not any(
+            len(call.args) > place
+            or any(isinstance(each, ast.Starred) for each in call.args)
+            or any(keyword.arg in (None, name) for keyword in call.keywords)
+            for call in calls
+        ):
+            yield name
+
+
+def name_of(node: ast.expr) -> str:
+    """The last name of what is called or named."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [
+        ("", set()),
+        (LEAN, set()),
+        # What is composed there, and `unknown_identifiers`, has no other value.
+        (
+            LEANEST,
+            {
+                "compare_with_terms(unknown)",
+                "opened_with_index",
+                "run(more)",
+                "serve(follow)",
+            },
+        ),
+    ],
+    ids=["default", "lean", "leanest"],
+)
+def test_nothing_is_there_that_nothing_uses(tmp_path: Path, options: str, left: set[str]) -> None:
+    known = OF_LIBRARIES | FOR_BUILDERS_AND_TESTS | FOR_OWNERS
+    assert unused_in(modules_of(tmp_path, options)) - known == left
+
+
+def test_what_is_unused_is_noticed() -> None:
+    text = """
+def used(one, two=2, *, three=3): ...
+def unused(): ...
+class Lane:
+    def __init__(self, count=1): ...
+    def asked(self, first, last=0): ...
+    def alone(self): ...
+used(1, three=4)
+Lane().asked(1)
+"""
+    expected = {"unused", "used(two)", "Lane.__init__(count)", "Lane.asked(last)", "Lane.alone"}
+    assert unused_in({"a.py": ast.parse(text)}) == expected
