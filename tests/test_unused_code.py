@@ -11,6 +11,7 @@ from sharing import unformatted
 from foundry.config.project import load_config
 from foundry.features.providers import PROVIDERS
 from foundry.rendering import plan
+from foundry.rendering.design import Design
 
 LEAN = """
 [embedding]
@@ -64,7 +65,7 @@ def modules_of(folder: Path, options: str) -> dict[str, ast.Module]:
     )
     config = load_config(folder)
     with unformatted():
-        files = plan.plan_server(config, PROVIDERS[config.embedding.provider], None)
+        files = plan.plan_server(Design.of(config, PROVIDERS[config.embedding.provider]), None)
     named = (name for name in files if name.startswith("notes/") and name.endswith(".py"))
     return {name: ast.parse(files[name]) for name in named}
 
