@@ -3,6 +3,7 @@
 from fastapi import FastAPI
 
 from . import __version__, search_hybrid
+from .chat.answer import ChatEvent
 from .chat.extracts import Chat
 from .chat.routes import chat_routes
 from .custom import HOOKS
@@ -42,7 +43,7 @@ def create_app() -> FastAPI:
     search = in_event_loop(observe_search(search_hybrid))
     app.include_router(search_routes(search))
     chat = Chat(search)
-    app.include_router(chat_routes(chat.answer))
+    app.include_router(chat_routes(chat.answer, ChatEvent))
     app.include_router(document_routes)
     app.include_router(health_routes())
     app.include_router(metrics_routes)

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from .errors import ConfigurationError, InvalidRequestError, ServerError
@@ -99,13 +100,14 @@ def format_json(value: object, *, indent: int | None = None) -> str:
 
 
 def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
-    index = current_index()
+    index, ask = current_index(), search
+    ask = partial(search, mode="keyword")
     findings = index.verify()
     # A damaged index is asked nothing.
     for item in () if findings else index.manifest.known_items:
         # As many hits as there can be: stages may rank a known item behind newer or nearer ones.
         chunk = index.find_chunk(item.chunk_id)
-        if not chunk or not search(item.query, MAX_TOP_K, mode="keyword").covers(chunk):
+        if not chunk or not ask(item.query, MAX_TOP_K).covers(chunk):
             findings.append(f"the query {item.query!r} does not find {item.chunk_id}")
     counts = {"documents": index.document_count, "chunks": index.chunk_count}
     report = {"index_version": index.version, **counts, "findings": findings}

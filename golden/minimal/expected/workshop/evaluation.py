@@ -7,7 +7,8 @@ import argparse
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def read_questions(file: Path) -> list[tuple[str, Grades]]:
 
 
 def judge(index: Index, response: SearchResponse, relevant: Grades) -> dict[str, float]:
-    """Return the metrics of a response, and whether it was degraded, counting near-duplicates."""
+    """Return the metrics of a response, counting near-duplicates, and whether it was degraded."""
     grades = {
         chunk.document_id if (chunk := index.find_chunk(name)) else name: grade
         for name, grade in relevant.items()
@@ -82,7 +83,9 @@ def judge(index: Index, response: SearchResponse, relevant: Grades) -> dict[str,
             names = [record.document_id, record.path]
             names += [name for place in record.also_at for name in (place.document_id, place.path)]
             found[next((name for name in names if name in grades), record.document_id)] = None
-    return {**measure(list(found), grades), "degraded": float(response.degraded)}
+    metrics = measure(list(found), grades)
+    metrics["degraded"] = float(response.degraded)
+    return metrics
 
 
 def compare(report: Mapping[str, Any], tolerance: float) -> tuple[str, list[str]]:
@@ -123,12 +126,11 @@ def add_eval(commands: Any) -> None:
 
 def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
     index, questions = current_index(), read_questions(chosen.questions)
+    searches: dict[str, Callable[..., SearchResponse]] = {"keyword": search}
+    searches = {mode: partial(search, mode=mode) for mode in chosen.mode or MODES}
     metrics = {}
-    for mode in chosen.mode or (MODES if index.manifest.dense else ("hybrid", "keyword")):
-        values = [
-            judge(index, search(query, MAX_TOP_K, mode=mode), relevant)
-            for query, relevant in questions
-        ]
+    for mode, ask in searches.items():
+        values = [judge(index, ask(query, MAX_TOP_K), relevant) for query, relevant in questions]
         metrics[mode] = {
             name: round(math.fsum(each[name] for each in values) / len(values), 6)
             for name in values[0]

@@ -62,4 +62,4 @@ def search_hybrid(
             candidates = prefer_named(candidates, index, terms)
 
     hits = merge_equal_texts(rank_hits(index, candidates), count=top_k)
-    return respond(index, journal, hits, judge(index, candidates))
+    return respond(journal, hits, judge(index, candidates))

@@ -37,7 +37,9 @@ def add_search(commands: Any) -> None:
 def _search(chosen: argparse.Namespace, search: Search) -> Answer:
     names = ("source", "tags", "modified_after", "modified_before")
     wanted = {name: getattr(chosen, name) for name in names} | read_pairs(chosen.filter or ())
-    response = search(chosen.query.strip(), chosen.top_k, mode=chosen.mode, filters=wanted)
+    options: dict[str, Any] = {"filters": wanted}
+    options["mode"] = chosen.mode
+    response = search(chosen.query.strip(), chosen.top_k, **options)
     add_snippets(response, current_index().tokenizer)
     return response.to_json(), format_response(response, explain=chosen.explain), 0
 
@@ -57,7 +59,9 @@ def format_response(response: SearchResponse, *, explain: bool = False) -> str:
 
 def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
     if explain:
-        yield f"mode {response.mode}, reason {response.reason}, match {response.match}"
+        said = [f"match {response.match}"]
+        said = [f"mode {response.mode}", f"reason {response.reason}", *said]
+        yield ", ".join(said)
     elif response.degraded:
         yield f"Searched by keywords only ({response.reason})."
     if response.match in HEDGES and response.hits:
@@ -83,8 +87,8 @@ def _describe_hit(rank: int, hit: Hit, explain: bool) -> Iterator[str]:
             + (f" (rank {ranks[lane]})" if ranks.get(lane) else "")
             for lane, score in hit.scores.to_json().items()
         ]
-        boosts = [f"{stage} x{factor:.3f}" for stage, factor in hit.boosts.items()]
-        yield INDENT + ", ".join([*parts, *boosts])
+        parts += [f"{stage} x{factor:.3f}" for stage, factor in hit.boosts.items()]
+        yield INDENT + ", ".join(parts)
     for line in map(printable, (hit.snippet or "").splitlines()):
         yield from textwrap.wrap(line, 100, initial_indent=INDENT, subsequent_indent=INDENT)
     for place in hit.also_at:

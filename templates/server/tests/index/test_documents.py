@@ -8,7 +8,6 @@ from pydantic import TypeAdapter
 from foundry.runtime.index.documents import DocumentAnswer, DocumentRecord, join_chunks
 from foundry.runtime.index.records import ChunkRecord
 
-# [page or parents or mcp
 CHUNK = ChunkRecord(
     id="",
     document_id="",
@@ -25,6 +24,7 @@ CHUNK = ChunkRecord(
 )
 
 
+# [page or parents or mcp
 def joined(*chunks: tuple[int, str, int]) -> str:
     """Return the text of chunks, each given by its offset, its text and its first line."""
     return "".join(

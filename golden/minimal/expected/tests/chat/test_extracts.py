@@ -10,8 +10,22 @@ from workshop.chat.answer import PASSAGES_CHARACTERS, number_passages
 from workshop.chat.conversation import Conversation, Turn, heading_of
 from workshop.chat.extracts import Chat, extract, extract_answer
 from workshop.chat.text import shorten
-from workshop.retrieval.results import Hit, LaneRanks, LaneScores, Match, SearchResponse
+from workshop.retrieval.journal import Journal
+from workshop.retrieval.results import (
+    Hit,
+    LaneRanks,
+    LaneScores,
+    Match,
+    SearchResponse,
+    respond,
+)
 from workshop.retrieval.tokens import Tokenizer
+
+NOWHERE: dict[str, None] = {
+    "semantic": None,
+    "keyword": None,
+}
+"""Of lanes, of which some servers have fewer."""
 
 INDEX: Any = SimpleNamespace(
     tokenizer=Tokenizer("english"),
@@ -36,8 +50,8 @@ def hit(text: str, title: str = "Valves", score: float = 0.5) -> Hit:
         modified=None,
         also_at=[],
         score=score,
-        scores=LaneScores(None, None),
-        ranks=LaneRanks(None, None),
+        scores=LaneScores(**NOWHERE),
+        ranks=LaneRanks(**NOWHERE),
         boosts={},
     )
 
@@ -196,8 +210,8 @@ def events(
 
     async def search(query: str, top_k: int, *, filters: Any) -> SearchResponse:
         assert (top_k, filters) == (3, {"tags": "odd"})
-        hits = (hit(text),)
-        return SearchResponse(query, "hybrid", "default", False, match, unknown, 1.0, stages, hits)
+        journal = Journal(query, top_k, unknown_identifiers=unknown, stages=stages)
+        return respond(journal, iter([hit(text)]), match)
 
     async def collect() -> list[tuple[str, dict[str, Any]]]:
         answer = Chat(search).answer(Conversation(turns, 3, {"tags": "odd"}))
@@ -309,6 +323,7 @@ def test_an_answer_begins_with_the_notices_of_stages() -> None:
 def test_thanks_are_answered_without_a_search() -> None:
     (_, sources), (_, delta), (_, done) = events((*FOLLOWED_UP[:-1], Turn("user", "thanks")))
     assert (sources["query"], sources["query_from"], sources["sources"]) == (None, "none", [])
-    assert (sources["degraded"], sources["mode"], sources["match"]) == (False, None, None)
+    assert sources["match"] is None
+    assert (sources["degraded"], sources["mode"]) == (False, None)
     assert delta["text"].startswith("You are welcome.")
     assert (done["mode"], done["reason"], done["cited"]) == ("extractive", "acknowledgement", [])

@@ -6,14 +6,9 @@ from dataclasses import replace
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from workshop.index.reader import make_record
 from workshop.index.records import ChunkRecord, Place
-from workshop.retrieval.results import (
-    Hit,
-    LaneRanks,
-    LaneScores,
-    SearchResponse,
-)
+from workshop.retrieval.journal import Journal
+from workshop.retrieval.results import Hit, SearchResponse, respond
 
 PLACE = Place("d2", "docs", "copy.md", None, "Copy")
 CHUNK = ChunkRecord(
@@ -30,22 +25,23 @@ CHUNK = ChunkRecord(
     modified=None,
     also_at=[PLACE],
 )
-HIT = make_record(
-    Hit, CHUNK.to_json(), 0.5, LaneScores(0.6, None), LaneRanks(1, None), {"recency": 1.2}
-)
-RESPONSE = SearchResponse(
-    "seal", "hybrid", "default", False, "strong", ("D40",), 1.5, {"links": {}}, (HIT,)
-)
+LANES = {
+    "semantic": None,
+    "keyword": 1,
+}
+SCORED = {
+    "score": 0.5,
+    "scores": LANES,
+    "ranks": LANES,
+    "boosts": {"recency": 1.2},
+}
+HIT: Hit = TypeAdapter(Hit).validate_python({**CHUNK.to_json(), **SCORED})
+JOURNAL = Journal("seal", unknown_identifiers=("D40",), stages={"links": {}})
+RESPONSE = respond(JOURNAL, iter([HIT]), "strong")
 
 
 def test_a_hit_is_its_chunk_with_scores() -> None:
-    assert HIT.to_json() == {
-        **CHUNK.to_json(),
-        "score": 0.5,
-        "scores": {"semantic": 0.6, "keyword": None},
-        "ranks": {"semantic": 1, "keyword": None},
-        "boosts": {"recency": 1.2},
-    }
+    assert HIT.to_json() == {**CHUNK.to_json(), **SCORED}
     assert CHUNK.to_json()["also_at"] == [
         {"document_id": "d2", "source": "docs", "path": "copy.md", "url": None, "title": "Copy"}
     ]

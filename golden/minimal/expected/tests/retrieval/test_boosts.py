@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from workshop.retrieval.candidates import Candidates
+from workshop.retrieval.candidates import Candidates, LaneHits
 
 
 def candidates(*scores: float) -> Candidates:
-    count = len(scores)
-    ranks = np.arange(1, count + 1)
+    ranks = np.arange(1, len(scores) + 1)
     values = np.array(scores)
-    return Candidates(10 * ranks, values / 2, values / 4, ranks, ranks[::-1], values)
+    return Candidates.by_keyword(LaneHits(10 * ranks, values)).with_scores(values)
 
 
 def test_scores_have_six_decimal_places_from_0_to_1() -> None:

@@ -8,12 +8,21 @@ from typing import Any
 from workshop.index.reader import make_record
 from workshop.index.records import ChunkRecord
 from workshop.retrieval.hooks import Hooks, SearchRequest, with_hooks
-from workshop.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
+from workshop.retrieval.journal import Journal
+from workshop.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse, respond
+
+# What hits say of lanes and boosts, of which some servers have fewer.
+NOWHERE: dict[str, None] = {
+    "semantic": None,
+    "keyword": None,
+}
+BOOSTS: tuple[dict[str, float], ...] = ({},)
 
 
 def hit(name: str, score: Any) -> Hit:
     chunk = ChunkRecord(name, "d", "Title", "Text", [], {}, "s", "p.md", None, [], None, [])
-    return make_record(Hit, chunk.to_json(), score, LaneScores(0.5, None), LaneRanks(1, None), {})
+    lanes = LaneScores(**NOWHERE), LaneRanks(**NOWHERE)
+    return make_record(Hit, chunk.to_json(), score, *lanes, *BOOSTS)
 
 
 def search_giving(*scores: Any) -> Callable[..., SearchResponse]:
@@ -21,12 +30,10 @@ def search_giving(*scores: Any) -> Callable[..., SearchResponse]:
     hits = tuple(hit(chr(ord("a") + n), score) for n, score in enumerate(scores))
 
     def search(query: str, top_k: int = 10, **_: Any) -> SearchResponse:
-        return SearchResponse(query, "hybrid", "default", False, "strong", (), 0.0, {}, ())
+        return respond(Journal(query, top_k), iter(()), "strong")
 
     def after(_: SearchRequest, response: SearchResponse) -> SearchResponse:
-        return SearchResponse(
-            response.query, "hybrid", "default", False, "strong", (), 0.0, {}, hits
-        )
+        return replace(response, hits=hits)
 
     return with_hooks(search, Hooks(after_search=after))
 
@@ -53,9 +60,11 @@ def test_a_request_may_be_answered_as_another_one() -> None:
 
     def search(query: str, top_k: int = 10, **options: Any) -> SearchResponse:
         asked.append((query, top_k, options))
-        return SearchResponse(query, "hybrid", "default", False, "strong", (), 0.0, {}, ())
+        return respond(Journal(query, top_k), iter(()), "strong")
 
     assert with_hooks(search, Hooks()) is search
     hooks = Hooks(before_search=lambda request: replace(request, query=request.query.lower()))
     assert with_hooks(search, hooks)("SEAL", 3, filters={"tags": "a"}).query == "seal"
-    assert asked == [("seal", 3, {"mode": "hybrid", "filters": {"tags": ("a",)}})]
+    options: dict[str, Any] = {"filters": {"tags": ("a",)}}
+    options["mode"] = "hybrid"
+    assert asked == [("seal", 3, options)]

@@ -20,6 +20,10 @@ from workshop.retrieval.journal import (
 )
 from workshop.retrieval.tokens import MAX_QUERY_CHARACTERS
 
+LANES: list[Any] = [
+    "hybrid",
+]
+
 
 def index_with(**frequencies: int) -> Any:
     lane = SimpleNamespace(frequency=lambda term: frequencies.get(term, 0))
@@ -90,22 +94,21 @@ def test_of_terms_equally_frequent_the_same_are_left_out_in_every_process() -> N
 
 
 @pytest.mark.parametrize(
-    ("query", "top_k", "mode", "field"),
+    ("field", "query", "top_k", "lanes"),
     [
-        ("x" * 2000, 100, "hybrid", None),
-        ("x", 1, "semantic", None),
-        ("x", 1, "keyword", None),
-        (" \n", 1, "hybrid", "query"),
-        ("x" * 2001, 1, "hybrid", "query"),
-        ("x", 0, "hybrid", "top_k"),
-        ("x", 101, "hybrid", "top_k"),
-        ("x", 1, "psychic", "mode"),
+        *((None, "x" * length, top_k, LANES) for length, top_k in ((1, 1), (2000, 100))),
+        ("query", " \n", 1, LANES),
+        ("query", "x" * 2001, 1, LANES),
+        ("top_k", "x", 0, LANES),
+        ("top_k", "x", 101, LANES),
+        *((None, "x", 1, [mode]) for mode in ("semantic", "keyword")),
+        ("mode", "x", 1, ["psychic"]),
     ],
 )
-def test_bounds_of_a_request(query: str, top_k: int, mode: Any, field: str | None) -> None:
+def test_bounds_of_a_request(field: str | None, query: str, top_k: int, lanes: list[Any]) -> None:
     if field is None:
-        Journal.begin(query, top_k, mode)
+        Journal.begin(query, top_k, *lanes)
     else:
         with pytest.raises(InvalidRequestError) as caught:
-            Journal.begin(query, top_k, mode)
+            Journal.begin(query, top_k, *lanes)
         assert caught.value.field == field

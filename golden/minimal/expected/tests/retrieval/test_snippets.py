@@ -5,9 +5,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from workshop.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
+from workshop.retrieval.journal import Journal
+from workshop.retrieval.results import Hit, LaneRanks, LaneScores, respond
 from workshop.retrieval.snippets import add_snippets
 from workshop.retrieval.tokens import Tokenizer
+
+NOWHERE: dict[str, None] = {
+    "semantic": None,
+    "keyword": None,
+}
+"""Of lanes, of which some servers have fewer."""
 
 ENGLISH = Tokenizer("english")
 LOREM = "Nothing of this is what anybody asked for, and it goes on for a while. "
@@ -32,12 +39,11 @@ def show(
     hit = Hit(
         *("c1", "d1", title, text, list(section), {}, "docs", path, None, [], None, []),
         score=1.0,
-        scores=LaneScores(1.0, 1.0),
-        ranks=LaneRanks(1, 1),
+        scores=LaneScores(**NOWHERE),
+        ranks=LaneRanks(**NOWHERE),
         boosts={},
     )
-    response = SearchResponse(query, "hybrid", "default", False, "strong", (), 1.0, {}, (hit,))
-    add_snippets(response, tokenizer)
+    add_snippets(respond(Journal(query), iter([hit]), "strong"), tokenizer)
     return hit
 
 

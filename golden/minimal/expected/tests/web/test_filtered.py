@@ -72,10 +72,10 @@ def test_a_query_string_filters_as_a_body_does() -> None:
     }
     asked = SearchParameters.model_validate({"q": "seal", **written}).search_arguments()
     assert asked.pop("snippets") is True
+    assert asked.pop("mode") == "hybrid"
     assert asked == {
         "query": "seal",
         "top_k": 10,
-        "mode": "hybrid",
         "filters": {
             "source": ["docs"],
             "tags": ["a", "b"],

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from prometheus_client import generate_latest
 
-from workshop.retrieval.results import SearchResponse
+from workshop.retrieval.journal import Journal
+from workshop.retrieval.results import SearchResponse, respond
 from workshop.web.observing import (
     REGISTRY,
     count_reload,
@@ -28,7 +29,9 @@ def observers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def search(query: str, top_k: int = 10) -> SearchResponse:
     assert top_k == 3
-    return SearchResponse(query, "keyword", "no_vectors", True, "none", (), 1.0, {}, ())
+    journal = Journal(query, top_k)
+    journal.reason = "no_vectors"
+    return respond(journal, iter(()), "none")
 
 
 def counted(line: str) -> float:
@@ -38,7 +41,12 @@ def counted(line: str) -> float:
 
 
 def test_a_search_and_its_stages_are_counted_and_timed() -> None:
-    line = 'searches_total{degraded="true",mode="keyword",reason="no_vectors"}'
+    labels = [
+        'degraded="true"',
+        'match="none"',
+        *('mode="keyword"', 'reason="no_vectors"'),
+    ]
+    line = f"searches_total{{{','.join(labels)}}}"
     stages = [f'search_stage_seconds_{kind}{{stage="all"}}' for kind in ("count", "sum")]
     before = counted(line), *map(counted, stages)
     observed = observe_search(search)
@@ -89,6 +97,7 @@ def test_a_request_is_counted_timed_and_logged(
         "bytes": 7,
         "request_id": "an-id",
         "client": "10.0.0.1",
+        "match": "none",
         "mode": "keyword",
         "reason": "no_vectors",
         "degraded": True,

@@ -20,7 +20,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("sent", "top_k"), [(1, 1), (100, 100), (3.0, 3), (100.0, 100)])
 def test_a_whole_number_of_results_may_be_asked_for(sent: float, top_k: int) -> None:
     arguments = SearchRequest.model_validate({"query": " seal ", "top_k": sent})
-    assert (arguments.query, arguments.top_k, arguments.mode) == ("seal", top_k, "hybrid")
+    assert (arguments.query, arguments.top_k) == ("seal", top_k)
     assert type(arguments.top_k) is int
 
 
@@ -44,9 +44,9 @@ def test_a_query_is_a_text_of_at_most_2000_characters(query: Any, is_one: bool) 
 
 
 def test_a_query_string_asks_for_what_a_body_does() -> None:
-    asked = SearchParameters.model_validate({"q": "seal", "top_k": "3", "mode": "keyword"})
-    arguments = asked.search_arguments()
-    wanted: dict[str, Any] = {"query": "seal", "top_k": 3, "mode": "keyword"}
+    arguments = SearchParameters.model_validate({"q": "seal", "top_k": "3"}).search_arguments()
+    wanted: dict[str, Any] = {"query": "seal", "top_k": 3}
+    wanted["mode"] = "hybrid"
     wanted["filters"] = {}
     wanted["snippets"] = True
     assert arguments == wanted
@@ -71,9 +71,9 @@ def test_for_an_unknown_field_the_nearest_is_named(
 ) -> None:
     required = {"query": "seal"} if model is SearchRequest else {"q": "seal"}
     with pytest.raises(ValidationError) as caught:
-        model.model_validate({**required, "top_k": 1, "mode": "{psychic}", name: 3})
-    mode, unknown = caught.value.errors()
-    assert (mode["type"], mode["loc"]) == ("literal_error", ("mode",))
+        model.model_validate({**required, "top_k": 101, name: 3})
+    top_k, unknown = caught.value.errors()
+    assert (top_k["type"], top_k["loc"]) == ("less_than_equal", ("top_k",))
     assert (unknown["type"], unknown["loc"]) == ("extra_forbidden", (name,))
     said = f"; did you mean {meant!r}?" if meant else ""
     assert unknown["msg"] == f"Extra inputs are not permitted{said}"

@@ -93,7 +93,6 @@ class Sources(Record):
     event: ClassVar = "sources"
     query: str | None  # None of a message that asks nothing.
     query_from: QueryOrigin
-    query_notice: str | None  # Why the model did not word the query.
     mode: Mode | None
     reason: Reason | None
     degraded: bool
@@ -143,7 +142,6 @@ async def find_passages(
     asked: Conversation,
     query: str,
     query_from: QueryOrigin,
-    query_notice: str | None = None,
 ) -> tuple[Sources, list[NumberedPassage]]:
     """Search; return the event that says what was found, and the passages that may be cited."""
     found = await search(query, asked.top_k, filters=asked.filters)
@@ -151,7 +149,6 @@ async def find_passages(
     sources = Sources(
         query=found.query,
         query_from=query_from,
-        query_notice=query_notice,
         mode=found.mode,
         reason=found.reason,
         degraded=found.degraded,

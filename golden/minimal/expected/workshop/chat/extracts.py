@@ -42,7 +42,6 @@ class Chat:
             yield Sources(
                 query=None,
                 query_from="none",
-                query_notice=None,
                 mode=None,
                 reason=None,
                 degraded=False,

@@ -104,7 +104,7 @@ class EventStream(StreamingResponse):
         await send_piece(b"", more=False)
 
 
-def chat_routes(answer: Answer, events: Any = ChatEvent) -> APIRouter:
+def chat_routes(answer: Answer, events: Any) -> APIRouter:
     """Return the route of POST /chat, which answers as `answer` does, with `events`."""
     routes = APIRouter(route_class=JsonRoute, tags=["chat"])
 

@@ -80,7 +80,7 @@ class FetchedText(Record):
 
 
 async def _find(search: AsyncSearch, asked: SearchArguments) -> FoundPassages:
-    response = await search(asked.query, asked.top_k, mode=asked.mode, filters=asked.filters)
+    response = await search(**dict(asked))
     hits = tuple(FoundPassage(**_values(hit, url=document_url(hit))) for hit in response.hits)
     hedge = HEDGES.get(response.match) if hits else None
     nearest = [f"{hedge}; these passages are the nearest."] if hedge else []

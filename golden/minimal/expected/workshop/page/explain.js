@@ -97,9 +97,9 @@ const BY_DATE = "These passages fit best; among them the newest comes first, and
 /** What the whole answer says about itself: the mode, its first result, and each stage. */
 function explanationOf(answer, isByDate) {
   const stages = Object.entries(answer.stages);
-  const isBoosted = answer.results.some((hit) => Object.keys(hit.boosts).length > 0);
+  const isBoosted = answer.results.some((hit) => Object.keys(hit.boosts ?? {}).length > 0);
   return [
-    `${MODES[answer.mode] ?? answer.mode}: ${REASONS[answer.reason] ?? answer.reason}.`,
+    answer.mode ? `${MODES[answer.mode] ?? answer.mode}: ${REASONS[answer.reason] ?? answer.reason}.` : null,
     isByDate ? BY_DATE : answer.results.length ? firstInWords(answer.results) : null,
     ...stages.flatMap(([name, details]) => sentencesOf(name, details)),
     isBoosted ? "A factor marked × moved a score; scores are then kept between 0 and 1." : null,
@@ -149,7 +149,7 @@ function scoresNode(hit) {
       element("dd", {}, score === null ? "–" : score.toFixed(2), rank ? element("span", { class: "unseen" }, `, rank ${rank}`) : null),
     );
   };
-  const factors = Object.entries(hit.boosts).map(([name, factor]) =>
+  const factors = Object.entries(hit.boosts ?? {}).map(([name, factor]) =>
     element(
       "div", { class: "factor" },
       element("dt", {}, isolated(BOOSTS[name] ?? readable(name))),

@@ -81,9 +81,11 @@ async function search() {
   results.classList.add("waiting");
   const late = setTimeout(() => say("Searching …"), 400);
   try {
-    const asked = { query: text, top_k: wanted, mode: chosenMode(), filters: chosenFilters() };
     const body = {
-      ...asked,
+      query: text,
+      top_k: wanted,
+      filters: chosenFilters(),
+      ...(about.semantic ? { mode: chosenMode() } : {}),
       ...(window.showFacets ? { facets: true } : {}),
       ...(byId("newest").checked ? { sort: "date" } : {}),
     };

@@ -117,22 +117,20 @@ class QueryEncoder(Protocol):
 class Candidates:
     """Chunks (m,), ascending numbers, with their scores in each lane and overall, all (m,).
 
-    `semantic` is the cosine, not below 0, and `keyword` is BM25 divided by the query's full score:
-    None for a lane that was not asked, NaN where a stage brought the chunk in. Ranks count from 1,
-    and are 0 outside a lane's hits. `boosts` are factors of stages. `coverage`, `doubted` and
-    `distance` are of the lanes' searches.
+    Scores are None for a lane that was not asked, and NaN where a stage brought the chunk in. Ranks
+    count from 1, and are 0 outside a lane's hits.
     """
 
     chunks: Numbers
-    semantic: Scores | None
-    keyword: Scores | None
+    semantic: Scores | None  # The cosine, not below 0.
+    keyword: Scores | None  # BM25 divided by the query's full score.
     semantic_ranks: Numbers
     keyword_ranks: Numbers
     scores: Scores
-    boosts: Mapping[str, Scores] = field(default_factory=dict)
-    coverage: float | None = None
+    boosts: Mapping[str, Scores] = field(default_factory=dict)  # Factors, by stage.
+    coverage: float | None = None  # As in LaneHits.
     doubted: bool = False
-    distance: float | None = None
+    distance: float | None = None  # As VectorLane returns it.
 
     @classmethod
     def by_keyword(cls, hits: LaneHits) -> "Candidates":
@@ -150,9 +148,9 @@ class Candidates:
             doubted=hits.doubted,
         )
 
-    def best_places(self, count: int | None = None) -> Numbers:
-        """Return the places of the best candidates, equal scores in the order of the index."""
-        return np.argsort(-self.scores, kind="stable")[:count]
+    def best_places(self) -> Numbers:
+        """Return their places, best first, equal scores in the order of the index."""
+        return np.argsort(-self.scores, kind="stable")
 
     def with_scores(self, scores: Scores) -> "Candidates":
         """Return the same candidates under new scores (m,)."""

@@ -23,8 +23,8 @@ class SearchRequest:
 
     query: str
     top_k: int
-    mode: Mode
     filters: Mapping[str, tuple[str, ...]]
+    mode: Mode = "hybrid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,17 @@ def with_hooks(search: Search, hooks: Hooks) -> Search:
         return search
 
     @wraps(search)
-    def search_with_hooks(
-        query: str, top_k: int = 10, *, mode: Mode = "hybrid", **options: Any
-    ) -> SearchResponse:
-        request = SearchRequest(query, top_k, mode, parse_filters(options.get("filters")))
+    def search_with_hooks(query: str, top_k: int = 10, **options: Any) -> SearchResponse:
+        request = SearchRequest(
+            query,
+            top_k,
+            parse_filters(options.get("filters")),
+            options.get("mode", "hybrid"),
+        )
         if before is not None:
             request = before(request)
-        options |= {"mode": request.mode, "filters": request.filters}
+        options["mode"] = request.mode
+        options["filters"] = request.filters
         response = search(request.query, request.top_k, **options)
         if after is not None:
             response = after(request, response)

@@ -12,8 +12,8 @@ from .tokens import MAX_QUERY_CHARACTERS
 
 Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
-
 MODES: tuple[Mode, ...] = get_args(Mode)
+
 MAX_TOP_K = 100
 MAX_QUERY_LENGTH = 2_000  # Characters.
 # All stages of a query share one budget of work, counted and not timed, so that the same is left
@@ -27,7 +27,7 @@ TOO_MUCH = "This query takes too much work, so some of it was left out."
 
 @dataclass(slots=True)
 class Journal:
-    """A search in progress: what was asked, the reason for its mode, and what stages did."""
+    """A search in progress: what was asked, and what stages did."""
 
     query: str = ""
     top_k: int = MAX_TOP_K
@@ -40,7 +40,12 @@ class Journal:
     begun: float = field(default_factory=time.thread_time)
 
     @classmethod
-    def begin(cls, query: str, top_k: int, mode: Mode) -> "Journal":
+    def begin(
+        cls,
+        query: str,
+        top_k: int,
+        mode: Mode,
+    ) -> "Journal":
         """Return the journal of a search. Raises InvalidRequestError for what cannot be asked."""
         if not query.strip():
             raise InvalidRequestError("query must not be empty", field="query")
@@ -49,9 +54,11 @@ class Journal:
             raise InvalidRequestError(message, field="query")
         if not 1 <= top_k <= MAX_TOP_K:
             raise InvalidRequestError(f"top_k must be from 1 to {MAX_TOP_K}", field="top_k")
+        journal = cls(query, top_k)
         if mode not in MODES:
             raise InvalidRequestError("mode must be hybrid, semantic or keyword", field="mode")
-        return cls(query, top_k, mode)
+        journal.mode = mode
+        return journal
 
     def note(self, stage: str, **details: Any) -> None:
         """Note what a stage changed, or why it failed; details are values of JSON."""

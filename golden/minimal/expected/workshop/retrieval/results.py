@@ -52,7 +52,7 @@ class Highlights(Record):
 
 @dataclass(slots=True)
 class Hit(ChunkRecord):
-    """A passage that was found; `boosts` are the factors in its score, by stage.
+    """A passage that was found.
 
     `near_duplicates` are the ids of hits that it stands for, whose places `also_at` names as well.
     """
@@ -60,7 +60,7 @@ class Hit(ChunkRecord):
     score: float = field(metadata={"ge": 0, "le": 1})
     scores: LaneScores
     ranks: LaneRanks
-    boosts: dict[str, float]
+    boosts: dict[str, float]  # The factors in its score, by stage.
     near_duplicates: tuple[str, ...] = ()
     snippet: str | None = None
     highlights: Highlights | None = None
@@ -82,16 +82,15 @@ class Hit(ChunkRecord):
 class SearchResponse(Record):
     """The response to one query: its hits, best first, equal scores in the order of the index.
 
-    `mode` is the mode used and `reason` why; `degraded` is true if semantic search was wanted and
-    could not be had. `match` is how good the best hit is, `none` if the documents say nothing about
-    the query. `unknown_identifiers` are those that no document has; `stages` says what optional
-    stages changed, or why they failed.
+    `match` is how good the best hit is, `none` if the documents say nothing about the query.
+    `unknown_identifiers` are those that no document has; `stages` says what was changed or left out
+    on the way, or why a stage failed.
     """
 
     query: str
-    mode: Mode
+    mode: Mode  # That was used; `reason` says why.
     reason: Reason
-    degraded: bool
+    degraded: bool  # Whether semantic search was wanted and could not be had.
     match: Match
     unknown_identifiers: tuple[str, ...]
     took_ms: float
@@ -100,8 +99,7 @@ class SearchResponse(Record):
 
     def covers(self, chunk: ChunkRecord) -> bool:
         """Return whether a chunk is a hit, or was left out as like one."""
-        is_covered = any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits)
-        return is_covered
+        return any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits)
 
 
 def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
@@ -111,27 +109,34 @@ def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
 
 def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
     """Yield every candidate as a hit, best first, reading each when it is asked for."""
-    lanes = [candidates.semantic, candidates.keyword]
+    lanes = [
+        candidates.semantic,
+        candidates.keyword,
+    ]
+    ranks = [
+        candidates.semantic_ranks,
+        candidates.keyword_ranks,
+    ]
     best = candidates.best_places()
     for start in range(0, len(best), HITS_AT_ONCE):
         places = best[start : start + HITS_AT_ONCE]
-        columns = zip(
-            places.tolist(),
-            candidates.chunks[places].tolist(),
+        columns: list[Iterable[Any]] = [
             candidates.scores[places].tolist(),
             map(LaneScores, *[_shown(lane, places) for lane in lanes]),
-            candidates.semantic_ranks[places].tolist(),
-            candidates.keyword_ranks[places].tolist(),
-            strict=True,
-        )
-        for place, chunk, score, scores, semantic, keyword in columns:
-            ranks = LaneRanks(semantic or None, keyword or None)
-            boosts = {
-                name: round(float(factors[place]), SCORE_DIGITS)
-                for name, factors in candidates.boosts.items()
-                if factors[place] != 1
-            }
-            yield index.chunk_lines.read(chunk, Hit, score, scores, ranks, boosts)
+            map(LaneRanks, *[[rank or None for rank in each[places].tolist()] for each in ranks]),
+            _boosts_of(candidates, places),
+        ]
+        for chunk, *values in zip(candidates.chunks[places].tolist(), *columns, strict=True):
+            yield index.chunk_lines.read(chunk, Hit, *values)
+
+
+def _boosts_of(candidates: Candidates, places: Numbers) -> Iterator[dict[str, float]]:
+    for place in places.tolist():
+        yield {
+            name: round(float(factors[place]), SCORE_DIGITS)
+            for name, factors in candidates.boosts.items()
+            if factors[place] != 1
+        }
 
 
 def _shown(scores: Scores | None, places: Numbers) -> list[float | None]:
@@ -186,20 +191,19 @@ def grade(evidence: float, strong: float, weak: float, doubted: bool = False) ->
     return "strong" if evidence >= strong else "weak" if evidence >= weak else "none"
 
 
-def respond(index: Index, journal: Journal, hits: Iterator[Hit], match: Match) -> SearchResponse:
+def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchResponse:
     """Return the response, with as many of the first hits as were asked for."""
     # Stages that choose among hits write to the journal while these are read.
     results = tuple(islice(hits, journal.top_k))
     used: dict[str, Mode] = {"requested": journal.mode, "default": "hybrid"}
-    reason = journal.reason
-    # Without any vectors, a hybrid search is all that it can be.
-    wants_vectors = journal.mode == "semantic" or index.manifest.dense is not None
+    if journal.reason == "identifier":
+        match = "strong"
     return SearchResponse(
         query=journal.query,
-        mode=used.get(reason, "keyword"),
-        reason=reason,
-        degraded=reason == "embedder_unavailable" or (reason == "no_vectors" and wants_vectors),
-        match="strong" if reason == "identifier" else match,
+        mode=used.get(journal.reason, "keyword"),
+        reason=journal.reason,
+        degraded=journal.reason in ("embedder_unavailable", "no_vectors"),
+        match=match,
         unknown_identifiers=journal.unknown_identifiers,
         took_ms=round((time.perf_counter() - journal.started) * 1000, 3),
         stages=journal.stages,

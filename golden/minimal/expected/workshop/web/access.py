@@ -41,11 +41,10 @@ def token_digest(scope: Scope) -> bytes:
     return sha256(token.strip() if scheme.lower() == b"bearer" else b"").digest()
 
 
-def token_check(is_open: Callable[[Scope], bool] = lambda _scope: False) -> Check | None:
-    """Return a check that raises HTTPException 401 without a token of API_TOKENS.
-
-    None without API_TOKENS; a request for which `is_open` is true needs no token.
-    """
+def token_check(
+    is_open: Callable[[Scope], bool] = lambda _scope: False,  # Needs no token.
+) -> Check | None:
+    """Return a check that raises HTTPException 401 without a token of API_TOKENS, if it is set."""
     known = read_tokens()
 
     def check(scope: Scope) -> None:

@@ -43,7 +43,12 @@ _histogram = partial(_labelled, partial(prometheus.Histogram, buckets=BUCKETS_SE
 
 REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "status")
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Time to answer.", "route")
-SEARCHES = _counter("searches", "Searches.", "mode", "reason", "degraded")
+SEARCHES = _counter(
+    "searches",
+    "Searches.",
+    "match",
+    *("mode", "reason", "degraded"),
+)
 STAGE_SECONDS = _histogram("search_stage_seconds", "Time of a search, and of its stages.", "stage")
 INDEX_RELOADS = _counter("index_reloads", "New indexes, opened or found unusable.", "result")
 
@@ -73,7 +78,8 @@ def observe_search(search: Callable[..., SearchResponse]) -> Callable[..., Searc
         begun = time.perf_counter()
         response = search(query, *arguments, **options)
         STAGE_SECONDS("all").observe(time.perf_counter() - begun)
-        found = {"mode": response.mode, "reason": response.reason, "degraded": response.degraded}
+        found: dict[str, object] = {"match": response.match}
+        found |= {"mode": response.mode, "reason": response.reason, "degraded": response.degraded}
         SEARCHES(*(str(value).lower() for value in found.values())).inc()
         if (logged := _found.get()) is not None:
             asked = {"query": query} if log_queries else {}

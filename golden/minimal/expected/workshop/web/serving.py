@@ -47,22 +47,24 @@ def serve(
     host: str,
     port: int | None = None,
     *,
-    has_tokens: bool = False,
     insecure_no_auth: bool = False,
-    tokens_hint: str = PROXY_HINT,
+    has_tokens: bool = False,
+    tokens_hint: str = PROXY_HINT,  # Says how to have callers send tokens.
     follow: Callable[[Served], object] = Served.verify_meanwhile,
     announce: Callable[[str, int], object] | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests that have begun.
 
-    Port 0 takes any that is free, None that of the settings. `tokens_hint` says how to have callers
-    send tokens. `follow` verifies the index in a thread, and may replace it by newer ones.
+    Port 0 takes any that is free, None that of the settings. `follow` verifies the index in a
+    thread, and may replace it by newer ones.
     Raises ServerError for a port in use, and its subclasses ConfigurationError, as for an address
     that others can reach without a token unless `insecure_no_auth`, and IndexUnusableError.
     """
     configure_logging()
     port = settings().port if port is None else port
-    family, address = resolve(host, port, has_tokens or insecure_no_auth, tokens_hint)
+    is_open, hint = insecure_no_auth, PROXY_HINT
+    is_open, hint = has_tokens or insecure_no_auth, tokens_hint
+    family, address = resolve(host, port, is_open, hint)
     with loading():
         index = load(verify=False)
         app = create_app()
