@@ -32,7 +32,7 @@ ANSWERS = "tests/web/test_answer_cache.py"
 OF_OTHERS = {ANSWERS, ORIGINALS, *OF_LOG, *OF_TRANSFORMER, *OF_STAGES}
 OF_VECTORS = {
     f"tests/retrieval/test_{name}.py"
-    for name in ("boosts", "dense_lane", "encoder", "hybrid", "joined_lanes")
+    for name in ("dense_lane", "encoder", "hybrid", "joined_lanes")
 }
 ACCESS = (
     '[build]\nduplicates = "keep"\n[server]\naccess = true\n'

@@ -18,11 +18,11 @@ NOWHERE: dict[str, None] = {
     # ]
     "keyword": None,
 }
-BOOSTS: tuple[dict[str, float], ...] = (
+BOOSTS: list[dict[str, float]] = [
     # [vectors or boosts
     {},
     # ]
-)
+]
 
 
 def hit(name: str, score: Any) -> Hit:

@@ -29,11 +29,11 @@ NOWHERE: dict[str, None] = {
     # ]
     "keyword": None,
 }
-BOOSTS: tuple[dict[str, float], ...] = (
+BOOSTS: list[dict[str, float]] = [
     # [vectors or boosts
     {},
     # ]
-)
+]
 COPY = Place("d9", "wiki", "p", None, "Copy")
 
 

@@ -16,7 +16,9 @@ NOWHERE: dict[str, None] = {
     "semantic": None,
     "keyword": None,
 }
-BOOSTS: tuple[dict[str, float], ...] = ({},)
+BOOSTS: list[dict[str, float]] = [
+    {},
+]
 
 
 def hit(name: str, score: Any) -> Hit:

@@ -27,7 +27,9 @@ NOWHERE: dict[str, None] = {
     "semantic": None,
     "keyword": None,
 }
-BOOSTS: tuple[dict[str, float], ...] = ({},)
+BOOSTS: list[dict[str, float]] = [
+    {},
+]
 COPY = Place("d9", "wiki", "p", None, "Copy")
 
 

@@ -13,11 +13,11 @@ NOWHERE: dict[str, None] = {
     # ]
     "keyword": None,
 }
-BOOSTS: tuple[dict[str, float], ...] = (
+BOOSTS: list[dict[str, float]] = [
     # [vectors or boosts
     {},
     # ]
-)
+]
 
 
 def hit(number: int, text: str = "", document: str = "d") -> Hit:

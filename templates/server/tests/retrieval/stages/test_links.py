@@ -190,17 +190,3 @@ def test_keyword_results_have_links_too() -> None:
 
 
 # ]
-def test_best_places_are_in_the_order_of_the_index_where_scores_are_equal() -> None:
-    found = candidates({0: 0.5, 2: 0.9, 4: 0.5, 6: 0.5, 8: 0.1})
-    assert found.best_places().tolist() == [1, 0, 2, 3, 4]
-    assert found.best_places()[:2].tolist() == [1, 0]
-
-
-def test_best_places_are_what_sorting_gives() -> None:
-    chooser = np.random.default_rng(8)
-    for size in range(40):
-        scores = chooser.choice([0.0, 0.25, 0.5, 1.0], size).tolist()
-        expected = sorted(range(size), key=lambda place: (-scores[place], place))
-        found = candidates(dict(enumerate(scores)))
-        for count in (1, 5, 45):
-            assert found.best_places()[:count].tolist() == expected[:count]

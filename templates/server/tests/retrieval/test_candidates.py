@@ -1,23 +1,38 @@
-"""Boosts: factors of scores, which end at 1."""
+"""Candidates: which are the best, and boosts of their scores, which end at 1."""
+
+from dataclasses import replace
 
 import numpy as np
 
 from foundry.runtime.retrieval.candidates import Candidates, LaneHits
 
 
-# [vectors or boosts
 def candidates(*scores: float) -> Candidates:
-    ranks = np.arange(1, len(scores) + 1)
-    values = np.array(scores)
-    return Candidates.by_keyword(LaneHits(10 * ranks, values)).with_scores(values)
+    found = LaneHits(10 * np.arange(1, len(scores) + 1), np.ones(len(scores)))
+    return replace(Candidates.by_keyword(found), scores=np.array(scores, dtype=np.float64))
 
 
+def test_equal_scores_are_in_the_order_of_the_index() -> None:
+    assert candidates(0.5, 0.9, 0.5, 0.5, 0.1).best_places().tolist() == [1, 0, 2, 3, 4]
+
+
+def test_the_best_are_what_sorting_gives() -> None:
+    chooser = np.random.default_rng(8)
+    for size in range(40):
+        scores = chooser.choice([0.0, 0.25, 0.5, 1.0], size).tolist()
+        expected = sorted(range(size), key=lambda place: (-scores[place], place))
+        assert candidates(*scores).best_places().tolist() == expected
+
+
+# [vectors or boosts or pinned or rerank or rerank_service
 def test_scores_have_six_decimal_places_from_0_to_1() -> None:
     found = candidates(0.0, 0.0, 0.0, 0.0).with_scores(np.array([-0.5, 1.5, 1 / 3, 2 / 3]))
     assert found.scores.tolist() == [0.0, 1.0, 0.333333, 0.666667]
     assert found.chunks.tolist() == [10, 20, 30, 40]
 
 
+# ]
+# [vectors or boosts
 def test_a_boost_is_scaled_by_the_largest_that_there_can_be() -> None:
     found = candidates(0.8, 0.5)
     once = found.boosted("age", np.array([0.5, 1.0]))

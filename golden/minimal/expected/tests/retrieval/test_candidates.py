@@ -1,4 +1,6 @@
-"""Boosts: factors of scores, which end at 1."""
+"""Candidates: which are the best, and boosts of their scores, which end at 1."""
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -6,9 +8,20 @@ from workshop.retrieval.candidates import Candidates, LaneHits
 
 
 def candidates(*scores: float) -> Candidates:
-    ranks = np.arange(1, len(scores) + 1)
-    values = np.array(scores)
-    return Candidates.by_keyword(LaneHits(10 * ranks, values)).with_scores(values)
+    found = LaneHits(10 * np.arange(1, len(scores) + 1), np.ones(len(scores)))
+    return replace(Candidates.by_keyword(found), scores=np.array(scores, dtype=np.float64))
+
+
+def test_equal_scores_are_in_the_order_of_the_index() -> None:
+    assert candidates(0.5, 0.9, 0.5, 0.5, 0.1).best_places().tolist() == [1, 0, 2, 3, 4]
+
+
+def test_the_best_are_what_sorting_gives() -> None:
+    chooser = np.random.default_rng(8)
+    for size in range(40):
+        scores = chooser.choice([0.0, 0.25, 0.5, 1.0], size).tolist()
+        expected = sorted(range(size), key=lambda place: (-scores[place], place))
+        assert candidates(*scores).best_places().tolist() == expected
 
 
 def test_scores_have_six_decimal_places_from_0_to_1() -> None:
