@@ -1,9 +1,10 @@
-"""What a publication costs: `python benchmarks/publishing.py [--chunks N ...] [--folder PLACE]`.
+"""What a publication costs: `python benchmarks/publishing.py [--engine qdrant] [--chunks N ...]`.
 
-A generated corpus (see `synthetic`) is built and published into a PostgreSQL that runs here, then
+A generated corpus (see `synthetic`) is built and published into an engine that runs here, then
 built and published again after one document has changed, one in a hundred, and all of them. A relay
-counts the bytes that go to the database and come from it. Times are those of `publish` alone, and
-what it takes of processors here and in PostgreSQL, which ends the processes that worked for it.
+counts the bytes that go to the engine and come from it. Times are those of `publish` alone, and what
+it takes of processors here and in PostgreSQL, which ends the processes that worked for it. With
+`--engine qdrant`, that is Qdrant's native shard behind the HTTP that the tests play, which works here.
 """
 
 import argparse
@@ -14,6 +15,9 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -27,19 +31,21 @@ from foundry.runtime.index.layout import resolve_version
 from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.content import Content
 from foundry.stores.options import PublishOptions
-from foundry.stores.pgvector import publish
 
 SHARES = ("one", "1 %", "all")
+TESTS = Path(__file__).resolve().parent.parent / "tests"
+Address = str | tuple[str, int]
 
 END_SECONDS = 0.5
 """In which a process of PostgreSQL has ended whose connection was closed."""
 
 
 class Counter:
-    """Passes a database's bytes on, and counts those `sent` to it and those `received`."""
+    """Passes an engine's bytes on, and counts those `sent` to it and those `received`."""
 
-    def __init__(self, socket_path: str) -> None:
-        self._path = socket_path
+    def __init__(self, target: Address) -> None:
+        """Listen for what is meant for `target`: the path of a socket, or a host and a port."""
+        self._target = target
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self.counts = {"sent": 0, "received": 0}
@@ -48,8 +54,8 @@ class Counter:
     def _accept(self) -> None:
         while True:
             near, _ = self._listener.accept()
-            far = socket.socket(socket.AF_UNIX)
-            far.connect(self._path)
+            far = socket.socket(socket.AF_UNIX if isinstance(self._target, str) else socket.AF_INET)
+            far.connect(self._target)
             for source, sink, name in ((near, far, "sent"), (far, near, "received")):
                 threading.Thread(target=self._pass, args=(source, sink, name), daemon=True).start()
 
@@ -58,6 +64,24 @@ class Counter:
             self.counts[name] += len(piece)
             sink.sendall(piece)
         sink.close()
+
+
+@contextmanager
+def running(engine: str, place: Path) -> Iterator[tuple[Counter, int | None]]:
+    """An engine of its own behind a counter that the environment names, and the process below which
+    it works if that is not this one."""
+    if engine == "pgvector":
+        with running_postgres(place) as address:
+            counter = Counter(f"{parse_qs(urlsplit(address).query)['host'][0]}/.s.PGSQL.5432")
+            os.environ["DATABASE_URL"] = f"postgresql://postgres@127.0.0.1:{counter.port}/postgres"
+            yield counter, process_of_postgres(place)
+        return
+    sys.path.append(str(TESTS))
+    with import_module("native_qdrant").running_qdrant(place / "shards") as native:
+        parts = urlsplit(native.address)
+        counter = Counter((str(parts.hostname), int(parts.port or 0)))
+        os.environ["QDRANT_URL"] = f"http://127.0.0.1:{counter.port}"
+        yield counter, None
 
 
 def change(project: Path, share: str, edition: int) -> None:
@@ -73,23 +97,21 @@ def change(project: Path, share: str, edition: int) -> None:
     file.write_text(lines, encoding="utf-8")
 
 
-def report(folder: Path, chunks: int, *, exact: bool) -> None:
+def report(folder: Path, chunks: int, engine: str, *, exact: bool) -> None:
     """Print the rows of one corpus."""
+    publish = import_module(f"foundry.stores.{engine}").publish
     project = generated_project(folder, chunks)
-    choose_store(project, engine="pgvector")
+    choose_store(project, engine=engine)
     with (
-        tempfile.TemporaryDirectory(prefix="bench-pg-", dir="/tmp") as place,
-        running_postgres(Path(place)) as address,
+        tempfile.TemporaryDirectory(prefix="bench-engine-", dir="/tmp") as place,
+        running(engine, Path(place)) as (counter, process),
     ):
-        process = process_of_postgres(Path(place))
-        counter = Counter(f"{parse_qs(urlsplit(address).query)['host'][0]}/.s.PGSQL.5432")
-        os.environ["DATABASE_URL"] = f"postgresql://postgres@127.0.0.1:{counter.port}/postgres"
         for number, share in enumerate(("", *SHARES)):
             if share:
                 change(project, share, number)
             build(project)
             content = Content.open(resolve_version(project / ".foundry" / "index"))
-            before, ended = dict(counter.counts), seconds_of_ended(process)
+            before, ended = dict(counter.counts), process and seconds_of_ended(process)
             begun, used = time.perf_counter(), time.process_time()
             publish(
                 content,
@@ -107,7 +129,7 @@ def report(folder: Path, chunks: int, *, exact: bool) -> None:
                 share or "first",
                 f"{seconds:.2f}",
                 f"{used:.2f}",
-                f"{seconds_of_ended(process) - ended:.2f}",
+                f"{seconds_of_ended(process) - ended:.2f}" if process and ended is not None else "",
                 f"{sent:.2f}",
                 f"{received:.2f}",
             )
@@ -117,6 +139,7 @@ def main() -> int:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--chunks", type=int, nargs="+", default=[10_000])
+    parser.add_argument("--engine", choices=("pgvector", "qdrant"), default="pgvector")
     parser.add_argument("--graph", action="store_true", help="with a graph of the vectors")
     parser.add_argument("--folder", type=Path, help="keep the corpora here; they are changed")
     chosen = parser.parse_args()
@@ -126,7 +149,7 @@ def main() -> int:
     row(*["---"] * 7)
     with tempfile.TemporaryDirectory() as work:
         for chunks in chosen.chunks:
-            report(chosen.folder or Path(work), chunks, exact=not chosen.graph)
+            report(chosen.folder or Path(work), chunks, chosen.engine, exact=not chosen.graph)
     return 0
 
 

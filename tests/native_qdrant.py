@@ -54,7 +54,10 @@ class _Collection:
             indexed_vectors_count=info.indexed_vectors_count,
             points_count=info.points_count,
             segments_count=info.segments_count,
-            payload_schema={},
+            payload_schema={
+                key: models.PayloadIndexInfo(data_type=schema["type"], points=0)
+                for key, schema in self.indexed.items()
+            },
             config=models.CollectionConfig(
                 params=models.CollectionParams(vectors={self.dense: vectors}),
                 hnsw_config=models.HnswConfig(
@@ -200,21 +203,53 @@ class NativeQdrant:
         return {"operation_id": 0, "status": "completed"}
 
     def _remove(self, asked: dict[str, Any], name: str) -> Any:
-        self._of(name).shard.update(edge.UpdateOperation.delete_points(asked["points"]))
+        operations = edge.UpdateOperation
+        if asked.get("filter"):
+            return self._change(name, operations.delete_points_by_filter(_filter(asked["filter"])))
+        return self._change(name, operations.delete_points(asked["points"]))
+
+    def _set_payload(self, asked: dict[str, Any], name: str) -> Any:
+        operations, payload = edge.UpdateOperation, asked["payload"]
+        if asked.get("filter"):
+            chosen = _filter(asked["filter"])
+            return self._change(name, operations.set_payload_by_filter(chosen, payload))
+        return self._change(name, operations.set_payload(asked["points"], payload))
+
+    def _delete_payload(self, asked: dict[str, Any], name: str) -> Any:
+        chosen = _filter(asked["filter"])
+        operation = edge.UpdateOperation.delete_payload_by_filter(chosen, asked["keys"])
+        return self._change(name, operation)
+
+    def _change(self, name: str, operation: Any) -> Any:
+        self._of(name).shard.update(operation)
         return {"operation_id": 0, "status": "completed"}
+
+    def _scroll(self, asked: dict[str, Any], name: str) -> Any:
+        request = edge.ScrollRequest(
+            offset=asked.get("offset"),
+            limit=asked["limit"],
+            filter=_filter(asked.get("filter")),
+            with_payload=asked["with_payload"],
+            with_vector=asked.get("with_vector") or False,
+        )
+        records, offset = self._of(name).shard.scroll(request)
+        return {"points": [_record(record) for record in records], "next_page_offset": _id(offset)}
 
     def _count(self, asked: dict[str, Any], name: str) -> Any:
         request = edge.CountRequest(exact=asked["exact"], filter=_filter(asked.get("filter")))
         return {"count": self._of(name).shard.count(request)}
 
     def _retrieve(self, asked: dict[str, Any], name: str) -> Any:
-        found = self._of(name).shard.retrieve(asked["ids"], False, asked["with_vector"])
-        return [{"id": record.id, "vector": record.vector or {}} for record in found]
+        shard = self._of(name).shard
+        return [_record(one) for one in shard.retrieve(asked["ids"], asked["with_payload"], False)]
 
     def _query_all(self, asked: dict[str, Any], name: str) -> Any:
         return [self._query(search, name) for search in asked["searches"]]
 
     def _query(self, asked: dict[str, Any], name: str) -> Any:
+        if asked.get("query") is None:
+            points = self._scroll(asked, name)["points"]
+            return {"points": [{**point, "version": 0, "score": 0.0} for point in points]}
         chosen = asked["params"]
         request = edge.QueryRequest(
             limit=asked["limit"],
@@ -231,7 +266,16 @@ class NativeQdrant:
             ),
         )
         found = self._of(name).shard.query(request)
-        return {"points": [{"id": hit.id, "version": 0, "score": hit.score} for hit in found]}
+        return {"points": [{"id": _id(hit.id), "version": 0, "score": hit.score} for hit in found]}
+
+
+def _record(record: Any) -> dict[str, Any]:
+    return {"id": _id(record.id), "payload": record.payload, "vector": record.vector or {}}
+
+
+def _id(point: Any) -> Any:
+    """The id of a point as JSON has it."""
+    return point if point is None or isinstance(point, int) else str(point)
 
 
 def _vector(written: Any) -> Any:
@@ -280,6 +324,9 @@ _ROUTES: tuple[tuple[str, str, _Act], ...] = (
     ("PUT", f"{_ONE}/points", NativeQdrant._upsert),
     ("POST", f"{_ONE}/points", NativeQdrant._retrieve),
     ("POST", f"{_ONE}/points/delete", NativeQdrant._remove),
+    ("POST", f"{_ONE}/points/payload", NativeQdrant._set_payload),
+    ("POST", f"{_ONE}/points/payload/delete", NativeQdrant._delete_payload),
+    ("POST", f"{_ONE}/points/scroll", NativeQdrant._scroll),
     ("POST", f"{_ONE}/points/count", NativeQdrant._count),
     ("POST", f"{_ONE}/points/query/batch", NativeQdrant._query_all),
 )

@@ -19,6 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import psycopg
+from qdrant_client import models
 from relays import Relay
 
 from foundry.progress import Reporter
@@ -152,18 +153,28 @@ class Place:
         """The versions that the engine holds, whole or not."""
         if self.kind == "pgvector":
             return {str(version) for (version,) in self.query("SELECT version FROM {}.versions")}
-        with self._client() as client:
-            names = {found.name for found in client.get_collections().collections}
-        return {name.removeprefix(f"{self.name}_") for name in names if name.startswith(self.name)}
+        return {str(marker["version"]) for marker in self.markers()}
 
     def current(self) -> str:
         """The version published last."""
         if self.kind == "pgvector":
             ((version,),) = self.query("SELECT version FROM {}.pointer")
             return str(version)
-        with self._client() as client:
-            aliases = {a.alias_name: a.collection_name for a in client.get_aliases().aliases}
-        return str(aliases[self.name]).removeprefix(f"{self.name}_")
+        return str(max(self.markers(), key=lambda marker: marker["switched"])["version"])
+
+    def markers(self) -> list[dict[str, Any]]:
+        """What the markers of versions in Qdrant say."""
+        number = models.FieldCondition(key="number", range=models.Range(gte=1))
+        with self.client() as client:
+            found, _ = client.scroll(self.name, models.Filter(must=[number]), limit=1000)
+        return [record.payload for record in found]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What the rows in Qdrant say."""
+        since = models.FieldCondition(key="since", range=models.Range(gte=1))
+        with self.client() as client:
+            found, _ = client.scroll(self.name, models.Filter(must=[since]), limit=100_000)
+        return [record.payload for record in found]
 
     def drop(self, version: str) -> None:
         """Take a version away, as somebody else might."""
@@ -171,8 +182,8 @@ class Place:
             self.query("DELETE FROM {0}.pointer")
             self.query(f"DELETE FROM {{}}.versions WHERE version = '{version}'")
         else:
-            with self._client() as client:
-                client.delete_collection(f"{self.name}_{version}")
+            with self.client() as client:
+                client.delete(self.name, [int(version, 16)])
 
     def empty(self, version: str) -> None:
         """Take the content of a version away, and leave what holds it."""
@@ -180,9 +191,9 @@ class Place:
             for table in ("chunks", "postings"):
                 self.query(f"DELETE FROM {{}}.{table}")
         else:
-            with self._client() as client:
-                collection = f"{self.name}_{version}"
-                client.delete(collection, list(range(client.count(collection).count)))
+            since = models.FieldCondition(key="since", range=models.Range(gte=1))
+            with self.client() as client:
+                client.delete(self.name, models.Filter(must=[since]))
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
         """Run a statement in PostgreSQL, in which {} is the schema; returns its rows."""
@@ -210,8 +221,8 @@ class Place:
                     [self.name],
                 ).fetchone()
             return row is not None and row[0] > 0
-        with self._client() as client:
-            found = client.get_collection(f"{self.name}_{version}")
+        with self.client() as client:
+            found = client.get_collection(self.name)
         return bool(found.config.hnsw_config.m and found.indexed_vectors_count)
 
     @contextmanager
@@ -231,7 +242,8 @@ class Place:
             relay.close()
 
     @contextmanager
-    def _client(self) -> Iterator[Any]:
+    def client(self) -> Iterator[Any]:
+        """A client of Qdrant."""
         from foundry.runtime.store.qdrant_client import open_client
 
         with patch.dict(os.environ, self.variables):
@@ -244,7 +256,6 @@ class Place:
 
 def spoilt(content: Content) -> Content:
     """The same with other impacts, as if an engine had garbled them."""
-    assert content.counts is not None
     return replace(
         content,
         impacts=(content.impacts * np.float32(1.1)).astype(np.float32),

@@ -15,7 +15,6 @@ from pydantic import BaseModel
 
 from foundry.config.project import Config
 from foundry.features.stages import STAGES
-from foundry.features.stores import STORES
 from foundry.files import replace_file
 from foundry.runtime.index.layout import Manifest
 
@@ -65,7 +64,7 @@ STATISTICS = "server.access_statistics"
 """The one key of [server] that an index depends on."""
 
 ENGINE = "store.engine"
-"""Decides where an engine needs more of an index than others: counts of terms."""
+"""Decides whether an index has counts of terms, and how its mean length of chunks is rounded."""
 
 _LONG_CHARS = 60
 """Characters of a value that are shown."""
@@ -85,7 +84,7 @@ def deciding_values(config: Config) -> dict[str, object]:
     }
     if config.has_own_statistics:
         values[STATISTICS] = "visible"
-    if STORES[config.store.engine].needs_counts:
+    if not config.store.is_embedded:
         values[ENGINE] = config.store.engine
     return values
 

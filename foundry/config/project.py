@@ -78,7 +78,8 @@ class Config(ConfigFile):
             acronyms=isinstance(synonyms, Synonyms) and synonyms.acronyms,
             suggested_words=suggestions.words if isinstance(suggestions, Suggestions) else 0,
             pinned=pinned.answers if isinstance(pinned, Pinned) else (),
-            keeps_counts=STORES[self.store.engine].needs_counts,
+            keeps_counts=not self.store.is_embedded,
+            mean_in_steps=STORES[self.store.engine].mean_in_steps,
             own_statistics=self.has_own_statistics,
         )
 

@@ -113,7 +113,8 @@ class IndexOptions:
     file, None without the stage, and `acronyms` says whether texts are searched for more;
     `suggested_words` by how many words that are being typed are completed, and `pinned` which
     documents answer which queries. With `keeps_counts`, the index also has what BM25 is computed
-    from; with `own_statistics` it has that too, and scores can be computed over some of the
+    from, and with `mean_in_steps` its mean length of chunks is one that most changes leave as it
+    is. With `own_statistics` it has the counts too, and scores can be computed over some of the
     documents as if there were no others.
     """
 
@@ -126,6 +127,7 @@ class IndexOptions:
     suggested_words: int = 0
     pinned: tuple[PinnedAnswer, ...] = ()
     keeps_counts: bool = False
+    mean_in_steps: bool = False
     own_statistics: bool = False
 
 

@@ -13,13 +13,14 @@ class Store(Feature):
     Attributes:
         title: Its name for people.
         variables: What a server reads from its environment, the address first.
-        needs_counts: It is given how often terms stand in chunks, which an index has if asked to.
+        mean_in_steps: What it holds of BM25 depends on the mean length of chunks, which therefore
+            moves in steps in an index for it.
     """
 
     choice = '[store] engine = "{name}"'
     title: ClassVar[str] = ""
     variables: ClassVar[tuple[str, ...]] = ()
-    needs_counts: ClassVar[bool] = False
+    mean_in_steps: ClassVar[bool] = False
 
     @property
     def is_embedded(self) -> bool:
@@ -41,7 +42,6 @@ class Pgvector(Store):
     dependencies = ("psycopg[binary,pool]>=3.2.2,<4",)
     modules = ("psycopg", "psycopg_pool")
     variables = ("DATABASE_URL",)
-    needs_counts = True
     environment = ("pgvector",)
     section = "pgvector"
 
@@ -54,6 +54,7 @@ class Qdrant(Store):
     dependencies = ("qdrant-client>=1.16,<2",)
     modules = ("qdrant_client",)
     variables = ("QDRANT_URL", "QDRANT_API_KEY")
+    mean_in_steps = True
     environment = ("qdrant",)
     section = "qdrant"
 
@@ -78,7 +79,7 @@ class StoreSection(Table):
 
     Attributes:
         engine: What is searched: the index in the export, or a search engine.
-        name: Of the schema or alias in the engine; by default that of the package.
+        name: Of the schema or collection in the engine; by default that of the package.
         exact: Whether every vector is compared, rather than those that a graph leads to.
         timeout_ms: What one call may take.
     """

@@ -173,7 +173,9 @@ class IndexWriter:
         statistics = self._layout.root / STATISTICS if keeps_counts else None
         if statistics is not None:
             statistics.mkdir()
-        written = self._postings.write(self._layout, self._left, statistics)
+        written = self._postings.write(
+            self._layout, self._left, statistics, in_steps=self._options.mean_in_steps
+        )
         self._settle(self._layout.posting_chunks, self._layout.posting_impacts)
         return written
 

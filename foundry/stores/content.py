@@ -12,6 +12,7 @@ from foundry.errors import IndexUnusableError
 from foundry.indexing.versions import open_index
 from foundry.runtime.index.layout import (
     CHUNK_LENGTHS,
+    MEAN_LENGTH,
     POSTING_COUNTS,
     STATISTICS,
     IndexFiles,
@@ -29,8 +30,8 @@ class Content:
     """The lanes of one version: n chunks, d dimensions, v terms, p postings.
 
     Arrays are those of `IndexLayout`: `vectors` int8 (n, d), `scales` float32 (n,), `offsets`
-    uint64 (v + 1,), `chunks` uint32 (p,), `impacts` float32 (p,), and of an index that has them
-    `counts` uint32 (p,) and `lengths` uint32 (n,). The lanes search exactly over the
+    uint64 (v + 1,), `chunks` uint32 (p,), `impacts` float32 (p,), `counts` uint32 (p,) and
+    `lengths` uint32 (n,), which BM25 compares with `mean_length`. The lanes search exactly over the
     same; `index` has the records of its chunks, and what they can be filtered by.
     """
 
@@ -41,8 +42,9 @@ class Content:
     offsets: NDArray[np.uint64]
     chunks: NDArray[np.uint32]
     impacts: NDArray[np.float32]
-    counts: NDArray[np.uint32] | None
-    lengths: NDArray[np.uint32] | None
+    counts: NDArray[np.uint32]
+    lengths: NDArray[np.uint32]
+    mean_length: float
     vocabulary: Vocabulary
     index: Index
     dense_lane: DenseLane
@@ -59,6 +61,13 @@ class Content:
                 f"{index}: has no vectors, and an engine is to search by them",
                 hint="set embedding.provider in foundry.toml and build again",
             )
+        statistics = layout.root / STATISTICS
+        if not (statistics / MEAN_LENGTH).exists():
+            raise IndexUnusableError(
+                f"{index}: has no counts of terms, which engines are given",
+                hint="build it again with the store.engine that it is for",
+            )
+        (mean_length,) = open_array(statistics / MEAN_LENGTH, np.float64, (1,)).tolist()
         return cls(
             edition=Edition.open(files),
             files=files,
@@ -67,8 +76,9 @@ class Content:
             offsets=open_array(layout.posting_offsets, np.uint64, (v + 1,)),
             chunks=open_array(layout.posting_chunks, np.uint32, (p,)),
             impacts=open_array(layout.posting_impacts, np.float32, (p,)),
-            counts=_open_counts(layout.root / STATISTICS / POSTING_COUNTS, p),
-            lengths=_open_counts(layout.root / STATISTICS / CHUNK_LENGTHS, n),
+            counts=open_array(statistics / POSTING_COUNTS, np.uint32, (p,)),
+            lengths=open_array(statistics / CHUNK_LENGTHS, np.uint32, (n,)),
+            mean_length=mean_length,
             vocabulary=Vocabulary.open(layout.terms, layout.term_offsets, v),
             index=open_index(index),
             # As many candidates as there are chunks: every one of them is compared.
@@ -80,16 +90,6 @@ class Content:
     def version(self) -> str:
         """The version, as its manifest has it."""
         return self.edition.version
-
-    @property
-    def terms(self) -> NDArray[np.int32]:
-        """The number of the term (p,) of each posting."""
-        lengths = np.diff(self.offsets).astype(np.int64)
-        return np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-
-
-def _open_counts(path: Path, count: int) -> NDArray[np.uint32] | None:
-    return open_array(path, np.uint32, (count,)) if path.exists() else None
 
 
 def batches(total: int, size: int) -> Iterator[slice]:

@@ -34,7 +34,7 @@ class Difference:
     """The difference between an engine and a version.
 
     `missing` (k,) are chunks that the engine has no row of, `surplus` (l,) rows that the version
-    does not have. `first` is the first row that it shares, None if it is not known.
+    does not have.
     """
 
     missing: NDArray[np.int64]
@@ -48,26 +48,33 @@ def bucket_shift(count: int) -> int:
     return 63 if bits == 0 else 64 - bits
 
 
-def find_difference(
-    keys: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    summed: Sequence[tuple[int, int, int]],
-    fetch: Callable[[list[int]], Held],
-) -> Difference:
-    """Compare the rows of a version (n,) with buckets: number, count of rows, and xor of codes.
-
-    `fetch` returns the rows of some buckets.
-    """
-    buckets = keys >> np.int64(bucket_shift(len(keys)))
+def sum_buckets(
+    keys: NDArray[np.int64], codes: NDArray[np.int64], shift: int
+) -> list[tuple[int, int, int]]:
+    """Return of each bucket of rows (n,) its number, the count of its rows, and the xor of their
+    codes."""
+    buckets = keys >> np.int64(shift)
     order = np.argsort(buckets, kind="stable")
     named, starts, counts = np.unique(buckets[order], return_index=True, return_counts=True)
     sums = np.bitwise_xor.reduceat(codes[order], starts) if len(order) else codes
-    ours = dict(zip(named.tolist(), zip(counts.tolist(), sums.tolist(), strict=True), strict=True))
-    theirs = {number: (count, total) for number, count, total in summed}
-    differing = sorted(
-        number for number in ours.keys() | theirs.keys() if ours.get(number) != theirs.get(number)
-    )
-    held = fetch(differing) if theirs else Held.of([])
+    return list(zip(named.tolist(), counts.tolist(), sums.tolist(), strict=True))
+
+
+def find_difference(
+    keys: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    theirs: Sequence[tuple[int, int, int]],
+    shift: int,
+    fetch: Callable[[list[int]], Held],
+) -> Difference:
+    """Compare the rows of a version (n,) with buckets of an engine, as `sum_buckets` returns them.
+
+    `fetch` returns the rows that the engine has in some buckets, and may return others.
+    """
+    unlike = set(sum_buckets(keys, codes, shift)) ^ set(theirs)
+    differing = sorted({number for number, _, _ in unlike})
+    held = fetch(differing)
+    buckets = keys >> np.int64(shift)
     chunks = np.flatnonzero(np.isin(buckets, np.array(differing, dtype=np.int64)))
     known: dict[tuple[int, int], int] = {}
     for row, pair in zip(
@@ -78,4 +85,5 @@ def find_difference(
     is_missing = np.array([pair not in known for pair in wanted], dtype=np.bool_)
     kept = {known[pair] for pair in wanted if pair in known}
     surplus = np.array([row for row in held.rows.tolist() if row not in kept], dtype=np.int64)
-    return Difference(chunks[is_missing], surplus, bool(kept) or len(differing) < len(theirs))
+    is_shared = bool(kept) or len(differing) < len(theirs)
+    return Difference(chunks[is_missing], surplus, is_shared)

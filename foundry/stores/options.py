@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 
 GRACE_SECONDS = 3600.0
+STEP_QUESTIONS = 5
+"""Searches of each lane that are compared if a version shares rows with one that was compared."""
+
 AGAIN = "publish with --again, which loads this version again"
 """The hint when an engine lacks part of a version."""
 

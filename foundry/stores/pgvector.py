@@ -46,13 +46,11 @@ from foundry.stores.pgvector_tables import (
     UNUSED,
     Tables,
 )
+from foundry.stores.options import AGAIN, STEP_QUESTIONS, PublishOptions
 from foundry.stores.rows import Rows
 
 BATCH_CHUNKS = 20_000
 """Chunks that are loaded in one transaction."""
-
-STEP_QUESTIONS = 5
-"""Searches of each lane that are compared if a version shares rows with one that was compared."""
 
 ANALYZED_SHARE = 0.1
 """If more than this share of all rows is new, the planner is told at once."""
@@ -163,7 +161,7 @@ def _load(tables: Tables, rows: Rows, reporter: Reporter, *, again: bool) -> _Lo
             tip.first if is_step else begin,
             begin + len(added) - 1,
             tables.dimensions,
-            rows.average,
+            rows.content.mean_length,
         ),
         difference.surplus[~is_left] if is_step else difference.surplus[:0],
         added,
@@ -179,7 +177,7 @@ def _compare(tables: Tables, rows: Rows, tip: VersionRows) -> Difference:
         return Held.of(tables.run(IN_BUCKETS, values=values, of=tip))
 
     summed = tables.run(BUCKETS, values={"shift": shift}, of=tip)
-    return find_difference(rows.keys, rows.codes, summed, fetch)
+    return find_difference(rows.keys, rows.codes, summed, shift, fetch)
 
 
 def _switch(

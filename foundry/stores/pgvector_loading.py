@@ -27,8 +27,9 @@ def load_rows(tables: Tables, rows: Rows, chosen: NDArray[np.int64], first: int)
     vectors["shape"], vectors["numbers"] = shape, content.vectors[chosen]
     tables.copy("vectors", binary_rows(numbers.astype(">i8"), vectors, content.scales[chosen]))
     terms, places, counts = rows.postings_of(chosen)
-    lengths = rows.lengths[chosen][places].astype(">i4")
-    columns = terms.astype(">i8"), numbers[places].astype(">i8"), counts.astype(">i4"), lengths
+    keys, owners = rows.term_keys[terms], numbers[places]
+    lengths = content.lengths[chosen][places]
+    columns = keys.astype(">i8"), owners.astype(">i8"), counts.astype(">i4"), lengths.astype(">i4")
     tables.copy("postings", binary_rows(*columns))
 
 

@@ -1,31 +1,52 @@
-"""Publishes an index into Qdrant: a new collection, compared and counted, then the alias moves."""
+"""Publishes an index into Qdrant, step by step: what it lacks is loaded, then it is switched.
 
-import re
+Rows that a version adds are there since a number that no version has yet, and those that it no
+longer has until then, so nobody notices. When they have been counted, and answers compared, one
+write of the version's marker makes it the current one. A publication that ended before that is
+continued: what it has loaded is found again by its keys and codes.
+"""
+
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from qdrant_client import QdrantClient, models
 
 from foundry.errors import PublishError
 from foundry.progress import Reporter
-from foundry.runtime.index.layout import open_array
-from foundry.runtime.retrieval.filters import UNKNOWN_TIME, encode_value
-from foundry.runtime.store.qdrant import FORMAT, QdrantEngine
-from foundry.runtime.store.qdrant_client import open_client, plays_engine, translated
-from foundry.runtime.store.qdrant_filters import MARKS, MODIFIED, PATHS
-from foundry.runtime.store.qdrant_requests import DENSE, SPARSE
+from foundry.runtime.store.qdrant import MakeRequests, QdrantEngine
+from foundry.runtime.store.qdrant_client import (
+    open_client,
+    plays_engine,
+    translated,
+    whole_seconds,
+)
+from foundry.runtime.store.qdrant_rows import UNTIL, HeldVersion, parse_row_id, rows_of
 from foundry.runtime.store.settings import StoreSettings
-from foundry.runtime.store.store import StoreError
+from foundry.runtime.store.store import Edition, StoreError
 from foundry.stores.checking import Agreement, Outcome, compare_lanes
 from foundry.stores.content import Content, batches
-from foundry.stores.options import AGAIN, PublishOptions
-from foundry.stores.rows import Marks
+from foundry.stores.differing import (
+    Difference,
+    Held,
+    bucket_shift,
+    find_difference,
+    sum_buckets,
+)
+from foundry.stores.qdrant_collection import Collection, Marker, after, in_buckets
+from foundry.stores.qdrant_points import Points
+from foundry.stores.options import AGAIN, STEP_QUESTIONS, PublishOptions
+from foundry.stores.rows import Rows
 
-BATCH_POINTS = 256
-"""Points that are handed over together."""
+BATCH_IDS = 10_000
+"""Rows that are named in one request."""
+
+BATCH_BUCKETS = 256
+"""Buckets whose rows are asked for at once."""
 
 CALL_SECONDS = 60.0
 """Seconds that one call of a publication may take."""
@@ -42,146 +63,170 @@ GRAPH_LINKS = 32
 GRAPH_DEPTH = 256
 """Links of a point in the graph (m), and candidates for them (ef_construct)."""
 
-_PATH = encode_value("path", "")
+
+class _Unpublished(QdrantEngine):
+    """Searches in a version that has no marker yet."""
+
+    def __init__(self, client: QdrantClient, settings: StoreSettings, held: HeldVersion) -> None:
+        super().__init__(client, settings, is_local=plays_engine())
+        self._held = held
+
+    def ask(self, edition: Edition, make: MakeRequests) -> list[list[models.ScoredPoint]]:
+        """Return the points that answer requests, asked all at once."""
+        return self.query(edition, make(self._held))
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """A version whose rows are there; `added` are chunks that are new."""
+
+    marker: Marker
+    added: NDArray[np.int64]
+    is_step: bool
 
 
 def publish(
     content: Content, settings: StoreSettings, reporter: Reporter, options: PublishOptions
 ) -> Outcome:
-    """Load into a collection of its own, count, compare, move the alias, drop what is old.
+    """Load what is missing, count, compare, write the marker, then remove what is old.
 
-    A collection that is not finished says so, and the next publication loads it from the start.
-    Raises PublishError.
+    Whatever interrupts it, the version published before goes on being the current one, and the
+    next publication goes on with what has been loaded. Raises PublishError, or BusyError where
+    another publication into the same collection begins meanwhile.
     """
+    rows = Rows.open(content)
     patient = StoreSettings(settings.name, settings.exact, CALL_SECONDS)
     client = open_client(patient)
     try:
         with _explained(settings.name), translated(content.version):
-            collection = f"{settings.name}_{content.version}"
-            known = _state(client, collection)
-            is_whole = known.get("complete") and known.get("format") == FORMAT
-            loaded = options.again or not is_whole
-            if loaded:
-                _load(client, collection, content, reporter)
-            _check_count(client, collection, content)
-            _prepare_graph(client, collection, settings, reporter)
-            with reporter.step("Comparing", "engines", 1) as progress:
-                agreement = compare_lanes(
-                    content,
-                    QdrantEngine(client, patient, is_local=plays_engine()),
-                    exact=settings.exact,
-                )
-                progress.advance()
-            _switch(client, collection, len(content.scales), settings, agreement)
-            dropped = _drop_stale(client, settings.name, collection, options.grace)
+            collection = Collection(client, settings.name, whole_seconds(settings))
+            collection.prepare(content.vectors.shape[1])
+            collection.settle()
+            markers = collection.markers()
+            known = [each for each in markers if each.version == content.version]
+            if known and not options.again:
+                marker = collection.with_buckets(known[0])
+                loaded = _Loaded(marker, np.zeros(0, dtype=np.int64), is_step=True)
+            else:
+                tip = collection.with_buckets(markers[-1]) if markers else None
+                loaded = _load(collection, rows, tip, reporter, again=options.again)
+            _check_count(collection, loaded.marker)
+            if not settings.exact:
+                _prepare_graph(collection, reporter)
+            agreement = _compare(content, client, patient, loaded, reporter)
+            collection.check_claim()
+            _switch(collection, markers, loaded.marker, agreement)
+            dropped = _drop_stale(collection, options.grace)
     finally:
         client.close()
-    return Outcome(loaded, agreement, tuple(dropped))
+    return Outcome(not known or options.again, agreement, tuple(dropped))
 
 
-def _load(client: QdrantClient, collection: str, content: Content, reporter: Reporter) -> None:
-    client.delete_collection(collection)
-    client.create_collection(
-        collection,
-        vectors_config={
-            DENSE: models.VectorParams(
-                size=content.vectors.shape[1], distance=models.Distance.COSINE
-            )
-        },
-        sparse_vectors_config={SPARSE: models.SparseVectorParams()},
-        # No graph while points come in, and none at all where every vector is compared.
-        hnsw_config=models.HnswConfigDiff(m=0),
-        metadata={"complete": False, "format": FORMAT},
+def _load(
+    collection: Collection, rows: Rows, tip: Marker | None, reporter: Reporter, *, again: bool
+) -> _Loaded:
+    """Load the rows that are missing since the last version, the `tip`; with `again` all."""
+    last = 0 if tip is None else tip.held.number
+    points = Points.of(rows, {} if tip is None else tip.held.moved)
+    # What was retired for a version that never was, or is no longer there, is there again.
+    collection.revive(last)
+    left = list(collection.rows(after(last)))
+    ids: list[str] = []
+
+    def fetch(buckets: list[int]) -> Held:
+        found = [*_in_tip(collection, tip, buckets), *left]
+        ids.extend(row for row, _ in found)
+        keys = [parse_row_id(row)[0] for row in ids]
+        codes = [code for _, code in found]
+        return Held.of(list(zip(range(len(ids)), keys, codes, strict=True)))
+
+    if again:
+        fetch([])
+        everything = np.arange(len(rows)), np.arange(len(ids))
+        difference = Difference(*everything, shares_any=False)
+    else:
+        theirs = [] if tip is None else tip.buckets
+        shift = bucket_shift(len(rows)) if tip is None else tip.shift
+        difference = find_difference(rows.keys, points.codes, theirs, shift, fetch)
+    surplus = [ids[row] for row in difference.surplus.tolist()]
+    is_left = [parse_row_id(row)[1] > last for row in surplus]
+    number = max([last + 1, *(parse_row_id(row)[1] for row, _ in left)])
+    _remove(collection, [row for row, own in zip(surplus, is_left, strict=True) if own])
+    added = difference.missing
+    with reporter.step("Loading", "chunks", len(added)) as progress:
+        for batch in points.make(added, number):
+            collection.check_claim()
+            collection.client.upsert(collection.name, batch, wait=True)
+            progress.advance(len(batch))
+    retired = [row for row, own in zip(surplus, is_left, strict=True) if not own]
+    _retire(collection, last, retired, number, whole=not difference.shares_any)
+    shift = bucket_shift(len(rows))
+    marker = Marker(
+        rows.content.version,
+        HeldVersion(number, dict(points.moved)),
+        len(rows),
+        recall=0.0,
+        switched=0.0,
+        shift=shift,
+        buckets=sum_buckets(rows.keys, points.codes, shift),
     )
-    if not plays_engine():
-        _index_payload(client, collection)
-    with reporter.step("Loading", "chunks", len(content.scales)) as progress:
-        for points in _points(content):
-            client.upsert(collection, points, wait=True)
-            progress.advance(len(points))
+    return _Loaded(marker, added, difference.shares_any and 2 * len(added) < len(rows))
 
 
-def _index_payload(client: QdrantClient, collection: str) -> None:
-    """Index what filters ask for before there are points, so that graphs take it into account."""
-    numbers = models.IntegerIndexParams(
-        type=models.IntegerIndexType.INTEGER, lookup=False, range=True
-    )
-    words = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD)
-    for key, schema in ((MARKS, words), (PATHS, numbers), (MODIFIED, numbers)):
-        client.create_payload_index(collection, key, schema, wait=True)
+def _in_tip(
+    collection: Collection, tip: Marker | None, buckets: list[int]
+) -> Iterator[tuple[str, int]]:
+    """Yield ids and codes of the rows that the last version has in some buckets."""
+    if tip is None:
+        return
+    for part in batches(len(buckets), BATCH_BUCKETS):
+        condition = in_buckets(buckets[part], tip.shift)
+        yield from collection.rows(rows_of(tip.held.number, condition))
 
 
-def _points(content: Content) -> Iterator[list[models.PointStruct]]:
-    terms, payloads = content.terms, _Payloads(content)
-    # Postings are in the order of terms, and wanted in that of chunks.
-    order = np.argsort(content.chunks, kind="stable")
-    ends = np.searchsorted(content.chunks[order], np.arange(len(content.scales) + 1))
-    for part in batches(len(content.scales), BATCH_POINTS):
-        points = []
-        for number in range(part.start, part.stop):
-            own = order[ends[number] : ends[number + 1]]
-            vectors: dict[str, Any] = {}
-            if len(own):
-                vectors[SPARSE] = models.SparseVector(
-                    indices=terms[own].tolist(), values=content.impacts[own].tolist()
-                )
-            if content.scales[number] > 0:
-                row = content.vectors[number].astype(np.float32) * content.scales[number]
-                vectors[DENSE] = row.tolist()
-            payload = payloads.of_chunk(number)
-            points.append(models.PointStruct(id=number, vector=vectors, payload=payload))
-        yield points
+def _remove(collection: Collection, rows: Sequence[str]) -> None:
+    """Remove what publications have left behind, and this one does not need."""
+    for part in batches(len(rows), BATCH_IDS):
+        selected = models.PointIdsList(points=list(rows[part]))
+        collection.client.delete(collection.name, selected, wait=True)
 
 
-class _Payloads:
-    """What the chunks of a version can be filtered by."""
-
-    def __init__(self, content: Content) -> None:
-        layout = content.files.layout
-        self._marks = Marks.open(content)
-        self._modified = open_array(layout.filter_modified, np.int64, (len(content.scales),))
-        self._places = {value: place for place, value in enumerate(content.edition.values)}
-
-    def of_chunk(self, chunk: int) -> dict[str, Any]:
-        """Return the payload of a chunk."""
-        marks = self._marks.of_chunk(chunk)
-        paths = [mark for mark in marks if mark.startswith(_PATH)]
-        payload: dict[str, Any] = {
-            MARKS: [mark.decode() for mark in marks if not mark.startswith(_PATH)],
-            PATHS: [self._places[path] for path in paths],
-        }
-        if (moment := int(self._modified[chunk])) != UNKNOWN_TIME:
-            payload[MODIFIED] = moment
-        return payload
+def _retire(
+    collection: Collection, last: int, rows: Sequence[str], number: int, *, whole: bool
+) -> None:
+    """Say of rows of the last version that they are there until this one; or of the `whole`."""
+    collection.check_claim()
+    client, name = collection.client, collection.name
+    if whole:
+        client.set_payload(name, {UNTIL: number}, rows_of(last), wait=True)
+        return
+    for part in batches(len(rows), BATCH_IDS):
+        client.set_payload(name, {UNTIL: number}, list(rows[part]), wait=True)
 
 
-def _check_count(client: QdrantClient, collection: str, content: Content) -> None:
-    count = client.count(collection, exact=True).count
-    if count != len(content.scales):
+def _check_count(collection: Collection, marker: Marker) -> None:
+    count = collection.count(marker.held.number)
+    if count != marker.chunks:
         raise PublishError(
-            f"Qdrant, {collection}: {count:,} points, expected {len(content.scales):,};"
-            " nothing was switched",
+            f"Qdrant, {collection.name}: {count:,} rows of index {marker.version}, expected"
+            f" {marker.chunks:,}; nothing was switched",
             hint=AGAIN,
         )
 
 
-def _prepare_graph(
-    client: QdrantClient, collection: str, settings: StoreSettings, reporter: Reporter
-) -> None:
-    if settings.exact:
-        return
+def _prepare_graph(collection: Collection, reporter: Reporter) -> None:
+    client, name = collection.client, collection.name
     client.update_collection(
-        collection,
-        hnsw_config=models.HnswConfigDiff(m=GRAPH_LINKS, ef_construct=GRAPH_DEPTH),
+        name, hnsw_config=models.HnswConfigDiff(m=GRAPH_LINKS, ef_construct=GRAPH_DEPTH)
     )
     with reporter.step("Linking", "graphs", 1) as progress:
         limit = time.monotonic() + INDEXING_SECONDS
         looks = 0
         while looks < SETTLED_LOOKS:
-            status = client.get_collection(collection).status
+            status = client.get_collection(name).status
             if status == models.CollectionStatus.RED or time.monotonic() > limit:
                 raise PublishError(
-                    f"Qdrant, {collection}: its graph is not finished, and the collection is"
+                    f"Qdrant, {name}: its graph is not finished, and the collection is"
                     f" {status.value}; nothing was switched",
                     hint="see the log of the engine, then publish again",
                 )
@@ -190,57 +235,50 @@ def _prepare_graph(
         progress.advance()
 
 
-def _switch(
+def _compare(
+    content: Content,
     client: QdrantClient,
-    collection: str,
-    chunks: int,
     settings: StoreSettings,
-    agreement: Agreement,
+    loaded: _Loaded,
+    reporter: Reporter,
+) -> Agreement:
+    with reporter.step("Comparing", "engines", 1) as progress:
+        agreement = compare_lanes(
+            content,
+            _Unpublished(client, settings, loaded.marker.held),
+            exact=settings.exact,
+            most=STEP_QUESTIONS if loaded.is_step else None,
+            near=loaded.added,
+        )
+        progress.advance()
+    return agreement
+
+
+def _switch(
+    collection: Collection, markers: Sequence[Marker], marker: Marker, agreement: Agreement
 ) -> None:
-    """Move the alias in one call; what it pointed at is superseded from now on."""
-    former = {alias.alias_name: alias.collection_name for alias in client.get_aliases().aliases}
-    # Recorded first: a version without a record of its end would never be dropped.
-    for other in _versions(client, settings.name):
-        if other != collection and _state(client, other).get("superseded") is None:
-            _describe(client, other, superseded=time.time())
-    state = {"complete": True, "chunks": chunks, "recall": agreement.recall, "superseded": None}
-    _describe(client, collection, **state)
-    operations: list[models.AliasOperations] = []
-    if settings.name in former:
-        delete = models.DeleteAlias(alias_name=settings.name)
-        operations.append(models.DeleteAliasOperation(delete_alias=delete))
-    create = models.CreateAlias(collection_name=collection, alias_name=settings.name)
-    operations.append(models.CreateAliasOperation(create_alias=create))
-    client.update_collection_aliases(operations)
+    """Write the marker: from now on the version is there, and the current one."""
+    current = max(markers, key=lambda each: each.switched, default=None)
+    if current is not None and current.held == marker.held:
+        return
+    # Clocks may differ; the order of switches decides.
+    latest = 0.0 if current is None else current.switched
+    moment = max(time.time(), latest + 1e-3)
+    collection.mark(replace(marker, recall=agreement.recall, switched=moment))
 
 
-def _drop_stale(client: QdrantClient, name: str, current: str, grace: float) -> list[str]:
-    dropped = []
-    for collection in _versions(client, name):
-        superseded = _state(client, collection).get("superseded")
-        if collection != current and superseded and superseded <= time.time() - grace:
-            client.delete_collection(collection)
-            dropped.append(collection.removeprefix(f"{name}_"))
-    return dropped
-
-
-def _versions(client: QdrantClient, name: str) -> list[str]:
-    """Return the collections of this name's versions, sorted."""
-    found = (collection.name for collection in client.get_collections().collections)
-    version = re.compile(rf"{re.escape(name)}_[0-9a-f]{{16}}")
-    return sorted(filter(version.fullmatch, found))
-
-
-def _state(client: QdrantClient, collection: str) -> dict[str, Any]:
-    """Return the notes of a publication on a collection; empty if there are none."""
-    if not client.collection_exists(collection):
-        return {}
-    return client.get_collection(collection).config.metadata or {}
-
-
-def _describe(client: QdrantClient, collection: str, **values: Any) -> None:
-    state = {**_state(client, collection), **values}
-    client.update_collection(collection, metadata=state)
+def _drop_stale(collection: Collection, grace: float) -> list[str]:
+    """Drop versions in whose place another has been for long enough, and what only they need."""
+    markers = sorted(collection.markers(), key=lambda marker: marker.switched)
+    # Each was superseded by the next, when that was switched to.
+    stale = [
+        marker
+        for marker, successor in pairwise(markers)
+        if successor.switched <= time.time() - grace
+    ]
+    collection.drop(stale)
+    collection.settle()
+    return sorted(marker.version for marker in stale)
 
 
 @contextmanager

@@ -35,14 +35,9 @@ def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows (n,) of a version, in the order of its chunks.
-
-    `counts` uint32 (p,) are of postings, `lengths` uint32 (n,) and `modified` int64 (n,) of chunks.
-    """
+    """The rows (n,) of a version, in the order of its chunks; `modified` int64 (n,) is theirs."""
 
     content: Content
-    counts: NDArray[np.uint32]
-    lengths: NDArray[np.uint32]
     modified: NDArray[np.int64]
     marks: "Marks"
 
@@ -50,21 +45,11 @@ class Rows:
     def open(cls, content: Content) -> Self:
         """Map what rows consist of. Raises IndexUnusableError."""
         files = content.files
-        if content.counts is None or content.lengths is None:
-            raise IndexUnusableError(
-                f"{files.layout.root}: has no counts of terms, which this engine is given",
-                hint='build the index with store.engine = "pgvector"',
-            )
         modified = open_array(files.layout.filter_modified, np.int64, (files.manifest.chunks,))
-        return cls(content, content.counts, content.lengths, modified, Marks.open(content))
+        return cls(content, modified, Marks.open(content))
 
     def __len__(self) -> int:
         return len(self.content.scales)
-
-    @property
-    def average(self) -> float:
-        """The mean length of chunks, as the build computes BM25 from it."""
-        return max(1.0, int(self.lengths.sum()) / max(1, len(self.lengths)))
 
     @cached_property
     def keys(self) -> NDArray[np.int64]:
@@ -81,7 +66,7 @@ class Rows:
     @cached_property
     def codes(self) -> NDArray[np.int64]:
         """The code (n,) of each row."""
-        codes = mix(self.keys.view(np.uint64)) + self.lengths * _STEP
+        codes = mix(self.keys.view(np.uint64)) + self.content.lengths * _STEP
         codes = mix(codes + self.modified.view(np.uint64))
         codes = mix(codes + self._vector_codes())
         codes = mix(codes + self._posting_codes())
@@ -90,15 +75,15 @@ class Rows:
     def postings_of(
         self, chosen: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return keys of terms, places in `chosen` (m,), and counts (k,), of these chunks."""
+        """Return numbers of terms, places in `chosen` (m,), and counts (k,), of these chunks."""
         places = np.full(len(self), -1, dtype=np.int64)
         places[chosen] = np.arange(len(chosen))
         found = np.flatnonzero(places[self.content.chunks] >= 0)
         terms = np.searchsorted(self.content.offsets, found.astype(np.uint64), "right") - 1
         return (
-            self.term_keys[terms],
+            terms,
             places[self.content.chunks[found]],
-            self.counts[found].astype(np.int64),
+            self.content.counts[found].astype(np.int64),
         )
 
     def _vector_codes(self) -> NDArray[np.uint64]:
@@ -119,7 +104,8 @@ class Rows:
             first = int(np.searchsorted(offsets, part.start, "right")) - 1
             last = int(np.searchsorted(offsets, part.stop))
             ends = np.clip(offsets[first : last + 1].astype(np.int64), part.start, part.stop)
-            mixed = mix(np.repeat(keys[first:last], np.diff(ends)) + self.counts[part] * _STEP)
+            counts = self.content.counts[part]
+            mixed = mix(np.repeat(keys[first:last], np.diff(ends)) + counts * _STEP)
             np.add.at(codes, self.content.chunks[part], mixed)
         return codes
 

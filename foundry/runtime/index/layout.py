@@ -22,10 +22,13 @@ FORMAT_VERSION = 5
 
 _HASH = b'\n "sha256": "'  # The manifest's own: those of its files are indented further.
 HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
-# [access or pgvector
+# [access or pgvector or qdrant
 STATISTICS = "statistics"  # A folder of an index from which BM25 can be computed:
 POSTING_COUNTS = "postings.counts.npy"  # uint32 (p,): how often a term stands in its chunk
 CHUNK_LENGTHS = "chunks.lengths.npy"  # uint32 (n,): terms of each chunk, for BM25
+# ]
+# [pgvector or qdrant
+MEAN_LENGTH = "mean_length.npy"  # float64 (1,): what BM25 compares them with
 # ]
 TERMS_APART = 64  # Every 64th term stays in memory once a lookup has read it.
 OTHER_VERSION_HINT = "build the index again with the version that exported this server"

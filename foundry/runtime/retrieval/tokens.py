@@ -283,7 +283,7 @@ def _named(tokens: Iterable[Token]) -> list[Token]:
     return [token for token in tokens if token.terms and token.text.casefold() not in _FRAME_WORDS]
 
 
-# [access or pgvector
+# [access or pgvector or qdrant
 def heading_parts(heading: str) -> list[str]:
     """Return the terms that a heading term is made of; a name as it is written has no parts."""
     return [heading] if heading.startswith(SURFACE_MARK) else heading[1:].split(" ")

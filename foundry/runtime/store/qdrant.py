@@ -1,9 +1,12 @@
-"""Qdrant as the engine: a collection a version, with a dense and a sparse vector for each chunk.
+"""Qdrant as the engine: one collection, whose rows versions share; see `qdrant_rows`.
 
-Versions are collections `<name>_<version>`; the alias `<name>` is that of the version published
-last. Points have the numbers of chunks, and a payload that filters ask for. Scores are computed in
-float32, so they agree with those of the embedded index to about 1e-6. The keyword lane is always
-exact: Qdrant reads its sparse index in full.
+A row has a dense vector, and a sparse one with what BM25 makes of the counts of its terms; how rare
+a term is comes with the query. Scores are computed in float32, so they agree with those of the
+embedded index to about 1e-6. The keyword lane is always exact: Qdrant reads its sparse index in
+full.
+
+Every search asks for the marker of its version as well. Rows are removed long enough after the
+marker that a search which has seen it has seen them all.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,31 +26,31 @@ from .qdrant_client import (
     translated,
     whole_seconds,
 )
-from .qdrant_filters import conditions_of
+from .qdrant_filters import by_chunks
 from .qdrant_requests import (
-    DENSE,
     SPARE,
-    SPARSE,
     Query,
     Requests,
-    by_number,
     by_terms,
     by_vector,
+    marker_of,
+    passing,
     read_points,
     settle,
 )
+from .qdrant_rows import DENSE, MOVED, NUMBER, HeldVersion, marker_id, rows_of
 from .restriction import Restriction
 from .settings import StoreSettings
 from .store import Edition, Engine, Found, is_short
 
 Answer = TypeVar("Answer")
+MakeRequests = Callable[[HeldVersion], list[models.QueryRequest]]
 
-FORMAT = 2
-"""Of the points of a collection, as its metadata has it: since 2 they have a payload."""
+_NONE = np.zeros(0, dtype=np.int64)
 
 
 class QdrantEngine:
-    """Searches in the collections of one Qdrant; see `store.Engine`."""
+    """Searches in one collection of one Qdrant; see `store.Engine`."""
 
     def __init__(
         self, client: QdrantClient, settings: StoreSettings, *, is_local: bool = False
@@ -57,6 +60,7 @@ class QdrantEngine:
         self._requests = Requests(is_local)
         self._settings = settings
         self._timeout = whole_seconds(settings)
+        self._known: dict[str, HeldVersion] = {}
 
     def search_vector(
         self,
@@ -68,32 +72,30 @@ class QdrantEngine:
     ) -> LaneHits:
         """Return the `count` chunks of highest cosine; those without a vector are no hits."""
         query, exact = by_vector(vector, scale), self._settings.exact
-        hits = self._search(edition, DENSE, query, count, only, exact=exact)
+        hits = self._search(edition, query, count, only, exact=exact)
         if exact or not is_short(hits, count, only):
             return hits
-        return self._search(edition, DENSE, query, count, only, exact=True)
+        return self._search(edition, query, count, only, exact=True)
 
     def score_vector(
         self, edition: Edition, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
-        return self._score_both(edition, by_vector(vector, scale), chunks, [], chunks[:0])[0]
+        query = by_vector(vector, scale)
+        return self._score_both(edition, query, chunks, query, _NONE)[0]
 
     def read_vector(self, edition: Edition, chunk: int) -> NDArray[np.float32]:
         """Return a vector (d,) in the direction of a chunk's; zero where it has none."""
-        collection = self._collection(edition)
-        points = self._read(
-            edition,
-            lambda: self._client.retrieve(
-                collection, [chunk], with_payload=False, with_vectors=[DENSE]
-            ),
+        wanted = by_chunks(np.array([chunk]), edition)
+        (points,) = self.ask(
+            edition, lambda held: [passing(rows_of(held.number, wanted), 1, with_vector=True)]
         )
         if not points:
             raise missing_version(edition.version)
         vectors = points[0].vector
         if isinstance(vectors, dict) and DENSE in vectors:
             return np.array(vectors[DENSE], dtype=np.float32)
-        found = self._read(edition, lambda: self._client.get_collection(collection))
+        found = self._read(edition, lambda: self._client.get_collection(self._settings.name))
         assert isinstance(found.config.params.vectors, dict)
         return np.zeros(found.config.params.vectors[DENSE].size, dtype=np.float32)
 
@@ -105,14 +107,15 @@ class QdrantEngine:
         only: Restriction | None,
     ) -> LaneHits:
         """Return the `count` chunks of highest BM25; those without any of the terms are no hits."""
-        return self._search(edition, SPARSE, by_terms(terms), count, only, exact=True)
+        return self._search(edition, by_terms(edition, terms), count, only, exact=True)
 
     def score_terms(
         self, edition: Edition, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the
         terms."""
-        return self._score_both(edition, [], chunks[:0], by_terms(terms), chunks)[1]
+        query = by_terms(edition, terms)
+        return self._score_both(edition, query, _NONE, query, chunks)[1]
 
     def search_both(
         self,
@@ -124,12 +127,14 @@ class QdrantEngine:
         only: Restriction | None,
     ) -> Found:
         """Return what both searches find: one request for the hits, and one to complete them."""
-        exact, meant, named = self._settings.exact, by_vector(vector, scale), by_terms(terms)
-        depth, restriction = count + SPARE, conditions_of(only, edition)
-        near, matching = self._query(
+        exact, depth = self._settings.exact, count + SPARE
+        meant, named = by_vector(vector, scale), by_terms(edition, terms)
+        near, matching = self._rank(
             edition,
-            self._requests.make(DENSE, meant, depth, restriction, exact=exact),
-            self._requests.make(SPARSE, named, depth, restriction, exact=True),
+            lambda held: [
+                self._requests.nearest(meant, depth, only, edition, held, exact=exact),
+                self._requests.nearest(named, depth, only, edition, held, exact=True),
+            ],
         )
         semantic, keyword = settle(*near, count, depth), settle(*matching, count, depth)
         if semantic is None or (not exact and is_short(semantic, count, only)):
@@ -145,32 +150,63 @@ class QdrantEngine:
         )
 
     def check(self, edition: Edition) -> None:
-        """Ask whether this version can be searched: all of it, not what was loaded so far."""
-        collection = self._collection(edition)
-        found = self._read(edition, lambda: self._client.get_collection(collection))
-        state = found.config.metadata or {}
-        is_whole = state.get("complete") and state.get("format") == FORMAT
-        if not is_whole or self._count(edition, None) != state.get("chunks"):
+        """Ask whether this version can be searched."""
+        self._known.pop(edition.version, None)
+        (rows,) = self.ask(edition, lambda held: [passing(rows_of(held.number), 1)])
+        if not rows:
             raise missing_version(edition.version)
 
     def close(self) -> None:
         """Let go of all connections."""
         self._client.close()
 
-    def _search(
-        self,
-        edition: Edition,
-        using: str,
-        query: Query,
-        count: int,
-        only: Restriction | None,
-        *,
-        exact: bool,
-    ) -> LaneHits:
-        depth, restriction = count + SPARE, conditions_of(only, edition)
+    def ask(self, edition: Edition, make: MakeRequests) -> list[list[models.ScoredPoint]]:
+        """Return the points that answer requests, asked all at once, about a version as a whole."""
         while True:
-            request = self._requests.make(using, query, depth, restriction, exact=exact)
-            (found,) = self._query(edition, request)
+            held = self._known.get(edition.version) or self._look_up(edition)
+            *answers, marker = self.query(edition, [*make(held), marker_of(edition.version, held)])
+            if marker:
+                return answers
+            # It may have been published again meanwhile, as other rows.
+            self._known.pop(edition.version, None)
+
+    def query(
+        self, edition: Edition, requests: list[models.QueryRequest]
+    ) -> list[list[models.ScoredPoint]]:
+        """Return the points that answer requests, in one exchange."""
+        answers = self._read(
+            edition,
+            lambda: self._client.query_batch_points(
+                self._settings.name, requests, timeout=self._timeout
+            ),
+        )
+        return [answer.points for answer in answers]
+
+    def _look_up(self, edition: Edition) -> HeldVersion:
+        """Ask for what the marker of a version says. Raises VersionMissingError."""
+        markers = self._read(
+            edition,
+            lambda: self._client.retrieve(
+                self._settings.name, [marker_id(edition.version)], with_payload=[NUMBER, MOVED]
+            ),
+        )
+        said = (markers[0].payload or {}) if markers else {}
+        if said.get(NUMBER, 0) < 1:
+            raise missing_version(edition.version)
+        moved = {int(key): slot for key, slot in said[MOVED].items()}
+        held = self._known[edition.version] = HeldVersion(said[NUMBER], moved)
+        return held
+
+    def _search(
+        self, edition: Edition, query: Query, count: int, only: Restriction | None, *, exact: bool
+    ) -> LaneHits:
+        depth = count + SPARE
+
+        def make(held: HeldVersion) -> list[models.QueryRequest]:
+            return [self._requests.nearest(query, depth, only, edition, held, exact=exact)]
+
+        while True:
+            (found,) = self._rank(edition, make)
             if (hits := settle(*found, count, depth)) is not None:
                 return hits
             depth *= 4
@@ -185,44 +221,34 @@ class QdrantEngine:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the cosines (m,) of `near` and the BM25 scores (k,) of `matching`, ascending."""
         cosines, sums = np.zeros(len(near)), np.zeros(len(matching))
-        requests = []
-        if len(near):
-            requests.append(
-                self._requests.make(DENSE, vector, len(near), by_number(near), exact=True)
-            )
-        if len(matching):
-            wanted = by_number(matching)
-            requests.append(self._requests.make(SPARSE, terms, len(matching), wanted, exact=True))
-        answers = self._query(edition, *requests) if requests else []
-        if len(matching):
-            numbers, scores = answers.pop()
-            sums[np.searchsorted(matching, numbers)] = scores
-        if len(near):
-            numbers, scores = answers.pop()
-            cosines[np.searchsorted(near, numbers)] = scores
-            # Those that were not found have no vector, or are not there.
-            if len(numbers) < len(near) and self._count(edition, by_number(near)) < len(near):
-                raise missing_version(edition.version)
+        pairs = [(vector, near, cosines), (terms, matching, sums)]
+        asked = [(query, chunks, scores) for query, chunks, scores in pairs if len(chunks)]
+        if not asked:
+            return cosines, sums
+        answers = self._rank(
+            edition,
+            lambda held: [
+                self._requests.scores(query, chunks, edition, held) for query, chunks, _ in asked
+            ],
+        )
+        for (_, chunks, scores), (numbers, found) in zip(asked, answers, strict=True):
+            scores[np.searchsorted(chunks, numbers)] = found
+        # Those that were not found have no vector, or are not there.
+        if len(near) and len(answers[0][0]) < len(near) and self._lacks(edition, near):
+            raise missing_version(edition.version)
         return cosines, sums
 
-    def _query(
-        self, edition: Edition, *requests: models.QueryRequest
-    ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """Return chunks (m,) and scores (m,) for each request, best first, asked all at once."""
-        answers = self._read(
-            edition,
-            lambda: self._client.query_batch_points(
-                self._collection(edition), requests, timeout=self._timeout
-            ),
-        )
-        return [read_points(answer.points) for answer in answers]
+    def _lacks(self, edition: Edition, chunks: NDArray[np.int64]) -> bool:
+        """Ask whether some of the chunks have no row."""
+        wanted, count = by_chunks(chunks, edition), len(chunks)
+        (rows,) = self.ask(edition, lambda held: [passing(rows_of(held.number, wanted), count)])
+        return len(rows) < count
 
-    def _count(self, edition: Edition, restriction: models.Filter | None) -> int:
-        collection = self._collection(edition)
-        return self._read(
-            edition,
-            lambda: self._client.count(collection, restriction, exact=True, timeout=self._timeout),
-        ).count
+    def _rank(
+        self, edition: Edition, make: MakeRequests
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """Return chunks (m,) and scores (m,), best first, for each request."""
+        return [read_points(points, edition) for points in self.ask(edition, make)]
 
     def _read(self, edition: Edition, call: Callable[[], Answer]) -> Answer:
         """Return what a call answers that only reads."""
@@ -234,9 +260,6 @@ class QdrantEngine:
                     raise
                 # A connection that was idle may have been closed by the other side.
                 return call()
-
-    def _collection(self, edition: Edition) -> str:
-        return f"{self._settings.name}_{edition.version}"
 
 
 def open_engine(settings: StoreSettings) -> Engine:

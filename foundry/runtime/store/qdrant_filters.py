@@ -1,19 +1,22 @@
-"""Filters as Qdrant is asked for them: by the payload of points, which is indexed there.
+"""Filters as Qdrant is asked for them: by the payload of rows, which is indexed there.
 
-A point has its values as `encode_value` writes them, its date in seconds since 1970 if that is
-known, and its paths by their places in the version's sorted table of values: paths that begin alike
-are a range of it.
+A row has its values as `encode_value` writes them, and its date in seconds since 1970 if that is
+known. Of each path it has a hash of the whole, and of its beginnings of 4, 8, 12 ... bytes. A
+beginning of another length is asked for by those that it can be continued to in this version, of
+which there are few.
 """
 
 from bisect import bisect_left
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 from qdrant_client import models
 
 from ..retrieval.filters import AFTER_ALL, encode_value, parse_time
-from .qdrant_requests import by_number
+from .qdrant_rows import KEY, HeldVersion, rows_of
 from .restriction import Restriction
+from .rows import signed_key
 from .store import Edition
 
 MARKS = "marks"
@@ -21,22 +24,32 @@ PATHS = "paths"
 MODIFIED = "modified"
 """The keys of a payload."""
 
+# [filters
+_STEP = 4
+_PATH = encode_value("path", "")
+# ]
 
-def conditions_of(only: Restriction | None, edition: Edition) -> models.Filter | None:
-    """Return the conditions under which a point may be found, if not every one may."""
-    if only is None:
-        return None
+
+def conditions_of(only: Restriction | None, edition: Edition, held: HeldVersion) -> models.Filter:
+    """Return the conditions under which a row of a version may be found."""
     conditions: list[models.Condition] = []
-    # [filters
-    conditions += _passing(only, edition)
-    # ]
-    if only.is_picked:
-        # Words and phrases that must or must not be there are no filters: chunks are named, either
-        # those that may be found or those that may not.
-        is_mostly = 2 * int(only.allowed.sum()) > len(only.allowed)
-        picked = by_number(np.flatnonzero(only.allowed != is_mostly))
-        conditions.append(models.Filter(must_not=[picked]) if is_mostly else picked)
-    return models.Filter(must=conditions)
+    if only is not None:
+        # [filters
+        conditions += _passing(only, edition)
+        # ]
+        if only.is_picked:
+            # Words and phrases that must or must not be there are no filters: chunks are named,
+            # either those that may be found or those that may not.
+            is_mostly = 2 * int(only.allowed.sum()) > len(only.allowed)
+            picked = by_chunks(np.flatnonzero(only.allowed != is_mostly), edition)
+            conditions.append(models.Filter(must_not=[picked]) if is_mostly else picked)
+    return rows_of(held.number, *conditions)
+
+
+def by_chunks(chunks: NDArray[np.int64], edition: Edition) -> models.FieldCondition:
+    """Return a condition that nothing but these chunks meets."""
+    keys = edition.keys.by_number[chunks].tolist()
+    return models.FieldCondition(key=KEY, match=models.MatchAny(any=keys))
 
 
 # [filters
@@ -51,23 +64,41 @@ def _passing(only: Restriction, edition: Edition) -> Iterator[models.Condition]:
             passing = models.Range(gte=moment) if is_after else models.Range(lt=moment)
             yield models.FieldCondition(key=MODIFIED, range=passing)
         elif name == "path":
-            yield models.Filter(should=[_beginning(path, edition) for path in asked])
+            found = {piece for path in asked for piece in _continued(path, edition)}
+            match = models.MatchAny(any=sorted(found))
+            yield models.FieldCondition(key=PATHS, match=match)
         else:
             values = [encode_value(name, value).decode() for value in asked]
             if name == "tags":
                 for value in values:
-                    match = models.MatchValue(value=value)
-                    yield models.FieldCondition(key=MARKS, match=match)
+                    yield models.FieldCondition(key=MARKS, match=models.MatchValue(value=value))
             else:
                 yield models.FieldCondition(key=MARKS, match=models.MatchAny(any=values))
 
 
-def _beginning(path: str, edition: Edition) -> models.FieldCondition:
-    """Return the condition that one of a point's paths begins like this."""
-    key = encode_value("path", path)
-    first = bisect_left(edition.values, key)
-    last = bisect_left(edition.values, key + AFTER_ALL)
-    return models.FieldCondition(key=PATHS, range=models.Range(gte=first, lt=last))
+def beginnings_of(path: bytes) -> list[int]:
+    """Return the hashes of an encoded path, and of its beginnings."""
+    own = path.removeprefix(_PATH)
+    ends = [*range(_STEP, len(own), _STEP), len(own)]
+    return [_hash(own[:end]) for end in ends]
+
+
+def _continued(path: str, edition: Edition) -> Iterator[int]:
+    """Yield the hashes of what a path that begins like this has next in `beginnings_of`."""
+    values, begun = edition.values, encode_value("path", path)
+    steps = max(1, -(-(len(begun) - len(_PATH)) // _STEP))
+    end = len(_PATH) + steps * _STEP
+    place = bisect_left(values, begun)
+    while place < len(values) and (value := values[place]).startswith(begun):
+        yield _hash(value[len(_PATH) : end])
+        # The next that is not one of those with the same beginning.
+        is_whole = len(value) <= end
+        place = place + 1 if is_whole else bisect_left(values, value[:end] + AFTER_ALL, place)
+
+
+def _hash(beginning: bytes) -> int:
+    # It may end within a character.
+    return signed_key(beginning.decode("latin-1"))
 
 
 # ]

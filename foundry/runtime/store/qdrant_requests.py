@@ -1,17 +1,18 @@
 """What Qdrant is asked, and what it answers: the vectors of a query, ties and noise."""
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from qdrant_client import models
 
 from ..retrieval.candidates import LaneHits, best
-
-DENSE = "dense"
-SPARSE = "bm25"
-"""The vectors of a point."""
+from .qdrant_client import missing_version
+from .qdrant_filters import by_chunks, conditions_of
+from .qdrant_rows import DENSE, NUMBER, SPARSE, HeldVersion, marker_id, parse_row_id, rows_of
+from .restriction import Restriction
+from .store import Edition
 
 GRAPH_DEPTH = 512
 """Candidates that the graph keeps at the least (hnsw_ef)."""
@@ -22,7 +23,14 @@ SPARE = 20
 BITS = 22
 """Scores keep so many of the 24 bits of float32, so that equal ones tie."""
 
-Query: TypeAlias = list[float] | models.SparseVector
+Vector: TypeAlias = list[float] | models.SparseVector
+
+
+class Query(NamedTuple):
+    """A query by the vectors called `using`; what it is depends on the version."""
+
+    using: str
+    make: Callable[[HeldVersion], Vector]
 
 
 class Requests:
@@ -31,61 +39,98 @@ class Requests:
     def __init__(self, is_local: bool) -> None:
         self._is_local = is_local
 
-    def make(
+    def nearest(
         self,
-        using: str,
         query: Query,
         count: int,
-        restriction: models.Filter | None,
+        only: Restriction | None,
+        edition: Edition,
+        held: HeldVersion,
         *,
         exact: bool,
     ) -> models.QueryRequest:
-        """Return a request for the `count` points nearest to a query."""
+        """Return a request for the `count` rows of a version nearest to a query."""
         return models.QueryRequest(
-            query=models.NearestQuery(nearest=query),
-            using=using,
-            filter=restriction,
+            query=models.NearestQuery(nearest=query.make(held)),
+            using=query.using,
+            filter=conditions_of(only, edition, held),
             limit=count,
             with_payload=False,
-            params=self._params(exact, count, restriction),
+            params=self._params(exact, count, is_filtered=only is not None),
         )
 
-    def _params(
-        self, exact: bool, count: int, restriction: models.Filter | None
-    ) -> models.SearchParams | None:
+    def scores(
+        self, query: Query, chunks: NDArray[np.int64], edition: Edition, held: HeldVersion
+    ) -> models.QueryRequest:
+        """Return a request for how near given chunks are to a query."""
+        return models.QueryRequest(
+            query=models.NearestQuery(nearest=query.make(held)),
+            using=query.using,
+            filter=rows_of(held.number, by_chunks(chunks, edition)),
+            limit=len(chunks),
+            with_payload=False,
+            params=self._params(True, len(chunks), is_filtered=True),
+        )
+
+    def _params(self, exact: bool, count: int, *, is_filtered: bool) -> models.SearchParams | None:
         if self._is_local:
             return None
         if exact:
             return models.SearchParams(exact=True)
         # A graph falls apart where a filter takes most of it away; ACORN steps over what it took.
-        steps = models.AcornSearchParams(enable=restriction is not None)
+        steps = models.AcornSearchParams(enable=is_filtered)
         return models.SearchParams(hnsw_ef=max(GRAPH_DEPTH, count), acorn=steps)
+
+
+def passing(
+    restriction: models.Filter, count: int, *, with_vector: bool = False
+) -> models.QueryRequest:
+    """Return a request for `count` points that pass a filter, whatever they are near to."""
+    return models.QueryRequest(
+        filter=restriction,
+        limit=count,
+        with_payload=False,
+        with_vector=[DENSE] if with_vector else False,
+    )
+
+
+def marker_of(version: str, held: HeldVersion) -> models.QueryRequest:
+    """Return a request for the marker of a version, if it still says the same."""
+    has_number = models.FieldCondition(key=NUMBER, match=models.MatchValue(value=held.number))
+    is_marker = models.HasIdCondition(has_id=[marker_id(version)])
+    return passing(models.Filter(must=[is_marker, has_number]), 1)
 
 
 def by_vector(vector: NDArray[np.int8], scale: float) -> Query:
     """Return the query for a unit vector (d,) of integers and their scale."""
     unit: list[float] = (vector * scale).tolist()
-    return unit
+    return Query(DENSE, lambda _held: unit)
 
 
-def by_terms(terms: Sequence[tuple[int, int]]) -> Query:
+def by_terms(edition: Edition, terms: Sequence[tuple[int, int]]) -> Query:
     """Return the query for terms, each with how often it is asked for."""
-    ordered = sorted(terms)
-    return models.SparseVector(
-        indices=[number for number, _ in ordered], values=[float(times) for _, times in ordered]
-    )
+    weights = [(edition.weights[number], times) for number, times in terms]
 
+    def make(held: HeldVersion) -> models.SparseVector:
+        asked = sorted((held.slot(each.key), each.weight * times) for each, times in weights)
+        return models.SparseVector(
+            indices=[slot for slot, _ in asked], values=[weight for _, weight in asked]
+        )
 
-def by_number(chunks: NDArray[np.int64]) -> models.Filter:
-    """Return a filter that nothing but these chunks passes."""
-    return models.Filter(must=[models.HasIdCondition(has_id=chunks.tolist())])
+    return Query(SPARSE, make)
 
 
 def read_points(
-    points: Sequence[models.ScoredPoint],
+    points: Sequence[models.ScoredPoint], edition: Edition
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return chunks (m,) and scores (m,), best first; noise of float32 is rounded away."""
-    numbers = np.array([point.id for point in points], dtype=np.int64)
+    """Return chunks (m,) and scores (m,), best first; noise of float32 is rounded away.
+
+    Raises VersionMissingError for rows of another version.
+    """
+    keys = np.array([parse_row_id(point.id)[0] for point in points], dtype=np.int64)
+    numbers = edition.keys.numbers(keys)
+    if numbers is None:
+        raise missing_version(edition.version)
     fractions, exponents = np.frexp([point.score for point in points])
     return numbers, np.ldexp(np.rint(fractions * 2**BITS), exponents - BITS)
 

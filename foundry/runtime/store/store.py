@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..errors import IndexUnusableError, ServerError
 from ..index.layout import (
     CHUNK_LENGTHS,
+    MEAN_LENGTH,
     POSTING_COUNTS,
     STATISTICS,
     IndexFiles,
@@ -78,10 +79,8 @@ class Edition:
     """One version of an index, as an engine is asked about it; `version` is its manifest's."""
 
     version: str
-    # [pgvector
     keys: ChunkKeys
     weights: TermWeights
-    # ]
     # [qdrant
     # [filters
     values: Vocabulary
@@ -93,10 +92,8 @@ class Edition:
         """Map what tells of the content of an engine. Raises IndexUnusableError."""
         return cls(
             files.manifest.version,
-            # [pgvector
             ChunkKeys.open(files),
             TermWeights.open(files),
-            # ]
             # [qdrant
             # [filters
             Vocabulary.open(files.layout.filter_values, files.layout.filter_value_offsets),
@@ -243,11 +240,10 @@ HELD_FILES = frozenset(
     for path in (
         _LAYOUT.posting_chunks,
         _LAYOUT.posting_impacts,
-        # [pgvector
         Path(STATISTICS),
         Path(STATISTICS, POSTING_COUNTS),
         Path(STATISTICS, CHUNK_LENGTHS),
-        # ]
+        Path(STATISTICS, MEAN_LENGTH),
         _LAYOUT.vectors,
         _LAYOUT.vector_scales,
         _LAYOUT.sketch,

@@ -1,0 +1,268 @@
+"""A collection in Qdrant as a publication writes it: markers of versions, and rows by filters."""
+
+import base64
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+from uuid import uuid4
+
+import numpy as np
+from qdrant_client import QdrantClient, models
+
+from foundry.errors import BusyError, PublishError
+from foundry.runtime.store.qdrant_client import plays_engine
+from foundry.runtime.store.qdrant_filters import MARKS, MODIFIED, PATHS
+from foundry.runtime.store.qdrant_rows import (
+    DENSE,
+    KEY,
+    MOVED,
+    NUMBER,
+    SINCE,
+    SPARSE,
+    UNTIL,
+    HeldVersion,
+    marker_id,
+    rows_of,
+)
+from foundry.stores.qdrant_points import CODE
+
+FORMAT = 3
+"""Of a collection, as its metadata has it: since 3 its rows are of several versions."""
+
+PAGE = 10_000
+"""Points that are read at a time."""
+
+VERSION = "version"
+CHUNKS = "chunks"
+RECALL = "recall"
+SWITCHED = "switched"
+SHIFT = "shift"
+BUCKETS = "buckets"
+"""Keys of a marker's payload that only publications ask for."""
+
+_BUCKET = np.dtype([("number", "<i4"), ("count", "<u4"), ("sum", "<i8")])
+
+_NUMBERS = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=False, range=True)
+_NAMES = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=True, range=False)
+_BOTH = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER, lookup=True, range=True)
+_WORDS = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD)
+INDEXES: dict[str, models.PayloadSchemaParams] = {
+    KEY: _BOTH,
+    SINCE: _NUMBERS,
+    UNTIL: _NUMBERS,
+    NUMBER: _BOTH,
+    MARKS: _WORDS,
+    PATHS: _NAMES,
+    MODIFIED: _NUMBERS,
+}
+"""What is indexed before there are points: graphs are to know of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A version that the collection has: `switched` is when it was switched to last.
+
+    What the version's rows are is known by their buckets, each shifted as `shift` says.
+    """
+
+    version: str
+    held: HeldVersion
+    chunks: int
+    recall: float
+    switched: float
+    shift: int
+    buckets: Sequence[tuple[int, int, int]] = ()
+
+    @classmethod
+    def read(cls, payload: dict[str, Any]) -> Self:
+        """Read what `payload` has written; buckets may have been left out."""
+        moved = {int(key): slot for key, slot in payload[MOVED].items()}
+        buckets = np.frombuffer(base64.b64decode(payload.get(BUCKETS, "")), dtype=_BUCKET)
+        return cls(
+            payload[VERSION],
+            HeldVersion(payload[NUMBER], moved),
+            payload[CHUNKS],
+            payload[RECALL],
+            payload[SWITCHED],
+            payload[SHIFT],
+            buckets.tolist(),
+        )
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """All of it as JSON."""
+        buckets = np.array(self.buckets, dtype=_BUCKET)
+        return {
+            VERSION: self.version,
+            NUMBER: self.held.number,
+            MOVED: {str(key): slot for key, slot in self.held.moved.items()},
+            CHUNKS: self.chunks,
+            RECALL: self.recall,
+            SWITCHED: self.switched,
+            SHIFT: self.shift,
+            BUCKETS: base64.b64encode(buckets.tobytes()).decode(),
+        }
+
+
+class Collection:
+    """The collection of one name, for one publication.
+
+    A search takes `patience` seconds at the most.
+    """
+
+    def __init__(self, client: QdrantClient, name: str, patience: float) -> None:
+        self.client, self.name, self._patience = client, name, patience
+        self._token = uuid4().hex
+
+    def prepare(self, dimensions: int) -> None:
+        """Make the collection if it is not there, and claim it. Raises PublishError."""
+        if any(alias.alias_name == self.name for alias in self.client.get_aliases().aliases):
+            raise self._refusal(
+                "is an alias, as earlier versions of Foundry made it",
+                f"delete it and the collections {self.name}_*, then publish again, and deploy what"
+                " was built with this version; or set another store.name",
+            )
+        if not self.client.collection_exists(self.name):
+            self._create(dimensions)
+        found = self.client.get_collection(self.name)
+        if (found.config.metadata or {}).get("format") != FORMAT:
+            raise self._refusal(
+                "is a collection that this version of Foundry did not make",
+                "set another store.name, or delete it; then publish again",
+            )
+        vectors = found.config.params.vectors
+        assert isinstance(vectors, dict)
+        if (size := vectors[DENSE].size) != dimensions:
+            raise self._refusal(
+                f"has vectors of {size} dimensions, and those of the index have {dimensions}",
+                "set another store.name, or delete the collection; then publish again",
+            )
+        if not plays_engine():
+            for key in INDEXES.keys() - found.payload_schema.keys():
+                self.client.create_payload_index(self.name, key, INDEXES[key], wait=True)
+        self.client.update_collection(self.name, metadata=self._metadata)
+
+    @property
+    def _metadata(self) -> dict[str, Any]:
+        return {"format": FORMAT, "publisher": self._token}
+
+    def _create(self, dimensions: int) -> None:
+        size = models.VectorParams(size=dimensions, distance=models.Distance.COSINE)
+        self.client.create_collection(
+            self.name,
+            vectors_config={DENSE: size},
+            sparse_vectors_config={SPARSE: models.SparseVectorParams()},
+            # No graph while points come in, and none at all where every vector is compared.
+            hnsw_config=models.HnswConfigDiff(m=0),
+            metadata=self._metadata,
+        )
+
+    def check_claim(self) -> None:
+        """Raise BusyError if another publication has begun after this one."""
+        metadata = self.client.get_collection(self.name).config.metadata or {}
+        if metadata.get("publisher") != self._token:
+            raise BusyError(
+                f"Qdrant, {self.name}: another process has begun to publish into it",
+                hint="wait for it to end",
+            )
+
+    def markers(self) -> list[Marker]:
+        """Return the versions that are there, by their numbers, without their buckets."""
+        return sorted(
+            (Marker.read(record.payload or {}) for record in self._marked(gte=1)),
+            key=lambda marker: marker.held.number,
+        )
+
+    def with_buckets(self, marker: Marker) -> Marker:
+        """Return a marker with its buckets."""
+        (record,) = self.client.retrieve(self.name, [marker_id(marker.version)])
+        return Marker.read(record.payload or {})
+
+    def mark(self, marker: Marker) -> None:
+        """Write a marker."""
+        point = models.PointStruct(id=marker_id(marker.version), vector={}, payload=marker.payload)
+        self.client.upsert(self.name, [point], wait=True)
+
+    def drop(self, markers: Sequence[Marker]) -> None:
+        """Take versions away: their markers have a number below zero from now on."""
+        for marker in markers:
+            gone = replace(marker, held=replace(marker.held, number=-marker.held.number))
+            self.mark(gone)
+
+    def settle(self) -> None:
+        """Remove what no version needs, and the markers of those that were dropped.
+
+        Searches may still be under way in a version whose marker is gone, or has another number.
+        """
+        gone = [record.id for record in self._marked(lte=-1)]
+        numbers = [marker.held.number for marker in self.markers()]
+        unused = _unused(numbers)
+        is_unused = bool(self.client.count(self.name, unused, exact=True).count)
+        if gone or is_unused:
+            time.sleep(self._patience)
+        if is_unused:
+            self.client.delete(self.name, models.FilterSelector(filter=unused), wait=True)
+        if gone:
+            self.client.delete(self.name, models.PointIdsList(points=gone), wait=True)
+
+    def revive(self, number: int) -> None:
+        """Forget what was retired after a version."""
+        after = models.Filter(must=[_field(UNTIL, gt=number)])
+        self.client.delete_payload(self.name, [UNTIL], after, wait=True)
+
+    def rows(self, condition: models.Filter) -> Iterator[tuple[str, int]]:
+        """Yield ids and codes of rows."""
+        for record in self._scroll(condition, [CODE]):
+            yield str(record.id), int((record.payload or {})[CODE])
+
+    def count(self, number: int) -> int:
+        """Return how many rows a version has."""
+        return self.client.count(self.name, rows_of(number), exact=True).count
+
+    def _marked(self, **limits: float) -> Iterator[models.Record]:
+        keys = [VERSION, NUMBER, MOVED, CHUNKS, RECALL, SWITCHED, SHIFT]
+        return self._scroll(models.Filter(must=[_field(NUMBER, **limits)]), keys)
+
+    def _scroll(self, condition: models.Filter, keys: list[str]) -> Iterator[models.Record]:
+        offset: Any = None
+        while True:
+            records, offset = self.client.scroll(
+                self.name, condition, limit=PAGE, offset=offset, with_payload=keys
+            )
+            yield from records
+            if offset is None:
+                return
+
+    def _refusal(self, problem: str, hint: str) -> PublishError:
+        return PublishError(f"Qdrant, {self.name}: {problem}; nothing was switched", hint=hint)
+
+
+def after(number: int) -> models.Filter:
+    """Return a filter that only rows pass that are there since a later version."""
+    return models.Filter(must=[_field(SINCE, gt=number)])
+
+
+def in_buckets(buckets: Sequence[int], shift: int) -> models.Filter:
+    """Return a condition that the rows of some buckets meet."""
+    # Both ends have few bits, so there are numbers of floating point that are equal to them.
+    ranges: list[models.Condition] = [
+        _field(KEY, gte=bucket << shift, lt=(bucket + 1) << shift) for bucket in buckets
+    ]
+    return models.Filter(should=ranges)
+
+
+def _unused(numbers: Sequence[int]) -> models.Filter:
+    """Return a filter that rows pass which none of the versions with these numbers has.
+
+    What is there since a later version than all may be taken up by the next.
+    """
+    gaps: list[models.Condition] = [
+        models.Filter(must=[_field(SINCE, gt=before), _field(UNTIL, lte=number)])
+        for before, number in zip([0, *numbers], numbers, strict=False)
+    ]
+    return models.Filter(should=gaps) if gaps else models.Filter(must=[_field(SINCE, lt=0)])
+
+
+def _field(key: str, **limits: float) -> models.FieldCondition:
+    return models.FieldCondition(key=key, range=models.Range(**limits))
