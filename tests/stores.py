@@ -169,12 +169,15 @@ class Place:
             found, _ = client.scroll(self.name, models.Filter(must=[number]), limit=1000)
         return [record.payload for record in found]
 
-    def rows(self) -> list[dict[str, Any]]:
-        """What the rows in Qdrant say."""
+    def rows(self) -> dict[Any, bool]:
+        """All rows of chunks by their ids, and whether each was retired."""
+        if self.kind == "pgvector":
+            retired = self.query("SELECT row IN (SELECT row FROM {0}.retired), row FROM {0}.chunks")
+            return {row: is_retired for is_retired, row in retired}
         since = models.FieldCondition(key="since", range=models.Range(gte=1))
         with self.client() as client:
             found, _ = client.scroll(self.name, models.Filter(must=[since]), limit=100_000)
-        return [record.payload for record in found]
+        return {record.id: "until" in record.payload for record in found}
 
     def drop(self, version: str) -> None:
         """Take a version away, as somebody else might."""
@@ -185,7 +188,7 @@ class Place:
             with self.client() as client:
                 client.delete(self.name, [int(version, 16)])
 
-    def empty(self, version: str) -> None:
+    def empty(self) -> None:
         """Take the content of a version away, and leave what holds it."""
         if self.kind == "pgvector":
             for table in ("chunks", "postings"):
@@ -211,7 +214,7 @@ class Place:
             connection.execute(f"ALTER ROLE {self.name} SET enable_sort = off")
         return Place(self.kind, self.name, self.address.replace("postgres:@", f"{self.name}:@"))
 
-    def has_used_graph(self, version: str) -> bool:
+    def has_used_graph(self) -> bool:
         """Whether the graph of a version was built, and read where the engine counts that."""
         if self.kind == "pgvector":
             with psycopg.connect(self.address) as connection:

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from qdrant_client import models
 from small_indexes import make_document, write_documents
 from stores import Place, own_name, qdrant_address
 from test_store_steps import FILTERS, OPTIONS, make_notes, random_restriction
 
 from foundry.runtime.retrieval.candidates import LaneHits
+from foundry.runtime.retrieval.filters import encode_value
 from foundry.runtime.retrieval.quantising import quantise
-from foundry.runtime.store.qdrant_client import open_client
-from foundry.runtime.store.qdrant_filters import conditions_of
+from foundry.runtime.store.qdrant_filters import beginnings_of, conditions_of
+from foundry.runtime.store.qdrant_rows import HeldVersion
 from foundry.runtime.store.restriction import restrict
-from foundry.runtime.store.store import VersionMissingError
 from foundry.stores.content import Content
 
 
@@ -62,9 +63,8 @@ def test_filters_find_what_the_index_finds(place: Place, content: Content, exact
                 share = np.arange(count) % 3 > 0 if number % 2 else np.arange(count) % 3 == 0
                 only = restrict(allowed & share, filters, allowed)
             assert only is not None
-            conditions = conditions_of(only, content.edition)
-            assert conditions is not None
-            assert ("has_id" in conditions.model_dump_json(exclude_none=True)) is picks
+            conditions = conditions_of(only, content.edition, HeldVersion(1, {}))
+            assert ('"key":"key"' in conditions.model_dump_json(exclude_none=True)) is picks
             chunk = choice.randrange(count)
             vector = content.vectors[chunk] * content.scales[chunk]
             integers, scales = quantise(vector[np.newaxis, :])
@@ -85,23 +85,28 @@ def test_filters_find_what_the_index_finds(place: Place, content: Content, exact
     assert found > FILTERS
 
 
-def test_a_collection_without_payload_is_loaded_again(
-    place: Place, content: Content, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As an earlier Foundry has left it: filters would find nothing there."""
-    index = content.files.layout.root
-    place.publish(index)
-    assert not place.publish(index).loaded
-    monkeypatch.setenv("QDRANT_URL", place.address)
-    client = open_client(place.settings())
-    collection = f"{place.name}_{content.version}"
-    client.update_collection(collection, metadata={"format": None})
-    client.close()
-    with place.engine() as engine, pytest.raises(VersionMissingError):
-        engine.check(content.edition)
-    assert place.publish(index).loaded
-    with place.engine() as engine:
-        engine.check(content.edition)
+def test_paths_that_go_on_are_asked_for_by_what_comes_next(content: Content) -> None:
+    """Not by all of them: of `notes/1`, there are `notes/1.md` and `notes/10.md` and so on."""
+    allowed = np.ones(len(content.scales), dtype=np.bool_)
+
+    def asked(path: str) -> list[int]:
+        only = restrict(allowed, {"path": path}, allowed)
+        *_, condition = conditions_of(only, content.edition, HeldVersion(1, {})).must or []
+        assert isinstance(condition, models.FieldCondition) and condition.key == "paths"
+        assert isinstance(condition.match, models.MatchAny)
+        return condition.match.any
+
+    assert len(asked("")) == len(asked("no")) == len(asked("note")) == 1
+    # notes/1. and notes/10 to notes/19
+    assert len(asked("notes/1")) == 11
+    (whole,) = asked("notes/12.md")
+    assert whole == beginnings_of(encode_value("path", "notes/12.md"))[-1]
+    assert asked("nowhere") == []
+
+
+def test_a_path_is_found_by_beginnings_that_end_within_a_character() -> None:
+    one, other = (beginnings_of(encode_value("path", path)) for path in ("abcé", "abcè"))
+    assert len(one) == 2 and one[0] == other[0] and one[1] != other[1]
 
 
 def test_payload_is_indexed(tmp_path: Path, content: Content) -> None:
@@ -112,7 +117,21 @@ def test_payload_is_indexed(tmp_path: Path, content: Content) -> None:
         place.publish(content.files.layout.root)
         (collection,) = engine.collections.values()
         assert {key: schema["type"] for key, schema in collection.indexed.items()} == {
+            "key": "integer",
+            "since": "integer",
+            "until": "integer",
+            "number": "integer",
             "marks": "keyword",
             "paths": "integer",
             "modified": "integer",
         }
+        # Every key of a payload is, but for what publications read.
+        payloads = [record.payload for record in scroll(place)]
+        known = {key for payload in payloads for key in payload} - set(collection.indexed)
+        assert known == {"code", *"version moved chunks recall switched shift buckets".split()}
+
+
+def scroll(place: Place) -> list[models.Record]:
+    with place.client() as client:
+        found: list[models.Record] = client.scroll(place.name, limit=1000)[0]
+        return found

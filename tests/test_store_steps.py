@@ -1,4 +1,4 @@
-"""Publishing in steps into PostgreSQL: what is shared and sent, kills, and filters."""
+"""Publishing in steps: what is shared and sent, kills, and filters in PostgreSQL."""
 
 import os
 import random
@@ -6,7 +6,9 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -18,15 +20,17 @@ from stores import Place, own_name, running_postgres
 
 from foundry.config.search import IndexOptions
 from foundry.errors import IndexUnusableError, PublishError
+from foundry.runtime.retrieval.candidates import LaneHits
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.store.restriction import Restriction, restrict
-from foundry.stores import pgvector
+from foundry.stores import pgvector, qdrant_points
 from foundry.stores.content import Content
 from foundry.stores.differing import Held, bucket_shift, find_difference
+from foundry.stores.qdrant_points import Points
 from foundry.stores.rows import Rows
 
-OPTIONS = IndexOptions(filterable=("team",), keeps_counts=True)
+OPTIONS = IndexOptions(filterable=("team",), keeps_counts=True, mean_in_steps=True)
 WORDS = "valve pump seal rotor filter hose gauge motor spring bearing".split()
 COUNT = 60
 
@@ -61,8 +65,21 @@ def postgres() -> Iterator[str]:
 
 
 @pytest.fixture
-def place(postgres: str) -> Place:
+def database(postgres: str) -> Place:
     return Place("pgvector", own_name(), postgres)
+
+
+@pytest.fixture
+def native(tmp_path: Path) -> Iterator[Place]:
+    from native_qdrant import running_qdrant
+
+    with running_qdrant(tmp_path / "shards") as engine:
+        yield Place("qdrant", own_name(), engine.address)
+
+
+@pytest.fixture(params=["database", "native"])
+def place(request: pytest.FixtureRequest) -> Place:
+    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +102,20 @@ def third(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("third") / "index", changed)
 
 
-def numbers_of(place: Place) -> tuple[int, int, int]:
-    """How many rows there are of chunks, and of vectors, and retired ones."""
-    return tuple(  # type: ignore[return-value]
-        place.query(f"SELECT count(*) FROM {{}}.{table}")[0][0]
-        for table in ("chunks", "vectors_256", "retired")
-    )
+def numbers_of(place: Place) -> tuple[int, int]:
+    """How many rows there are of chunks, and how many of them are retired."""
+    rows = place.rows()
+    if place.kind == "pgvector":
+        assert place.query("SELECT count(*) FROM {}.vectors_256") == [(len(rows),)]
+    return len(rows), sum(rows.values())
+
+
+def check_hits(place: Place, hits: LaneHits, best: LaneHits) -> None:
+    """An engine has found what the index finds."""
+    assert hits.chunks.tolist() == best.chunks.tolist()
+    if place.kind == "pgvector":
+        assert hits.scores.tolist() == best.scores.tolist()
+    assert np.abs(hits.scores - best.scores).max(initial=0.0) < 1e-5
 
 
 def check_answers(place: Place, index: Path) -> None:
@@ -102,26 +127,22 @@ def check_answers(place: Place, index: Path) -> None:
             vector = content.vectors[chunk] * content.scales[chunk]
             integers, scales = quantise(vector[np.newaxis, :])
             hits = engine.search_vector(content.edition, integers[0], float(scales[0]), 10, None)
-            best = content.dense_lane.search(vector, 10)
-            assert hits.chunks.tolist() == best.chunks.tolist()
-            assert hits.scores.tolist() == best.scores.tolist()
+            check_hits(place, hits, content.dense_lane.search(vector, 10))
         for words in (["valv"], ["pump", "seal"], ["first", "spring", "=valv"], ["second"]):
             found = [(content.vocabulary.find(word), 1) for word in words]
             terms = [(number, times) for number, times in found if number is not None]
             if terms:
                 hits = engine.search_terms(content.edition, terms, 10, None)
-                best = content.keyword_lane.search(words, 10)
-                assert hits.chunks.tolist() == best.chunks.tolist()
-                assert hits.scores.tolist() == best.scores.tolist()
+                check_hits(place, hits, content.keyword_lane.search(words, 10))
 
 
 def test_a_version_shares_what_has_not_changed(place: Place, first: Path, second: Path) -> None:
     place.publish(first)
-    assert numbers_of(place) == (2 * COUNT, 2 * COUNT, 0)
+    assert numbers_of(place) == (2 * COUNT, 0)
     place.publish(second)
     # A changed passage, and two of the note that is new, although every chunk has another number.
     # Gone are the changed passage and two of the first note.
-    assert numbers_of(place) == (2 * COUNT + 3, 2 * COUNT + 3, 3)
+    assert numbers_of(place) == (2 * COUNT + 3, 3)
     for index in (first, second):
         check_answers(place, index)
 
@@ -130,14 +151,14 @@ def test_one_changed_note_costs_one_note(place: Place, first: Path, tmp_path: Pa
     place.publish(first)
     changed = write(tmp_path / "index", {7: "second"})
     place.publish(changed)
-    assert numbers_of(place) == (2 * COUNT + 1, 2 * COUNT + 1, 1)
+    assert numbers_of(place) == (2 * COUNT + 1, 1)
     check_answers(place, first)
     check_answers(place, changed)
     # Back, without loading anything, and forth again.
     assert not place.publish(first).loaded
     assert place.current() == Content.open(first).version
     place.publish(changed, grace=0)
-    assert numbers_of(place) == (2 * COUNT, 2 * COUNT, 0)
+    assert numbers_of(place) == (2 * COUNT, 0)
     check_answers(place, changed)
 
 
@@ -149,8 +170,7 @@ def test_a_version_that_shares_nothing_leaves_nothing(
     for index in (first, third):
         check_answers(place, index)
     place.publish(third, grace=0)
-    assert numbers_of(place)[0] == numbers_of(place)[1] == 2 * COUNT
-    assert numbers_of(place)[2] == 0
+    assert numbers_of(place) == (2 * COUNT, 0)
     check_answers(place, third)
 
 
@@ -163,9 +183,9 @@ def test_the_last_version_may_go_before_the_first(
     assert place.publish(first, grace=0).dropped == (Content.open(changed).version,)
     check_answers(place, first)
     # Its rows are still there, and taken up again.
-    before = place.query("SELECT max(row) FROM {}.chunks")
+    before = set(place.rows())
     place.publish(changed)
-    assert place.query("SELECT max(row) FROM {}.chunks") == before
+    assert set(place.rows()) == before
     check_answers(place, changed)
     place.publish(third)
     for index in (first, changed, third):
@@ -176,34 +196,47 @@ class Killed(BaseException):
     """Stands for a kill: nothing catches it."""
 
 
-def test_what_has_been_loaded_is_not_loaded_again(
-    place: Place, first: Path, third: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place.publish(first)
-    monkeypatch.setattr(pgvector, "BATCH_CHUNKS", 10)
-    copied: list[int] = []
-    copy = pgvector.load_rows
+@contextmanager
+def killed_after(batches: int) -> Iterator[None]:
+    """Publications load as many batches of ten chunks, and are killed then."""
+    loaded = count()
+    load, make = pgvector.load_rows, Points.make
 
-    def count(tables: Any, rows: Rows, chosen: Any, begin: int) -> None:
-        if len(copied) == 3:
+    def load_some(*asked: Any) -> None:
+        if next(loaded) == batches:
             raise Killed
-        copied.append(len(chosen))
-        copy(tables, rows, chosen, begin)
+        load(*asked)
 
-    with patch.object(pgvector, "load_rows", count), pytest.raises(Killed):
+    def make_some(*asked: Any) -> Iterator[Any]:
+        for points in make(*asked):
+            if next(loaded) == batches:
+                raise Killed
+            yield points
+
+    with (
+        patch.object(pgvector, "BATCH_CHUNKS", 10),
+        patch.object(qdrant_points, "BATCH_POINTS", 10),
+        patch.object(pgvector, "load_rows", load_some),
+        patch.object(Points, "make", make_some),
+        pytest.raises(Killed),
+    ):
+        yield
+
+
+def test_what_has_been_loaded_is_not_loaded_again(place: Place, first: Path, third: Path) -> None:
+    place.publish(first)
+    with killed_after(3):
         place.publish(third)
     assert place.current() == Content.open(first).version
     check_answers(place, first)
-    assert numbers_of(place)[0] == 2 * COUNT + 30
-    loaded: list[int] = []
-
-    def note(tables: Any, rows: Rows, chosen: Any, begin: int) -> None:
-        loaded.append(len(chosen))
-        copy(tables, rows, chosen, begin)
-
-    with patch.object(pgvector, "load_rows", note):
+    loaded = set(place.rows())
+    assert len(loaded) == 2 * COUNT + 30
+    # Nothing more is loaded than the rest.
+    with killed_after((COUNT - 30) // 10):
         place.publish(third)
-    assert sum(loaded) == COUNT - 30
+        raise Killed
+    assert set(place.rows()) > loaded
+    assert numbers_of(place) == (3 * COUNT, COUNT)
     for index in (first, third):
         check_answers(place, index)
 
@@ -213,7 +246,7 @@ def test_what_another_version_has_left_behind_is_removed(
 ) -> None:
     place.publish(first)
     with (
-        patch.object(pgvector, "compare_lanes", side_effect=Killed),
+        patch(f"foundry.stores.{place.kind}.compare_lanes", side_effect=Killed),
         pytest.raises(Killed),
     ):
         place.publish(third)
@@ -224,8 +257,8 @@ def test_what_another_version_has_left_behind_is_removed(
     check_answers(place, second)
 
 
-def test_other_dimensions_are_other_tables(place: Place, first: Path) -> None:
-    place.publish(first)
+def test_other_dimensions_are_other_tables(database: Place, first: Path) -> None:
+    database.publish(first)
     content = Content.open(first)
     narrow = replace(
         content,
@@ -239,38 +272,38 @@ def test_other_dimensions_are_other_tables(place: Place, first: Path) -> None:
         ),
     )
     with patch.object(Content, "open", return_value=narrow):
-        place.publish(first)
-    check_answers(place, first)
-    assert place.query("SELECT count(*) FROM {}.vectors_64") == [(2 * COUNT,)]
-    place.publish(first)
-    place.publish(first, grace=0)
-    place.publish(first, grace=0, again=True)
-    assert place.query("SELECT count(*) FROM {}.vectors_64") == [(0,)]
-    check_answers(place, first)
+        database.publish(first)
+    check_answers(database, first)
+    assert database.query("SELECT count(*) FROM {}.vectors_64") == [(2 * COUNT,)]
+    database.publish(first)
+    database.publish(first, grace=0)
+    database.publish(first, grace=0, again=True)
+    assert database.query("SELECT count(*) FROM {}.vectors_64") == [(0,)]
+    check_answers(database, first)
 
 
 def test_an_index_without_counts_is_refused(place: Place, tmp_path: Path) -> None:
     index = write_notes(tmp_path / "index", make_notes(count=3))
     with pytest.raises(IndexUnusableError, match="has no counts of terms") as error:
         place.publish(index)
-    assert error.value.hint == 'build the index with store.engine = "pgvector"'
+    assert error.value.hint == "build it again with the store.engine that it is for"
 
 
-def test_the_schema_of_an_earlier_foundry_is_refused(place: Place, first: Path) -> None:
-    place.query("CREATE SCHEMA {}")
-    place.query("CREATE TABLE {}.versions (version text PRIMARY KEY, graph boolean)")
+def test_the_schema_of_an_earlier_foundry_is_refused(database: Place, first: Path) -> None:
+    database.query("CREATE SCHEMA {}")
+    database.query("CREATE TABLE {}.versions (version text PRIMARY KEY, graph boolean)")
     with pytest.raises(PublishError, match="nothing was switched") as error:
-        place.publish(first)
+        database.publish(first)
     assert "drop it (DROP SCHEMA" in str(error.value.hint)
 
 
-def test_rows_that_somebody_took_away_are_noticed(place: Place, first: Path) -> None:
-    place.publish(first)
-    place.query("DELETE FROM {}.chunks WHERE row = 5")
+def test_rows_that_somebody_took_away_are_noticed(database: Place, first: Path) -> None:
+    database.publish(first)
+    database.query("DELETE FROM {}.chunks WHERE row = 5")
     with pytest.raises(PublishError, match=f"{2 * COUNT - 1} rows of index .*, expected"):
-        place.publish(first)
-    place.publish(first, again=True)
-    check_answers(place, first)
+        database.publish(first)
+    database.publish(first, again=True)
+    check_answers(database, first)
 
 
 def random_restriction(content: Content, choice: random.Random) -> tuple[dict[str, Any], Any]:
@@ -297,13 +330,13 @@ FILTERS = int(os.environ.get("FILTERS", "150"))
 """How many filters are drawn; FILTERS=1000 takes some minutes."""
 
 
-def test_filters_find_what_the_index_finds(place: Place, first: Path) -> None:
-    place.publish(first)
+def test_filters_find_what_the_index_finds(database: Place, first: Path) -> None:
+    database.publish(first)
     content = Content.open(first)
     choice = random.Random(11)
     sent: list[int] = []
     found = 0
-    with place.engine() as engine:
+    with database.engine() as engine:
         for number in range(FILTERS):
             filters, allowed = random_restriction(content, choice)
             only = restrict(allowed, filters)
@@ -341,16 +374,16 @@ def test_filters_find_what_the_index_finds(place: Place, first: Path) -> None:
     assert found > FILTERS and max(sent) == 15
 
 
-def test_ties_beyond_the_last_hit_are_settled_by_number(place: Place, tmp_path: Path) -> None:
+def test_ties_beyond_the_last_hit_are_settled_by_number(database: Place, tmp_path: Path) -> None:
     notes = [Note("Same", ("the same valve",)) for _ in range(300)]
     index = write_notes(tmp_path / "index", notes, options=OPTIONS)
-    place.publish(index)
+    database.publish(index)
     content = Content.open(index)
     integers, scales = quantise(content.vectors[:1].astype(np.float32))
     number = content.vocabulary.find("valv")
     assert number is not None
     odd = Restriction(np.arange(300) % 2 == 1)
-    with place.engine() as engine:
+    with database.engine() as engine:
         query = integers[0], float(scales[0]), [(number, 1)]
         for only, expected in ((None, range(10)), (odd, range(1, 20, 2))):
             found = engine.search_both(content.edition, *query, 10, only)
@@ -367,7 +400,7 @@ def test_only_differing_buckets_are_asked_for() -> None:
     theirs = codes.copy()
     theirs[17] = -1
     held = Held(np.arange(4096, dtype=np.int64), keys, theirs)
-    summed = []
+    summed: list[tuple[int, int, int]] = []
     for bucket in np.unique(keys >> shift).tolist():
         own = theirs[keys >> shift == bucket]
         summed.append((bucket, len(own), int(np.bitwise_xor.reduce(own))))
@@ -378,7 +411,7 @@ def test_only_differing_buckets_are_asked_for() -> None:
         chosen = np.isin(keys >> shift, buckets)
         return Held(held.rows[chosen], keys[chosen], theirs[chosen])
 
-    found = find_difference(keys, codes, summed, fetch)
+    found = find_difference(keys, codes, summed, int(shift), fetch)
     assert asked == [[int(keys[17] >> shift)]]
     assert (found.missing.tolist(), found.surplus.tolist()) == ([17], [17])
     assert found.shares_any
@@ -386,7 +419,6 @@ def test_only_differing_buckets_are_asked_for() -> None:
 
 def test_codes_tell_every_part_of_a_row(first: Path) -> None:
     content = Content.open(first)
-    assert content.counts is not None and content.lengths is not None
     codes = Rows.open(content).codes
     assert len(np.unique(codes)) == len(codes)
     vectors, scales = content.vectors.copy(), content.scales.copy()
@@ -427,6 +459,7 @@ def test_killed_publications_lose_and_mix_nothing(
 ) -> None:
     """Searches go on meanwhile, each in the version that it asks for."""
     monkeypatch.setattr(pgvector, "BATCH_CHUNKS", 25)
+    monkeypatch.setattr(qdrant_points, "BATCH_POINTS", 25)
     indexes = [
         write(tmp_path / str(number), dict.fromkeys(range(number * 7), f"edition{number}"), 300)
         for number in range(4)
@@ -493,5 +526,5 @@ def test_killed_publications_lose_and_mix_nothing(
     assert asked
     # What versions that are gone had more than the last is kept for the next publication.
     place.publish(indexes[-1], grace=0, again=True)
-    assert numbers_of(place) == (600, 600, 0)
+    assert numbers_of(place) == (600, 0)
     check_answers(place, indexes[-1])

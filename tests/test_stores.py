@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -464,10 +465,10 @@ def test_an_emptied_engine_is_an_error_until_it_is_filled_again(
     with server(tmp_path, engine_room) as stored:
         stored.load(index)
         with client_of(stored) as client:
-            for take in (engine_room.empty, engine_room.drop):
+            for take in (engine_room.empty, partial(engine_room.drop, version)):
                 for path in (EVERYTHING, FILTERED):
                     assert client.get(path).status_code == 200
-                    take(version)
+                    take()
                     reply = client.get(path)
                     assert reply.status_code == 503, (take, path)
                     assert reply.json()["detail"] == "The search engine does not hold this index."
@@ -506,7 +507,7 @@ def test_chunks_without_a_vector_are_told_from_missing_ones(
         assert scores.tolist() == [pytest.approx(1), 0]
         assert not engine.read_vector(content.edition, WITHOUT).any()
         assert WITHOUT not in engine.search_vector(content.edition, *query, 120, None).chunks
-        engine_room.empty(content.version)
+        engine_room.empty()
         with pytest.raises(VersionMissingError):
             engine.score_vector(content.edition, *query, wanted)
 
@@ -685,7 +686,7 @@ def test_candidates_of_a_graph_are_scored_exactly(engine_room: Place, tmp_path: 
                 found += len(np.intersect1d(hits.chunks, best.chunks))
                 wanted += len(best)
     assert found / wanted > 0.85
-    assert engine_room.has_used_graph(content.version)
+    assert engine_room.has_used_graph()
 
 
 def _quantised(row: np.ndarray[Any, np.dtype[np.float32]]) -> tuple[Any, float]:
