@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -60,9 +60,11 @@ class Counter:
                 threading.Thread(target=self._pass, args=(source, sink, name), daemon=True).start()
 
     def _pass(self, source: socket.socket, sink: socket.socket, name: str) -> None:
-        while piece := source.recv(1 << 16):
-            self.counts[name] += len(piece)
-            sink.sendall(piece)
+        # The other direction may have ended already, and closed both.
+        with suppress(OSError):
+            while piece := source.recv(1 << 16):
+                self.counts[name] += len(piece)
+                sink.sendall(piece)
         sink.close()
 
 

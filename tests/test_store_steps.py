@@ -71,13 +71,17 @@ def database(postgres: str) -> Place:
 
 @pytest.fixture
 def native(tmp_path: Path) -> Iterator[Place]:
+    """The native shard of Qdrant, or a live server where QDRANT_URL names one."""
+    if address := os.environ.get("QDRANT_URL"):
+        yield Place("qdrant", own_name(), address)
+        return
     from native_qdrant import running_qdrant
 
     with running_qdrant(tmp_path / "shards") as engine:
         yield Place("qdrant", own_name(), engine.address)
 
 
-@pytest.fixture(params=["database", "native"])
+@pytest.fixture(params=["database", "native"], ids=["pgvector", "qdrant"])
 def place(request: pytest.FixtureRequest) -> Place:
     return request.getfixturevalue(request.param)
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from qdrant_client import QdrantClient
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = ("tests/test_stores.py", "tests/test_store_filters.py")
-MADE = re.compile(r"notes_[0-9a-f]{8}_[0-9a-f]{16}")
+TESTS = ("tests/test_stores.py", "tests/test_store_filters.py", "tests/test_store_steps.py")
+MADE = re.compile(r"notes_[0-9a-f]{8}")
 MOST_LINES = 60
 """Lines of failures in a report."""
 

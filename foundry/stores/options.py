@@ -26,7 +26,7 @@ class PublishOptions:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A version of an index in an engine, where its schema or alias is called `name`.
+    """A version of an index in an engine, where its schema or collection is called `name`.
 
     `chunks` and `postings` are as the engine counts them. On a sample, `recall` is that of the
     dense lane at 100 against an exact search, and `difference` the largest of a score. `loaded` is

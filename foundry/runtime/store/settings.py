@@ -13,7 +13,7 @@ class StoreSettings:
     """How an engine is asked.
 
     Attributes:
-        name: Of the schema or alias; versions are stored under names that begin with it.
+        name: Of the schema or collection.
         exact: Whether all vectors are compared, rather than those that a graph leads to.
         timeout: Seconds that one call may take.
     """

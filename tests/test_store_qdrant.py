@@ -1,0 +1,309 @@
+"""Publishing into Qdrant: its one collection, its markers, and every interruption."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from qdrant_client import models
+from small_indexes import write_notes
+from stores import Place, own_name
+from test_store_steps import COUNT, OPTIONS, check_answers, make_notes, numbers_of, write
+
+from foundry.errors import BusyError, PublishError
+from foundry.runtime.index.reader import hash_key
+from foundry.runtime.store.qdrant_rows import HeldVersion, parse_row_id, row_id
+from foundry.runtime.store.store import VersionMissingError
+from foundry.stores import qdrant_collection, qdrant_points
+from foundry.stores.content import Content
+from foundry.stores.qdrant_points import Points, move_terms
+from foundry.stores.rows import Rows
+
+if TYPE_CHECKING:
+    from native_qdrant import NativeQdrant
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> "Iterator[NativeQdrant]":
+    from native_qdrant import running_qdrant
+
+    with running_qdrant(tmp_path / "shards") as running:
+        yield running
+
+
+@pytest.fixture
+def place(engine: "NativeQdrant") -> Place:
+    return Place("qdrant", own_name(), engine.address)
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("first") / "index")
+
+
+@pytest.fixture(scope="module")
+def second(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("second") / "index", {7: "second", 9: "second"})
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long publications have waited for searches to end; they need not."""
+    waited: list[float] = []
+    monkeypatch.setattr(qdrant_collection, "time", SimpleNamespace(sleep=waited.append))
+    return waited
+
+
+def test_ids_of_rows_tell_keys_and_numbers() -> None:
+    for key, number in ((0, 1), (-1, 7), (2**63 - 1, 2), (-(2**63), 10**9)):
+        assert parse_row_id(row_id(key, number)) == (key, number)
+
+
+@pytest.mark.parametrize(
+    ("made", "said", "hint"),
+    [
+        ("alias", "is an alias, as earlier versions of Foundry made it", "or set another"),
+        ("collection", "is a collection that this version of Foundry did not make", "or delete it"),
+    ],
+)
+def test_what_something_else_has_made_is_refused(
+    place: Place, engine: "NativeQdrant", first: Path, made: str, said: str, hint: str
+) -> None:
+    name = place.name if made == "collection" else f"{place.name}_{'0' * 16}"
+    vectors = {"dense": models.VectorParams(size=256, distance=models.Distance.COSINE)}
+    with place.client() as client:
+        client.create_collection(
+            name,
+            vectors_config=vectors,
+            sparse_vectors_config={"bm25": models.SparseVectorParams()},
+            hnsw_config=models.HnswConfigDiff(m=0),
+            metadata={"complete": True, "format": 2},
+        )
+        if made == "alias":
+            alias = models.CreateAlias(collection_name=name, alias_name=place.name)
+            client.update_collection_aliases([models.CreateAliasOperation(create_alias=alias)])
+    with pytest.raises(PublishError, match=said) as error:
+        place.publish(first)
+    assert error.value.message.endswith("; nothing was switched")
+    assert hint in str(error.value.hint)
+    assert list(engine.collections) == [name]
+
+
+def test_other_dimensions_are_refused(place: Place, first: Path) -> None:
+    place.publish(first)
+    content = Content.open(first)
+    narrow = replace(content, vectors=np.ascontiguousarray(content.vectors[:, :64]))
+    with (
+        patch.object(Content, "open", return_value=narrow),
+        pytest.raises(PublishError, match=r"of 256 dimensions, .* have 64") as error,
+    ):
+        place.publish(first)
+    assert "set another store.name" in str(error.value.hint)
+    check_answers(place, first)
+
+
+def test_only_what_changed_is_sent(
+    place: Place, engine: "NativeQdrant", first: Path, second: Path
+) -> None:
+    place.publish(first)
+    sent: list[tuple[str, Any]] = []
+    answer = engine.answer
+
+    def note(method: str, path: str, asked: dict[str, Any]) -> Any:
+        if method == "PUT" and path.endswith("/points"):
+            sent.extend((point["id"], point["payload"]) for point in asked["points"])
+        return answer(method, path, asked)
+
+    with patch.object(engine, "answer", note):
+        place.publish(second)
+    content = Content.open(second)
+    keys = {parse_row_id(row)[0] for row, _ in sent if isinstance(row, str)}
+    (marker,) = [payload for row, payload in sent if isinstance(row, int)]
+    assert keys == {int(content.edition.keys.by_number[chunk]) for chunk in (14, 18)}
+    assert len(sent) == 3
+    assert (marker["version"], marker["number"], marker["chunks"]) == (
+        content.version,
+        2,
+        2 * COUNT,
+    )
+
+
+def test_rows_that_somebody_took_away_are_noticed(place: Place, first: Path, second: Path) -> None:
+    place.publish(first)
+    row = next(iter(place.rows()))
+    with place.client() as client:
+        client.delete(place.name, [row])
+    for index in (first, second):
+        with pytest.raises(PublishError, match=f"{2 * COUNT - 1} rows of index .*, expected 120"):
+            place.publish(index)
+    place.publish(first, again=True)
+    check_answers(place, first)
+
+
+def test_a_publication_stops_when_another_begins(place: Place, first: Path, second: Path) -> None:
+    place.publish(first)
+    make = Points.make
+
+    def overtaken(points: Points, *asked: Any) -> Iterator[Any]:
+        for batch in make(points, *asked):
+            with patch.object(Points, "make", make):
+                assert place.publish(first, again=True).loaded
+            yield batch
+
+    with (
+        patch.object(Points, "make", overtaken),
+        pytest.raises(BusyError, match="another process has begun to publish"),
+    ):
+        place.publish(second)
+    assert place.current() == Content.open(first).version
+    check_answers(place, first)
+    place.publish(second)
+    for index in (first, second):
+        check_answers(place, index)
+
+
+def test_a_version_that_was_loaded_again_is_found_by_those_that_knew_it(
+    place: Place, first: Path, second: Path, pauses: list[float]
+) -> None:
+    place.publish(first)
+    content = Content.open(first)
+    word = content.vocabulary.find("replac")
+    assert word is not None
+    best = content.keyword_lane.search(["replac"], 200)
+    with place.engine() as engine:
+        for _ in range(2):
+            hits = engine.search_terms(content.edition, [(word, 1)], 200, None)
+            assert hits.chunks.tolist() == best.chunks.tolist()
+            place.publish(first, again=True)
+            assert numbers_of(place) == (2 * COUNT, 0)
+        place.publish(second)
+        place.publish(second, grace=0)
+        with pytest.raises(VersionMissingError):
+            engine.search_terms(content.edition, [(word, 1)], 200, None)
+    # Whenever rows were removed, and then alone.
+    assert pauses == [2, 2, 2]
+
+
+def test_terms_that_end_alike_are_told_apart(place: Place, tmp_path: Path) -> None:
+    seen: dict[int, str] = {}
+    pair: tuple[str, str] | None = None
+    for number in range(400_000):
+        word = f"word{number}"
+        slot = hash_key(word) % 2**32
+        if slot in seen:
+            pair = seen[slot], word
+            break
+        seen[slot] = word
+    assert pair is not None
+    notes = make_notes(dict(enumerate(pair)))
+    index = write_notes(tmp_path / "index", notes, options=OPTIONS)
+    place.publish(index)
+    content = Content.open(index)
+    ((key, slot),) = place.markers()[0]["moved"].items()
+    assert int(key) % 2**32 != slot
+    with place.engine() as engine:
+        for chunk, word in enumerate(pair):
+            number = content.vocabulary.find(word)
+            assert number is not None
+            hits = engine.search_terms(content.edition, [(number, 1)], 10, None)
+            assert hits.chunks.tolist() == [2 * chunk]
+    # The next version has the same numbers, although another term might as well have moved.
+    changed = write_notes(
+        tmp_path / "changed", make_notes(dict(enumerate((*pair, "third")))), options=OPTIONS
+    )
+    place.publish(changed)
+    assert [marker["moved"] for marker in place.markers()] == 2 * [{key: slot}]
+    assert numbers_of(place) == (2 * COUNT + 1, 1)
+    check_answers(place, changed)
+
+
+def test_codes_tell_what_rows_depend_on_beside_themselves(first: Path) -> None:
+    rows = Rows.open(Content.open(first))
+    points = Points.of(rows, {})
+    assert not points.moved
+    others = replace(rows, content=replace(rows.content, mean_length=rows.content.mean_length + 1))
+    assert (Points.of(others, {}).codes != points.codes).all()
+    # Chunks with a term that moved are others.
+    number = rows.content.vocabulary.find("valv")
+    assert number is not None
+    start, end = rows.content.offsets[number : number + 2].tolist()
+    moved = Points(rows, {int(rows.term_keys[number]): 17})
+    assert np.flatnonzero(moved.codes != points.codes).tolist() == sorted(
+        rows.content.chunks[start:end].tolist()
+    )
+    assert np.flatnonzero(moved.slots != points.slots).tolist() == [number]
+    assert moved.slots[number] == 17
+
+
+def test_moved_terms_keep_their_numbers() -> None:
+    one, other, third = 5, 5 + 2**32, 5 + 2**33
+    moved = move_terms(np.array([one, other, third]), {})
+    assert moved.keys() == {other, third}
+    slots = {HeldVersion(1, moved).slot(key) for key in (one, other, third)}
+    assert len(slots) == 3 and 5 in slots
+    # A term that is no longer there needs no number, and one that moved does not move back.
+    assert move_terms(np.array([other]), moved) == {other: moved[other]}
+    assert move_terms(np.array([one]), moved) == {}
+    # Its number may be that of a new term.
+    claimed = np.array([other, moved[other]])
+    assert len({HeldVersion(1, move_terms(claimed, moved)).slot(int(k)) for k in claimed}) == 2
+
+
+CHANGING = ("/points/delete", "/points/payload", "/points/payload/delete")
+"""Paths that change something if they are posted to."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("grace", [3600, 0])
+def test_whatever_write_is_the_last_one(
+    place: Place,
+    engine: "NativeQdrant",
+    first: Path,
+    second: Path,
+    pauses: list[float],
+    monkeypatch: pytest.MonkeyPatch,
+    grace: float,
+) -> None:
+    """An engine that answers nothing after it ends a publication, wherever it is."""
+    choice = random.Random(5)
+    indexes = {Content.open(index).version: index for index in (first, second)}
+    monkeypatch.setattr(qdrant_points, "BATCH_POINTS", 50)
+    place.publish(first)
+    answer = engine.answer
+    left = 0
+
+    def stop(method: str, path: str, asked: dict[str, Any]) -> Any:
+        nonlocal left
+        if left == 0:
+            return 500, "stopped"
+        left -= method in ("PUT", "PATCH") or path.endswith(CHANGING)
+        return answer(method, path, asked)
+
+    stops = 0
+    for allowed in range(1, 12):
+        current = place.current()
+        wanted = next(version for version in indexes if version != current)
+        left = allowed
+        with patch.object(engine, "answer", stop):
+            try:
+                place.publish(indexes[wanted], grace=grace, again=choice.random() < 0.5)
+            except PublishError:
+                stops += 1
+                assert not left
+        assert place.current() in indexes
+        for version in place.versions():
+            check_answers(place, indexes[version])
+        if place.current() == current and choice.random() < 0.5:
+            # Another one comes first.
+            place.publish(indexes[current], grace=grace)
+            check_answers(place, indexes[current])
+    assert stops >= 5
+    place.publish(second, grace=0)
+    place.publish(second, grace=0)
+    assert numbers_of(place) == (2 * COUNT, 0)
+    check_answers(place, second)
