@@ -112,6 +112,8 @@ def test_embedded_index_is_not_published(built: Project, asked: list[Any]) -> No
 
 
 def test_index_of_another_configuration(built: Project, asked: list[Any]) -> None:
+    set_engine(built, "qdrant")
+    built.succeed("build", "--quiet")
     config = set_engine(built, "qdrant", "[chunking]\nmax_chars = 700\n")
     with pytest.raises(StaleIndexError) as caught:
         publish_index(config, Reporter(), PublishOptions())
