@@ -2,9 +2,9 @@
 
 A generated corpus (see `synthetic`) is built and published into an engine that runs here, then
 built and published again after one document has changed, one in a hundred, and all of them. A relay
-counts the bytes that go to the engine and come from it. Times are those of `publish` alone, and what
-it takes of processors here and in PostgreSQL, which ends the processes that worked for it. With
-`--engine qdrant`, that is Qdrant's native shard behind the HTTP that the tests play, which works here.
+counts the bytes that go to the engine and come from it. Times are those of `publish` alone, and
+what it takes of processors here and in PostgreSQL, which ends the processes that worked for it.
+With `--engine qdrant`, all works here: Qdrant's native shard, behind the HTTP that the tests play.
 """
 
 import argparse
