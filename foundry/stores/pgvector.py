@@ -24,7 +24,7 @@ from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.checking import Agreement, Outcome, compare_lanes
 from foundry.stores.content import Content, batches
 from foundry.stores.differing import Difference, Held, bucket_shift, find_difference
-from foundry.stores.options import AGAIN, PublishOptions
+from foundry.stores.options import AGAIN, STEP_QUESTIONS, PublishOptions
 from foundry.stores.pgvector_loading import load_rows
 from foundry.stores.pgvector_tables import (
     ANALYZE,
@@ -46,7 +46,6 @@ from foundry.stores.pgvector_tables import (
     UNUSED,
     Tables,
 )
-from foundry.stores.options import AGAIN, STEP_QUESTIONS, PublishOptions
 from foundry.stores.rows import Rows
 
 BATCH_CHUNKS = 20_000

@@ -37,9 +37,9 @@ from foundry.stores.differing import (
     find_difference,
     sum_buckets,
 )
+from foundry.stores.options import AGAIN, STEP_QUESTIONS, PublishOptions
 from foundry.stores.qdrant_collection import Collection, Marker, after, in_buckets
 from foundry.stores.qdrant_points import Points
-from foundry.stores.options import AGAIN, STEP_QUESTIONS, PublishOptions
 from foundry.stores.rows import Rows
 
 BATCH_IDS = 10_000
