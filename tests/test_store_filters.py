@@ -61,7 +61,7 @@ def test_filters_find_what_the_index_finds(place: Place, content: Content, exact
             if picks:
                 # As words and phrases of a query narrow it down further.
                 share = np.arange(count) % 3 > 0 if number % 2 else np.arange(count) % 3 == 0
-                only = restrict(allowed & share, filters, allowed)
+                only = restrict(allowed & share, filters, is_picked=True)
             assert only is not None
             conditions = conditions_of(only, content.edition, HeldVersion(1, {}))
             assert ('"key":"key"' in conditions.model_dump_json(exclude_none=True)) is picks

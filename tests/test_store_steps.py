@@ -348,7 +348,7 @@ def test_filters_find_what_the_index_finds(database: Place, first: Path) -> None
             if number % 5 == 4:
                 # As words and phrases of a query narrow it down further.
                 picked = allowed & (np.arange(len(allowed)) % 3 > 0)
-                only = restrict(picked, filters, allowed)
+                only = restrict(picked, filters, is_picked=True)
                 assert only is not None and only.is_picked
             allowed = only.allowed
             chunk = choice.randrange(len(allowed))

@@ -251,12 +251,14 @@ def test_a_search_asks_the_engine_as_few_times_as_it_can(
 @pytest.mark.slow
 def test_stages_ask_the_engine(place: Place, index: Path, tmp_path: Path) -> None:
     more = "[search.anchors]\n[search.feedback]\n[search.links]\n[search.recency]\n"
+    more += "[search.operators]\n"
     place.publish(index)
     with server(tmp_path, None, more) as embedded, server(tmp_path, place, more) as stored:
         embedded.load(index)
         stored.load(index)
         with patch.dict(os.environ, REFERENCE_DATE="2026-02-01"):
-            for query in ("how is the valve checked", "pump D30", "D30"):
+            operated = "pump -valve", "+leaks the rotor", '"leaks" filter source:s1'
+            for query in ("how is the valve checked", "pump D30", "D30", *operated):
                 ours, theirs = (ask(m, query, "hybrid", {}, 20) for m in (stored, embedded))
                 assert same(ours, theirs), query
 

@@ -22,15 +22,15 @@ class Restriction:
 def restrict(
     allowed: NDArray[np.bool_] | None,
     filters: Filters | None = None,
-    selected: NDArray[np.bool_] | None = None,
+    *,
+    is_picked: bool = False,
 ) -> Restriction | None:
     """Return what a search may return, if not everything.
 
-    Of the chunks that `filters` have `selected`, these are `allowed`: by default all of them.
+    The chunks `allowed` are all that pass `filters`, or some of these that were picked.
     """
     if allowed is None:
         return None
-    is_picked = selected is not None and allowed is not selected
     return Restriction(allowed, parse_filters(filters), is_picked)
 
 
