@@ -90,7 +90,7 @@ def test_paths_that_go_on_are_asked_for_by_what_comes_next(content: Content) -> 
     allowed = np.ones(len(content.scales), dtype=np.bool_)
 
     def asked(path: str) -> list[int]:
-        only = restrict(allowed, {"path": path}, allowed)
+        only = restrict(allowed, {"path": path})
         *_, condition = conditions_of(only, content.edition, HeldVersion(1, {})).must or []
         assert isinstance(condition, models.FieldCondition) and condition.key == "paths"
         assert isinstance(condition.match, models.MatchAny)
