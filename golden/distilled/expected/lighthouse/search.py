@@ -1,14 +1,11 @@
 """How this server searches: every step of it, in order."""
 
-from .index.reader import Index, current_index, served
+from .index.reader import current_index
 from .retrieval.candidates import Candidates, candidate_count
-from .retrieval.dense_lane import DenseLane
-from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, prefer_named, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
 from .retrieval.journal import Journal, Mode, afford_terms, early_budget
-from .retrieval.keyword_lane import KeywordLane
 from .retrieval.plain_text import tell_of_operators
 from .retrieval.results import (
     SearchResponse,
@@ -65,7 +62,4 @@ def search_hybrid(
             candidates = prefer_named(candidates, index, terms)
 
     hits = merge_equal_texts(rank_hits(index, candidates), count=top_k)
-    return respond(index, journal, hits, judge(index, candidates))
-
-
-served.open_index = lambda path: Index.open(path, KeywordLane.open, DenseLane.open, open_encoder)
+    return respond(journal, hits, judge(index, candidates))

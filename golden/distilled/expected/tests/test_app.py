@@ -7,9 +7,10 @@ from starlette.testclient import TestClient
 
 from lighthouse import app, load, search_hybrid
 from lighthouse.app import create_app
+from lighthouse.errors import ConfigurationError
 from lighthouse.index.reader import ServedState, served
 from lighthouse.retrieval.hooks import Hooks
-from lighthouse.retrieval.settings import ConfigurationError, settings
+from lighthouse.retrieval.settings import settings
 from lighthouse.retrieval.snippets import add_snippets
 
 ADDRESS = "http://127.0.0.1:8000"
@@ -75,7 +76,6 @@ def test_openapi_names_every_endpoint(client: TestClient) -> None:
         "/chunks",
         "/d/{document_id}",
         "/llms.txt",
-        "/llms-full.txt",
     }
 
 

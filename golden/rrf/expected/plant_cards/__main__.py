@@ -20,7 +20,7 @@ def main() -> int:
 
 def _serve(chosen: Namespace) -> None:
     # Imported when needed: the web framework takes longer to load than a search takes in all.
-    with loading("fastapi"):
+    with loading():
         from .app import create_app
         from .index.reloading import follow
         from .web.access import TOKENS_HINT, read_tokens

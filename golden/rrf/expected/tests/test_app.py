@@ -7,9 +7,10 @@ from starlette.testclient import TestClient
 
 from plant_cards import app, load, search_hybrid
 from plant_cards.app import create_app
+from plant_cards.errors import ConfigurationError
 from plant_cards.index.reader import ServedState, served
 from plant_cards.retrieval.hooks import Hooks
-from plant_cards.retrieval.settings import ConfigurationError, settings
+from plant_cards.retrieval.settings import settings
 from plant_cards.retrieval.snippets import add_snippets
 
 ADDRESS = "http://127.0.0.1:8100"

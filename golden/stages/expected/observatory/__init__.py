@@ -3,9 +3,9 @@
 # As in `typing`, which takes long to import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .errors import InvalidRequestError
     from .index.reader import load
     from .retrieval.results import Hit, SearchResponse
-    from .retrieval.settings import InvalidRequestError
     from .search import search_hybrid
 
 __all__ = ["Hit", "InvalidRequestError", "SearchResponse", "__version__", "load", "search_hybrid"]
@@ -18,10 +18,10 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .custom import HOOKS
+    from .errors import InvalidRequestError
     from .index.reader import load
     from .retrieval.hooks import with_hooks
     from .retrieval.results import Hit, SearchResponse
-    from .retrieval.settings import InvalidRequestError
     from .search import search_hybrid
 
     search = with_hooks(search_hybrid, HOOKS)

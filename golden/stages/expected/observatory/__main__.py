@@ -33,7 +33,7 @@ def _serve(chosen: Namespace) -> None:
     from .web.workers import run_workers, share_counts
 
     share_counts(chosen.workers)
-    with loading("fastapi"):
+    with loading():
         from .app import create_app
         from .index.reloading import follow
         from .web.access import TOKENS_HINT, read_tokens

@@ -1,14 +1,11 @@
 """How this server searches: every step of it, in order."""
 
-from .index.reader import Index, current_index, served
+from .index.reader import current_index
 from .retrieval.candidates import Candidates, candidate_count
-from .retrieval.dense_lane import DenseLane
-from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, prefer_named, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
 from .retrieval.journal import Journal, Mode, afford_terms, early_budget
-from .retrieval.keyword_lane import KeywordLane
 from .retrieval.results import SearchResponse, compare_with_terms, rank_hits, respond
 from .retrieval.settings import settings
 from .retrieval.stages.adaptive_weights import adapt_weights
@@ -110,7 +107,4 @@ def search_hybrid(
         hits, index.tokenizer.tokenize, journal, depth=2 * top_k, similarity=0.8
     )
     hits = cap_documents(hits, journal, most=2)
-    return respond(index, journal, hits, judge(index, candidates))
-
-
-served.open_index = lambda path: Index.open(path, KeywordLane.open, DenseLane.open, open_encoder)
+    return respond(journal, hits, judge(index, candidates))

@@ -7,9 +7,10 @@ from starlette.testclient import TestClient
 
 from observatory import app, load, search_hybrid
 from observatory.app import create_app
+from observatory.errors import ConfigurationError
 from observatory.index.reader import ServedState, served
 from observatory.retrieval.hooks import Hooks
-from observatory.retrieval.settings import ConfigurationError, settings
+from observatory.retrieval.settings import settings
 from observatory.retrieval.snippets import add_snippets
 
 ADDRESS = "http://127.0.0.1:8000"
@@ -79,7 +80,6 @@ def test_openapi_names_every_endpoint(client: TestClient) -> None:
         "/chunks",
         "/d/{document_id}",
         "/llms.txt",
-        "/llms-full.txt",
     }
 
 

@@ -1,10 +1,7 @@
 """How this server searches: every step of it, in order."""
 
-from functools import partial
-
-from .index.reader import current_index, served
+from .index.reader import current_index
 from .retrieval.candidates import Candidates, candidate_count
-from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, fuse_linear, judge, prefer_named, weights
 from .retrieval.identifiers import find_unknown_identifiers, finds_identifier, is_identifier_query
@@ -13,8 +10,7 @@ from .retrieval.plain_text import tell_of_operators
 from .retrieval.results import SearchResponse, merge_equal_texts, rank_hits, respond
 from .retrieval.settings import settings
 from .retrieval.tokens import query_terms
-from .store.lanes import StoredSearch, open_stored
-from .store.pgvector import open_engine
+from .store.lanes import StoredSearch
 from .store.restriction import restrict
 
 
@@ -66,7 +62,4 @@ def search_hybrid(
             candidates = prefer_named(candidates, index, terms)
 
     hits = merge_equal_texts(rank_hits(index, candidates), count=top_k)
-    return respond(index, journal, hits, judge(index, candidates))
-
-
-served.open_index = partial(open_stored, open_engine=open_engine, open_encoder=open_encoder)
+    return respond(journal, hits, judge(index, candidates))

@@ -7,9 +7,10 @@ from starlette.testclient import TestClient
 
 from harbour import app, load, search_hybrid
 from harbour.app import create_app
+from harbour.errors import ConfigurationError
 from harbour.index.reader import ServedState, served
 from harbour.retrieval.hooks import Hooks
-from harbour.retrieval.settings import ConfigurationError, settings
+from harbour.retrieval.settings import settings
 from harbour.retrieval.snippets import add_snippets
 
 ADDRESS = "http://127.0.0.1:8000"
