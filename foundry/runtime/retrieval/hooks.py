@@ -69,14 +69,10 @@ def with_hooks(search: Search, hooks: Hooks) -> Search:
 
     @wraps(search)
     def search_with_hooks(query: str, top_k: int = 10, **options: Any) -> SearchResponse:
-        request = SearchRequest(
-            query,
-            top_k,
-            parse_filters(options.get("filters")),
-            # [vectors
-            options.get("mode", "hybrid"),
-            # ]
-        )
+        request = SearchRequest(query, top_k, parse_filters(options.get("filters")))
+        # [vectors
+        request = replace(request, mode=options.get("mode", "hybrid"))
+        # ]
         if before is not None:
             request = before(request)
         # [vectors

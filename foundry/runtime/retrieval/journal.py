@@ -44,14 +44,7 @@ class Journal:
     begun: float = field(default_factory=time.thread_time)
 
     @classmethod
-    def begin(
-        cls,
-        query: str,
-        top_k: int,
-        # [vectors
-        mode: Mode,
-        # ]
-    ) -> "Journal":
+    def begin(cls, query: str, top_k: int) -> "Journal":
         """Return the journal of a search. Raises InvalidRequestError for what cannot be asked."""
         if not query.strip():
             raise InvalidRequestError("query must not be empty", field="query")
@@ -60,14 +53,16 @@ class Journal:
             raise InvalidRequestError(message, field="query")
         if not 1 <= top_k <= MAX_TOP_K:
             raise InvalidRequestError(f"top_k must be from 1 to {MAX_TOP_K}", field="top_k")
-        journal = cls(query, top_k)
-        # [vectors
+        return cls(query, top_k)
+
+    # [vectors
+    def choose(self, mode: Mode) -> None:
+        """Note which mode was asked for. Raises InvalidRequestError if there is none such."""
         if mode not in MODES:
             raise InvalidRequestError("mode must be hybrid, semantic or keyword", field="mode")
-        journal.mode = mode
-        # ]
-        return journal
+        self.mode = mode
 
+    # ]
     def note(self, stage: str, **details: Any) -> None:
         """Note what a stage changed, or why it failed; details are values of JSON."""
         self.stages[stage] = details

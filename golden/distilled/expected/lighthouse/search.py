@@ -27,7 +27,8 @@ def search_hybrid(
     Keywords alone answer an identifier that they find, and a query without a vector.
     Raises InvalidRequestError for arguments out of range.
     """
-    journal = Journal.begin(query, top_k, mode)
+    journal = Journal.begin(query, top_k)
+    journal.choose(mode)
     index = current_index()
     journal.units = early_budget(index, query)
     tell_of_operators(journal)

@@ -2,7 +2,7 @@
 
 import time
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -11,6 +11,7 @@ from workshop.retrieval.journal import (
     CHARACTER_UNITS,
     MAX_SECONDS,
     MIN_UNITS,
+    MODES,
     TERM_UNITS,
     TOO_MUCH,
     UNITS_OF_CHUNK,
@@ -19,10 +20,6 @@ from workshop.retrieval.journal import (
     early_budget,
 )
 from workshop.retrieval.tokens import MAX_QUERY_CHARACTERS
-
-LANES: list[Any] = [
-    "hybrid",
-]
 
 
 def index_with(**frequencies: int) -> Any:
@@ -94,21 +91,30 @@ def test_of_terms_equally_frequent_the_same_are_left_out_in_every_process() -> N
 
 
 @pytest.mark.parametrize(
-    ("field", "query", "top_k", "lanes"),
+    ("query", "top_k", "field"),
     [
-        *((None, "x" * length, top_k, LANES) for length, top_k in ((1, 1), (2000, 100))),
-        ("query", " \n", 1, LANES),
-        ("query", "x" * 2001, 1, LANES),
-        ("top_k", "x", 0, LANES),
-        ("top_k", "x", 101, LANES),
-        *((None, "x", 1, [mode]) for mode in ("semantic", "keyword")),
-        ("mode", "x", 1, ["psychic"]),
+        ("x", 1, None),
+        ("x" * 2000, 100, None),
+        (" \n", 1, "query"),
+        ("x" * 2001, 1, "query"),
+        ("x", 0, "top_k"),
+        ("x", 101, "top_k"),
     ],
 )
-def test_bounds_of_a_request(field: str | None, query: str, top_k: int, lanes: list[Any]) -> None:
+def test_bounds_of_a_request(query: str, top_k: int, field: str | None) -> None:
     if field is None:
-        Journal.begin(query, top_k, *lanes)
+        Journal.begin(query, top_k)
     else:
         with pytest.raises(InvalidRequestError) as caught:
-            Journal.begin(query, top_k, *lanes)
+            Journal.begin(query, top_k)
         assert caught.value.field == field
+
+
+def test_modes_are_those_that_there_are() -> None:
+    journal, unknown = Journal(), cast(Any, "psychic")
+    for mode in MODES:
+        journal.choose(mode)
+        assert journal.mode == mode
+    with pytest.raises(InvalidRequestError) as caught:
+        journal.choose(unknown)
+    assert (caught.value.field, journal.mode) == ("mode", "keyword")

@@ -43,12 +43,9 @@ _histogram = partial(_labelled, partial(prometheus.Histogram, buckets=BUCKETS_SE
 
 REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "status")
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Time to answer.", "route")
-SEARCHES = _counter(
-    "searches",
-    "Searches.",
-    "match",
-    *("mode", "reason", "degraded"),
-)
+TOLD = ["match"]  # What is counted and logged of a response.
+TOLD += ["mode", "reason", "degraded"]
+SEARCHES = _counter("searches", "Searches.", *TOLD)
 STAGE_SECONDS = _histogram("search_stage_seconds", "Time of a search, and of its stages.", "stage")
 INDEX_RELOADS = _counter("index_reloads", "New indexes, opened or found unusable.", "result")
 
@@ -78,8 +75,7 @@ def observe_search(search: Callable[..., SearchResponse]) -> Callable[..., Searc
         begun = time.perf_counter()
         response = search(query, *arguments, **options)
         STAGE_SECONDS("all").observe(time.perf_counter() - begun)
-        found: dict[str, object] = {"match": response.match}
-        found |= {"mode": response.mode, "reason": response.reason, "degraded": response.degraded}
+        found = {name: getattr(response, name) for name in TOLD}
         SEARCHES(*(str(value).lower() for value in found.values())).inc()
         if (logged := _found.get()) is not None:
             asked = {"query": query} if log_queries else {}

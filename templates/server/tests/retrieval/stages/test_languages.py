@@ -22,7 +22,7 @@ def noted(
         chunk_count=100,
         keyword_lane=SimpleNamespace(frequency=lambda _: frequency),
     )
-    journal = Journal.begin(query, 10, "hybrid")
+    journal = Journal.begin(query, 10)
     note_language(index, query, journal, share=SHARE)
     return journal.stages
 
