@@ -211,7 +211,6 @@ def test_follow_up_is_searched_for_with_what_it_refers_to(
     assert sources["query"].startswith(f"{first} ")
     assert title in sources["query"]
     assert sources["query_from"] == "conversation"
-    assert sources["query_notice"] is None
     assert done["reason"] == "no_model"
     assert done["cited"][0]["title"] == title
     found = post(f"{extractive}/search", {"query": sources["query"], "top_k": 6})["results"]
@@ -247,7 +246,6 @@ def test_thanks_are_not_searched_for(extractive: str) -> None:
     assert events[0][1] == {
         "query": None,
         "query_from": "none",
-        "query_notice": None,
         "mode": None,
         "reason": None,
         "degraded": False,

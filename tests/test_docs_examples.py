@@ -34,8 +34,8 @@ DEVELOPING = "developing.md"
 
 
 def test_every_kind_of_example_is_tried() -> None:
-    tried = {"console", "sh", "toml", "python", "json", "yaml", "text"}
-    # In tests/test_search_box.py, by browsers.
+    tried = {"console", "sh", "toml", "python", "json", "yaml", "text", "sql"}
+    # In tests/test_search_box.py, by browsers; SQL in tests/test_store_servers.py.
     in_sites = {"html", "js", "yml"}
     found = {each.language for each in EXAMPLES if each.page == "search-box.md"} - tried
     assert found == in_sites

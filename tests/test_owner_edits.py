@@ -57,7 +57,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from .index.reader import""",
+from .index.reader import Index,""",
         ),
         ("candidates import Candidates, cand", "candidates import Candidates, Scores, cand"),
     ),
