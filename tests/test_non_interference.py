@@ -24,6 +24,7 @@ from starlette.testclient import TestClient
 
 from foundry.cli.main import main
 from foundry.config.search import IndexOptions
+from foundry.features.stages.results import PinnedAnswer
 
 DOCS = Path(__file__).parents[1] / "docs" / "security.md"
 MODES = ("hybrid", "keyword", "semantic")
@@ -407,10 +408,12 @@ def test_drawn_documents_that_are_hidden_change_nothing(
     package, *_ = server
     app = importlib.import_module(f"{package.__name__}.app").create_app()
     folder = tmp_path_factory.mktemp("drawn")
-    options = IndexOptions(filterable=("team",), own_statistics=True)
     documents = [make_document(number, note) for number, note in enumerate(corpus)]
     kept = [each for each in documents if "shop" in each[0].tags]
     assume(kept)
+    # Without a file of these, the server would refuse all searches alike.
+    pinned = (PinnedAnswer(query="oil", document=kept[0][0].id),)
+    options = IndexOptions(filterable=("team",), own_statistics=True, pinned=pinned)
     requests = [
         *(
             ("POST", "/search", {"query": each, "mode": mode, "facets": True})
