@@ -175,13 +175,14 @@ def export(
 ) -> Path:
     """Write the project's server as one folder that needs nothing of Foundry; returns it.
 
-    Unless `stale` is given, an index is refused that is not the one foundry.toml asks for.
+    Unless `stale` is given, an index is refused that is not the one foundry.toml asks for. With
+    `force`, `warn` is told where edited files are now.
     """
     from foundry.assembly.lock import hold_lock
     from foundry.export.basis import Basis
     from foundry.export.compose import compose_export
     from foundry.export.existing import warn_without_model
-    from foundry.export.write import check_target, write_export
+    from foundry.export.write import check_target, warn_of_kept, write_export
     from foundry.indexing.versions import built_index
 
     config = _load_config(project)
@@ -191,7 +192,8 @@ def export(
     built_index(config)
     with hold_lock(config):
         basis = Basis.of(config, trust=trust, stale=stale)
-        write_export(target, compose_export(basis), force=force)
+        kept = write_export(target, compose_export(basis), force=force)
+    warn_of_kept(target, kept, config.package, warn)
     return target
 
 

@@ -21,6 +21,7 @@ from systems import without_rights
 
 import foundry as installed
 from foundry.cli.main import main
+from foundry.export import decisions
 from foundry.export.checksums import compare
 from foundry.rendering.copying import RUNTIME
 
@@ -149,6 +150,34 @@ def test_force_keeps_edited_and_added_files(built: Project) -> None:
     assert (exported / "notes" / "search.py").read_bytes() == original
     assert (exported / "notes" / "search.py.orig").read_text() == "# first edit\n"
     assert (exported / "notes" / "search.py.orig2").read_text() == "# second edit\n"
+
+
+def test_force_says_where_each_edited_file_and_its_code_are(
+    built: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exported = built.export()
+    for name in ("search.py", "mcp/server.py", "mcp/__init__.py"):
+        (exported / "notes" / name).write_text("# mine\n")
+    (exported / "notes" / "questions.jsonl").write_text("mine\n")
+    (exported / "notes.txt").write_text("mine\n")
+    (built.root / "questions.jsonl").write_text('{"query": "seal", "relevant": ["note.md"]}\n')
+    file = built.root / "foundry.toml"
+    file.write_text(file.read_text() + "[server]\nmcp = false\n")
+    monkeypatch.setitem(decisions.WENT, "mcp/server.py", "in app.py, as answer()")
+    result = built.run("export", "--force")
+    assert result.exit_code == 0
+    assert result.stderr == (
+        f"warning: {exported}: 4 files of yours not overwritten but kept:\n"
+        "  notes/mcp/__init__.py: kept, no longer part of the export\n"
+        "  notes/mcp/server.py: kept, no longer part of the export;"
+        " its code is now in app.py, as answer()\n"
+        "  notes/questions.jsonl: written anew; yours is now notes/questions.jsonl.orig\n"
+        "  notes/search.py: written anew; yours is now notes/search.py.orig\n"
+        "hint: bring your edits to where the code is now, then delete what was kept;"
+        " foundry update merges edits instead\n"
+    )
+    assert (exported / "notes" / "mcp" / "server.py").read_text() == "# mine\n"
+    assert (exported / "notes" / "search.py.orig").read_text() == "# mine\n"
 
 
 def test_added_file_whose_name_the_server_now_needs_is_kept_aside(built: Project) -> None:

@@ -16,6 +16,7 @@ from servers import check_format, check_types, in_checkout, run_tests
 
 from foundry.cli.main import main
 from foundry.config.project import load_config
+from foundry.export import decisions
 from foundry.export.checksums import compare
 from foundry.export.write import Export, write_export
 from foundry.features.providers import PROVIDERS
@@ -233,7 +234,8 @@ def test_conflict_is_marked_listed_and_has_its_exit_code(older: Path) -> None:
     edit(older / "notes" / "app.py", "from . import __version__\n", "from . import *\n")
     result = update(older)
     assert result.exit_code == 3
-    assert "notes/app.py: conflict, marked in the file\n" in result.output
+    line = "conflict, marked in the file; keep the lines that you want, delete the marks"
+    assert f"notes/app.py: {line}\n" in result.output
     assert "<<<<<<< yours\nfrom . import *\n" in (older / "notes" / "app.py").read_text()
     result = update(older)
     assert result.exit_code == 1
@@ -282,6 +284,30 @@ def test_update_says_what_a_moved_module_leaves_behind(project: Project) -> None
     refused = CliRunner().invoke(main, ["verify", str(exported)])
     assert refused.exit_code == 1
     assert all(line in refused.stderr for line in found)
+
+
+def test_edited_modules_that_are_gone_are_kept_and_their_code_is_named(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = project.root / "foundry.toml"
+    file.write_text(SMALL.replace("mcp = false", "mcp = true"), encoding="utf-8")
+    exported = project.export()
+    for name in ("__init__.py", "server.py"):
+        (exported / "notes" / "mcp" / name).write_text("# mine\n", encoding="utf-8")
+    (exported / "requirements.txt").write_text("# mine\n", encoding="utf-8")
+    file.write_text(SMALL, encoding="utf-8")
+    monkeypatch.setitem(decisions.WENT, "mcp/server.py", "in app.py, as answer()")
+    result = update(exported)
+    gone = "kept, though no longer part of the export"
+    for line in (
+        f"notes/mcp/server.py: {gone}; its code is now in app.py, as answer(): bring your edit"
+        " there",
+        f"notes/mcp/__init__.py: {gone}; delete it if nothing of yours needs it",
+        "requirements.txt: not merged; take what you want of the generated .new next to it, and"
+        " delete that",
+    ):
+        assert f"{line}\n" in result.output
+    assert (exported / "notes" / "mcp" / "server.py").read_text(encoding="utf-8") == "# mine\n"
 
 
 @pytest.mark.slow

@@ -28,12 +28,12 @@ UNSETTLED = 3
 _trust = flag("--trust", "Run the project's own templates ([export] templates), which are code.")
 
 _SAID = {
-    "conflicts": "conflict, marked in the file",
-    "beside": "not merged; the generated file is next to it as .new",
+    "conflicts": "conflict, marked in the file; keep the lines that you want, delete the marks",
+    "beside": "not merged; take what you want of the generated .new next to it, and delete that",
     "merged": "merged",
     "kept": "kept as you edited it",
-    "went": "kept, though no longer part of the export; its code is now {}",
-    "orphaned": "kept, though no longer part of the export",
+    "went": "kept, though no longer part of the export; its code is now {}: bring your edit there",
+    "orphaned": "kept, though no longer part of the export; delete it if nothing of yours needs it",
     "deleted": "stays deleted",
     "removed": "removed, no longer part of the export",
     "added": "added",

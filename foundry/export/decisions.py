@@ -23,6 +23,11 @@ OWNERS_MODULE = "custom.py"
 """The module that is there for the owner's own code."""
 
 
+def where_code_went(name: str, package: str) -> str | None:
+    """Return, in words, where the code of a module is now; None if it left with the module."""
+    return WENT.get(name.removeprefix(f"{package}/"))
+
+
 @dataclass(slots=True)
 class Update:
     """The outcome of an update: sorted relative paths by what becomes of the file.
@@ -111,7 +116,7 @@ class _Decisions:
             return None
         yours, old = path.read_bytes(), base.texts.get(name)
         if new is None:
-            if place := WENT.get(name.removeprefix(f"{self._package}/")):
+            if place := where_code_went(name, self._package):
                 update.went[name] = place
             else:
                 update.orphaned.append(name)

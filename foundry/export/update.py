@@ -35,14 +35,13 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
     _refuse_damaged_index(target, existing)
     if not force:
         _refuse_unsettled(target, existing)
-    package = export.index_place.partition("/")[0]
-    update, contents = decide(target, existing, export.files, package)
+    update, contents = decide(target, existing, export.files, export.package)
     modules = {
         name: content
         for name, content in {**existing.read_files(target), **contents}.items()
         if name not in update.removed
     }
-    update.unresolved = find_unresolved(modules, package)
+    update.unresolved = find_unresolved(modules, export.package)
     if not dry_run:
         replace_folder(target, lambda folder: _fill(folder, target, existing, export, contents))
     return update

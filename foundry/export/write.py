@@ -7,16 +7,17 @@ An update (`export.update`) merges instead.
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from foundry.errors import ExportError
 from foundry.export.checksums import BY_PRODUCTS, CHECKSUMS, format_checksums
+from foundry.export.decisions import where_code_went
 from foundry.export.existing import GENERATED, Existing, encode_generated, examine
 from foundry.files import hash_file, hash_files, set_modes, sync_folder, sync_tree, write_files
 from foundry.state.folder import STATE
-from foundry.terminal import list_briefly
+from foundry.terminal import count_of, list_briefly
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,11 @@ class Export:
     index: Path
     index_place: str
     left_out: frozenset[str] = frozenset()
+
+    @property
+    def package(self) -> str:
+        """The name of the package, which holds the index."""
+        return self.index_place.partition("/")[0]
 
     def all_files(self) -> dict[str, bytes]:
         """Return the files, with the record of what was generated."""
@@ -49,10 +55,12 @@ class Export:
         }
 
 
-def write_export(target: Path, export: Export, *, force: bool) -> None:
+def write_export(target: Path, export: Export, *, force: bool) -> dict[str, str]:
     """Write an export as the folder `target`.
 
-    Raises ExportError before anything is written when the target cannot be used.
+    Returns relative paths of the owner's files, those that were edited and those whose names the
+    export has taken, each with the path where it is now. Raises ExportError before anything is
+    written when the target cannot be used.
     """
     settle(target)
     existing = find_existing(target)
@@ -65,6 +73,8 @@ def write_export(target: Path, export: Export, *, force: bool) -> None:
             " --output, or pass --force: edited files are then kept as .orig, added ones stay",
         )
 
+    kept: dict[str, str] = {}
+
     def fill(folder: Path) -> None:
         files = export.all_files()
         digests = {**hash_files(files), **export.index_digests()}
@@ -72,11 +82,36 @@ def write_export(target: Path, export: Export, *, force: bool) -> None:
         set_modes(folder)
         if existing is not None:
             # Added files first: one of them may be what an earlier export kept as .orig.
-            take_over(target, folder, existing.is_foundrys)
+            kept.update(take_over(target, folder, existing.is_foundrys))
             for name in existing.edited:
-                link_or_copy(target / name, free_name(folder / name))
+                place = free_name(folder / name)
+                link_or_copy(target / name, place)
+                kept[name] = place.relative_to(folder).as_posix()
 
     replace_folder(target, fill)
+    return kept
+
+
+def warn_of_kept(
+    target: Path, kept: Mapping[str, str], package: str, warn: Callable[[str, str], object]
+) -> None:
+    """Say of each file that `write_export` kept where it is, and where its code went."""
+    if not kept:
+        return
+    lines = []
+    for name, place in sorted(kept.items()):
+        if place != name:
+            lines.append(f"{name}: written anew; yours is now {place}")
+        elif went := where_code_went(name, package):
+            lines.append(f"{name}: kept, no longer part of the export; its code is now {went}")
+        else:
+            lines.append(f"{name}: kept, no longer part of the export")
+    files = count_of(len(kept), "file")
+    warn(
+        f"{target}: {files} of yours not overwritten but kept:\n{list_briefly(lines)}",
+        "bring your edits to where the code is now, then delete what was kept; foundry update"
+        " merges edits instead",
+    )
 
 
 def find_existing(target: Path) -> Existing | None:
@@ -193,10 +228,10 @@ def _beside(target: Path, role: str) -> Path:
     return target.with_name(f".{target.name}.foundry-{role}")
 
 
-def take_over(old: Path, new: Path, is_foundrys: Callable[[str], bool]) -> None:
+def take_over(old: Path, new: Path, is_foundrys: Callable[[str], bool]) -> dict[str, str]:
     """Bring every file that is not Foundry's from `old` into `new`.
 
-    One whose name is taken there is kept as .orig.
+    One whose name is taken there is kept as .orig; returns these names, and the new ones.
     """
     folders = {
         parent.as_posix()
@@ -204,7 +239,7 @@ def take_over(old: Path, new: Path, is_foundrys: Callable[[str], bool]) -> None:
         if is_foundrys(name := path.relative_to(old).as_posix())
         for parent in Path(name).parents
     }
-    _take_over(old, new, "", is_foundrys, folders)
+    return dict(_take_over(old, new, "", is_foundrys, folders))
 
 
 def free_name(path: Path) -> Path:
@@ -227,21 +262,25 @@ def link_or_copy(old: str | Path, new: str | Path) -> None:
 
 def _take_over(
     old: Path, new: Path, prefix: str, is_foundrys: Callable[[str], bool], folders: set[str]
-) -> None:
+) -> Iterator[tuple[str, str]]:
     for path in sorted(old.iterdir()):
         name = prefix + path.name
         if path.name in BY_PRODUCTS:
             continue
         if path.is_dir() and not path.is_symlink():
             if name in folders:
-                _take_over(path, new / path.name, f"{name}/", is_foundrys, folders)
-            else:
-                shutil.copytree(
-                    path,
-                    free_name(new / path.name) if (new / path.name).is_file() else new / path.name,
-                    symlinks=True,
-                    copy_function=link_or_copy,
-                    dirs_exist_ok=True,
-                )
+                yield from _take_over(path, new / path.name, f"{name}/", is_foundrys, folders)
+                continue
+            place = new / path.name
+            if place.is_file():
+                place = free_name(place)
+            shutil.copytree(
+                path, place, symlinks=True, copy_function=link_or_copy, dirs_exist_ok=True
+            )
         elif not is_foundrys(name):
-            link_or_copy(path, free_name(new / path.name))
+            place = free_name(new / path.name)
+            link_or_copy(path, place)
+        else:
+            continue
+        if place.name != path.name:
+            yield name, prefix + place.name
