@@ -49,33 +49,12 @@ PARTS = {
 ROOT = Path(__file__).parent.parent
 MINIMAL = ROOT / "golden" / "minimal"
 
-LEAN = """
-[embedding]
-provider = "none"
-
-[server]
-mcp = false
-chat = false
-page = false
-"""
-
 EXPORTS = {
     "minimal": "",
-    "lean": LEAN,
-    "leanest": f"""{LEAN}
-documents = false
-filters = false
-callers = false
-snippets = false
-command_line = false
-hooks = false
-monitoring = false
-reloading = false
-
-[search]
-identifier_fallback = false
-unknown_identifiers = false
-""",
+    **{
+        name: (ROOT / "benchmarks" / "exports" / f"{name}.toml").read_text(encoding="utf-8")
+        for name in ("lean", "leanest")
+    },
 }
 """What the configuration of each counted export says; only `minimal` has golden questions."""
 

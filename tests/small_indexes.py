@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from sharing import unformatted
+from starlette.testclient import TestClient
 
 from foundry.config.project import load_config
 from foundry.config.search import IndexOptions
@@ -154,3 +155,9 @@ def imported(folder: Path, package: str) -> Iterator[ModuleType]:
         for name in [name for name in sys.modules if name.partition(".")[0] == package]:
             del sys.modules[name]
         gc.collect()
+
+
+def client_of(package: ModuleType, **options: Any) -> TestClient:
+    """Return a client of the application of an imported server."""
+    app = importlib.import_module(f"{package.__name__}.app").create_app()
+    return TestClient(app, base_url="http://127.0.0.1:8000", **options)

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from conftest import CONFIG, MakeProject, Project
-from small_indexes import imported
+from small_indexes import client_of, imported
 from starlette.testclient import TestClient
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
@@ -34,12 +35,10 @@ def documents() -> dict[str, str]:
 
 
 @contextmanager
-def served(folder: Path, package: str = "notes") -> Iterator[tuple[Any, TestClient]]:
+def served(folder: Path) -> Iterator[tuple[ModuleType, TestClient]]:
     """The package of an export, and a client of its application."""
-    with imported(folder, package) as module:
-        app = importlib.import_module(f"{package}.app").create_app()
-        with TestClient(app, base_url="http://127.0.0.1:8000") as client:
-            yield module, client
+    with imported(folder, "notes") as package, client_of(package) as client:
+        yield package, client
 
 
 def recalled(client: TestClient) -> int:
@@ -122,7 +121,7 @@ def test_hooks_and_the_log_of_questions_are_told_each_time(
     log = tmp_path / "questions.jsonl"
     monkeypatch.setenv("QUESTION_LOG", str(log))
     folder = project.export()
-    with imported(folder, "notes"):
+    with imported(folder, "notes") as package:
         hooks = importlib.import_module("notes.retrieval.hooks")
         custom: Any = importlib.import_module("notes.custom")
         asked: list[str] = []
@@ -137,8 +136,7 @@ def test_hooks_and_the_log_of_questions_are_told_each_time(
 
         custom.HOOKS = hooks.Hooks(before_search=before, after_search=after)
         vars(importlib.import_module("notes.web.questions"))["TYPING_SECONDS"] = 0.0
-        app = importlib.import_module("notes.app").create_app()
-        with TestClient(app, base_url="http://127.0.0.1:8000") as client:
+        with client_of(package) as client:
             for number in (1, 2, 3):
                 found = client.get("/search?q=where").json()
                 for hit in found["results"]:

@@ -1,12 +1,10 @@
 """Answers pinned to queries: from foundry.toml through a build to every way of asking."""
 
 import hashlib
-import importlib
 
 import pytest
 from conftest import CONFIG, MakeProject, Project
-from small_indexes import imported
-from starlette.testclient import TestClient
+from small_indexes import client_of, imported
 
 from foundry.config.project import load_config
 from foundry.errors import ConfigError
@@ -87,8 +85,7 @@ def test_every_interface_shows_the_same(
             response = server.search_hybrid("wlan", mode=mode)
             assert [hit.path for hit in response.hits if hit.pinned] == ["pumps.md", "access.md"]
         assert [hit.path for hit in server.search_hybrid("wlan", 1).hits] == ["pumps.md"]
-        app = importlib.import_module("notes.app").create_app()
-        client = TestClient(app, base_url="http://127.0.0.1:8000")
+        client = client_of(server)
         assert client.get("/search?q=wlan").json()["results"][0]["pinned"] is True
         call = {"name": "search", "arguments": {"query": "wlan"}}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
@@ -119,8 +116,7 @@ def test_a_pinned_document_is_shown_to_those_who_may_see_it(
     monkeypatch.setenv("API_TOKENS", token)
     monkeypatch.setenv("ACCESS_TOKENS", f"it={hashlib.sha256(token.encode()).hexdigest()}")
     with imported(project.export(), "notes") as server:
-        app = importlib.import_module(f"{server.__name__}.app").create_app()
-        client = TestClient(app, base_url="http://127.0.0.1:8000")
+        client = client_of(server)
         found = client.get("/search?q=wlan", headers={"Authorization": f"Bearer {token}"}).json()
     assert [hit["path"] for hit in found["results"] if "pinned" in hit] == ["access.md"]
     assert {hit["path"] for hit in found["results"]} == {"access.md"}

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 from click.testing import CliRunner
 from conftest import CONFIG, MakeProject, Project
-from small_indexes import imported
+from small_indexes import client_of, imported
 from starlette.testclient import TestClient
 
 from foundry.cli.main import main
@@ -44,11 +44,10 @@ def project(make_project: MakeProject) -> Project:
 def served(project: Project) -> Iterator[tuple[ModuleType, TestClient]]:
     """The package of an export, and a client of its application."""
     with imported(project.export(), "notes") as package:
-        app = importlib.import_module("notes.app").create_app()
         # Nobody types here.
         vars(importlib.import_module("notes.web.questions"))["TYPING_SECONDS"] = 0.0
         headers = {"Authorization": f"Bearer {TOKEN}", "User-Agent": "tell-tale"}
-        with TestClient(app, base_url="http://127.0.0.1:8000", headers=headers) as client:
+        with client_of(package, headers=headers) as client:
             yield package, client
 
 

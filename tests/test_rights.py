@@ -17,7 +17,7 @@ from conftest import CONFIG, MakeProject
 from fastapi.routing import iter_route_contexts
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from small_indexes import Note, rendered_server, write_notes
+from small_indexes import Note, client_of, rendered_server, write_notes
 from starlette.testclient import TestClient
 
 from foundry.config.search import IndexOptions
@@ -307,8 +307,7 @@ def test_absent_and_invisible_cannot_be_told_apart(server: ModuleType, tmp_path:
     server.load(
         write_notes(tmp_path / "v", [note(n, one) for n, one in enumerate(drawn)], options=OPTIONS)
     )
-    app = importlib.import_module(f"{server.__name__}.app").create_app()
-    door = Door(TestClient(app, base_url="http://127.0.0.1:8000"), TOKENS["sales"])
+    door = Door(client_of(server), TOKENS["sales"])
 
     def told(method: str, path: str, hidden: str, absent: str, **options: Any) -> None:
         texts = []
@@ -335,8 +334,7 @@ def test_absent_and_invisible_cannot_be_told_apart(server: ModuleType, tmp_path:
 
 
 def test_another_index_is_seen_by_the_same_rules(server: ModuleType, tmp_path: Path) -> None:
-    app = importlib.import_module(f"{server.__name__}.app").create_app()
-    door = Door(TestClient(app, base_url="http://127.0.0.1:8000"), TOKENS["sales"])
+    door = Door(client_of(server), TOKENS["sales"])
     for number, tags in enumerate([["sales"], ["legal"], ["sales"]]):
         drawn: list[Any] = [(["pump"], tags, "blue", None)]
         index = [note(n, one) for n, one in enumerate(drawn)]
@@ -459,8 +457,7 @@ def test_search_box_finds_what_its_token_may_see(
     options = TABLES.replace("[server]\n", chosen)
     with rendered_server(tmp_path, "rights_of_a_box", options) as package:
         package.load(write_notes(tmp_path / "index" / "v", notes_of, options=OPTIONS))
-        app = importlib.import_module("rights_of_a_box.app").create_app()
-        with TestClient(app, base_url="http://127.0.0.1:8000") as client:
+        with client_of(package) as client:
 
             def found(headers: Mapping[str, str]) -> set[str]:
                 answer = client.get("/search?q=pump", headers=headers)

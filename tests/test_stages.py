@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from small_indexes import Note, number_of, rendered_server, write_notes
-from starlette.testclient import TestClient
+from small_indexes import Note, client_of, number_of, rendered_server, write_notes
 
 from foundry.config.search import IndexOptions
 
@@ -167,8 +166,7 @@ def test_every_door_gives_the_same(
     server.load(write_notes(folder, corpus, vectors=vectors, options=OPTIONS))
     expected = without_time(server.search_hybrid(query, filters=wanted).to_json())
 
-    app = importlib.import_module(f"{server.__name__}.app").create_app()
-    client = TestClient(app, base_url="http://127.0.0.1:8000")
+    client = client_of(server)
     body: dict[str, Any] = {"query": query, "snippets": False} | (
         {} if wanted is None else {"filters": wanted}
     )
@@ -200,8 +198,7 @@ def test_filters_of_this_index_are_described_and_others_refused(
     vectors = server.__name__ != "stages_keywords"
     note = Note("Pump", ("a pump",), metadata={"team": "core"})
     server.load(write_notes(tmp_path / "v", [note], vectors=vectors, options=OPTIONS))
-    app = importlib.import_module(f"{server.__name__}.app").create_app()
-    client = TestClient(app, base_url="http://127.0.0.1:8000")
+    client = client_of(server)
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
     described = schemas["SearchRequest"]["properties"]["filters"]["anyOf"][0]["properties"]
     assert {"team", "path", "media_type"} <= set(described)
