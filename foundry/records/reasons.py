@@ -1,13 +1,21 @@
 """Why something is not in the index: every reason, and its words.
 
-Whatever decides by a reason compares members. Reports and caches hold the words, by which a member
-is found again: who changes them builds anew, as with any change of this code.
+Whatever decides by a reason compares members. Reports and caches hold the words, which are the
+values of members: who changes them builds anew, as with any change of this code.
 """
 
 from enum import StrEnum
 from typing import NewType
 
 from foundry.errors import install_command
+
+
+def _unsupported(kind: str) -> str:
+    return f"{kind} is not supported"
+
+
+def _with_extra(extra: str) -> str:
+    return f"to be read with {install_command(extra)}"
 
 
 class Reason(StrEnum):
@@ -64,6 +72,18 @@ class Reason(StrEnum):
     TOO_MANY_PAGES = "too many pages"
     TOO_MUCH = "too much for its reader"
     ZIP_BOMB = "zip bomb"
+
+    # Documents that no reader reads, or only one that an extra of Foundry brings.
+    OLD_OFFICE = _unsupported("old Office")
+    OLD_POWERPOINT = _unsupported("old PowerPoint")
+    OLD_WORD = _unsupported("old Word")
+    OPEN_DOCUMENT = _unsupported("OpenDocument")
+    POSTSCRIPT = _unsupported("PostScript")
+    WITH_OCR = _with_extra("ocr")
+    WITH_OFFICE = _with_extra("office")
+    WITH_OFFICE_AND_OCR = _with_extra("office,ocr")
+    WITH_RST = _with_extra("rst")
+    WITH_WIKI = _with_extra("wiki")
 
     # Addresses.
     LONG_URL = "url is too long"
@@ -122,24 +142,11 @@ def of_sitemap(reason: AnyReason) -> Completed:
     return Completed(f"sitemap: {reason}")
 
 
-_UNSUPPORTED, _WITH_EXTRA = " is not supported", "to be read with "
-
-
-def unsupported(kind: str) -> Completed:
+def unsupported(kind: str) -> Reason:
     """Return the reason of a document in a format that has no reader."""
-    return Completed(kind + _UNSUPPORTED)
+    return Reason(_unsupported(kind))
 
 
-def needs_extra(extra: str) -> Completed:
+def needs_extra(extra: str) -> Reason:
     """Return the reason of a document whose reader an extra of Foundry brings."""
-    return Completed(_WITH_EXTRA + install_command(extra))
-
-
-def parse_reason(words: str) -> AnyReason:
-    """Return the reason for which a document was skipped, by its words.
-
-    Raises ValueError for words that no reader has.
-    """
-    if words.endswith(_UNSUPPORTED) or words.startswith(_WITH_EXTRA):
-        return Completed(words)
-    return Reason(words)
+    return Reason(_with_extra(extra))

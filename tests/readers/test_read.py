@@ -98,6 +98,12 @@ def test_a_page_is_read_as_one_whatever_its_name(path: str) -> None:
         (b"%PDF-1.7\nwords", "a.docx", ("damaged", "not a PDF that can be opened")),
         (b"words", "a.pdf", ("not what its name says", "")),
         (b"%!PS\nwords", "a.ps", ("PostScript is not supported", "")),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), "a", ("old Office is not supported", "")),
+        (
+            b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.graphics",
+            "a",
+            ("OpenDocument is not supported", ""),
+        ),
         (zip_of("word/header.xml"), "a.docx", ("damaged", "there is no word/document.xml")),
         (zip_of("xl/workbook.xml"), "a.bin", ("damaged", "CalamineError")),
         (zip_of("a.txt"), "a.zip", ("not a text format", "zip archive")),

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from foundry.readers.formats import pictures
+from foundry.readers.registry import FILE_READERS
 from foundry.records.reasons import (
     Reason,
     answered,
     needs_extra,
     of_sitemap,
-    parse_reason,
     unsupported,
 )
 
@@ -28,21 +29,21 @@ def test_no_module_writes_a_reason_out() -> None:
                 assert not isinstance(reason, ast.Constant | ast.JoinedStr), f"{path}: {name}"
 
 
-def test_a_reason_is_found_by_its_words() -> None:
-    assert [parse_reason(str(reason)) for reason in Reason] == [*Reason]
-    assert parse_reason("no text layer, needs OCR") is Reason.NEEDS_OCR
-    for reason in (unsupported("Word 97"), needs_extra("office")):
-        assert parse_reason(reason) == reason
+def test_every_extra_that_brings_a_reader_has_its_reason() -> None:
+    readers = [*FILE_READERS, *(reader.with_ocr for reader in FILE_READERS), pictures.READER]
+    extras = {reader.extra for reader in readers if reader is not None and reader.extra}
+    found = {needs_extra(extra) for extra in extras}
+    assert found == {reason for reason in Reason if reason.name.startswith("WITH_")}
+    assert needs_extra("office") == "to be read with pip install 'rag-foundry[office]'"
 
 
-@pytest.mark.parametrize("words", ["", "No text", "status 404", "a story of its own"])
-def test_words_that_no_reader_has_are_no_reason(words: str) -> None:
-    with pytest.raises(ValueError, match="is not a valid Reason"):
-        parse_reason(words)
+@pytest.mark.parametrize("kind", ["", "WORD", "a story of its own"])
+def test_formats_that_nobody_knows_have_no_reason(kind: str) -> None:
+    for find in (unsupported, needs_extra):
+        with pytest.raises(ValueError, match="is not a valid Reason"):
+            find(kind)
 
 
 def test_reasons_that_name_something_have_its_name() -> None:
-    assert unsupported("Word 97") == "Word 97 is not supported"
-    assert needs_extra("office") == "to be read with pip install 'rag-foundry[office]'"
     assert answered(404) == "status 404"
     assert of_sitemap(Reason.TOO_SLOW) == "sitemap: too slow"

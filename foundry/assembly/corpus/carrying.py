@@ -22,6 +22,7 @@ from foundry.embedding.static import StaticEmbedder
 from foundry.indexing.carried import Previous
 from foundry.indexing.files import Rows, StoredRows, open_stored, write_array
 from foundry.records import Skipped
+from foundry.records.reasons import Reason
 
 NOT_INDEXED = SKIPPED = -1
 NO_REMARKS = Remarks()
@@ -96,7 +97,9 @@ class KnownInputs:
         if not content:
             return NO_REMARKS
         said = json.loads(content)
-        return Skipped(**said) if isinstance(said, dict) else Remarks(*said)
+        if isinstance(said, dict):
+            return Skipped(**said | {"reason": Reason(said["reason"])})
+        return Remarks(*said)
 
     def figures(self, first: int, last: int) -> Figures:
         """Return what a report says of the documents at places from `first` to `last`, summed."""

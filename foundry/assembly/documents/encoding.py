@@ -31,7 +31,7 @@ from foundry.records.prepared import (
     PreparedDocument,
     unpack,
 )
-from foundry.records.reasons import Reason, parse_reason
+from foundry.records.reasons import Reason
 
 ZLIB_LEVEL = 1
 
@@ -110,7 +110,7 @@ def decode(content: bytes) -> PreparedDocument | Skipped:
     text = _unpack(packed)
     if not signature:
         skipped = _SKIPPED.validate_json(text)
-        return replace(skipped, reason=parse_reason(skipped.reason))
+        return replace(skipped, reason=Reason(skipped.reason))
     stored = _STORED.validate_json(text)
     document, arrays = stored.document, [*_split(rest, stored.sizes)]
     if len(arrays) != (7 if stored.dimensions is None else 11):
