@@ -23,9 +23,9 @@ from foundry.indexing.keyword.names import chunk_names
 from foundry.indexing.keyword.terms import TermCounter
 from foundry.indexing.links import link_keys
 from foundry.indexing.writer import IndexWriter
+from foundry.material import Chunk, Document, Link, Reading
+from foundry.material.prepared import PreparedDocument
 from foundry.progress import Reporter
-from foundry.records import Chunk, Document, Link, Reading
-from foundry.records.prepared import PreparedDocument
 from foundry.rendering import plan
 from foundry.rendering.design import Design
 from foundry.runtime.index.documents import Documents

@@ -14,7 +14,7 @@ FOUNDRY = ROOT / "foundry"
 MODULES = sorted(path for path in FOUNDRY.rglob("*.py"))
 RUNTIME = sorted((FOUNDRY / "runtime").rglob("*.py"))
 
-FOUNDATION = {"errors", "files", "progress", "records", "terminal", "urls"}
+FOUNDATION = {"errors", "files", "material", "progress", "terminal", "urls"}
 STAGES = {
     *("sources", "fetching", "readers", "chunking", "embedding", "indexing", "rendering", "stores"),
 }

@@ -22,9 +22,9 @@ from foundry.cli.main import main
 from foundry.errors import ExportError
 from foundry.export.write import replace_folder
 from foundry.indexing import versions as published
+from foundry.material import RawDocument
 from foundry.progress import Bar, Lines, Progress, Reporter
 from foundry.readers.sandbox.processes import Sandbox
-from foundry.records import RawDocument
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 

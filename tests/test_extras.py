@@ -16,8 +16,8 @@ from foundry.assembly.report_text import format_report
 from foundry.config.extras import EXTRAS, INSTEAD, of_figures, of_server, require
 from foundry.config.project import load_config
 from foundry.errors import MissingExtraError
+from foundry.material import Document, RawDocument, Skipped
 from foundry.readers import contract, read
-from foundry.records import Document, RawDocument, Skipped
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
 

@@ -16,7 +16,7 @@ from foundry.config.search import IndexOptions
 from foundry.indexing.keyword.names import chunk_names
 from foundry.indexing.keyword.terms import TermCounter
 from foundry.indexing.versions import open_index
-from foundry.records.prepared import unpack
+from foundry.material.prepared import unpack
 from foundry.runtime.errors import InvalidRequestError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import FilterColumns, parse_filters, read_pairs

@@ -27,9 +27,9 @@ from waiting import wait_until
 from foundry.assembly.documents import workers as pool
 from foundry.assembly.documents.cache import CACHE_NAME
 from foundry.assembly.documents.recipe import Recipe
+from foundry.material import RawDocument
 from foundry.readers.sandbox import processes
 from foundry.readers.sandbox.processes import Limits
-from foundry.records import RawDocument
 from foundry.sources.stamps import lasting_stamp
 
 pytestmark = pytest.mark.usefixtures("forked_readers")

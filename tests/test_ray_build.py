@@ -42,7 +42,7 @@ from foundry.config.file import EmbeddingSection
 from foundry.config.search import DEFAULT_FIELDS
 from foundry.embedding.providers.models import open_model
 from foundry.errors import BuildError, RequestError
-from foundry.records import RawDocument
+from foundry.material import RawDocument
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 SECONDS = 240

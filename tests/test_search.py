@@ -14,7 +14,7 @@ from small_indexes import imported, write_documents
 from foundry.config.project import load_config
 from foundry.features.providers import PROVIDERS
 from foundry.files import write_files
-from foundry.records import Chunk, Document, Reading
+from foundry.material import Chunk, Document, Reading
 from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
 from foundry.runtime.retrieval.tokens import MAX_QUERY_TERMS

@@ -9,8 +9,8 @@ from web_sites import Site
 
 from foundry.config.web_sources import SitemapSource, SiteSource, UrlSource
 from foundry.fetching.addresses import Policy
+from foundry.material import RawDocument, Skipped
 from foundry.progress import Reporter
-from foundry.records import RawDocument, Skipped
 from foundry.sources import fetch_all, iterate
 
 _SECTIONS = {"url": UrlSource, "sitemap": SitemapSource, "site": SiteSource}

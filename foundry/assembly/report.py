@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
-from foundry.records import Document, Finding, Reading, Skipped
-from foundry.records.reasons import Reason
-from foundry.records.secrets import find_secrets
+from foundry.material import Document, Finding, Reading, Skipped
+from foundry.material.reasons import Reason
+from foundry.material.secrets import find_secrets
 
 
 class Group(StrEnum):

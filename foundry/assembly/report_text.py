@@ -9,7 +9,7 @@ from foundry.assembly.report import Group, Kind
 from foundry.config.project import Config
 from foundry.config.sources import CONFIG_NAME
 from foundry.errors import EmptyBuildError, StrictBuildError, install_command
-from foundry.records.reasons import Reason
+from foundry.material.reasons import Reason
 from foundry.sources.names import INCLUDING_SECRETS
 from foundry.state.user_cache import is_adopted
 from foundry.terminal import format_table, list_briefly

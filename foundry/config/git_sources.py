@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from foundry.config.web_sources import BaseUrl, UrlSuffix, is_local
 from foundry.features.feature import Slug, Strings, Table
-from foundry.records import OCR_PAGES
+from foundry.material import OCR_PAGES
 
 VERSION = "version"
 """The metadata that tells versions apart."""

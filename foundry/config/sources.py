@@ -22,7 +22,7 @@ from foundry.config.web_sources import (
 )
 from foundry.errors import FoundryError
 from foundry.features.feature import Slug, Strings, Table
-from foundry.records import OCR_PAGES
+from foundry.material import OCR_PAGES
 from foundry.urls import parse_url
 
 CONFIG_NAME = "foundry.toml"

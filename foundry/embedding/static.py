@@ -26,7 +26,7 @@ from foundry.embedding.embedder import (
 )
 from foundry.embedding.encoder_files import rarity_factors, write_encoder
 from foundry.embedding.many_texts import encode_all, encode_texts
-from foundry.records.prepared import ChunkVectors, pack, unpack
+from foundry.material.prepared import ChunkVectors, pack, unpack
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceCutter, PieceEncoder, Word
 from foundry.runtime.retrieval.quantising import quantise

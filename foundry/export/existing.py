@@ -31,7 +31,7 @@ MAX_BYTES = 64_000_000
 LISTS = frozenset({"uv.lock", "requirements.txt", "sbom.cdx.json", "corpus.json"})
 """Files that are replaced rather than merged."""
 
-RECORDS = frozenset({CHECKSUMS, GENERATED})
+ABOUT_FILES = frozenset({CHECKSUMS, GENERATED})
 """Files that describe the others."""
 
 _SETTINGS = "/settings.json"
@@ -95,7 +95,7 @@ class Existing:
 
     def is_foundrys(self, name: str) -> bool:
         """Return whether Foundry wrote a file, whatever has become of it."""
-        return name in self.generated.digests or name in self.index or name in RECORDS
+        return name in self.generated.digests or name in self.index or name in ABOUT_FILES
 
 
 def examine(folder: Path) -> Existing:
@@ -115,7 +115,7 @@ def examine(folder: Path) -> Existing:
         generated=generated,
         index=index,
         edited=find_changed(folder, written, present),
-        added=sorted(present - written.keys() - RECORDS),
+        added=sorted(present - written.keys() - ABOUT_FILES),
         deleted=sorted(written.keys() - present),
     )
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from foundry.errors import FoundryError, VerificationError
 from foundry.export.checksums import UNLISTED, compare, is_owners
-from foundry.export.existing import RECORDS, examine
+from foundry.export.existing import ABOUT_FILES, examine
 from foundry.export.package_files import find_broken
 from foundry.runtime.errors import ServerError
 from foundry.runtime.index.layout import Manifest
@@ -49,7 +49,7 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
         if findings := [f"{name}: {differences[name]}" for name in differences if is_meant(name)]:
             raise VerificationError(str(folder), findings, hint=_HINT)
 
-    refuse(lambda name: strict or name in RECORDS)
+    refuse(lambda name: strict or name in ABOUT_FILES)
     existing = examine(folder)
     places = tuple({"/".join(name.split("/")[:2]) + "/" for name in existing.index})
     # What no owner edits: the index, and links in place of files.

@@ -24,7 +24,7 @@ from foundry.terminal import count_of, list_briefly
 class Export:
     """The parts of an export, by relative path.
 
-    `files` are all but the index and the records of both. The folder `index` goes to
+    `files` are all but the index and what is written about both. The folder `index` goes to
     `index_place`, less the files `left_out`, because an engine holds what is in them.
     """
 

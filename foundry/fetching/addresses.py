@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from foundry.fetching.failures import refused
-from foundry.records.reasons import Reason
+from foundry.material.reasons import Reason
 from foundry.urls import Url, format_address, is_named, parse_host_and_port
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address

@@ -15,7 +15,7 @@ import httpcore2
 
 from foundry.fetching.failures import FetchError, refused
 from foundry.fetching.network import Deadline, Network, PinnedBackend
-from foundry.records.reasons import Reason
+from foundry.material.reasons import Reason
 from foundry.urls import Url
 
 ACCEPTED = "gzip"

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from foundry.records.reasons import AnyReason
+from foundry.material.reasons import AnyReason
 
 
 class FetchError(Exception):

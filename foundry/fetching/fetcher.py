@@ -12,7 +12,7 @@ from foundry.fetching.network import Network
 from foundry.fetching.page_cache import CachedPage, PageCache
 from foundry.fetching.robots import MAX_BYTES as MAX_ROBOTS_BYTES
 from foundry.fetching.robots import Robots, Rules
-from foundry.records.reasons import Reason, answered
+from foundry.material.reasons import Reason, answered
 from foundry.runtime.retrieval.embedding.http import parse_retry_after
 from foundry.urls import Url, UrlError, join_url
 

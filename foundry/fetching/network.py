@@ -20,7 +20,7 @@ import httpcore2
 
 from foundry.fetching.addresses import Policy
 from foundry.fetching.failures import FetchError, StoppedError
-from foundry.records.reasons import Reason
+from foundry.material.reasons import Reason
 from foundry.urls import Url
 
 CONNECT_SECONDS = 10.0

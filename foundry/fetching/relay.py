@@ -16,7 +16,7 @@ import httpcore2
 from foundry.fetching.addresses import Policy
 from foundry.fetching.failures import FetchError, StoppedError
 from foundry.fetching.network import CONNECT_SECONDS, Deadline, Network, PinnedBackend
-from foundry.records.reasons import Reason
+from foundry.material.reasons import Reason
 from foundry.urls import DEFAULT_PORTS, Url, UrlError, parse_host
 
 LOOPBACK = "127.0.0.1"

@@ -8,7 +8,7 @@ from protego import Protego
 
 from foundry.fetching.exchange import Answer
 from foundry.fetching.failures import FetchError, refused
-from foundry.records.reasons import Reason
+from foundry.material.reasons import Reason
 from foundry.urls import Url
 
 MAX_BYTES = 512_000

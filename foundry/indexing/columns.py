@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from foundry.indexing.carried import Previous
 from foundry.indexing.files import offsets_of, open_stored, split, write_array, write_stretches
 from foundry.indexing.links import LinksBuilder
-from foundry.records import Document
-from foundry.records.prepared import LinkKeys
+from foundry.material import Document
+from foundry.material.prepared import LinkKeys
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, encode_value, parse_time
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from foundry.indexing.carried import Previous
 from foundry.indexing.files import Rows, StoredRows, look_up, offsets_of, write_array
-from foundry.records import Document, Place
-from foundry.records.prepared import LinkKeys, pack
+from foundry.material import Document, Place
+from foundry.material.prepared import LinkKeys, pack
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.reader import hash_key
 

@@ -32,8 +32,8 @@ from foundry.indexing.keyword.headings import HeadingsBuilder
 from foundry.indexing.keyword.postings import K1, B, PostingsBuilder, WrittenPostings
 from foundry.indexing.queries.builder import QueryFilesBuilder, frequent_words, write_expansion
 from foundry.indexing.records import chunk_record, document_record
+from foundry.material.prepared import PreparedDocument, unpack
 from foundry.progress import StartStep
-from foundry.records.prepared import PreparedDocument, unpack
 from foundry.runtime.index.layout import STATISTICS, IndexLayout, KnownItem, Manifest
 from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord

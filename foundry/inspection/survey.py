@@ -15,14 +15,14 @@ from pathlib import Path, PurePosixPath
 from foundry.config.sources import CONFIG_NAME, FolderSource, private_hosts_of, resolve, suggest
 from foundry.errors import FoundryError, install_command
 from foundry.inspection.languages import find_language
+from foundry.material import Document, RawDocument, Skipped
+from foundry.material.reasons import Reason
 from foundry.readers.contract import FileReader
 from foundry.readers.formats import pictures
 from foundry.readers.registry import find_by_name
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 from foundry.readers.sniffing import binary_kind
-from foundry.records import Document, RawDocument, Skipped
-from foundry.records.reasons import Reason
 from foundry.sources import folder, tables
 from foundry.sources.names import INCLUDING_SECRETS, printable
 from foundry.sources.versions import describe_versions, recognise_versions

@@ -7,6 +7,9 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import PurePosixPath
 
+from foundry.material import Document, RawDocument, Reading, Skipped
+from foundry.material.reasons import AnyReason, Reason, needs_extra, unsupported
+from foundry.material.secrets import find_secrets
 from foundry.readers.allowance import allowing_pictures
 from foundry.readers.contract import FileReader, Reader, UnreadableError
 from foundry.readers.dates import normalise_date
@@ -16,9 +19,6 @@ from foundry.readers.formats.html import declared_charset
 from foundry.readers.notes import taking_notes
 from foundry.readers.registry import NAMED_BY_FILE, choose, find_by_kind, find_by_name
 from foundry.readers.sniffing import binary_kind, document_kind
-from foundry.records import Document, RawDocument, Reading, Skipped
-from foundry.records.reasons import AnyReason, Reason, needs_extra, unsupported
-from foundry.records.secrets import find_secrets
 from foundry.runtime.chat.text import find_sentence_ends
 from foundry.runtime.index.records import GOES_ON
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from foundry.material import Heading, Link, Reading, Span
 from foundry.readers.decoding import normalise, normalise_line
 from foundry.readers.formats.markdown.links import find_links
-from foundry.records import Heading, Link, Reading, Span
 
 MAX_CELL_CHARS = 2_000
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 
-from foundry.records import Reading
-from foundry.records.reasons import AnyReason
+from foundry.material import Reading
+from foundry.material.reasons import AnyReason
 
 
 class UnreadableError(Exception):

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
-from foundry.records import Finding
+from foundry.material import Finding
 
 
 @dataclass

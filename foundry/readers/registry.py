@@ -6,6 +6,7 @@ and takes linear time to read, in `FILE_READERS` for all others, which worker pr
 
 from pathlib import PurePosixPath
 
+from foundry.material import RawDocument
 from foundry.readers.code import source as code
 from foundry.readers.contract import FileReader, Reader
 from foundry.readers.formats import (
@@ -30,7 +31,6 @@ from foundry.readers.formats import (
 from foundry.readers.formats.markdown import reader as markdown
 from foundry.readers.formats.pdf import reader as pdf
 from foundry.readers.sniffing import binary_kind, document_kind, is_html
-from foundry.records import RawDocument
 
 READERS: tuple[Reader, ...] = (
     *markdown.READERS,

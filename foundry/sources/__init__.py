@@ -7,8 +7,8 @@ from foundry.config.git_sources import GitSource
 from foundry.config.sources import RecordsSource, Source
 from foundry.config.web_sources import WebSource
 from foundry.fetching.addresses import Policy
+from foundry.material import RawDocument, Skipped
 from foundry.progress import StartStep
-from foundry.records import RawDocument, Skipped
 from foundry.sources import git
 from foundry.sources.fetched import FetchedRepository, FetchedSource, ReadySource
 from foundry.sources.stamps import lasting_stamp

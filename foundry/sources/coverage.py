@@ -7,8 +7,8 @@ from typing import Literal
 
 from foundry.errors import SourceError
 from foundry.fetching.addresses import ALLOWING
-from foundry.records import Skipped
-from foundry.records.reasons import AnyReason, Reason
+from foundry.material import Skipped
+from foundry.material.reasons import AnyReason, Reason
 from foundry.sources.names import printable
 
 NOT_EXPECTED = frozenset(

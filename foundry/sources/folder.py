@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
-from foundry.records import RawDocument, Skipped
-from foundry.records.reasons import AnyReason, Reason
+from foundry.material import RawDocument, Skipped
+from foundry.material.reasons import AnyReason, Reason
 from foundry.sources.ignoring import IgnoreFile, Selection, is_ignored
 from foundry.sources.names import how_to_include, looks_secret, printable, url_of
 from foundry.sources.stamps import lasting_stamp, stamp_of

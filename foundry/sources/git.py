@@ -11,9 +11,9 @@ from foundry.errors import SourceError
 from foundry.fetching.addresses import ALLOWING, Policy
 from foundry.fetching.bare_repository import BareRepository, Change, GitError, Remote
 from foundry.fetching.relay import Relay
+from foundry.material import RawDocument, Skipped
+from foundry.material.reasons import Reason
 from foundry.progress import StartStep
-from foundry.records import RawDocument, Skipped
-from foundry.records.reasons import Reason
 from foundry.sources.fetched import FetchedRepository, GitFile
 from foundry.sources.ignoring import Selection
 from foundry.sources.names import how_to_include, looks_secret, printable, url_of

@@ -11,8 +11,8 @@ from urllib.parse import quote, urljoin
 
 from foundry.config.sources import RecordsSource
 from foundry.errors import SourceError
-from foundry.records import RawDocument, Skipped
-from foundry.records.reasons import AnyReason, Reason
+from foundry.material import RawDocument, Skipped
+from foundry.material.reasons import AnyReason, Reason
 from foundry.sources.names import printable
 from foundry.sources.tables import Row, RowProblem, parse_line, read_csv, read_lines
 from foundry.urls import parse_url

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, ParseError, iterparse
 from foundry.fetching.exchange import unzip
 from foundry.fetching.failures import FetchError, refused
 from foundry.fetching.fetcher import Fetcher
-from foundry.records.reasons import AnyReason, Reason, of_sitemap
+from foundry.material.reasons import AnyReason, Reason, of_sitemap
 from foundry.sources.coverage import Coverage
 from foundry.sources.web_scope import Scope
 from foundry.urls import Url, UrlError, join_url

@@ -15,7 +15,7 @@ from statistics import median
 
 from foundry.config.sources import FolderSource
 from foundry.features.stages.results import MAX_FOLDERS
-from foundry.records import RawDocument
+from foundry.material import RawDocument
 from foundry.sources import folder
 
 SHARED_PAGES = 0.5

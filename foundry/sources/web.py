@@ -9,9 +9,9 @@ from foundry.fetching.addresses import Policy
 from foundry.fetching.fetcher import Fetcher, Manners
 from foundry.fetching.network import Network
 from foundry.fetching.page_cache import PageCache
+from foundry.material import RawDocument, Skipped
+from foundry.material.reasons import Reason
 from foundry.progress import StartStep
-from foundry.records import RawDocument, Skipped
-from foundry.records.reasons import Reason
 from foundry.sources.coverage import Coverage
 from foundry.sources.fetched import FetchedSource
 from foundry.sources.names import printable

@@ -19,8 +19,8 @@ from foundry.config.web_sources import (
 from foundry.fetching.failures import FetchError, refused
 from foundry.fetching.fetcher import Fetched, Fetcher
 from foundry.fetching.network import Network
+from foundry.material.reasons import Reason, of_sitemap
 from foundry.progress import Progress
-from foundry.records.reasons import Reason, of_sitemap
 from foundry.sources.coverage import Coverage
 from foundry.sources.fetched import FetchedPage
 from foundry.sources.sitemaps import SitemapWalk

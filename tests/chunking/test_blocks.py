@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from foundry.chunking import chunk
 from foundry.chunking.blocks import cut_blocks
 from foundry.config.file import Strategy
+from foundry.material import Document, RawDocument
 from foundry.readers import read
-from foundry.records import Document, RawDocument
 
 HEAD = "| Month | Gross |\n| --- | --- |\n"
 

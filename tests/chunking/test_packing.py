@@ -6,7 +6,7 @@ import pytest
 from configurations import chunking
 
 from foundry.chunking.packing import Packer, join
-from foundry.records import Span
+from foundry.material import Span
 
 
 def sizes(spans: list[Span]) -> list[int]:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from foundry.chunking import chunk
 from foundry.config.file import Strategy
+from foundry.material import Chunk, Document, RawDocument
 from foundry.readers import read
-from foundry.records import Chunk, Document, RawDocument
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers", "forked_readers")
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundry.indexing.links import LinksBuilder, clean_url, link_keys
-from foundry.records import Document, Link, Reading
+from foundry.material import Document, Link, Reading
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 

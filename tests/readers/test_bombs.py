@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ports import listen_on_any_address
 
+from foundry.material import Document, RawDocument, Skipped
 from foundry.readers.sandbox.processes import Limits, Sandbox
 from foundry.readers.sandbox.reading import read_apart
-from foundry.records import Document, RawDocument, Skipped
 
 PAGE = [[Text(10, 600, "some words")]]
 LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))

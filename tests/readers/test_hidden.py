@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foundry.material import Document, RawDocument
 from foundry.readers import read
 from foundry.readers.decoding import normalise
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
-from foundry.records import Document, RawDocument
 
 
 def document(name: str, content: str | bytes) -> Document:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foundry.material import Document, RawDocument, Skipped
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
-from foundry.records import Document, RawDocument, Skipped
 
 _SANDBOX = Sandbox()
 

@@ -16,12 +16,12 @@ from foundry.assembly.documents import preparer, workers
 from foundry.assembly.report import BuildReport, Group, Kind, Remarks
 from foundry.assembly.report_text import format_report
 from foundry.config.sources import FolderSource, find_problems
+from foundry.material import Document, RawDocument, Skipped
 from foundry.readers import allowance, contract, read
 from foundry.readers.formats import pictures
 from foundry.readers.formats.pictures import SeenLine, lay_out
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
-from foundry.records import Document, RawDocument, Skipped
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 

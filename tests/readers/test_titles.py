@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foundry.material import Document, RawDocument, Reading
 from foundry.readers import MAX_TITLE_CHARS, derive_title, read
-from foundry.records import Document, RawDocument, Reading
 from foundry.runtime.index.records import informative_title
 
 

@@ -12,7 +12,7 @@ from small_indexes import Note, make_document, write_documents
 
 from foundry.config.search import IndexOptions
 from foundry.indexing.versions import open_index
-from foundry.records import Place
+from foundry.material import Place
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.candidates import Candidates

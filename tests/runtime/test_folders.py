@@ -13,7 +13,7 @@ from small_indexes import Note, make_document, write_documents
 from starlette.testclient import TestClient
 
 from foundry.indexing.versions import open_index
-from foundry.records import Place
+from foundry.material import Place
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.view import view_of

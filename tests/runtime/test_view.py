@@ -10,7 +10,7 @@ from small_indexes import Note, make_document, write_documents, write_notes
 
 from foundry.config.search import IndexOptions
 from foundry.indexing.versions import open_index
-from foundry.records import Span
+from foundry.material import Span
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import FilterColumns

@@ -24,7 +24,7 @@ from starlette.testclient import TestClient
 
 from foundry.features.interfaces import pages_of
 from foundry.indexing.versions import open_index
-from foundry.records import Place
+from foundry.material import Place
 from foundry.rendering.copying import copy_pages
 from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.index.documents import Documents, join_chunks

@@ -16,7 +16,7 @@ from systems import without_rights
 
 from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
-from foundry.records import RawDocument, Skipped
+from foundry.material import RawDocument, Skipped
 from foundry.sources import folder
 
 

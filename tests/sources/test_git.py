@@ -19,8 +19,8 @@ from foundry.config.project import load_config
 from foundry.config.sources import find_problems, resolve
 from foundry.errors import SourceError
 from foundry.fetching.addresses import Policy
+from foundry.material import RawDocument, Skipped
 from foundry.progress import Lines, Reporter
-from foundry.records import RawDocument, Skipped
 from foundry.sources import fetch_all, iterate
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")

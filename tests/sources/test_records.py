@@ -8,7 +8,7 @@ import pytest
 
 from foundry.config.sources import RecordsSource
 from foundry.errors import SourceError
-from foundry.records import RawDocument, Skipped
+from foundry.material import RawDocument, Skipped
 from foundry.sources import records
 
 

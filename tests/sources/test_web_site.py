@@ -9,8 +9,8 @@ from web_gathering import gather
 from web_sites import Reply, Request, Route, Site, page, redirect, serving, sitemap, text
 
 from foundry.errors import SourceError
+from foundry.material import Document
 from foundry.readers import read
-from foundry.records import Document
 
 
 @pytest.fixture

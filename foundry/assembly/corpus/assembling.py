@@ -37,10 +37,10 @@ from foundry.config.project import Config
 from foundry.embedding.static import StaticEmbedder
 from foundry.indexing.carried import Previous
 from foundry.indexing.writer import IndexWriter
+from foundry.material import Document, Place, Skipped
+from foundry.material.prepared import PreparedDocument
+from foundry.material.reasons import Reason
 from foundry.progress import Progress
-from foundry.records import Document, Place, Skipped
-from foundry.records.prepared import PreparedDocument
-from foundry.records.reasons import Reason
 from foundry.sources.versions import find_unlisted
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from foundry.assembly.documents.signature import Block, find_blocks
 from foundry.indexing.files import look_up
-from foundry.records import Chunk, Document, Reading, Span
+from foundry.material import Chunk, Document, Reading, Span
 
 MIN_DOCUMENTS = 10
 LONG_SHARE = 0.1

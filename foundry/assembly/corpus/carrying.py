@@ -21,8 +21,8 @@ from foundry.assembly.report import Figures, Remarks
 from foundry.embedding.static import StaticEmbedder
 from foundry.indexing.carried import Previous
 from foundry.indexing.files import Rows, StoredRows, open_stored, write_array
-from foundry.records import Skipped
-from foundry.records.reasons import Reason
+from foundry.material import Skipped
+from foundry.material.reasons import Reason
 
 NOT_INDEXED = SKIPPED = -1
 NO_REMARKS = Remarks()

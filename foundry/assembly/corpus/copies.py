@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from foundry.assembly.corpus.signatures import find_shared
 from foundry.assembly.documents.signature import Signature
-from foundry.records import Document
+from foundry.material import Document
 
 Mode = Literal["exact", "near", "keep"]
 

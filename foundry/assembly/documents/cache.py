@@ -14,8 +14,8 @@ import numpy as np
 
 from foundry.assembly.documents.encoding import decode, decode_signature
 from foundry.assembly.documents.signature import Signature
-from foundry.records import Skipped
-from foundry.records.prepared import PreparedDocument
+from foundry.material import Skipped
+from foundry.material.prepared import PreparedDocument
 from foundry.state.key_value import CacheDamagedError, KeyValueFile
 
 CACHE_NAME = "documents.sqlite"

@@ -21,9 +21,8 @@ from pydantic import TypeAdapter
 from foundry.assembly.documents.recipe import Recipe
 from foundry.assembly.documents.signature import Signature
 from foundry.indexing.keyword.headings import Kind
-from foundry.readers.sandbox.reading import check_document
-from foundry.records import Chunk, Document, RawDocument, Skipped, Span
-from foundry.records.prepared import (
+from foundry.material import Chunk, Document, RawDocument, Skipped, Span
+from foundry.material.prepared import (
     ChunkTerms,
     ChunkVectors,
     LinkKeys,
@@ -31,7 +30,8 @@ from foundry.records.prepared import (
     PreparedDocument,
     unpack,
 )
-from foundry.records.reasons import Reason
+from foundry.material.reasons import Reason
+from foundry.readers.sandbox.reading import check_document
 
 ZLIB_LEVEL = 1
 

@@ -23,11 +23,11 @@ from foundry.assembly.documents.unchanged import (
 )
 from foundry.assembly.documents.workers import Made, Preparing, Result
 from foundry.config.sources import FolderSource, RecordsSource
+from foundry.material import RawDocument, Skipped
+from foundry.material.prepared import PreparedDocument
+from foundry.material.reasons import AnyReason, Reason
 from foundry.progress import Progress
 from foundry.readers import make_id
-from foundry.records import RawDocument, Skipped
-from foundry.records.prepared import PreparedDocument
-from foundry.records.reasons import AnyReason, Reason
 from foundry.sources import folder, iterate, records, stamp
 from foundry.sources.fetched import ReadySource
 

@@ -15,11 +15,11 @@ from foundry.indexing.keyword.headings import find_headings
 from foundry.indexing.keyword.names import chunk_names
 from foundry.indexing.keyword.terms import TermCounter
 from foundry.indexing.links import link_keys
+from foundry.material import Chunk, Document, RawDocument, Skipped
+from foundry.material.prepared import PreparedDocument
+from foundry.material.reasons import Reason
 from foundry.readers import read
 from foundry.readers.sandbox.reading import wear_of
-from foundry.records import Chunk, Document, RawDocument, Skipped
-from foundry.records.prepared import PreparedDocument
-from foundry.records.reasons import Reason
 from foundry.runtime.index.records import informative_title
 from foundry.runtime.retrieval.tokens import Tokenizer, remember
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.records import Document, Reading
+from foundry.material import Document, Reading
 from foundry.runtime.index.records import GOES_ON
 
 LONG_CHARS = 40

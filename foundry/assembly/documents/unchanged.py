@@ -15,7 +15,7 @@ from foundry.assembly.documents.recipe import hash_text, origin_key, program_has
 from foundry.config.changes import hash_config
 from foundry.config.project import Config
 from foundry.config.sources import FolderSource, RecordsSource, Source
-from foundry.records import Skipped
+from foundry.material import Skipped
 from foundry.sources import estimate_rows, folder, stamp
 from foundry.sources.fetched import ReadySource
 

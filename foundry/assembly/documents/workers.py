@@ -13,12 +13,12 @@ from typing import Protocol, Self
 from foundry.assembly.documents.encoding import check_answer, decode, encode, encode_result
 from foundry.assembly.documents.preparer import Preparer
 from foundry.assembly.documents.recipe import Recipe
+from foundry.material import RawDocument, Skipped
+from foundry.material.prepared import PreparedDocument
 from foundry.progress import Progress
 from foundry.readers import reads_apart
 from foundry.readers.contract import UnreadableError
 from foundry.readers.sandbox.processes import Limits, Sandbox
-from foundry.records import RawDocument, Skipped
-from foundry.records.prepared import PreparedDocument
 
 FEW_DOCUMENTS = 64
 """Prepared in this process before workers are started."""

@@ -21,8 +21,8 @@ from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.embedding.providers.models import open_model
 from foundry.errors import BuildError
 from foundry.files import write_files
+from foundry.material import RawDocument
 from foundry.readers.sandbox.processes import Sandbox
-from foundry.records import RawDocument
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 ANSWER_BYTES = 32_000_000

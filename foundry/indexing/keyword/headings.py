@@ -17,7 +17,7 @@ from foundry.indexing.carried import Previous
 from foundry.indexing.files import Rows, StoredRows
 from foundry.indexing.keyword.names import ChunkNames, Namer
 from foundry.indexing.keyword.vocabulary import NO_TERM
-from foundry.records.prepared import ChunkTerms, NamedHeading
+from foundry.material.prepared import ChunkTerms, NamedHeading
 from foundry.runtime.index.reader import hash_key
 
 KNOWN_ITEMS = 5

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple, Self
 
 from foundry.indexing.keyword.definitions import defined_names
-from foundry.records import Chunk, Document, is_code, is_data
+from foundry.material import Chunk, Document, is_code, is_data
 from foundry.runtime.retrieval.tokens import (
     SURFACE_MARK,
     Token,

@@ -21,7 +21,7 @@ from foundry.indexing.carried import Previous
 from foundry.indexing.files import ArrayFile, offsets_of, open_stored, write_array
 from foundry.indexing.keyword.runs import RUN_POSTINGS, PostingRuns
 from foundry.indexing.keyword.vocabulary import Vocabulary
-from foundry.records.prepared import ChunkTerms, unpack
+from foundry.material.prepared import ChunkTerms, unpack
 from foundry.runtime.index.layout import CHUNK_LENGTHS, MEAN_LENGTH, POSTING_COUNTS, IndexLayout
 from foundry.runtime.retrieval.tokens import NAMED
 

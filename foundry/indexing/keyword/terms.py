@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from foundry.config.search import DEFAULT_FIELDS
 from foundry.indexing.keyword.names import ChunkNames, Namer
-from foundry.records import Chunk, Document, is_data
-from foundry.records.prepared import ChunkTerms, pack
+from foundry.material import Chunk, Document, is_data
+from foundry.material.prepared import ChunkTerms, pack
 from foundry.runtime.index.records import informative_title
 from foundry.runtime.retrieval.tokens import HEADING_MARK, NAMED, SURFACE_MARK, Tokenizer
 

@@ -16,7 +16,7 @@ from foundry.indexing.queries.pinned import write_pinned
 from foundry.indexing.queries.synonyms import explained_by_title, write_synonyms
 from foundry.indexing.queries.words import WordsBuilder, count_words
 from foundry.indexing.records import chunk_headings
-from foundry.records import Chunk, Document
+from foundry.material import Chunk, Document
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.quantising import quantise

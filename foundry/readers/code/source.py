@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 
 from foundry.files import read_beside
+from foundry.material import Reading, Span
+from foundry.material.reasons import Reason
 from foundry.readers.code.outline import READERS as OUTLINES
 from foundry.readers.contract import Reader, UnreadableError
-from foundry.records import Reading, Span
-from foundry.records.reasons import Reason
 
 _LANGUAGES = read_beside(__file__, "languages.toml")
 # A definition starts at the margin after a blank line, with anything but a closing bracket.

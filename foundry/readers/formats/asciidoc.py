@@ -6,10 +6,10 @@ Files that a document includes are not read, and conditions (`ifdef::`) are not 
 import re
 from collections.abc import Iterator
 
+from foundry.material import Reading
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
-from foundry.records import Reading
 
 MAX_CELLS = 1_000_000  # A larger table is kept as it was written.
 _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")

@@ -4,13 +4,13 @@ import re
 from posixpath import dirname, join, normpath
 from urllib.parse import unquote
 
+from foundry.material import Reading
+from foundry.material.reasons import Reason
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.decoding import decode
 from foundry.readers.formats import html
 from foundry.readers.formats.packed import Package, describe
-from foundry.records import Reading
-from foundry.records.reasons import Reason
 
 MAX_CHAPTERS = 5_000
 _OPF = "{http://www.idpf.org/2007/opf}"

@@ -8,13 +8,13 @@ from dataclasses import replace
 import html_to_markdown
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from foundry.material import Reading
+from foundry.material.reasons import Reason
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
 from foundry.readers.formats.markdown import reader as markdown
 from foundry.readers.notes import note_hidden
-from foundry.records import Reading
-from foundry.records.reasons import Reason
 
 MAX_CHARS = 50_000_000
 MAX_DEPTH = 256

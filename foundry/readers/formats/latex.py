@@ -2,10 +2,10 @@
 
 import re
 
+from foundry.material import Reading
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
-from foundry.records import Reading
 
 _LEVELS = {
     "part": 1,

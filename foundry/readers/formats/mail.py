@@ -12,13 +12,13 @@ from email import message_from_bytes
 from email.message import EmailMessage, MIMEPart
 from typing import Any
 
+from foundry.material import Reading
+from foundry.material.reasons import Reason
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise, normalise_line
 from foundry.readers.formats import html
-from foundry.records import Reading
-from foundry.records.reasons import Reason
 
 MAX_MESSAGES = 100_000
 _NAMED = ("From", "To", "Cc", "Date")

@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from foundry.material import Reading
+from foundry.material.reasons import Reason
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.decoding import normalise
 from foundry.readers.formats.markdown import reader as markdown
-from foundry.records import Reading
-from foundry.records.reasons import Reason
 
 MAX_OUTPUT_CHARS = 2_000
 

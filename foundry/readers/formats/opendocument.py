@@ -2,11 +2,11 @@
 
 from xml.etree.ElementTree import Element
 
+from foundry.material import Reading
+from foundry.material.reasons import Reason
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.packed import Package, describe
-from foundry.records import Reading
-from foundry.records.reasons import Reason
 
 MAX_REPEATED = 100
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"

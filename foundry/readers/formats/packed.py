@@ -11,9 +11,9 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from foundry.material.reasons import Reason
 from foundry.readers.contract import UnreadableError
 from foundry.readers.dates import normalise_date
-from foundry.records.reasons import Reason
 
 MAX_MEMBERS = 10_000
 MAX_UNPACKED_BYTES = 1_000_000_000

@@ -16,13 +16,13 @@ from typing import Any
 # Imported before a sandbox is closed, in which it may not set its environment.
 import numpy as np
 
+from foundry.material import Reading
+from foundry.material.reasons import Reason
 from foundry.readers.allowance import current_allowance
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.decoding import normalise_line
 from foundry.readers.formats.pdf.layout import Line, compose, put_in_tables
 from foundry.readers.formats.pdf.tables import Word, find_tables
-from foundry.records import Reading
-from foundry.records.reasons import Reason
 
 VERSION = "ocr/2"
 MAX_PIXELS = 40_000_000

@@ -2,8 +2,8 @@
 
 import re
 
+from foundry.material import Reading
 from foundry.readers.contract import Reader
-from foundry.records import Reading
 
 MAX_TITLE_CHARS = 100
 _UNDERLINE = re.compile(r"([=\-~^*#\"'+])\1{2,}[ \t]*$")

@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from foundry.material import Reading
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
 from foundry.readers.formats.packed import Package, describe
 from foundry.readers.formats.pictures import extend, read_pictures
-from foundry.records import Reading
 
 MAX_GROUPS = 20
 _TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"

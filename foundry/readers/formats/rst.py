@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from foundry.material import Reading
 from foundry.readers.contract import FileReader
 from foundry.readers.decoding import decode, normalise
 from foundry.readers.formats import html
-from foundry.records import Reading
 
 MAX_LINE_CHARS = 100_000
 _SETTINGS = {

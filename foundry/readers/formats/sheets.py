@@ -7,11 +7,11 @@ from datetime import date, datetime
 from itertools import zip_longest
 from typing import Any
 
+from foundry.material import Reading
+from foundry.material.reasons import Reason
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, Reader, UnreadableError
 from foundry.readers.formats.packed import Package, describe
-from foundry.records import Reading
-from foundry.records.reasons import Reason
 
 MAX_CELLS = 5_000_000
 MAX_ROWS = 1_000_000

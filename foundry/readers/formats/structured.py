@@ -8,11 +8,11 @@ from itertools import accumulate
 
 import yaml
 
+from foundry.material import Heading, Reading
 from foundry.readers.code import source as code
 from foundry.readers.contract import Reader
 from foundry.readers.decoding import normalise
 from foundry.readers.formats.front_matter import YAML_LOADER
-from foundry.records import Heading, Reading
 
 MAX_OUTLINED_CHARS = 2_000_000
 """A longer file is data rather than something that people wrote, and would take long to parse."""

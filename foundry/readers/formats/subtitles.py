@@ -2,10 +2,10 @@
 
 import re
 
+from foundry.material import Reading
+from foundry.material.reasons import Reason
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader, UnreadableError
-from foundry.records import Reading
-from foundry.records.reasons import Reason
 
 PARAGRAPH_CHARS = 400
 PAUSE = 4.0

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from foundry.material import Reading
+from foundry.material.reasons import needs_extra
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise
-from foundry.records import Reading
-from foundry.records.reasons import needs_extra
 
 MAX_DEPTH = 40
 """Levels of nested markup; deeper text is left out."""

@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from foundry.material import Reading
+from foundry.material.reasons import Reason
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
@@ -14,8 +16,6 @@ from foundry.readers.decoding import normalise
 from foundry.readers.formats import html
 from foundry.readers.formats.packed import Package, describe
 from foundry.readers.formats.pictures import PICTURE_SUFFIXES, extend, read_pictures
-from foundry.records import Reading
-from foundry.records.reasons import Reason
 
 _WORDS = re.compile(r"\w{2}")
 _TITLE = re.compile(r"\{\\title ([^{}\\]{1,500})\}")

@@ -5,11 +5,11 @@ from xml.etree.ElementTree import Element
 
 from selectolax.lexbor import LexborHTMLParser
 
+from foundry.material import Reading
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
 from foundry.readers.formats import wikitext
 from foundry.readers.formats.packed import parse_xml
-from foundry.records import Reading
 
 _NAMES = frozenset({"title", "name", "id", "label", "key", "term"})
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from foundry.material import RawDocument
+from foundry.material.reasons import Reason
 from foundry.readers.allowance import SECONDS_A_PAGE
 from foundry.readers.contract import UnreadableError
-from foundry.records import RawDocument
-from foundry.records.reasons import Reason
 
 OCR_SECONDS_A_PAGE = 2 * SECONDS_A_PAGE
 """Seconds more for each page that may be read from a picture, on a busy machine."""

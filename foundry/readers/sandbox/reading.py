@@ -11,12 +11,12 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from foundry.material import Document, RawDocument, Reading, Skipped
+from foundry.material.reasons import Reason
 from foundry.readers import make_id, read, reads_apart
 from foundry.readers.contract import UnreadableError
 from foundry.readers.decoding import normalise_line
 from foundry.readers.sandbox.processes import FILES_PER_WORKER, Sandbox
-from foundry.records import Document, RawDocument, Reading, Skipped
-from foundry.records.reasons import Reason
 
 
 @cache

@@ -10,8 +10,8 @@ from foundry.assembly.corpus.boilerplate import MIN_DOCUMENTS, find_boilerplate,
 from foundry.assembly.documents.signature import Signature
 from foundry.chunking import chunk
 from foundry.config.file import ChunkingSection
+from foundry.material import Chunk, Document, RawDocument, Skipped
 from foundry.readers import read
-from foundry.records import Chunk, Document, RawDocument, Skipped
 
 MENU = "- [Start](/) - [Products and services](/products) - [About the company](/about)"
 NOTE = "This site uses cookies to count its visitors. By reading on you agree to that."

@@ -14,8 +14,8 @@ from processes import snapshot
 from foundry.assembly.corpus import boilerplate
 from foundry.assembly.corpus.carrying import longest_ascent
 from foundry.assembly.documents.cache import DocumentCache
-from foundry.records import Skipped
-from foundry.records.prepared import PreparedDocument
+from foundry.material import Skipped
+from foundry.material.prepared import PreparedDocument
 
 ROWS = '[[sources]]\ntype = "records"\nname = "rows"\npath = "rows.csv"\n'
 COUNT = 9

@@ -15,8 +15,8 @@ from foundry.assembly.corpus.copies import (
     shingles_of,
 )
 from foundry.assembly.documents.signature import Signature, facts_of
+from foundry.material import Document, RawDocument, Skipped
 from foundry.readers import read
-from foundry.records import Document, RawDocument, Skipped
 
 Read = Callable[[int], Document]
 

@@ -10,9 +10,9 @@ from foundry.assembly.documents.preparer import Preparer
 from foundry.assembly.documents.recipe import Recipe
 from foundry.assembly.documents.signature import Signature
 from foundry.config.file import ChunkingSection
-from foundry.records import RawDocument, Skipped
-from foundry.records.prepared import NamedHeading, PreparedDocument
-from foundry.records.reasons import Completed, Reason
+from foundry.material import RawDocument, Skipped
+from foundry.material.prepared import NamedHeading, PreparedDocument
+from foundry.material.reasons import Completed, Reason
 
 TEXT = "# Pumps\n\nReplace D40 seals.\n\n## Valves\n\n[Pumps](a.md), étanchéité.\n".encode()
 RAW = RawDocument("manual", "pumps.md", "pumps.md", TEXT)

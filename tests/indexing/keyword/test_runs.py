@@ -17,7 +17,7 @@ from foundry.indexing.dense import vectors
 from foundry.indexing.files import ArrayFile, offsets_of, write_array
 from foundry.indexing.keyword import postings, runs
 from foundry.indexing.keyword.terms import NAMED, make_chunk_terms
-from foundry.records.prepared import ChunkTerms
+from foundry.material.prepared import ChunkTerms
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.dense_lane import pack_signs
 from foundry.runtime.retrieval.quantising import quantise

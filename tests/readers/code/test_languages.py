@@ -9,10 +9,10 @@ from conftest import MakeProject
 
 from foundry.chunking import chunk
 from foundry.config.file import Strategy
+from foundry.material import Document, RawDocument
 from foundry.readers.code.languages import GRAMMARS
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
-from foundry.records import Document, RawDocument
 from foundry.runtime.index.documents import join_chunks
 
 EXAMPLES = {

@@ -4,11 +4,11 @@ import pytest
 from configurations import chunking
 
 from foundry.chunking import chunk
+from foundry.material import Document, RawDocument
 from foundry.readers import read
 from foundry.readers.code import outline as code_outline
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
-from foundry.records import Document, RawDocument
 
 
 def read_code(text: str, name: str, sandbox: Sandbox) -> Document:

@@ -1,7 +1,7 @@
 """Source code that is no text for people."""
 
+from foundry.material import RawDocument, Skipped
 from foundry.readers import read
-from foundry.records import RawDocument, Skipped
 
 
 def test_minified_code_is_skipped_and_said_to_be() -> None:

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from foundry.material import Document, RawDocument, Skipped
 from foundry.readers import read
-from foundry.records import Document, RawDocument, Skipped
 
 
 def read_page(page: str | bytes) -> Document:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from foundry.material import Document, RawDocument, Skipped
 from foundry.readers import contract, read
 from foundry.readers.formats import pictures
-from foundry.records import Document, RawDocument, Skipped
 
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom, in pixels."""

@@ -2,8 +2,8 @@
 
 import pytest
 
+from foundry.material import Document, RawDocument
 from foundry.readers import read
-from foundry.records import Document, RawDocument
 
 
 def read_file(text: str, path: str) -> Document:

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from document_files import Text, pdf
 
+from foundry.material import RawDocument
 from foundry.readers import read
 from foundry.readers.contract import UnreadableError
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import parse_answer
-from foundry.records import RawDocument
 
 PDF = pdf([[Text(10, 600, "some words")]])
 

@@ -14,6 +14,7 @@ from itertools import accumulate
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from foundry.material import Heading, Reading, Span
 from foundry.readers.contract import Reader
 from foundry.readers.formats import front_matter
 from foundry.readers.formats.markdown.blocks import MAX_BLOCK_DEPTH, BlockParser, Parsed
@@ -24,7 +25,6 @@ from foundry.readers.formats.markdown.links import (
     normalise_label,
 )
 from foundry.readers.formats.markdown.prose import find_prose
-from foundry.records import Heading, Reading, Span
 
 MAX_HEADING_CHARS = 1_000
 _CODE = frozenset({"fence", "code_block"})

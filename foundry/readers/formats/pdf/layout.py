@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
+from foundry.material import Reading
 from foundry.readers.composing import Composer
 from foundry.readers.formats.pdf.tables import Table
-from foundry.records import Reading
 
 EDGE_LINES = 3
 EDGE = 0.12

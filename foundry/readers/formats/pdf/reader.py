@@ -13,6 +13,8 @@ from functools import partial
 from itertools import islice, pairwise
 from typing import Any
 
+from foundry.material import Link, Reading
+from foundry.material.reasons import Reason
 from foundry.readers.allowance import current_allowance
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
@@ -29,8 +31,6 @@ from foundry.readers.formats.pdf.layout import (
 )
 from foundry.readers.formats.pdf.ligatures import UNNAMED, name_ligatures
 from foundry.readers.formats.pdf.tables import MAX_RULES, MAX_WORDS, Rule, Word, find_tables
-from foundry.records import Link, Reading
-from foundry.records.reasons import Reason
 
 MAX_PAGES = 20_000
 MAX_OUTLINE_ENTRIES = 20_000

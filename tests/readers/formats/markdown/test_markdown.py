@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from foundry.material import Document, RawDocument, Reading
 from foundry.readers import read
 from foundry.readers.formats.markdown import prose as markdown_prose
 from foundry.readers.formats.markdown import reader as markdown
 from foundry.readers.formats.markdown.blocks import MAX_BLOCK_DEPTH, Parsed
 from foundry.readers.formats.markdown.prose import find_prose
-from foundry.records import Document, RawDocument, Reading
 
 
 def read_markdown(text: str, path: str = "a.md") -> Reading:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foundry.material import Document, RawDocument, Reading
 from foundry.readers import read
-from foundry.records import Document, RawDocument, Reading
 
 
 def read_text(text: str, path: str = "a.md") -> Reading:

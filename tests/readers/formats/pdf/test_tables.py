@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 import pytest
 from document_files import pdf, stream
 
+from foundry.material import Document, RawDocument
 from foundry.readers import read
 from foundry.readers.formats.pdf.tables import Rule, Word, find_tables
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
-from foundry.records import Document, RawDocument
 
 
 @pytest.fixture(scope="module")

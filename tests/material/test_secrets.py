@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.records.secrets import MAX_FINDINGS, find_secrets
+from foundry.material.secrets import MAX_FINDINGS, find_secrets
 
 LETTERS = string.ascii_letters + string.digits
 

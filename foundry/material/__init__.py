@@ -1,4 +1,4 @@
-"""The records that travel from sources through readers and chunkers to the index.
+"""What travels from sources through readers and chunkers to the index: documents, and their parts.
 
 Offsets are counted in characters of `Document.text`, half open (`text[start:end]`); lines are
 counted from 1, both ends included.
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from foundry.records.reasons import AnyReason
+from foundry.material.reasons import AnyReason
 
 OCR_PAGES = 50
 """Pages of a document that are read from pictures, unless its source says otherwise."""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from foundry.files import read_beside
-from foundry.records import Finding
+from foundry.material import Finding
 
 MAX_FINDINGS = 100
 """Findings kept for one document; more would tell its owner nothing new."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.records import Chunk, Document
+from foundry.material import Chunk, Document
 
 
 @dataclass(frozen=True, slots=True)

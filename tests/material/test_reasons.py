@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from foundry.readers.formats import pictures
-from foundry.readers.registry import FILE_READERS
-from foundry.records.reasons import (
+from foundry.material.reasons import (
     Reason,
     answered,
     needs_extra,
     of_sitemap,
     unsupported,
 )
+from foundry.readers.formats import pictures
+from foundry.readers.registry import FILE_READERS
 
 FOUNDRY = Path(__file__).parents[2] / "foundry"
 RAISED = {"Skipped": 2, "FetchError": 0, "refused": 0, "UnreadableError": 0, "UrlError": 0}
