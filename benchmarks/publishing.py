@@ -79,7 +79,9 @@ def running(engine: str, place: Path) -> Iterator[tuple[Counter, int | None]]:
             yield counter, process_of_postgres(place)
         return
     sys.path.append(str(TESTS))
-    with import_module("native_qdrant").running_qdrant(place / "shards") as native:
+    with import_module("native_qdrant").running_qdrant(
+        place / "shards", is_checked=False
+    ) as native:
         parts = urlsplit(native.address)
         counter = Counter((str(parts.hostname), int(parts.port or 0)))
         os.environ["QDRANT_URL"] = f"http://127.0.0.1:{counter.port}"

@@ -11,12 +11,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import qdrant_edge as edge
 from ports import free_port
 from qdrant_client import models
+from qdrant_schema import Calls, Exchange
 
 SMALL = 1
 """Kilobytes from which on a graph is built and used: small tests are to use one."""
@@ -97,12 +99,18 @@ class NativeQdrant:
         address: Where it listens.
         failure: The status that every request is answered with, if any.
         asked: How many requests came.
+        exchanges: Those that it was asked to keep, if it was.
+        faults: What in requests and answers is not as Qdrant's own schema says, unless `is_checked`
+            is false.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, is_checked: bool = True) -> None:
         self.address = ""
         self.failure: int | None = None
         self.asked = 0
+        self.exchanges: list[Exchange] | None = None
+        self.faults: list[str] = []
+        self._calls = Calls.of() if is_checked else None
         self.collections: dict[str, _Collection] = {}
         self._aliases: dict[str, str] = {}
         folder.mkdir()
@@ -124,6 +132,13 @@ class NativeQdrant:
                         return 404, f"Not found: Collection `{error}` doesn't exist!"
         return 405, f"{method} {path} is not played"
 
+    def note(self, exchange: Exchange) -> None:
+        """Compare an exchange with the schema, and keep it if it was asked to."""
+        if self.exchanges is not None:
+            self.exchanges.append(exchange)
+        if self._calls is not None:
+            self.faults += self._calls.faults(exchange)
+
     def close(self) -> None:
         """Close all shards."""
         for collection in self.collections.values():
@@ -134,6 +149,9 @@ class NativeQdrant:
         if collection is None:
             raise MissingError(name)
         return collection
+
+    def _introduce(self, _asked: dict[str, Any]) -> Any:
+        return {"title": "tests/native_qdrant.py", "version": version("qdrant-edge-py")}
 
     def _list(self, _asked: dict[str, Any]) -> Any:
         return {"collections": [{"name": name} for name in self.collections]}
@@ -163,7 +181,7 @@ class NativeQdrant:
         return True
 
     def _describe(self, _asked: dict[str, Any], name: str) -> Any:
-        return self._of(name).describe().model_dump(mode="json")
+        return self._of(name).describe().model_dump(mode="json", exclude_none=True)
 
     def _list_aliases(self, _asked: dict[str, Any]) -> Any:
         found = self._aliases.items()
@@ -312,6 +330,7 @@ def _condition(written: dict[str, Any]) -> Any:
 _Act = Callable[..., Any]
 _ONE = "/collections/([^/]+)"
 _ROUTES: tuple[tuple[str, str, _Act], ...] = (
+    ("GET", "/", NativeQdrant._introduce),
     ("GET", "/collections", NativeQdrant._list),
     ("GET", f"{_ONE}/exists", NativeQdrant._exists),
     ("GET", "/aliases", NativeQdrant._list_aliases),
@@ -341,12 +360,17 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _reply(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        asked = json.loads(body) if body else {}
-        status, result = self.server.engine.answer(self.command, self.path.partition("?")[0], asked)
+        asked = json.loads(body) if body else None
+        engine, path = self.server.engine, self.path.partition("?")[0]
+        status, result = engine.answer(self.command, path, {} if asked is None else asked)
         answer = {"result": result, "status": "ok", "time": 0.0}
         if status != 200:
             answer = {"status": {"error": result or "as the test wants it"}, "time": 0.0}
+        elif path == "/":
+            # The only answer without an envelope.
+            answer = result
         written = json.dumps(answer).encode()
+        engine.note(Exchange(self.command, self.path, asked, status, json.loads(written)))
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(written)))
@@ -380,9 +404,12 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def running_qdrant(folder: Path) -> Iterator[NativeQdrant]:
-    """Serve an engine that keeps its files in `folder`."""
-    engine = NativeQdrant(folder)
+def running_qdrant(folder: Path, *, is_checked: bool = True) -> Iterator[NativeQdrant]:
+    """Serve an engine that keeps its files in `folder`.
+
+    At the end, requests and answers must have been as Qdrant's schema says, if they are checked.
+    """
+    engine = NativeQdrant(folder, is_checked=is_checked)
     with _Server(("127.0.0.1", free_port()), _Handler) as server:
         server.engine = engine
         engine.address = f"http://127.0.0.1:{server.server_address[1]}"
@@ -394,3 +421,4 @@ def running_qdrant(folder: Path) -> Iterator[NativeQdrant]:
             server.shutdown()
             thread.join()
             engine.close()
+    assert not engine.faults, "\n".join(engine.faults[:5])

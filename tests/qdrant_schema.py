@@ -1,0 +1,119 @@
+"""What Qdrant's OpenAPI document says of the requests that we send, and of their answers.
+
+`tests/fixtures/qdrant/` has what `tools/cut_qdrant_schema.py` cuts out of it for the oldest version
+of Qdrant that Foundry supports, and for the newest whose document could be had.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import parse_qsl, unquote
+
+from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.validators import extend
+
+FOLDER = Path(__file__).parent / "fixtures/qdrant"
+VERSIONS = ("v1.16", "v1.19")
+NEWEST = VERSIONS[-1]
+
+
+def _is_integer(_checker: object, value: object) -> bool:
+    """Qdrant takes 2.0 for no integer, unlike JSON Schema."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _items(validator: Any, schema: Any, value: Any, whole: Any) -> Iterator[ValidationError]:
+    # A vector has hundreds of numbers, which would take most of the time.
+    is_vector = schema == {"type": "number"} and isinstance(value, list)
+    if not (is_vector and {type(each) for each in value} <= {int, float}):
+        yield from Draft202012Validator.VALIDATORS["items"](validator, schema, value, whole)
+
+
+_Validator = extend(
+    Draft202012Validator,
+    {"items": _items},
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request, whose `target` is the path with the query as they were sent, and its answer.
+
+    The bodies are what JSON says, or None where there were none.
+    """
+
+    method: str
+    target: str
+    asked: Any
+    status: int
+    answered: Any
+
+
+class Calls:
+    """The calls of one version of Qdrant."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._calls: dict[str, Any] = document["calls"]
+        self._defined = {"$defs": document["$defs"]}
+        self._patterns = [
+            (re.compile(re.sub(r"\{\w+\}", "([^/]+)", call)), call) for call in self._calls
+        ]
+        self._validators: dict[str, Any] = {}
+
+    @classmethod
+    @cache
+    def of(cls, version: str = NEWEST) -> Self:
+        """Read those of a version."""
+        return cls(json.loads((FOLDER / f"{version}.json").read_text(encoding="utf-8")))
+
+    def name(self, exchange: Exchange) -> str | None:
+        """The call as the document names it, or None if it has none like it."""
+        path = exchange.target.partition("?")[0]
+        asked = f"{exchange.method} {path}"
+        return next((call for pattern, call in self._patterns if pattern.fullmatch(asked)), None)
+
+    def faults(self, exchange: Exchange) -> list[str]:
+        """What in an exchange is not as the document says, each with its place."""
+        call = self.name(exchange)
+        if call is None:
+            return [f"{exchange.method} {exchange.target}: there is no such call"]
+        return [f"{call}: {fault}" for fault in self._in(call, exchange)]
+
+    def _in(self, call: str, exchange: Exchange) -> Iterator[str]:
+        query = dict(parse_qsl(exchange.target.partition("?")[2], keep_blank_values=True))
+        asked = {name: _read(unquote(value)) for name, value in query.items()}
+        yield from self._compare(f"{call} query", self._calls[call]["query"], asked)
+        body = self._calls[call]["body"]
+        if body is not None:
+            yield from self._compare(f"{call} body", body, exchange.asked)
+        elif exchange.asked is not None:
+            yield "body: there is to be none"
+        if exchange.status == 200:
+            answer = self._calls[call]["answer"]
+            yield from self._compare(f"{call} answer", answer, exchange.answered)
+        else:
+            error = {"$ref": "#/$defs/ErrorResponse"}
+            yield from self._compare("error", error, exchange.answered)
+
+    def _compare(self, name: str, schema: dict[str, Any], value: Any) -> Iterator[str]:
+        if name not in self._validators:
+            whole = {**schema, **self._defined}
+            self._validators[name] = _Validator(whole, format_checker=FormatChecker(["uuid"]))
+        error: ValidationError
+        for error in self._validators[name].iter_errors(value):
+            part = name.rpartition(" ")[2]
+            deepest = best_match([error]) or error
+            yield f"{part}{deepest.json_path[1:]}: {deepest.message}"
+
+
+def _read(written: str) -> Any:
+    """Return what a value in a query says."""
+    if written in ("true", "false"):
+        return written == "true"
+    return int(written) if re.fullmatch("-?[0-9]+", written) else written
