@@ -23,15 +23,15 @@ from synthetic import CHUNKS_OF_DOCUMENT, built_project
 
 from foundry.assembly import run
 from foundry.indexing import behind, files, writer
-from foundry.indexing.carried import Previous
 from foundry.indexing.dense import vectors
+from foundry.indexing.previous import Previous
 from foundry.indexing.queries import builder
 
 PASSES: dict[str, tuple[tuple[Any, str], ...]] = {
     "look at the sources": ((run, "survey"),),
     "read those that changed": ((run._Build, "_collect"),),
     "check the index before": ((run, "intact_manifest"),),
-    "open the index before": ((Previous, "open"),),
+    "open the previous index": ((Previous, "open"),),
     "decide what to take over": ((run, "add_documents"),),
     "copy records and vectors": ((writer.IndexWriter, "carry"), (writer.IndexWriter, "add")),
     "merge and write postings": ((writer.IndexWriter, "_write_postings"),),

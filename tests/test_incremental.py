@@ -185,8 +185,8 @@ def test_words_and_headings_are_taken_over(
         write(project, name, content)
         build(project)
         assert snapshot(project.index) == fresh_index(project), name
-    left = project.root / ".foundry" / "carried"
-    assert (left / "words.counts.npy").exists() is (most_counted > 8)
+    handover = project.root / ".foundry" / "handover"
+    assert (handover / "words.counts.npy").exists() is (most_counted > 8)
 
 
 def test_fresh_reads_everything(project: Project) -> None:
@@ -315,7 +315,7 @@ def test_a_damaged_cache_is_thrown_away(
     build(project)
     damage(project.root / ".foundry" / CACHE_NAME)
     # What is taken over from the index is not read from the cache.
-    shutil.rmtree(project.root / ".foundry" / "carried")
+    shutil.rmtree(project.root / ".foundry" / "handover")
     write(project, "b.txt", "Changed.")
     result = build(project)
     if damage is not damage_nothing:

@@ -8,7 +8,7 @@ collect     Each document comes out of the cache, or is prepared (`documents.pre
             there; options that decide it belong into `Recipe`.
 assemble    The prepared documents, in the sources' order, one at a time (`corpus`). What depends on
             several documents belongs there. A document for which nothing has changed is copied
-            from the previous index (`corpus.carrying`, `indexing.carried`).
+            from the previous index (`corpus.previous_inputs`, `indexing.handover`).
 write       Vectors by a model, the lanes, the query encoder, the manifest; and publish.
 
 An index depends on the sources and the configuration alone: the cache gives the same bytes as
@@ -40,7 +40,8 @@ from foundry.embedding.registry import closing_embedder
 from foundry.embedding.static import StaticEmbedder
 from foundry.errors import BuildError
 from foundry.fetching.addresses import Policy
-from foundry.indexing.carried import Previous, begun_carrying, leave_for_next
+from foundry.indexing.handover import Handover, begun_handover, finish_handover
+from foundry.indexing.previous import Previous
 from foundry.indexing.versions import (
     BuiltIndex,
     begun_version,
@@ -56,7 +57,7 @@ from foundry.runtime.retrieval.embedding.probe import DenseManifest
 from foundry.sources import count_fetched, fetch_all
 from foundry.state.key_value import CacheDamagedError
 
-CARRIED = "carried"
+HANDOVER = "handover"
 """The folder of what a build leaves for the next."""
 
 Outcome = TypeVar("Outcome")
@@ -102,19 +103,21 @@ class _Build:
                 return self._unchanged(found, _changes(inputs, len(gone), inputs.embedded))
             state = index_state(config, "")
             published = self.published.result()
-            carried = config.state / CARRIED
-            with begun_version(config) as folder, begun_carrying(carried) as left:
+            left = config.state / HANDOVER
+            with begun_version(config) as folder, begun_handover(left) as handover:
                 previous = None
                 if published is not None and not self.options.fresh:
-                    previous = Previous.open(published.folder, published.manifest, carried, state)
-                with self._opened_writer(folder, previous, left) as writer:
-                    manifest, report, asked = self._write(writer, inputs, embedder, previous, left)
+                    previous = Previous.open(published.folder, published.manifest, left, state)
+                with self._opened_writer(folder, previous, handover) as writer:
+                    manifest, report, asked = self._write(
+                        writer, inputs, embedder, previous, handover
+                    )
                 is_unchanged = (
                     published is not None and published.manifest.version == manifest.version
                 )
                 if not is_unchanged:
                     thread.submit(remove_older, publish_version(folder, config.state).parent)
-                leave_for_next(left, carried, state, manifest.version)
+                finish_handover(handover, left, state, manifest.version)
         record_config(config)
         cache.remove(gone)
         cache.keep_published(f"{index_state(config, inputs.digest)} {manifest.version}")
@@ -149,7 +152,7 @@ class _Build:
 
     @contextmanager
     def _opened_writer(
-        self, folder: Path, previous: Previous | None, left: Path
+        self, folder: Path, previous: Previous | None, handover: Handover
     ) -> Iterator[IndexWriter]:
         """Provide the writer of an index, whose files are closed in the end."""
         writer = IndexWriter(
@@ -158,7 +161,7 @@ class _Build:
             sources=[source.name for source in self.config.sources],
             options=self.config.index,
             previous=previous,
-            left=left,
+            handover=handover,
         )
         try:
             yield writer
@@ -173,7 +176,7 @@ class _Build:
         inputs: Inputs,
         embedder: Embedder | None,
         previous: Previous | None,
-        left: Path,
+        handover: Handover,
     ) -> tuple[Manifest, dict[str, Any], int]:
         """Write an index of all inputs; returns its manifest, its report, and how many chunks a
         model has embedded.
@@ -185,7 +188,7 @@ class _Build:
         static = embedder if isinstance(embedder, StaticEmbedder) else None
         with step("Assembling", "documents", len(inputs)) as progress:
             report = add_documents(
-                inputs, self.cache, writer, self.config, static, progress, previous, left
+                inputs, self.cache, writer, self.config, static, progress, previous, handover
             )
         if inputs.coverage:
             report["coverage"] = inputs.coverage

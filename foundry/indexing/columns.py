@@ -2,15 +2,15 @@
 
 from array import array
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.carried import Previous
 from foundry.indexing.files import offsets_of, open_stored, split, write_array, write_stretches
+from foundry.indexing.handover import Handover
 from foundry.indexing.links import LinksBuilder
+from foundry.indexing.previous import Previous
 from foundry.material import Document
 from foundry.material.prepared import LinkKeys
 from foundry.runtime.index.layout import IndexLayout
@@ -33,8 +33,8 @@ class DocumentColumns:
         self._links = LinksBuilder(previous)
         self._previous = previous
         if previous is not None:
-            self._stored_sources = open_stored(previous.index.filter_sources)
-            self._stored_modified = open_stored(previous.index.filter_modified)
+            self._previous_sources = open_stored(previous.index.filter_sources)
+            self._previous_modified = open_stored(previous.index.filter_modified)
 
     def add(self, document: Document, chunk_count: int, links: LinkKeys) -> None:
         """Take the next document, and how many chunks it has."""
@@ -53,8 +53,8 @@ class DocumentColumns:
         """Copy the documents from `first` to `last` of the previous index."""
         assert self._previous is not None
         start, end = self._previous.chunks_of(first, last)
-        self._sources.frombytes(self._stored_sources[start:end].tobytes())
-        self._modified.frombytes(self._stored_modified[start:end].tobytes())
+        self._sources.frombytes(self._previous_sources[start:end].tobytes())
+        self._modified.frombytes(self._previous_modified[start:end].tobytes())
         self._links.carry(first, last)
         ends = self._previous.document_chunks[first : last + 1]
         self._chunk_counts.frombytes(np.diff(ends).tobytes())
@@ -62,20 +62,20 @@ class DocumentColumns:
     def carry_keys(self, documents: NDArray[np.int64], chunks: NDArray[np.int64]) -> None:
         """Copy the tags and values of everything that was carried over, with new numbers."""
         assert self._previous is not None
-        old, tags = self._previous.index, self._previous.manifest.tags
+        previous, tags = self._previous.index, self._previous.manifest.tags
         self._tags.carry(
             [tag.encode() for tag in tags],
-            open_stored(old.filter_tag_offsets),
-            chunks[open_stored(old.filter_tag_chunks)],
+            open_stored(previous.filter_tag_offsets),
+            chunks[open_stored(previous.filter_tag_chunks)],
         )
         self._values.carry(
-            split(old.filter_values.read_bytes(), open_stored(old.filter_value_offsets)),
-            open_stored(old.filter_document_offsets),
-            documents[open_stored(old.filter_documents)],
+            split(previous.filter_values.read_bytes(), open_stored(previous.filter_value_offsets)),
+            open_stored(previous.filter_document_offsets),
+            documents[open_stored(previous.filter_documents)],
         )
 
-    def write(self, layout: IndexLayout, left: Path | None) -> dict[str, Any]:
-        """Write the files, and what is `left` for the next build.
+    def write(self, layout: IndexLayout, handover: Handover | None) -> dict[str, Any]:
+        """Write the files, and what the next build is handed over.
 
         Returns what the manifest says of them.
         """
@@ -89,7 +89,7 @@ class DocumentColumns:
         write_stretches(layout.filter_values, layout.filter_value_offsets, values)
         write_array(layout.filter_document_offsets, offsets)
         write_array(layout.filter_documents, documents)
-        self._links.write(layout, left)
+        self._links.write(layout, handover)
         return {
             "sources": self._source_names,
             "tags": [tag.decode() for tag in tags],

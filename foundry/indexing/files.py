@@ -140,16 +140,16 @@ class StoredRows:
     columns: Sequence[NDArray[Any]]
 
     @classmethod
-    def open(cls, folder: Path, name: str, columns: int = 1) -> Self:
+    def open(cls, path: Path, columns: int = 1) -> Self:
         """Map the files that `write` wrote."""
-        paths = [folder / f"{name}.{number}.npy" for number in range(columns)]
-        return cls(open_stored(folder / f"{name}.offsets.npy"), [*map(open_stored, paths)])
+        paths = [_beside(path, str(number)) for number in range(columns)]
+        return cls(open_stored(_beside(path, "offsets")), [*map(open_stored, paths)])
 
-    def write(self, folder: Path, name: str) -> None:
-        """Write a file for the offsets, and one for each column."""
-        write_array(folder / f"{name}.offsets.npy", self.offsets)
+    def write(self, path: Path) -> None:
+        """Write a file for the offsets, and one for each column; their names begin as `path`."""
+        write_array(_beside(path, "offsets"), self.offsets)
         for number, column in enumerate(self.columns):
-            write_array(folder / f"{name}.{number}.npy", column)
+            write_array(_beside(path, str(number)), column)
 
     def span(self, first: int, last: int) -> slice:
         """Return the places of the entries of the rows from `first` to `last`."""
@@ -160,6 +160,10 @@ class StoredRows:
         # NumPy makes numbers of its own of elements, which takes longer than all else here.
         item = self.offsets.item
         return self.columns[0][item(row) : item(row + 1)].tobytes()
+
+
+def _beside(path: Path, part: str) -> Path:
+    return path.with_name(f"{path.name}.{part}.npy")
 
 
 class Rows:

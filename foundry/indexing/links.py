@@ -9,13 +9,13 @@ and repositories by what they hold.
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 import numpy as np
 
-from foundry.indexing.carried import Previous
 from foundry.indexing.files import Rows, StoredRows, look_up, offsets_of, write_array
+from foundry.indexing.handover import Handover
+from foundry.indexing.previous import Previous
 from foundry.material import Document, Place
 from foundry.material.prepared import LinkKeys, pack
 from foundry.runtime.index.layout import IndexLayout
@@ -39,8 +39,8 @@ class LinksBuilder:
         self._links = Rows("QQ")
         self._addresses = Rows("Q")
         if previous is not None:
-            self._stored_links = StoredRows.open(previous.left, "links", 2)
-            self._stored_addresses = StoredRows.open(previous.left, "addresses")
+            self._previous_links = StoredRows.open(previous.handover.links, 2)
+            self._previous_addresses = StoredRows.open(previous.handover.addresses)
 
     def add(self, keys: LinkKeys) -> None:
         """Take the links of the next document."""
@@ -49,8 +49,8 @@ class LinksBuilder:
 
     def carry(self, first: int, last: int) -> None:
         """Copy the documents from `first` to `last` of the previous index."""
-        self._links.carry(self._stored_links, first, last)
-        self._addresses.carry(self._stored_addresses, first, last)
+        self._links.carry(self._previous_links, first, last)
+        self._addresses.carry(self._previous_addresses, first, last)
 
     def resolve(self) -> StoredRows:
         """Return the numbers of the documents that each document links to, each once, in its
@@ -67,14 +67,14 @@ class LinksBuilder:
         counts = np.bincount(once >> np.int64(32), minlength=len(self._links))
         return StoredRows(offsets_of(counts), [(once & 0xFFFFFFFF).astype(np.uint32)])
 
-    def write(self, layout: IndexLayout, left: Path | None) -> None:
-        """Write the files, and what is `left` for the next build."""
+    def write(self, layout: IndexLayout, handover: Handover | None) -> None:
+        """Write the files, and what the next build is handed over."""
         resolved = self.resolve()
         write_array(layout.link_offsets, resolved.offsets)
         write_array(layout.link_targets, resolved.columns[0])
-        if left is not None:
-            self._links.stored().write(left, "links")
-            self._addresses.stored().write(left, "addresses")
+        if handover is not None:
+            self._links.stored().write(handover.links)
+            self._addresses.stored().write(handover.addresses)
 
 
 def link_keys(document: Document) -> LinkKeys:

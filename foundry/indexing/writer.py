@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from foundry.config.search import IndexOptions
 from foundry.embedding.embedder import Embedder
 from foundry.files import hash_file, sync_file
-from foundry.indexing.carried import Carrying, Previous
 from foundry.indexing.columns import DocumentColumns
 from foundry.indexing.dense.calibration import HEADING, CalibrationQuery, spans_of
 from foundry.indexing.dense.overlap import RankingOverlap
@@ -28,8 +27,10 @@ from foundry.indexing.dense.vectors import (
     background_of,
 )
 from foundry.indexing.files import RecordFile, describe_files, encode_json, open_stored
+from foundry.indexing.handover import Handover
 from foundry.indexing.keyword.headings import HeadingsBuilder
 from foundry.indexing.keyword.postings import K1, B, PostingsBuilder, WrittenPostings
+from foundry.indexing.previous import Carrying, Previous
 from foundry.indexing.queries.builder import QueryFilesBuilder, frequent_words, write_expansion
 from foundry.indexing.records import chunk_record, document_record
 from foundry.material.prepared import PreparedDocument, unpack
@@ -52,7 +53,7 @@ class IndexWriter:
     To be called in this order: `add` for each document, or `carry` for some of a `previous` index,
     `embed` unless documents bring their vectors with them, `write_lanes`, `make_query_encoder`,
     `finish`. Without vectors from either, and without `make_query_encoder`, there is no dense lane.
-    What the next build can use goes into the folder `left`.
+    What the next build can use goes into the `handover`.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class IndexWriter:
         sources: Sequence[str],
         options: IndexOptions | None = None,
         previous: Previous | None = None,
-        left: Path | None = None,
+        handover: Handover | None = None,
     ) -> None:
         self._layout = IndexLayout(folder)
         self._options = options or IndexOptions()
@@ -83,7 +84,7 @@ class IndexWriter:
         self._dense: DenseManifest | None = None
         self._chunks = RecordFile(self._layout.chunks)
         self._documents = RecordFile(self._layout.documents)
-        self._left = left
+        self._handover = handover
         self._carrying = None if previous is None else Carrying(previous)
 
     @property
@@ -120,8 +121,8 @@ class IndexWriter:
         assert self._carrying is not None
         carrying = self._carrying
         start, end = carrying.previous.chunks_of(first, last)
-        carrying.documents[first:last] = np.arange(last - first) + self.document_count
-        carrying.chunks[start:end] = np.arange(end - start) + self.chunk_count
+        carrying.document_numbers[first:last] = np.arange(last - first) + self.document_count
+        carrying.chunk_numbers[start:end] = np.arange(end - start) + self.chunk_count
         self._postings.carry(start, end)
         self._headings.carry(first, last)
         self._query_files.carry(first, last)
@@ -164,17 +165,17 @@ class IndexWriter:
             self._settle(layout.vectors, layout.sketch)
         self._close_grown()
         self._settle(layout.chunks, layout.documents)
-        self._query_files.write(layout, self._read_chunks, self.chunks_left_out, self._left)
+        self._query_files.write(layout, self._read_chunks, self.chunks_left_out, self._handover)
 
     def _write_postings(self) -> WrittenPostings:
         if self._carrying is not None:
-            self._postings.carry_postings(self._carrying.chunks)
+            self._postings.carry_postings(self._carrying.chunk_numbers)
         keeps_counts = self._options.keeps_counts or self._options.own_statistics
         statistics = self._layout.root / STATISTICS if keeps_counts else None
         if statistics is not None:
             statistics.mkdir()
         written = self._postings.write(
-            self._layout, self._left, statistics, in_steps=self._options.mean_in_steps
+            self._layout, self._handover, statistics, in_steps=self._options.mean_in_steps
         )
         self._settle(self._layout.posting_chunks, self._layout.posting_impacts)
         return written
@@ -184,10 +185,10 @@ class IndexWriter:
         of that."""
         layout = self._layout
         if self._carrying is not None:
-            self._columns.carry_keys(self._carrying.documents, self._carrying.chunks)
+            self._columns.carry_keys(self._carrying.document_numbers, self._carrying.chunk_numbers)
         self._chunks.write_tables(layout.chunk_offsets, layout.chunk_ids)
         self._documents.write_tables(layout.document_offsets, layout.document_ids)
-        return self._columns.write(layout, self._left)
+        return self._columns.write(layout, self._handover)
 
     def _settle(self, *paths: Path) -> None:
         """Force files that are whole to disk, and hash them, while everything else is made."""
@@ -222,10 +223,10 @@ class IndexWriter:
         probe = int(np.argmax(has_vector[: len(samples)]))
         shapes = [query.shape for query, has in zip(asked, has_vector[1:], strict=False) if has]
         vectors, ours = queries[1:][has_vector[1:]], len(shapes)
-        known = None if self._carrying is None else self._carrying.nearest(self.chunk_count)
-        nearest = self._written.nearest(vectors, known)
-        if self._left is not None:
-            nearest.leave(self._left, vectors)
+        previous = None if self._carrying is None else self._carrying.nearest(self.chunk_count)
+        nearest = self._written.nearest(vectors, previous)
+        if self._handover is not None:
+            nearest.hand_over(self._handover, vectors)
         measured = self._written.measure(vectors[:ours], nearest.chunks[:ours], shapes)
         self._dense = DenseManifest(
             **asdict(embedder.contract),
@@ -245,8 +246,8 @@ class IndexWriter:
         layout, lanes, described = self._layout, self._lanes.result(), self._described.result()
         for written in self._synced:
             written.result()
-        if self._left is not None:
-            self._headings.leave(self._left, lanes.ranks)
+        if self._handover is not None:
+            self._headings.hand_over(self._handover, lanes.ranks)
         layout.report.write_bytes(encode_json(report))
         manifest = Manifest(
             documents=self.document_count,

@@ -9,22 +9,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foundry.assembly.corpus.boilerplate import Trimmed, find_boilerplate, trim
-from foundry.assembly.corpus.carrying import (
+from foundry.assembly.corpus.copies import find_copies
+from foundry.assembly.corpus.previous_inputs import (
     NOT_INDEXED,
     SKIPPED,
     InputsBuilder,
-    KnownInputs,
+    PreviousInputs,
     decision_key,
     longest_ascent,
 )
-from foundry.assembly.corpus.copies import find_copies
 from foundry.assembly.corpus.signatures import Signatures, find_shared
 from foundry.assembly.documents.cache import DocumentCache
 from foundry.assembly.documents.inputs import Inputs
@@ -35,7 +34,8 @@ from foundry.assembly.report_text import nothing_to_index
 from foundry.config.file import BuildSection
 from foundry.config.project import Config
 from foundry.embedding.static import StaticEmbedder
-from foundry.indexing.carried import Previous
+from foundry.indexing.handover import Handover
+from foundry.indexing.previous import Previous
 from foundry.indexing.writer import IndexWriter
 from foundry.material import Document, Place, Skipped
 from foundry.material.prepared import PreparedDocument
@@ -52,16 +52,16 @@ def add_documents(
     embedder: StaticEmbedder | None,
     progress: Progress,
     previous: Previous | None,
-    left: Path,
+    handover: Handover,
 ) -> dict[str, Any]:
     """Add all documents; returns the report. `embedder` observes the vectors that come with them.
 
     What has not changed since the `previous` index is copied from it, and what the next build can
-    use is written into `left`. Raises EmptyBuildError when nothing is left to index.
+    use is written into the `handover`. Raises EmptyBuildError when nothing is left to index.
     """
     assembler = _Assembler(inputs, cache, writer, config, previous)
     assembler.add_all(embedder, progress)
-    assembler.leave(left, embedder)
+    assembler.hand_over(handover, embedder)
     told = assembler.report.to_json()
     if config.versions and (unlisted := assembler.unlisted_versions(config.versions)):
         told["unlisted_versions"] = unlisted
@@ -85,12 +85,12 @@ class _Assembler:
         self._recipe = Recipe.of(config)
         self._names = [source.name for source in config.sources]
         self.report = BuildReport(self._names)
-        self._known = KnownInputs(previous)
-        self._next = InputsBuilder(self._known, self._names)
+        self._previous = PreviousInputs(previous)
+        self._next = InputsBuilder(self._previous, self._names)
         self._loaded: tuple[int, PreparedDocument | Skipped] | None = None
         self._contents = inputs.contents()
-        self._places = self._known.find(self._contents)
-        self._signatures = Signatures(inputs, cache, self._names, self._known, self._places)
+        self._places = self._previous.find(self._contents)
+        self._signatures = Signatures(inputs, cache, self._names, self._previous, self._places)
         self._corpus = _decide(self._signatures, config.build, config.versions, self._read)
         self._decisions = np.zeros(len(inputs), dtype=np.uint64)
         for number in {*self._corpus.boilerplate, *self._corpus.copies}:
@@ -113,11 +113,11 @@ class _Assembler:
                 progress.advance(last - first)
         if embedder is not None:
             gone = (chunk.text for chunk in self._writer.chunks_left_out())
-            self._known.resume(embedder, gone)
+            self._previous.resume(embedder, gone)
 
-    def leave(self, left: Path, embedder: StaticEmbedder | None) -> None:
+    def hand_over(self, handover: Handover, embedder: StaticEmbedder | None) -> None:
         """Write what the next build can copy."""
-        self._next.leave(left, embedder)
+        self._next.hand_over(handover, embedder)
 
     def unlisted_versions(self, listed: Sequence[str]) -> list[str]:
         """Return the folders of a new version beside those `listed`."""
@@ -131,7 +131,7 @@ class _Assembler:
     def _find_carried(self) -> NDArray[np.int64]:
         """Return the numbers (n,) in the previous index of the documents to copy from it;
         NOT_INDEXED for all others."""
-        documents = self._known.documents(self._places, self._decisions)
+        documents = self._previous.documents(self._places, self._decisions)
         documents[[*self._corpus.repeated, *self._corpus.originals]] = NOT_INDEXED
         found = np.flatnonzero(documents != NOT_INDEXED)
         in_order = found[sorted(longest_ascent(documents[found].tolist()))]
@@ -161,12 +161,12 @@ class _Assembler:
         place, count = int(self._places[first]), last - first
         self._next.carry(place, place + count, self._writer.document_count)
         self._writer.carry(document, document + count)
-        for remarkable in self._known.remarkable(place, place + count):
-            remarks = self._known.remarks(remarkable)
+        for remarkable in self._previous.remarkable(place, place + count):
+            remarks = self._previous.remarks(remarkable)
             signature = self._signatures[first + remarkable - place]
             assert isinstance(remarks, Remarks) and signature is not None
             self.report.read(signature.source, signature.path, remarks)
-        figures = self._known.figures(place, place + count)
+        figures = self._previous.figures(place, place + count)
         self.report.index(self._names[self._signatures.sources[first]], figures, count)
 
     def _take(self, number: int, embedder: StaticEmbedder | None) -> None:
@@ -213,7 +213,7 @@ class _Assembler:
 
     def _remarks(self, number: int) -> Remarks | Skipped:
         if (place := int(self._places[number])) >= 0:
-            return self._known.remarks(place)
+            return self._previous.remarks(place)
         result = self._load(number)
         return result if isinstance(result, Skipped) else Remarks.of(result.document)
 

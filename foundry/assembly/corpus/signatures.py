@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.assembly.corpus.carrying import NOT_INDEXED, SKIPPED, KnownInputs
+from foundry.assembly.corpus.previous_inputs import NOT_INDEXED, SKIPPED, PreviousInputs
 from foundry.assembly.documents.cache import DocumentCache
 from foundry.assembly.documents.inputs import Inputs
 from foundry.assembly.documents.signature import Signature
@@ -14,7 +14,7 @@ from foundry.indexing.files import Rows, look_up
 
 
 class Signatures:
-    """Signatures by the numbers of documents; those `known` from before have `places` (n,) there.
+    """Signatures by the numbers of documents; those of `previous` inputs have `places` (n,) there.
 
     `sources` (n,) are numbers of `names`, SKIPPED for what is skipped; `ids` and `texts` (n,) are
     hashes.
@@ -25,16 +25,16 @@ class Signatures:
         inputs: Inputs,
         cache: DocumentCache,
         names: Sequence[str],
-        known: KnownInputs,
+        previous: PreviousInputs,
         places: NDArray[np.int64],
     ) -> None:
-        self._known, self._places = known, places
+        self._previous, self._places = previous, places
         is_known = places >= 0
-        before = known.columns[places[is_known]]
+        known = previous.columns[places[is_known]]
         self.sources = np.full(len(places), SKIPPED)
         self.ids, self.texts = (np.zeros(len(places), dtype="V16") for _ in range(2))
         for column, name in ((self.sources, "source"), (self.ids, "id"), (self.texts, "text")):
-            column[is_known] = before[name]
+            column[is_known] = known[name]
         self._new = {
             number: inputs.signature(number, cache) for number in np.flatnonzero(~is_known).tolist()
         }
@@ -50,7 +50,7 @@ class Signatures:
     def __getitem__(self, number: int) -> Signature | None:
         if number in self._new:
             return self._new[number]
-        return self._known.signature(int(self._places[number]))
+        return self._previous.signature(int(self._places[number]))
 
     def blocks(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """Return how many blocks documents (n,) have, and the keys of all of them in order."""
@@ -65,7 +65,7 @@ class Signatures:
         ends = {0, *(np.flatnonzero(~goes_on) + 1).tolist(), len(self)}
         for first, last in pairwise(sorted(ends)):
             if (place := int(self._places[first])) >= 0:
-                blocks.carry(self._known.blocks, place, place + last - first)
+                blocks.carry(self._previous.blocks, place, place + last - first)
             elif (signature := self._new[first]) is not None:
                 blocks.add(signature.blocks.astype(np.uint64).tobytes())
             else:

@@ -4,16 +4,13 @@ The queries that measure an index are its headings and some that never change, a
 vectors are those of the previous index: only what is new has to be compared.
 """
 
-from pathlib import Path
 from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foundry.indexing.files import open_stored, write_array
-
-QUERIES, CHUNKS, COSINES = "nearest.queries.npy", "nearest.chunks.npy", "nearest.cosines.npy"
-"""Left for the next build: the queries (q, d), and what `Nearest` has of them."""
+from foundry.indexing.handover import Handover
 
 UNKNOWN = -1
 
@@ -29,26 +26,26 @@ class Nearest(NamedTuple):
         """Return placeholders that any vector is nearer than."""
         return cls(np.full((queries, depth), UNKNOWN), np.full((queries, depth), -2.0, np.float32))
 
-    def leave(self, left: Path, queries: NDArray[np.float32]) -> None:
-        """Write what `KnownNearest` opens."""
-        write_array(left / QUERIES, queries)
-        write_array(left / CHUNKS, self.chunks)
-        write_array(left / COSINES, self.cosines)
+    def hand_over(self, handover: Handover, queries: NDArray[np.float32]) -> None:
+        """Write what `PreviousNearest` opens."""
+        write_array(handover.nearest_queries, queries)
+        write_array(handover.nearest_chunks, self.chunks)
+        write_array(handover.nearest_cosines, self.cosines)
 
 
-class KnownNearest:
-    """The nearest of the vectors that were carried over, to queries that were asked before.
+class PreviousNearest:
+    """The nearest of the vectors that were carried over, to queries of the previous build.
 
-    `left` is what the previous build left, `renumbered` (n,) are the numbers of its vectors among
-    `count`, negative for those that are gone; `added` are the spans that are new.
+    `renumbered` (n,) are the numbers of its vectors among `count`, negative for those that are
+    gone; `added` are the spans that are new.
     """
 
-    def __init__(self, left: Path, renumbered: NDArray[np.int64], count: int) -> None:
-        chunks = renumbered[open_stored(left / CHUNKS)]
+    def __init__(self, handover: Handover, renumbered: NDArray[np.int64], count: int) -> None:
+        chunks = renumbered[open_stored(handover.nearest_chunks)]
         # What is nearest in the place of one that is gone is not known.
         is_whole = (chunks >= 0).all(axis=1)
-        self._nearest = Nearest(chunks[is_whole], open_stored(left / COSINES)[is_whole])
-        queries = open_stored(left / QUERIES)[is_whole]
+        self._nearest = Nearest(chunks[is_whole], open_stored(handover.nearest_cosines)[is_whole])
+        queries = open_stored(handover.nearest_queries)[is_whole]
         self._places = {query.tobytes(): place for place, query in enumerate(queries)}
         is_added = np.ones(count, dtype=bool)
         is_added[renumbered[renumbered >= 0]] = False

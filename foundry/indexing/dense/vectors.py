@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.indexing.dense.calibration import depth_of, recall_of
-from foundry.indexing.dense.nearest import UNKNOWN, KnownNearest, Nearest
+from foundry.indexing.dense.nearest import UNKNOWN, Nearest, PreviousNearest
 from foundry.indexing.files import ArrayFile, write_array
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.dense_lane import (
@@ -136,16 +136,18 @@ class WrittenVectors:
         rows *= self.scales[start : start + len(rows), None]
         return rows
 
-    def nearest(self, queries: NDArray[np.float32], known: KnownNearest | None = None) -> Nearest:
+    def nearest(
+        self, queries: NDArray[np.float32], previous: PreviousNearest | None = None
+    ) -> Nearest:
         """Return the RECALL_DEPTH vectors of highest cosine to each of `queries` (q, d).
 
-        Queries whose nearest vectors are `known` are compared with the added vectors alone.
+        Queries of the `previous` build are compared with the added vectors alone.
         """
         depth = min(RECALL_DEPTH, len(self.scales))
         nearest = Nearest.unknown(len(queries), depth)
         added: list[list[int]] = []
-        if known is not None:
-            nearest, added = known.find(queries, depth), known.added
+        if previous is not None:
+            nearest, added = previous.find(queries, depth), previous.added
         is_new = (nearest.chunks == UNKNOWN).any(axis=1)
         for chosen, spans in ((is_new, [[0, len(self.scales)]]), (~is_new, added)):
             if chosen.any():

@@ -7,16 +7,16 @@ whose first answer is beyond doubt, which check an index, and which the start pa
 import re
 from collections.abc import Sequence
 from enum import IntEnum
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.carried import Previous
 from foundry.indexing.files import Rows, StoredRows
+from foundry.indexing.handover import Handover
 from foundry.indexing.keyword.names import ChunkNames, Namer
 from foundry.indexing.keyword.vocabulary import NO_TERM
+from foundry.indexing.previous import Previous
 from foundry.material.prepared import ChunkTerms, NamedHeading
 from foundry.runtime.index.reader import hash_key
 
@@ -59,8 +59,8 @@ class HeadingsBuilder:
         self._headings = Rows("QIII")
         self._texts = Rows("B")
         if previous is not None:
-            self._stored = StoredRows.open(previous.left, "headings", 4)
-            self._stored_texts = StoredRows.open(previous.left, "headings.texts")
+            self._previous = StoredRows.open(previous.handover.headings, 4)
+            self._previous_texts = StoredRows.open(previous.handover.heading_texts)
 
     def add(self, headings: Sequence[NamedHeading], numbers: Sequence[int]) -> None:
         """Take the headings of the next document, and the numbers of its vocabulary's terms."""
@@ -75,9 +75,9 @@ class HeadingsBuilder:
 
     def carry(self, first: int, last: int) -> None:
         """Copy the documents from `first` to `last` of the previous index."""
-        span = self._stored.span(first, last)
-        self._headings.carry(self._stored, first, last)
-        self._texts.carry(self._stored_texts, span.start, span.stop)
+        span = self._previous.span(first, last)
+        self._headings.carry(self._previous, first, last)
+        self._texts.carry(self._previous_texts, span.start, span.stop)
 
     def samples(self) -> list[str]:
         """Return some of the different headings, evenly spread."""
@@ -106,13 +106,13 @@ class HeadingsBuilder:
             for entry, document in zip(entries, documents.tolist(), strict=True)
         ]
 
-    def leave(self, left: Path, ranks: NDArray[np.uint32]) -> None:
+    def hand_over(self, handover: Handover, ranks: NDArray[np.uint32]) -> None:
         """Write what the next build needs; `ranks` are the places of terms in the vocabulary."""
         rows = self._headings.stored()
         keys, chunks, terms, kinds = rows.columns
         ranked = np.append(ranks, NO_TERM)[np.minimum(terms, len(ranks))].astype(np.uint32)
-        StoredRows(rows.offsets, [keys, chunks, ranked, kinds]).write(left, "headings")
-        self._texts.stored().write(left, "headings.texts")
+        StoredRows(rows.offsets, [keys, chunks, ranked, kinds]).write(handover.headings)
+        self._texts.stored().write(handover.heading_texts)
 
     def _first_entries(self) -> NDArray[np.int64]:
         """Return the places of the different headings, each where it is found first."""

@@ -17,10 +17,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.carried import Previous
 from foundry.indexing.files import ArrayFile, offsets_of, open_stored, write_array
+from foundry.indexing.handover import Handover
 from foundry.indexing.keyword.runs import RUN_POSTINGS, PostingRuns
 from foundry.indexing.keyword.vocabulary import Vocabulary
+from foundry.indexing.previous import Previous
 from foundry.material.prepared import ChunkTerms, unpack
 from foundry.runtime.index.layout import CHUNK_LENGTHS, MEAN_LENGTH, POSTING_COUNTS, IndexLayout
 from foundry.runtime.retrieval.tokens import NAMED
@@ -49,7 +50,7 @@ class PostingsBuilder:
         self._distinct = array("I")
         self._previous = previous
         if previous is not None:
-            self._stored_lengths = open_stored(previous.left / CHUNK_LENGTHS)
+            self._previous_lengths = open_stored(previous.handover.chunk_lengths)
 
     def add(self, terms: ChunkTerms) -> list[int]:
         """Take the terms of the next document's chunks; returns the numbers of its vocabulary."""
@@ -69,32 +70,33 @@ class PostingsBuilder:
 
     def carry(self, first: int, last: int) -> None:
         """Copy the chunks from `first` to `last` of the previous index, without postings yet."""
-        self._lengths.frombytes(self._stored_lengths[first:last].tobytes())
+        self._lengths.frombytes(self._previous_lengths[first:last].tobytes())
         self._distinct.frombytes(bytes(4 * (last - first)))
 
     def carry_postings(self, chunks: NDArray[np.int64]) -> None:
         """Copy the postings of all chunks that were carried over, with the chunks' new numbers."""
         assert self._previous is not None
-        old = self._previous.index
+        previous = self._previous
         self._runs.carry(
-            open_stored(old.posting_chunks),
-            open_stored(self._previous.left / POSTING_COUNTS),
-            open_stored(old.posting_offsets),
+            open_stored(previous.index.posting_chunks),
+            open_stored(previous.handover.posting_counts),
+            open_stored(previous.index.posting_offsets),
             chunks,
         )
 
     def write(
         self,
         layout: IndexLayout,
-        left: Path | None = None,
+        handover: Handover | None = None,
         statistics: Path | None = None,
         *,
         in_steps: bool = False,
     ) -> "WrittenPostings":
-        """Write the files, and what is `left` for the next build; counts and lengths of terms also
+        """Write the files, and what the next build is handed over; counts and lengths of terms also
         into the folder of `statistics`. The mean length moves `in_steps`, or with every chunk."""
         self._end_run()
-        kept = [folder for folder in (left, statistics) if folder is not None]
+        handed_over = None if handover is None else handover.root
+        kept = [folder for folder in (handed_over, statistics) if folder is not None]
         frequencies = self._runs.frequencies(len(self.vocabulary))
         order = self.vocabulary.write(layout, frequencies)
         ranks = np.zeros(len(frequencies), dtype=np.uint32)
@@ -108,7 +110,7 @@ class PostingsBuilder:
             mean = _round_mean(mean)
         idf = _idf(len(chunk_lengths), frequencies[order])
         norms = K1 * (1 - B + B * (chunk_lengths / mean))
-        first, of_headings = self.vocabulary.heading_impacts(order, idf, left)
+        first, of_headings = self.vocabulary.heading_impacts(order, idf, handover)
         of_headings *= HEADING_FACTOR
         with ExitStack() as files:
             chunks = files.enter_context(closing(ArrayFile(layout.posting_chunks, np.uint32)))

@@ -7,22 +7,18 @@ files, so that most of them need not be looked up or written one by one.
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.carried import Previous
 from foundry.indexing.files import look_up, offsets_of, open_stored, write_array
+from foundry.indexing.handover import Handover
+from foundry.indexing.previous import Previous
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.reader import hash_key
 from foundry.runtime.retrieval.tokens import HEADING_MARK, heading_parts
 
 NO_TERM = 2**32 - 1
-
-PART_OWNERS, PARTS, PARTS_MISSING = "parts.owners.npy", "parts.npy", "parts.missing.npy"
-"""Left for the next build: pairs of a heading term and a part of it (p,), by their places in the
-vocabulary, and the hashes (m,) of those parts that are no terms, which have no place."""
 
 _AFTER_HEADINGS = chr(ord(HEADING_MARK) + 1)
 
@@ -40,7 +36,7 @@ class Vocabulary:
         # Of terms that are new: before which old term they stand, and how they are written.
         self._new: list[tuple[int, bytes]] = []
         self._old, self._offsets = b"", np.zeros(1, dtype=np.uint64).data
-        self._left = None if previous is None else previous.left
+        self._handed_over = None if previous is None else previous.handover
         if previous is not None:
             self._old = previous.index.terms.read_bytes()
             self._offsets = open_stored(previous.index.term_offsets).astype(np.uint64).data
@@ -93,10 +89,10 @@ class Vocabulary:
         return np.insert(old, places, np.array(new, dtype=np.int64))
 
     def heading_impacts(
-        self, order: NDArray[np.int64], idf: NDArray[np.float64], left: Path | None
+        self, order: NDArray[np.int64], idf: NDArray[np.float64], handover: Handover | None
     ) -> tuple[int, NDArray[np.float64]]:
         """Return the rank of the first heading term among all (v,), and for it and those after it
-        the sums of the idf (v,) of their parts; what the next build can take over is `left`.
+        the sums of the idf (v,) of their parts, which the next build is handed over.
 
         `order` has the numbers of the sorted terms. What a heading consists of need not be a term
         of a text, as the whole of `shop.Store.size` is not where it is put together from its parts:
@@ -117,14 +113,14 @@ class Vocabulary:
         counts = np.array([*map(len, found)], dtype=np.int64)
         owners = np.append(owners, np.repeat(ranks[new], counts))
         parts = np.append(parts, ranks[np.array(numbers, dtype=np.int64)])
-        if left is not None:
+        if handover is not None:
             is_missing = parts < 0
             unknown = np.flatnonzero(is_missing[len(hashes) :]).tolist()
             added = np.array([hash_key(texts[place]) for place in unknown], dtype=np.uint64)
             missing = np.append(hashes[is_missing[: len(hashes)]], added)
-            write_array(left / PART_OWNERS, owners.astype(np.uint32))
-            write_array(left / PARTS, np.where(is_missing, NO_TERM, parts).astype(np.uint32))
-            write_array(left / PARTS_MISSING, missing)
+            write_array(handover.part_owners, owners.astype(np.uint32))
+            write_array(handover.parts, np.where(is_missing, NO_TERM, parts).astype(np.uint32))
+            write_array(handover.parts_missing, missing)
         weights = idf[np.where(parts < 0, owners, parts)]
         return first, np.bincount(owners - first, weights, last - first).astype(np.float64)
 
@@ -135,20 +131,20 @@ class Vocabulary:
 
         A part that is no term has a negative rank; only such a one has a hash.
         """
-        if self._left is None:
+        if self._handed_over is None:
             none = np.zeros(0, dtype=np.int64)
             return none, none, none.astype(np.uint64)
-        numbers = open_stored(self._left / PARTS).astype(np.int64)
+        numbers = open_stored(self._handed_over.parts).astype(np.int64)
         is_missing = numbers == NO_TERM
         hashes = np.zeros(len(numbers), dtype=np.uint64)
-        hashes[is_missing] = open_stored(self._left / PARTS_MISSING)
+        hashes[is_missing] = open_stored(self._handed_over.parts_missing)
         new = np.array([hash_key(text.decode()) for _, text in self._new], dtype=np.uint64)
         order = np.argsort(new)
         numbers[is_missing] = look_up(hashes[is_missing], new[order], order + self._old_count)
         parts = ranks[numbers]
         for place in np.flatnonzero((parts < 0) & (numbers >= 0)).tolist():
             hashes[place] = hash_key(self._text_of(int(numbers[place])).decode())
-        owners = ranks[open_stored(self._left / PART_OWNERS)]
+        owners = ranks[open_stored(self._handed_over.part_owners)]
         return owners[owners >= 0], parts[owners >= 0], hashes[owners >= 0]
 
     def _place_of(self, text: bytes) -> int:

@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
-from foundry.indexing.carried import Previous
 from foundry.indexing.files import write_array
+from foundry.indexing.handover import Handover
+from foundry.indexing.previous import Previous
 from foundry.indexing.queries.completions import CompletionsBuilder
 from foundry.indexing.queries.correction import write_correction
 from foundry.indexing.queries.pinned import write_pinned
@@ -38,7 +38,7 @@ class QueryFilesBuilder:
         self._words: WordsBuilder | None = None
         self._completions: CompletionsBuilder | None = None
         if options.correction_words or options.suggested_words:
-            self._words = WordsBuilder(tokenizer, None if previous is None else previous.left)
+            self._words = WordsBuilder(tokenizer, previous)
         if options.suggested_words:
             self._completions = CompletionsBuilder(previous)
 
@@ -58,16 +58,20 @@ class QueryFilesBuilder:
             self._completions.carry(first, last)
 
     def write(
-        self, layout: IndexLayout, read_all: ReadChunks, read_gone: ReadChunks, left: Path | None
+        self,
+        layout: IndexLayout,
+        read_all: ReadChunks,
+        read_gone: ReadChunks,
+        handover: Handover | None,
     ) -> None:
-        """Write the files of each stage that was chosen, and what is `left` for the next build.
+        """Write the files of each stage that was chosen, and what the next build is handed over.
 
         `read_gone` gives the chunks of the previous index that are not in this one.
         """
         options = self._options
         if self._words is not None:
             words = self._words.finish(
-                lambda: _texts(read_gone()), lambda: _texts(read_all()), left
+                lambda: _texts(read_gone()), lambda: _texts(read_all()), handover
             )
             if options.correction_words:
                 groups = options.synonyms or ()
@@ -76,7 +80,7 @@ class QueryFilesBuilder:
                 root = layout.root / CORRECTION
                 write_correction(root, words, options.correction_words, known)
             if self._completions is not None:
-                self._completions.write(layout.root, words, options.suggested_words, left)
+                self._completions.write(layout.root, words, options.suggested_words, handover)
         if options.synonyms is not None:
             texts = (
                 text

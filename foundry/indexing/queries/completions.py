@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.carried import Previous
 from foundry.indexing.files import (
     Rows,
     StoredRows,
@@ -22,6 +21,8 @@ from foundry.indexing.files import (
     write_array,
     write_stretches,
 )
+from foundry.indexing.handover import Handover
+from foundry.indexing.previous import Previous
 from foundry.indexing.queries.correction import weights_of
 from foundry.indexing.queries.words import CorpusWords
 from foundry.runtime.index.reader import hash_key
@@ -33,11 +34,6 @@ MAX_HEADING_LENGTH = 120
 
 MAX_HEADING_WORDS = 12
 
-OFFERED, TEXTS = "offered", "offered.texts"
-KEYS, GOES_ON = "offered.keys.npy", "offered.same.npy"
-"""Left for the next build: the headings of each document, by hash, and their texts; the hashes (h,)
-of those that are written, in their order; whether the text at a place is that at the one before."""
-
 _WORD = re.compile(r"\w+")
 
 
@@ -48,8 +44,8 @@ class CompletionsBuilder:
         self._keys, self._texts = Rows("Q"), Rows("B")
         self._previous = previous
         if previous is not None:
-            self._stored = StoredRows.open(previous.left, OFFERED)
-            self._stored_texts = StoredRows.open(previous.left, TEXTS)
+            self._previous_keys = StoredRows.open(previous.handover.offered)
+            self._previous_texts = StoredRows.open(previous.handover.offered_texts)
 
     def add(self, headings: Iterable[str]) -> None:
         """Take the headings of the next document's chunks."""
@@ -64,11 +60,13 @@ class CompletionsBuilder:
 
     def carry(self, first: int, last: int) -> None:
         """Copy the documents from `first` to `last` of the previous index."""
-        span = self._stored.span(first, last)
-        self._keys.carry(self._stored, first, last)
-        self._texts.carry(self._stored_texts, span.start, span.stop)
+        span = self._previous_keys.span(first, last)
+        self._keys.carry(self._previous_keys, first, last)
+        self._texts.carry(self._previous_texts, span.start, span.stop)
 
-    def write(self, root: Path, words: CorpusWords, most_words: int, left: Path | None) -> None:
+    def write(
+        self, root: Path, words: CorpusWords, most_words: int, handover: Handover | None
+    ) -> None:
         """Write the files, with the `most_words` most frequent words, into an index."""
         layout = SuggestionsLayout(root / FOLDER)
         layout.root.mkdir()
@@ -79,20 +77,20 @@ class CompletionsBuilder:
         write_stretches(layout.headings, layout.heading_offsets, headings)
         places, goes_on = self._sort_places(keys[entries], headings)
         write_array(layout.places, places.astype(np.uint32))
-        if left is not None:
-            self._keys.stored().write(left, OFFERED)
-            texts.write(left, TEXTS)
-            write_array(left / KEYS, keys[entries])
-            write_array(left / GOES_ON, goes_on)
+        if handover is not None:
+            self._keys.stored().write(handover.offered)
+            texts.write(handover.offered_texts)
+            write_array(handover.offered_keys, keys[entries])
+            write_array(handover.offered_same, goes_on)
 
     def _sort_places(
         self, keys: NDArray[np.uint64], headings: Sequence[bytes]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the places (2, p) of words in `headings`, whose hashes are `keys`, and which of
         them go on like the one before."""
-        old = _Places.of(self._previous)
+        previous = _PreviousPlaces.of(self._previous)
         order = np.argsort(keys)
-        renumbered = look_up(old.keys, keys[order], order)
+        renumbered = look_up(previous.keys, keys[order], order)
         is_new = np.ones(len(keys), dtype=bool)
         is_new[renumbered[renumbered >= 0]] = False
         added = [
@@ -101,19 +99,19 @@ class CompletionsBuilder:
             for text, start in _places_in(headings[number].decode("utf-8", "surrogatepass"))
         ]
         texts = sorted({text for text, *_ in added})
-        firsts = [bisect_left(range(len(old)), text, key=old.text_at) for text in texts]
-        # The texts that are not there yet come before the old one in their place, in their order.
+        firsts = [bisect_left(range(len(previous)), text, key=previous.text_at) for text in texts]
+        # Texts that are not there yet come before the one that is in their place, in their order.
         ranks = {
-            text: (first, len(texts) if old.has(first, text) else rank)
+            text: (first, len(texts) if previous.has(first, text) else rank)
             for rank, (text, first) in enumerate(zip(texts, firsts, strict=True))
         }
-        numbers, starts = old.places
+        numbers, starts = previous.places
         kept = np.flatnonzero(renumbered[numbers] >= 0)
         first, rank = (
             np.array([ranks[text][part] for text, *_ in added], dtype=np.int64) for part in (0, 1)
         )
         columns = [
-            np.append(old.firsts[kept], first),
+            np.append(previous.firsts[kept], first),
             np.append(np.full(len(kept), len(texts)), rank),
             np.append(renumbered[numbers[kept]], [number for _, number, _ in added]),
             np.append(starts[kept], [start for *_, start in added]),
@@ -123,7 +121,7 @@ class CompletionsBuilder:
         return ordered[2:], np.append(np.zeros(min(1, ordered.shape[1]), dtype=bool), is_same)
 
 
-class _Places:
+class _PreviousPlaces:
     """The places (2, p) of the words in headings of an index, and the `keys` (h,) of these.
 
     `firsts` (p,) are the first places with the same text.
@@ -141,16 +139,16 @@ class _Places:
         self.firsts = np.maximum.accumulate(numbers) if len(numbers) else numbers
 
     @classmethod
-    def of(cls, previous: Previous | None) -> "_Places":
+    def of(cls, previous: Previous | None) -> "_PreviousPlaces":
         """Return the places of the previous index, or none."""
         if previous is None:
             none = np.zeros((2, 0), dtype=np.int64)
             return cls(none[0].astype(np.uint64), none, none[0].astype(bool), [])
         layout = SuggestionsLayout(previous.index.root / FOLDER)
         return cls(
-            open_stored(previous.left / KEYS),
+            open_stored(previous.handover.offered_keys),
             open_stored(layout.places).astype(np.int64),
-            open_stored(previous.left / GOES_ON),
+            open_stored(previous.handover.offered_same),
             split(layout.headings.read_bytes(), open_stored(layout.heading_offsets)),
         )
 

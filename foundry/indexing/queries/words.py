@@ -10,25 +10,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Self
 
 import numpy as np
 
 from foundry.embedding.static import MODEL_FOLDER
 from foundry.indexing.files import open_stored, split, write_array, write_stretches
+from foundry.indexing.handover import Handover
+from foundry.indexing.previous import Previous
 from foundry.runtime.retrieval.encoder import CONTINUATION, EncoderLayout
 from foundry.runtime.retrieval.stages.nearest_words import MAX_LENGTH, MIN_LENGTH
 from foundry.runtime.retrieval.tokens import Tokenizer
 
 MAX_COUNTED = 2_000_000
 """Different forms counted at a time; beyond, those that came up once are forgotten."""
-
-FORMS, FORM_OFFSETS = "words.forms.bin", "words.offsets.npy"
-COUNTS, ARE_WORDS = "words.counts.npy", "words.are.npy"
-OF_LANGUAGE = "words.language.txt"
-"""Left for the next build: forms, how often each comes up, whether it is a word; and the words of
-the language."""
 
 _WORD = re.compile(r"(?<!\w)[^\W\d]+(?!\w)")
 
@@ -67,7 +62,7 @@ class CorpusWords:
     """The words of a corpus, folded: how often each comes up, and how it is mostly written.
 
     `known` says of words whether they are words of the `tokenizer`, and `of_language` are those of
-    its language, as far as an earlier build has found out.
+    its language, as far as the previous build has found out.
     """
 
     def __init__(
@@ -111,15 +106,17 @@ class CorpusWords:
         stems = [term for word in words for term in tokenizer.terms(word)]
         return [word for word in (*words, *stems) if MIN_LENGTH <= len(word) <= MAX_LENGTH]
 
-    def leave(self, left: Path) -> None:
+    def hand_over(self, handover: Handover) -> None:
         """Write what the next build can use."""
         forms = sorted(self._forms)
         encoded = [form.encode("utf-8", "surrogatepass") for form in forms]
-        write_stretches(left / FORMS, left / FORM_OFFSETS, encoded)
-        write_array(left / COUNTS, np.array([self._forms[form] for form in forms], dtype=np.int64))
+        write_stretches(handover.word_forms, handover.word_offsets, encoded)
+        counts = [self._forms[form] for form in forms]
+        write_array(handover.word_counts, np.array(counts, dtype=np.int64))
         are_words = [self.is_word(form.casefold()) for form in forms]
-        write_array(left / ARE_WORDS, np.array(are_words, dtype=bool))
-        (left / OF_LANGUAGE).write_text("\n".join(self.of_language), encoding="utf-8", newline="\n")
+        write_array(handover.are_words, np.array(are_words, dtype=bool))
+        of_language = "\n".join(self.of_language)
+        handover.language_words.write_text(of_language, encoding="utf-8", newline="\n")
 
 
 def _is_word(word: str, tokenizer: Tokenizer) -> bool:
@@ -131,36 +128,37 @@ def _is_word(word: str, tokenizer: Tokenizer) -> bool:
 
 
 @dataclass(slots=True)
-class _Left:
-    """What an earlier build has left: forms with their counts, and which of them are words."""
+class _PreviousWords:
+    """The forms of the previous index with their counts, and which of them are words."""
 
     forms: Counter[str]
     known: dict[str, bool]
     of_language: list[str]
 
     @classmethod
-    def read(cls, left: Path) -> Self | None:
-        if not (left / FORMS).exists():
+    def read(cls, handover: Handover) -> Self | None:
+        if not handover.word_forms.exists():
             return None
-        stretches = split((left / FORMS).read_bytes(), open_stored(left / FORM_OFFSETS))
+        stretches = split(handover.word_forms.read_bytes(), open_stored(handover.word_offsets))
         forms = [each.decode("utf-8", "surrogatepass") for each in stretches]
-        counts, known = open_stored(left / COUNTS).tolist(), open_stored(left / ARE_WORDS).tolist()
+        counts = open_stored(handover.word_counts).tolist()
+        known = open_stored(handover.are_words).tolist()
         return cls(
             Counter(dict(zip(forms, counts, strict=True))),
             dict(zip(map(str.casefold, forms), known, strict=True)),
-            (left / OF_LANGUAGE).read_text(encoding="utf-8").splitlines(),
+            handover.language_words.read_text(encoding="utf-8").splitlines(),
         )
 
 
 class WordsBuilder:
-    """Counts the words of texts as they come, on top of those `left` by the previous build."""
+    """Counts the words of texts as they come, on top of those of the `previous` index."""
 
-    def __init__(self, tokenizer: Tokenizer, left: Path | None = None) -> None:
+    def __init__(self, tokenizer: Tokenizer, previous: Previous | None = None) -> None:
         self._tokenizer = tokenizer
-        self._before = None if left is None else _Left.read(left)
+        self._previous = None if previous is None else _PreviousWords.read(previous.handover)
         # None where the texts have to be read in the end.
         self._added: Counter[str] | None = Counter()
-        if left is not None and self._before is None:
+        if previous is not None and self._previous is None:
             self._added = None
 
     def add(self, text: str) -> None:
@@ -174,15 +172,15 @@ class WordsBuilder:
         self,
         read_gone: Callable[[], Iterator[str]],
         read_all: Callable[[], Iterator[str]],
-        left: Path | None,
+        handover: Handover | None,
     ) -> CorpusWords:
-        """Return the words of all texts, and leave what the next build can use.
+        """Return the words of all texts, and hand over what the next build can use.
 
         `read_gone` gives the texts of the previous index that are not in this one.
         """
-        before, forms = self._before, self._added
-        if before is not None and forms is not None:
-            forms.update(before.forms)
+        previous, forms = self._previous, self._added
+        if previous is not None and forms is not None:
+            forms.update(previous.forms)
             for text in read_gone():
                 forms.subtract(find_forms(text))
             forms = Counter({form: count for form, count in forms.items() if count})
@@ -190,8 +188,8 @@ class WordsBuilder:
         words = CorpusWords(
             forms if forms is not None and is_whole else count_forms(read_all()),
             self._tokenizer,
-            *((before.known, before.of_language) if before is not None else ()),
+            *((previous.known, previous.of_language) if previous is not None else ()),
         )
-        if left is not None and is_whole:
-            words.leave(left)
+        if handover is not None and is_whole:
+            words.hand_over(handover)
         return words

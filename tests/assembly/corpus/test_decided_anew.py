@@ -13,7 +13,7 @@ from processes import leftovers, snapshot
 
 from foundry.assembly.corpus import boilerplate
 from foundry.assembly.documents.cache import DocumentCache
-from foundry.indexing.dense.nearest import KnownNearest, Nearest
+from foundry.indexing.dense.nearest import Nearest, PreviousNearest
 from foundry.indexing.dense.vectors import WrittenVectors
 from foundry.indexing.writer import IndexWriter
 
@@ -192,9 +192,11 @@ def test_only_new_vectors_are_compared_with_queries_that_were_asked_before(
     added: list[list[list[int]]] = []
     nearest = WrittenVectors.nearest
 
-    def note(vectors: WrittenVectors, queries: Any, known: KnownNearest | None = None) -> Nearest:
-        added.append([] if known is None else known.added)
-        return nearest(vectors, queries, known)
+    def note(
+        vectors: WrittenVectors, queries: Any, previous: PreviousNearest | None = None
+    ) -> Nearest:
+        added.append([] if previous is None else previous.added)
+        return nearest(vectors, queries, previous)
 
     corpus.build({f"{name}.md": f"# Page {name}\n\nText.\n" for name in "abd"})
     monkeypatch.setattr(WrittenVectors, "nearest", note)

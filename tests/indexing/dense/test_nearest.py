@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from foundry.indexing.dense.nearest import UNKNOWN, KnownNearest, Nearest
+from foundry.indexing.dense.nearest import UNKNOWN, Nearest, PreviousNearest
 from foundry.indexing.dense.vectors import RECALL_DEPTH, VectorsBuilder, WrittenVectors
+from foundry.indexing.handover import Handover
 from foundry.runtime.index.layout import IndexLayout
 
 DIMENSIONS = 32
@@ -37,8 +38,9 @@ def test_what_is_known_of_an_index_before_changes_nothing(
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     queries = chooser.standard_normal((20, DIMENSIONS)).astype(np.float32)
     queries[0] = vectors[0]
-    written(tmp_path / "before", vectors[:before]).nearest(queries[:15]).leave(
-        tmp_path, queries[:15]
+    handover = Handover(tmp_path)
+    written(tmp_path / "before", vectors[:before]).nearest(queries[:15]).hand_over(
+        handover, queries[:15]
     )
     # The first ones have gone, and the added ones stand in the middle.
     middle = before // 2
@@ -48,7 +50,7 @@ def test_what_is_known_of_an_index_before_changes_nothing(
         place for place, number in enumerate(order) if number < before
     ]
     now = written(tmp_path / "now", vectors[order])
-    known = KnownNearest(tmp_path, renumbered, len(order))
+    known = PreviousNearest(handover, renumbered, len(order))
     assert known.added == [[middle - gone, middle - gone + added]]
     found = known.find(queries, RECALL_DEPTH).chunks[:, 0] != UNKNOWN
     assert not found[15:].any()

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundry.indexing.carried import Previous
 from foundry.indexing.dense import vectors
 from foundry.indexing.files import ArrayFile, offsets_of, write_array
+from foundry.indexing.handover import Handover
 from foundry.indexing.keyword import postings, runs
 from foundry.indexing.keyword.terms import NAMED, make_chunk_terms
+from foundry.indexing.previous import Previous
 from foundry.material.prepared import ChunkTerms
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.dense_lane import pack_signs
@@ -167,7 +168,8 @@ def test_postings_of_an_index_before_are_those_of_one_written_anew(
             assert _contents(carried) == _contents(anew)
             before = now
             layout = IndexLayout(carried)
-            previous = Previous(layout, carried / "left", cast("Any", None), offsets_of([]))
+            handover = Handover(carried / "handover")
+            previous = Previous(layout, handover, cast("Any", None), offsets_of([]))
 
 
 def _terms_of(chunks: list[tuple[dict[str, int], dict[str, int]]]) -> ChunkTerms:
@@ -183,8 +185,8 @@ def _write(
     before: Sequence[ChunkTerms],
 ) -> None:
     """Write the postings of documents; numbers are those of documents `before`."""
-    left = folder / "left"
-    left.mkdir(parents=True)
+    handover = Handover(folder / "handover")
+    handover.root.mkdir(parents=True)
     builder = postings.PostingsBuilder(folder, previous)
     ends = np.cumsum([0, *(len(terms.lengths) // 4 for terms in before)])
     renumbered, count = np.full(ends[-1], -1), 0
@@ -199,7 +201,7 @@ def _write(
             count += len(each.lengths) // 4
     if previous is not None:
         builder.carry_postings(renumbered)
-    builder.write(IndexLayout(folder), left)
+    builder.write(IndexLayout(folder), handover)
 
 
 def _contents(folder: Path) -> dict[str, bytes]:

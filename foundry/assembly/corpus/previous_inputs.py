@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,14 @@ from numpy.typing import NDArray
 from foundry.assembly.documents.signature import Signature
 from foundry.assembly.report import Figures, Remarks
 from foundry.embedding.static import StaticEmbedder
-from foundry.indexing.carried import Previous
 from foundry.indexing.files import Rows, StoredRows, open_stored, write_array
+from foundry.indexing.handover import Handover
+from foundry.indexing.previous import Previous
 from foundry.material import Skipped
 from foundry.material.reasons import Reason
 
 NOT_INDEXED = SKIPPED = -1
 NO_REMARKS = Remarks()
-INPUTS, PIECE_COUNTS = "inputs.npy", "pieces.npy"
-"""Left for the next build: a row for each input, and in how many chunks each piece occurs."""
 
 _COLUMNS = np.dtype(
     [
@@ -42,7 +40,7 @@ _COLUMNS = np.dtype(
 )
 
 
-class KnownInputs:
+class PreviousInputs:
     """The inputs of the previous build, found by what decides them; each has a place."""
 
     def __init__(self, previous: Previous | None) -> None:
@@ -50,14 +48,14 @@ class KnownInputs:
         self._signatures = self._remarks = Rows("B").stored()
         self.blocks = Rows("Q").stored()
         if previous is not None:
-            left = previous.left
-            self.columns = open_stored(left / INPUTS)
-            self._signatures = StoredRows.open(left, "inputs.signatures")
-            self.blocks = StoredRows.open(left, "inputs.blocks")
-            self._remarks = StoredRows.open(left, "inputs.remarks")
+            handover = previous.handover
+            self.columns = open_stored(handover.inputs)
+            self._signatures = StoredRows.open(handover.input_signatures)
+            self.blocks = StoredRows.open(handover.input_blocks)
+            self._remarks = StoredRows.open(handover.input_remarks)
             self._chunks = previous.manifest.chunks
             if previous.has_own_vectors:
-                self._pieces = open_stored(left / PIECE_COUNTS)
+                self._pieces = open_stored(handover.piece_counts)
 
     def find(self, contents: Sequence[bytes | None]) -> NDArray[np.int64]:
         """Return the places (n,) of inputs; -1 where one is not known."""
@@ -81,9 +79,9 @@ class KnownInputs:
         """
         documents = np.full(len(places), NOT_INDEXED)
         known = np.flatnonzero(places >= 0)
-        before = self.columns[places[known]]
-        is_same = before["decision"] == decisions[known]
-        documents[known] = np.where(is_same, before["document"], NOT_INDEXED)
+        columns = self.columns[places[known]]
+        is_same = columns["decision"] == decisions[known]
+        documents[known] = np.where(is_same, columns["document"], NOT_INDEXED)
         return documents
 
     def remarkable(self, first: int, last: int) -> list[int]:
@@ -118,14 +116,14 @@ class KnownInputs:
 
 
 class InputsBuilder:
-    """Collects the inputs of a build for the next one; some are `known` from the previous one.
+    """Collects the inputs of a build for the next one; some are those of the `previous` one.
 
     `sources` are the names of all sources, in their order.
     """
 
-    def __init__(self, known: KnownInputs, sources: Sequence[str]) -> None:
-        self._known, self._sources = known, sources
-        self._columns = [known.columns[:0]]
+    def __init__(self, previous: PreviousInputs, sources: Sequence[str]) -> None:
+        self._previous, self._sources = previous, sources
+        self._columns = [previous.columns[:0]]
         self._signatures, self._blocks, self._remarks = Rows("B"), Rows("Q"), Rows("B")
 
     def add(
@@ -149,21 +147,21 @@ class InputsBuilder:
         self._remarks.add(_encode(remarks))
 
     def carry(self, first: int, last: int, document: int) -> None:
-        """Take the known inputs at places from `first` to `last`, all of which are in the index as
-        before; `document` is the number of the first in it."""
-        columns = self._known.columns[first:last].copy()
+        """Take the inputs at places from `first` to `last` as they were, all of which are in the
+        index; `document` is the number of the first in it."""
+        columns = self._previous.columns[first:last].copy()
         columns["document"] = np.arange(document, document + last - first)
         self._columns.append(columns)
-        self._known.carry(first, last, self._signatures, self._blocks, self._remarks)
+        self._previous.carry(first, last, self._signatures, self._blocks, self._remarks)
 
-    def leave(self, left: Path, embedder: StaticEmbedder | None) -> None:
+    def hand_over(self, handover: Handover, embedder: StaticEmbedder | None) -> None:
         """Write the files, and what the embedder observed of all chunks."""
         if embedder is not None:
-            write_array(left / PIECE_COUNTS, embedder.frequencies)
-        write_array(left / INPUTS, np.concatenate(self._columns))
-        self._signatures.stored().write(left, "inputs.signatures")
-        self._blocks.stored().write(left, "inputs.blocks")
-        self._remarks.stored().write(left, "inputs.remarks")
+            write_array(handover.piece_counts, embedder.frequencies)
+        write_array(handover.inputs, np.concatenate(self._columns))
+        self._signatures.stored().write(handover.input_signatures)
+        self._blocks.stored().write(handover.input_blocks)
+        self._remarks.stored().write(handover.input_remarks)
 
 
 def _encode(remarks: Remarks | Skipped) -> bytes:

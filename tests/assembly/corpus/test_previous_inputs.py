@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from processes import snapshot
 
 from foundry.assembly.corpus import boilerplate
-from foundry.assembly.corpus.carrying import longest_ascent
+from foundry.assembly.corpus.previous_inputs import longest_ascent
 from foundry.assembly.documents.cache import DocumentCache
 from foundry.material import Skipped
 from foundry.material.prepared import PreparedDocument
@@ -171,11 +171,11 @@ def damage(file: Path) -> None:
     file.write_bytes(content)
 
 
-@pytest.mark.parametrize("name", ["postings.counts.npy", "inputs.npy", "carried.json"])
+@pytest.mark.parametrize("name", ["postings.counts.npy", "inputs.npy", "handover.json"])
 def test_what_is_damaged_is_not_taken_over(
     name: str, built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    damage(built.root / ".foundry" / "carried" / name)
+    damage(built.root / ".foundry" / "handover" / name)
     apply(built, ("write", 4, 2))
     assert loaded_by_a_build(built, monkeypatch) == COUNT
 
