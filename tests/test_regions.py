@@ -123,6 +123,54 @@ def test_brackets_and_paragraphs_close_around_what_is_gone() -> None:
     assert cut(text, page=True).count("\n\n") == 2
 
 
+def test_a_region_may_be_for_what_was_not_chosen() -> None:
+    text = """\
+        # [not chat
+        ask = search
+        # ]
+        # [chat or not page
+        ask = answer
+        # ]
+        """
+    assert cut(text, chat=False, page=True) == "ask = search\n"
+    assert cut(text, chat=True, page=True) == "ask = answer\n"
+    assert cut(text, chat=False, page=False) == "ask = search\nask = answer\n"
+    with pytest.raises(RenderError, match="nothing is called 'pages'"):
+        cut("# [not pages\n# ]\n", page=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [
+        ("said = [\n    # [a\n    one,\n    # ]\n    two,\n]\n", "said = [one, two]\n"),
+        ("said = [\n    # [b\n    one,\n    # ]\n    two,\n]\n", "said = [two]\n"),
+        ("say(\n    # [b\n    one,\n    # ]\n    two,\n)\n", "say(two)\n"),
+        ("said = (\n    # [b\n    one,\n    # ]\n    two,\n)\n", "said = (two,)\n"),
+        ("say(\n    one,\n    two,\n)\n# [a\n# ]\n", "say(\n    one,\n    two,\n)\n"),
+        ("say(\n    # [a\n    one,  # No.\n    # ]\n)\n", "say(\n    one,  # No.\n)\n"),
+        (
+            "say(\n    tell(\n        # [a\n        one,\n        # ]\n    ),\n    two,\n)\n",
+            "say(\n    tell(one),\n    two,\n)\n",
+        ),
+        (
+            f"say(\n    # [a\n    {60 * 'a'},\n    # ]\n    {34 * 'b'},\n)\n",
+            f"say(\n    {60 * 'a'}, {34 * 'b'}\n)\n",
+        ),
+        (
+            f"say(\n    # [a\n    {60 * 'a'},\n    # ]\n    {40 * 'b'},\n)\n",
+            f"say(\n    {60 * 'a'},\n    {40 * 'b'},\n)\n",
+        ),
+        (
+            f"said = [\n    # [a\n    {60 * 'a'},\n    # ]\n    {30 * 'b'},\n]\n",
+            f"said = [\n    {60 * 'a'},\n    {30 * 'b'},\n]\n",
+        ),
+    ],
+)
+def test_brackets_around_a_region_close_as_black_has_them(text: str, closed: str) -> None:
+    assert cut(text, a=True, b=False) == closed
+    assert black.format_str(closed, mode=MODE) == closed
+
+
 def test_a_text_without_marks_is_left_as_it_is() -> None:
     text = "import os  # Imported for what it does.\n\n\n\n"
     assert cut_regions(text, {}) == text
@@ -132,7 +180,9 @@ def variants() -> Iterator[tuple[str, str]]:
     """Each module with all of what its marks name, with one of it, and with nothing."""
     for path in MARKED:
         text = path.read_text(encoding="utf-8")
-        names = {name for mark in NAMES.findall(text) for name in mark.split(" or ")}
+        names = {
+            name for mark in NAMES.findall(text) for name in mark.replace("not ", "").split(" or ")
+        }
         choices = [names, *([name] for name in sorted(names)), []]
         cut = [cut_regions(text, {name: name in chosen for name in names}) for chosen in choices]
         for place, text in enumerate(dict.fromkeys(cut)):

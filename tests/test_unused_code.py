@@ -118,6 +118,35 @@ def never_passed(function: Definition, owner: str, calls: list[ast.Call]) -> Ite
             yield name
 
 
+def replaced_in(tree: ast.Module) -> list[str]:
+    """The names that a block gives another value before anything has used the one they have."""
+    found = []
+    for node in ast.walk(tree):
+        for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            given: dict[str, int] = {}
+            for statement in block if isinstance(block, list) else ():
+                for name in names_in(statement, ast.Load):
+                    given.pop(name, None)
+                match statement:
+                    case ast.Assign(targets=targets):
+                        pass
+                    case ast.AnnAssign(target=target, value=ast.expr()):
+                        targets = [target]
+                    case _:
+                        continue
+                stored = {name for each in targets for name in names_in(each, ast.Store)}
+                found += [f"{name}, line {given[name]}" for name in stored & given.keys()]
+                given |= dict.fromkeys(stored - {"_"}, statement.lineno)
+    return sorted(found)
+
+
+def names_in(node: ast.AST, context: type[ast.expr_context]) -> Iterator[str]:
+    """The names that are read or given a value in a part of a module."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, context):
+            yield each.id
+
+
 def name_of(node: ast.expr) -> str:
     """The last name of what is called or named."""
     if isinstance(node, ast.Attribute):
@@ -146,6 +175,25 @@ def test_nothing_is_there_that_nothing_uses(tmp_path: Path, export: str, left: s
     options = "" if export == "default" else (EXPORTS / f"{export}.toml").read_text("utf-8")
     known = OF_LIBRARIES | FOR_BUILDERS_AND_TESTS | FOR_OWNERS
     assert unused_in(modules_of(tmp_path, options)) - known == left
+
+
+@pytest.mark.parametrize("options", ["", LEAN, LEANEST], ids=["default", "lean", "leanest"])
+def test_no_value_is_replaced_before_it_is_used(tmp_path: Path, options: str) -> None:
+    modules = modules_of(tmp_path, options)
+    assert {name: found for name, tree in modules.items() if (found := replaced_in(tree))} == {}
+
+
+def test_a_value_that_is_replaced_is_noticed() -> None:
+    text = """
+ask, index = search, 1
+if ask:
+    hint: str = "a"
+    hint, more = "b", 2
+    hint = f"{hint}c"
+ask = index = 2
+ask = 3
+"""
+    assert replaced_in(ast.parse(text)) == ["ask, line 7", "hint, line 4", "index, line 2"]
 
 
 def test_what_is_unused_is_noticed() -> None:

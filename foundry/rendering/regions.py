@@ -6,7 +6,8 @@ A region is what stands between two comments, of which no server has any:
     ...
     # ]
 
-It stays where one of its names is chosen. Imports that nothing else needs go with it.
+It stays where one of its names is chosen, or with `not` before a name, where that one is not.
+Imports that nothing else needs go with it, and brackets around a region close as black has them.
 """
 
 import ast
@@ -18,8 +19,9 @@ from foundry.errors import RenderError
 from foundry.features.providers import PROVIDERS
 from foundry.features.stores import STORES
 
-LINE_LENGTH = 100
-_BRACKETS = "(\n", "[\n", "{\n"
+LINE_LENGTH, INDENT = 100, 4
+NOT = "not "
+_OPENING, _CLOSING = ("(\n", "[\n", "{\n"), (")", "]", "}")
 _MARK = re.compile(r"(?m)^ *# (?:\[(?P<names>.*)|\](?P<rest>.*))$")
 
 
@@ -39,15 +41,23 @@ def chosen_names(values: Mapping[str, Any]) -> dict[str, bool]:
 
 
 def cut_regions(text: str, chosen: Mapping[str, bool]) -> str:
-    """Return a module without marks, and without the regions of which no name is `chosen`.
+    """Return a module without marks, and without the regions of which no name holds.
 
     Raises RenderError for a name that `chosen` does not have, and for a mark without its other.
     """
     if not _MARK.search(text):
         return text
     kept: list[str] = []
+    marked: set[int | None] = set()  # Where brackets open that have marks in them.
     for line, is_after_mark in _kept_lines(text, chosen):
-        kept.append(_join(kept, line) if is_after_mark else line)
+        if is_after_mark:
+            _join(kept, line)
+            marked.add(_opening(kept, line))
+        kept.append(line)
+        if line.lstrip().startswith(_CLOSING):
+            begin = _opening(kept[:-1], line)
+            if begin is not None and begin in marked:
+                kept[begin:] = _on_one_line(*kept[begin:])
     return _without_idle_imports("".join(kept).rstrip() + "\n")
 
 
@@ -65,10 +75,11 @@ def _kept_lines(text: str, chosen: Mapping[str, bool]) -> Iterator[tuple[str, bo
         is_after_mark = True
         if mark["names"] is not None:
             names = mark["names"].split(" or ")
-            if unknown := [name for name in names if name not in chosen]:
+            unknown = [each for name in names if (each := name.removeprefix(NOT)) not in chosen]
+            if unknown:
                 raise RenderError(f"line {number}: nothing is called {unknown[0]!r}")
             begun.append((number, stays))
-            stays = stays and any(chosen[name] for name in names)
+            stays = stays and any(_holds(name, chosen) for name in names)
         elif mark["rest"]:
             raise RenderError(f"line {number}: is no mark")
         elif begun:
@@ -79,14 +90,44 @@ def _kept_lines(text: str, chosen: Mapping[str, bool]) -> Iterator[tuple[str, bo
         raise RenderError(f"line {begun[-1][0]}: is not closed")
 
 
-def _join(before: list[str], line: str) -> str:
-    """Return the line to put after others, joining blank lines and empty brackets."""
-    if line.isspace():
-        while before and before[-1].isspace():
-            before.pop()
-    elif before and before[-1].endswith(_BRACKETS) and line.lstrip().startswith((")", "]", "}")):
-        return before.pop().rstrip() + line.lstrip()
-    return line
+def _holds(name: str, chosen: Mapping[str, bool]) -> bool:
+    return not chosen[name[len(NOT) :]] if name.startswith(NOT) else chosen[name]
+
+
+def _join(before: list[str], line: str) -> None:
+    """Leave one blank line of those before and after what was cut."""
+    while line.isspace() and before and before[-1].isspace():
+        before.pop()
+
+
+def _opening(before: list[str], line: str) -> int | None:
+    """Return the number of the line that opens the bracket around a line, or that it closes."""
+    is_closing = line.lstrip().startswith(_CLOSING)
+    for number, each in reversed([*enumerate(before)]):
+        if not each.isspace() and _indent(each) < _indent(line) + is_closing:
+            return number if each.endswith(_OPENING) else None
+    return None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _on_one_line(head: str, *lines: str) -> list[str]:
+    """Return a bracket whose items take less space, if they fit there, as black writes it."""
+    *items, last = lines
+    inside = _indent(head) + INDENT
+    if any(_indent(item) != inside or "#" in item or item.endswith(_OPENING) for item in items):
+        return [head, *lines]
+    text = " ".join(item.strip() for item in items)
+    # Of a call, a subscript or a definition.
+    is_trailer = re.search(r"[\w)\]].$", head) is not None
+    if is_trailer or len(items) != 1 or not head.endswith("(\n"):  # Else it is a tuple.
+        text = text.removesuffix(",")
+    if len(whole := head.rstrip() + text + last.lstrip()) <= LINE_LENGTH + 1:
+        return [whole]
+    fits = inside + len(text) <= LINE_LENGTH and is_trailer and len(items) > 1
+    return [head, f"{' ' * inside}{text}\n", last] if fits else [head, *lines]
 
 
 def _without_idle_imports(text: str) -> str:

@@ -100,7 +100,10 @@ def format_json(value: object, *, indent: int | None = None) -> str:
 
 
 def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
-    index, ask = current_index(), search
+    index = current_index()
+    # [not vectors
+    ask = search
+    # ]
     # [vectors
     ask = partial(search, mode="keyword")
     # ]

@@ -137,7 +137,9 @@ def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
         # Age is counted from here: figures must not change with the calendar.
         os.environ.setdefault("REFERENCE_DATE", newest)
     # ]
+    # [not vectors
     searches: dict[str, Callable[..., SearchResponse]] = {"keyword": search}
+    # ]
     # [vectors
     searches = {mode: partial(search, mode=mode) for mode in chosen.mode or MODES}
     # ]

@@ -39,11 +39,14 @@ def add_search(commands: Any) -> None:
 def _search(chosen: argparse.Namespace, search: Search) -> Answer:
     names = ("source", "tags", "modified_after", "modified_before")
     wanted = {name: getattr(chosen, name) for name in names} | read_pairs(chosen.filter or ())
-    options: dict[str, Any] = {"filters": wanted}
-    # [vectors
-    options["mode"] = chosen.mode
-    # ]
-    response = search(chosen.query.strip(), chosen.top_k, **options)
+    response = search(
+        chosen.query.strip(),
+        chosen.top_k,
+        filters=wanted,
+        # [vectors
+        mode=chosen.mode,
+        # ]
+    )
     add_snippets(response, current_index().tokenizer)
     return response.to_json(), format_response(response, explain=chosen.explain), 0
 
@@ -63,10 +66,13 @@ def format_response(response: SearchResponse, *, explain: bool = False) -> str:
 
 def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
     if explain:
-        said = [f"match {response.match}"]
-        # [vectors
-        said = [f"mode {response.mode}", f"reason {response.reason}", *said]
-        # ]
+        said = [
+            # [vectors
+            f"mode {response.mode}",
+            f"reason {response.reason}",
+            # ]
+            f"match {response.match}",
+        ]
         yield ", ".join(said)
     # [vectors
     elif response.degraded:

@@ -86,21 +86,20 @@ def extract_answer(
         done = _done("nothing_found", notice=notice, cited=[])
         return "Nothing was found in the documents about this.", done
     hedge = f"{HEDGES['weak']}; the nearest" if sources.match == "weak" else "The nearest"
-    ending = "."
-    # [language_model
-    if failure:
-        ending = f"; {failure}."
-    # ]
     if extracts := extract(sources.query or "", passages, current_index(), language.empty):
         said = [f"{part_marks(text)} [{passage.source.number}]" for passage, text in extracts]
         said = [f"{hedge} sentences are:", *said] if sources.match == "weak" else said
         shown = [passage for passage, _ in extracts]
-        notice = f"Extracted from the documents{ending}"
+        notice = "Extracted from the documents."
     else:
         shown = [*passages[:MAX_POINTERS]]
         named = (f"- {part_marks(heading_of(one.hit))} [{one.source.number}]" for one in shown)
         said = [f"{hedge} passages are:", "\n".join(named)]
-        notice = f"No sentence of the documents answers by itself{ending}"
+        notice = "No sentence of the documents answers by itself."
+    # [language_model
+    if failure:
+        notice = f"{notice.removesuffix('.')}; {failure}."
+    # ]
     cited = list(dict.fromkeys(passage.source.cited() for passage in shown))
     return "\n\n".join([*said, notice]), _done("no_model", notice=notice, cited=cited)
 

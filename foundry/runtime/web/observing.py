@@ -44,10 +44,15 @@ _histogram = partial(_labelled, partial(prometheus.Histogram, buckets=BUCKETS_SE
 
 REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "status")
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Time to answer.", "route")
-TOLD = ["match"]  # What is counted and logged of a response.
-# [vectors
-TOLD += ["mode", "reason", "degraded"]
-# ]
+# What is counted and logged of a response.
+TOLD = [
+    # [vectors
+    "mode",
+    "reason",
+    "degraded",
+    # ]
+    "match",
+]
 SEARCHES = _counter("searches", "Searches.", *TOLD)
 STAGE_SECONDS = _histogram("search_stage_seconds", "Time of a search, and of its stages.", "stage")
 # [question_log

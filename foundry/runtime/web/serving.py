@@ -70,7 +70,9 @@ def serve(
     """
     configure_logging()
     port = settings().port if port is None else port
+    # [not callers
     is_open, hint = insecure_no_auth, PROXY_HINT
+    # ]
     # [callers
     is_open, hint = has_tokens or insecure_no_auth, tokens_hint
     # ]
@@ -94,13 +96,12 @@ def serve(
         # Standard error may be closed or full, and a buffer would be written again at the end.
         with suppress(AttributeError, OSError, ValueError):
             os.write(sys.stderr.fileno(), line.encode())
-        run = partial(_run, app, listener, follow)
         # [workers
         if spread is not None:
-            run = partial(spread, run, listener)
+            spread(partial(_run, app, listener, follow), listener)
+            return
         # ]
-        run()
-    _logger.info("stopped")
+        _run(app, listener, follow)
 
 
 def _run(app: FastAPI, listener: socket.socket, follow: Callable[[Served], object]) -> None:
@@ -112,6 +113,7 @@ def _run(app: FastAPI, listener: socket.socket, follow: Callable[[Served], objec
     # Not before: a thread does not survive the fork that makes a worker.
     follow(served)
     server.run(sockets=[listener])
+    _logger.info("stopped")
 
 
 class Connections(ServerState):

@@ -100,7 +100,7 @@ def format_json(value: object, *, indent: int | None = None) -> str:
 
 
 def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
-    index, ask = current_index(), search
+    index = current_index()
     ask = partial(search, mode="keyword")
     findings = index.verify()
     # A damaged index is asked nothing.

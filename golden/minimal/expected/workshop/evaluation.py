@@ -7,7 +7,7 @@ import argparse
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -126,7 +126,6 @@ def add_eval(commands: Any) -> None:
 
 def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
     index, questions = current_index(), read_questions(chosen.questions)
-    searches: dict[str, Callable[..., SearchResponse]] = {"keyword": search}
     searches = {mode: partial(search, mode=mode) for mode in chosen.mode or MODES}
     metrics = {}
     for mode, ask in searches.items():

@@ -37,9 +37,7 @@ def add_search(commands: Any) -> None:
 def _search(chosen: argparse.Namespace, search: Search) -> Answer:
     names = ("source", "tags", "modified_after", "modified_before")
     wanted = {name: getattr(chosen, name) for name in names} | read_pairs(chosen.filter or ())
-    options: dict[str, Any] = {"filters": wanted}
-    options["mode"] = chosen.mode
-    response = search(chosen.query.strip(), chosen.top_k, **options)
+    response = search(chosen.query.strip(), chosen.top_k, filters=wanted, mode=chosen.mode)
     add_snippets(response, current_index().tokenizer)
     return response.to_json(), format_response(response, explain=chosen.explain), 0
 
@@ -59,8 +57,7 @@ def format_response(response: SearchResponse, *, explain: bool = False) -> str:
 
 def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
     if explain:
-        said = [f"match {response.match}"]
-        said = [f"mode {response.mode}", f"reason {response.reason}", *said]
+        said = [f"mode {response.mode}", f"reason {response.reason}", f"match {response.match}"]
         yield ", ".join(said)
     elif response.degraded:
         yield f"Searched by keywords only ({response.reason})."

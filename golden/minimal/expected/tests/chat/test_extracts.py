@@ -21,10 +21,7 @@ from workshop.retrieval.results import (
 )
 from workshop.retrieval.tokens import Tokenizer
 
-NOWHERE: dict[str, None] = {
-    "semantic": None,
-    "keyword": None,
-}
+NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 """Of lanes, of which some servers have fewer."""
 
 INDEX: Any = SimpleNamespace(

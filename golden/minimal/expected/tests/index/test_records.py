@@ -25,16 +25,8 @@ CHUNK = ChunkRecord(
     modified=None,
     also_at=[PLACE],
 )
-LANES = {
-    "semantic": None,
-    "keyword": 1,
-}
-SCORED = {
-    "score": 0.5,
-    "scores": LANES,
-    "ranks": LANES,
-    "boosts": {"recency": 1.2},
-}
+LANES = {"semantic": None, "keyword": 1}
+SCORED = {"score": 0.5, "scores": LANES, "ranks": LANES, "boosts": {"recency": 1.2}}
 HIT: Hit = TypeAdapter(Hit).validate_python({**CHUNK.to_json(), **SCORED})
 JOURNAL = Journal("seal", unknown_identifiers=("D40",), stages={"links": {}})
 RESPONSE = respond(JOURNAL, iter([HIT]), "strong")
@@ -48,10 +40,7 @@ def test_a_hit_is_its_chunk_with_scores() -> None:
 
 
 def test_what_few_hits_have_is_left_out_where_there_is_none() -> None:
-    fuller = replace(
-        HIT,
-        near_duplicates=("c2",),
-    )
+    fuller = replace(HIT, near_duplicates=("c2",))
     added = {"near_duplicates"}
     assert fuller.to_json().keys() - HIT.to_json().keys() == added
     assert fuller.to_json()["near_duplicates"] == ["c2"]

@@ -12,13 +12,8 @@ from workshop.retrieval.journal import Journal
 from workshop.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse, respond
 
 # What hits say of lanes and boosts, of which some servers have fewer.
-NOWHERE: dict[str, None] = {
-    "semantic": None,
-    "keyword": None,
-}
-BOOSTS: list[dict[str, float]] = [
-    {},
-]
+NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
+BOOSTS: list[dict[str, float]] = [{}]
 
 
 def hit(name: str, score: Any) -> Hit:

@@ -23,13 +23,8 @@ from workshop.retrieval.results import (
 )
 
 # What hits say of lanes and boosts, of which some servers have fewer.
-NOWHERE: dict[str, None] = {
-    "semantic": None,
-    "keyword": None,
-}
-BOOSTS: list[dict[str, float]] = [
-    {},
-]
+NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
+BOOSTS: list[dict[str, float]] = [{}]
 COPY = Place("d9", "wiki", "p", None, "Copy")
 
 

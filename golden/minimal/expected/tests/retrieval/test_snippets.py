@@ -10,10 +10,7 @@ from workshop.retrieval.results import Hit, LaneRanks, LaneScores, respond
 from workshop.retrieval.snippets import add_snippets
 from workshop.retrieval.tokens import Tokenizer
 
-NOWHERE: dict[str, None] = {
-    "semantic": None,
-    "keyword": None,
-}
+NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 """Of lanes, of which some servers have fewer."""
 
 ENGLISH = Tokenizer("english")

@@ -15,13 +15,7 @@ from workshop.retrieval.settings import Limits
 from workshop.web.middleware import MAX_BODY_MESSAGES, Middleware, Slots
 from workshop.web.problems import describe_failure
 
-LIMITS = Limits(
-    connections=9,
-    searches=9,
-    streams=9,
-    chats=9,
-    mcp_calls=9,
-)
+LIMITS = Limits(connections=9, searches=9, streams=9, chats=9, mcp_calls=9)
 Headers = list[tuple[bytes, bytes]]
 
 

@@ -138,10 +138,7 @@ Answer = Callable[[Conversation], AsyncGenerator[ChatEvent, None]]
 
 
 async def find_passages(
-    search: AsyncSearch,
-    asked: Conversation,
-    query: str,
-    query_from: QueryOrigin,
+    search: AsyncSearch, asked: Conversation, query: str, query_from: QueryOrigin
 ) -> tuple[Sources, list[NumberedPassage]]:
     """Search; return the event that says what was found, and the passages that may be cited."""
     found = await search(query, asked.top_k, filters=asked.filters)

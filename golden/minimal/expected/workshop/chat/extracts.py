@@ -64,9 +64,7 @@ class Chat:
 
 
 def extract_answer(
-    sources: Sources,
-    passages: Sequence[NumberedPassage],
-    language: LanguageWords = ENGLISH,
+    sources: Sources, passages: Sequence[NumberedPassage], language: LanguageWords = ENGLISH
 ) -> tuple[str, Done]:
     """Return an answer made of the passages' own sentences, or one that only names passages."""
     if sources.unknown_identifiers:
@@ -78,17 +76,16 @@ def extract_answer(
         done = _done("nothing_found", notice=notice, cited=[])
         return "Nothing was found in the documents about this.", done
     hedge = f"{HEDGES['weak']}; the nearest" if sources.match == "weak" else "The nearest"
-    ending = "."
     if extracts := extract(sources.query or "", passages, current_index(), language.empty):
         said = [f"{part_marks(text)} [{passage.source.number}]" for passage, text in extracts]
         said = [f"{hedge} sentences are:", *said] if sources.match == "weak" else said
         shown = [passage for passage, _ in extracts]
-        notice = f"Extracted from the documents{ending}"
+        notice = "Extracted from the documents."
     else:
         shown = [*passages[:MAX_POINTERS]]
         named = (f"- {part_marks(heading_of(one.hit))} [{one.source.number}]" for one in shown)
         said = [f"{hedge} passages are:", "\n".join(named)]
-        notice = f"No sentence of the documents answers by itself{ending}"
+        notice = "No sentence of the documents answers by itself."
     cited = list(dict.fromkeys(passage.source.cited() for passage in shown))
     return "\n\n".join([*said, notice]), _done("no_model", notice=notice, cited=cited)
 

@@ -67,12 +67,11 @@ def with_hooks(search: Search, hooks: Hooks) -> Search:
 
     @wraps(search)
     def search_with_hooks(query: str, top_k: int = 10, **options: Any) -> SearchResponse:
-        request = SearchRequest(query, top_k, parse_filters(options.get("filters")))
-        request = replace(request, mode=options.get("mode", "hybrid"))
+        filters = parse_filters(options.get("filters"))
+        request = SearchRequest(query, top_k, filters, options.get("mode", "hybrid"))
         if before is not None:
             request = before(request)
-        options["mode"] = request.mode
-        options["filters"] = request.filters
+        options |= {"filters": request.filters, "mode": request.mode}
         response = search(request.query, request.top_k, **options)
         if after is not None:
             response = after(request, response)

@@ -109,14 +109,8 @@ def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
 
 def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
     """Yield every candidate as a hit, best first, reading each when it is asked for."""
-    lanes = [
-        candidates.semantic,
-        candidates.keyword,
-    ]
-    ranks = [
-        candidates.semantic_ranks,
-        candidates.keyword_ranks,
-    ]
+    lanes = [candidates.semantic, candidates.keyword]
+    ranks = [candidates.semantic_ranks, candidates.keyword_ranks]
     best = candidates.best_places()
     for start in range(0, len(best), HITS_AT_ONCE):
         places = best[start : start + HITS_AT_ONCE]

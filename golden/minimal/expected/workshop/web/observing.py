@@ -43,8 +43,8 @@ _histogram = partial(_labelled, partial(prometheus.Histogram, buckets=BUCKETS_SE
 
 REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "status")
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Time to answer.", "route")
-TOLD = ["match"]  # What is counted and logged of a response.
-TOLD += ["mode", "reason", "degraded"]
+# What is counted and logged of a response.
+TOLD = ["mode", "reason", "degraded", "match"]
 SEARCHES = _counter("searches", "Searches.", *TOLD)
 STAGE_SECONDS = _histogram("search_stage_seconds", "Time of a search, and of its stages.", "stage")
 INDEX_RELOADS = _counter("index_reloads", "New indexes, opened or found unusable.", "result")

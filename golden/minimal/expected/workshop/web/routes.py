@@ -82,9 +82,7 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
     return run
 
 
-def search_routes(
-    search: AsyncSearch,
-) -> APIRouter:
+def search_routes(search: AsyncSearch) -> APIRouter:
     """Return POST /search and GET /search."""
     routes = APIRouter(route_class=JsonRoute, tags=["search"])
     fields = SearchParameters.model_fields.items()

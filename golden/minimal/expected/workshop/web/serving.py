@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import uvicorn
@@ -62,7 +61,6 @@ def serve(
     """
     configure_logging()
     port = settings().port if port is None else port
-    is_open, hint = insecure_no_auth, PROXY_HINT
     is_open, hint = has_tokens or insecure_no_auth, tokens_hint
     family, address = resolve(host, port, is_open, hint)
     with loading():
@@ -82,9 +80,7 @@ def serve(
         # Standard error may be closed or full, and a buffer would be written again at the end.
         with suppress(AttributeError, OSError, ValueError):
             os.write(sys.stderr.fileno(), line.encode())
-        run = partial(_run, app, listener, follow)
-        run()
-    _logger.info("stopped")
+        _run(app, listener, follow)
 
 
 def _run(app: FastAPI, listener: socket.socket, follow: Callable[[Served], object]) -> None:
@@ -96,6 +92,7 @@ def _run(app: FastAPI, listener: socket.socket, follow: Callable[[Served], objec
     # Not before: a thread does not survive the fork that makes a worker.
     follow(served)
     server.run(sockets=[listener])
+    _logger.info("stopped")
 
 
 class Connections(ServerState):
