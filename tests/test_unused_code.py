@@ -40,8 +40,9 @@ FOR_OWNERS = {"ChunkRecord.headings", "Journal.spend", "Candidates.boosted(large
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def modules_of(folder: Path, options: str) -> dict[str, ast.Module]:
+def modules_of(folder: Path, export: str) -> dict[str, ast.Module]:
     """The modules of a server's package, by path."""
+    options = "" if export == "default" else (EXPORTS / f"{export}.toml").read_text("utf-8")
     (folder / "sources").mkdir()
     (folder / "foundry.toml").write_text(
         f'[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n{options}'
@@ -172,14 +173,13 @@ def name_of(node: ast.expr) -> str:
     ],
 )
 def test_nothing_is_there_that_nothing_uses(tmp_path: Path, export: str, left: set[str]) -> None:
-    options = "" if export == "default" else (EXPORTS / f"{export}.toml").read_text("utf-8")
     known = OF_LIBRARIES | FOR_BUILDERS_AND_TESTS | FOR_OWNERS
-    assert unused_in(modules_of(tmp_path, options)) - known == left
+    assert unused_in(modules_of(tmp_path, export)) - known == left
 
 
-@pytest.mark.parametrize("options", ["", LEAN, LEANEST], ids=["default", "lean", "leanest"])
-def test_no_value_is_replaced_before_it_is_used(tmp_path: Path, options: str) -> None:
-    modules = modules_of(tmp_path, options)
+@pytest.mark.parametrize("export", ["default", "lean", "leanest"])
+def test_no_value_is_replaced_before_it_is_used(tmp_path: Path, export: str) -> None:
+    modules = modules_of(tmp_path, export)
     assert {name: found for name, tree in modules.items() if (found := replaced_in(tree))} == {}
 
 
