@@ -68,9 +68,10 @@ class Calls:
 
     @classmethod
     @cache
-    def of(cls, version: str = NEWEST) -> Self:
-        """Read those of a version."""
-        return cls(json.loads((FOLDER / f"{version}.json").read_text(encoding="utf-8")))
+    def of(cls, version: str = NEWEST, *, is_strict: bool = True) -> Self:
+        """Read those of a version; unless it `is_strict`, others may have more fields."""
+        document = json.loads((FOLDER / f"{version}.json").read_text(encoding="utf-8"))
+        return cls(document if is_strict else _opened(document))
 
     def name(self, exchange: Exchange) -> str | None:
         """The call as the document names it, or None if it has none like it."""
@@ -110,6 +111,15 @@ class Calls:
             part = name.rpartition(" ")[2]
             deepest = best_match([error]) or error
             yield f"{part}{deepest.json_path[1:]}: {deepest.message}"
+
+
+def _opened(schema: Any) -> Any:
+    """Return a schema that allows unknown fields."""
+    if isinstance(schema, list):
+        return [_opened(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _opened(each) for key, each in schema.items() if each is not False}
 
 
 def _read(written: str) -> Any:

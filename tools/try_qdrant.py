@@ -1,60 +1,139 @@
-"""Run the tests of engines against a live Qdrant, and print a report that fits into an issue.
+"""Try what Foundry asks of Qdrant on a live server, and print a report that fits into an issue.
 
     python tools/try_qdrant.py http://localhost:6333
 
-QDRANT_API_KEY is used if it is set. Collections are named `notes_` and eight digits and are deleted
-at the end. Needs the checkout with its tests installed (`make quick` does that).
+QDRANT_API_KEY is used if it is set. The server gets a collection named `foundry_trial_` and eight
+digits, which is deleted at the end; nothing else is touched. A checkout with
+`pip install -e '.[qdrant]' jsonschema` is enough; without jsonschema, answers are not compared with
+Qdrant's schema. Few documents need no graph, and get none: `--documents 15000` takes some minutes.
 """
 
+import argparse
 import os
 import platform
-import re
-import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from unittest.mock import patch
+from urllib.parse import urlsplit
 
-from qdrant_client import QdrantClient
+from qdrant_trial import Trial
+from qdrant_wire import tapped
 
-ROOT = Path(__file__).resolve().parent.parent
-TESTS = ("tests/test_stores.py", "tests/test_store_filters.py", "tests/test_store_steps.py")
-MADE = re.compile(r"notes_[0-9a-f]{8}")
-MOST_LINES = 60
-"""Lines of failures in a report."""
+from foundry.errors import FoundryError
+from foundry.runtime.errors import ServerError
+
+NEEDED = 2
+"""The first steps, without which no other can be taken."""
+
+MOST_LINES = 40
+MOST_OF_ONE = 3
+"""Lines of a report that say what differed, altogether and in one step."""
 
 
-def main() -> int:
-    """Return 0 if all tests passed."""
-    if len(sys.argv) != 2:
-        print(__doc__)
-        return 2
-    address = sys.argv[1]
-    key = os.environ.get("QDRANT_API_KEY") or None
-    client = QdrantClient(url=address, api_key=key, timeout=60, check_compatibility=False)
-    present = _collections(client)
-    server = client.info().version
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "--tb=line", "-rf", "-k", "qdrant"]
-    done = subprocess.run(
-        [*command, *TESTS],
-        cwd=ROOT,
-        env={**os.environ, "QDRANT_URL": address},
-        capture_output=True,
-        text=True,
-        check=False,
+@dataclass
+class Step:
+    """One row of the report."""
+
+    name: str
+    seconds: float = 0.0
+    seen: str = ""
+    failure: str | None = None
+
+
+def try_all(trial: Trial) -> list[Step]:
+    """Take all steps, and clean up whatever happens; only those NEEDED end the others."""
+    done: list[Step] = []
+    try:
+        for name, act in trial.steps:
+            done.append(take(name, act))
+            if done[-1].failure and len(done) <= NEEDED:
+                break
+    finally:
+        done.append(take("nothing is left behind", trial.clear))
+    return done
+
+
+def take(name: str, act: Callable[[], str]) -> Step:
+    """Take a step, and say how it went."""
+    print(f"{name} ...", end=" ", file=sys.stderr, flush=True)
+    step, begun = Step(name), time.monotonic()
+    try:
+        step.seen = act()
+    except (FoundryError, ServerError) as error:
+        step.failure = "\n".join(filter(None, [error.message, error.hint]))
+    except Exception as error:
+        step.failure = f"{type(error).__name__}: {error}"
+    step.seconds = time.monotonic() - begun
+    print("failed" if step.failure else "passed", file=sys.stderr)
+    return step
+
+
+def report(server: str, trial: Trial, steps: Sequence[Step], address: str) -> str:
+    """Return the report in Markdown."""
+    failed = [step for step in steps if step.failure]
+    passed, planned = len(steps) - len(failed), len(trial.steps) + 1
+    lines = [
+        f"**Qdrant {server}: {passed} of {planned} steps passed**",
+        "",
+        f"qdrant-client {version('qdrant-client')}, Foundry {version('rag-foundry')},"
+        f" Python {platform.python_version()}, {platform.system()};"
+        f" {trial.wire.requests:,} requests, {sum(step.seconds for step in steps):.0f} s",
+        "",
+        "| step | | seconds | |",
+        "|---|---|---|---|",
+    ]
+    for step in steps:
+        mark = "**failed**" if step.failure else "passed"
+        lines.append(f"| {step.name} | {mark} | {step.seconds:.1f} | {step.seen} |")
+    wire = trial.wire
+    if wire.schema is None:
+        lines += ["", "Not compared with the schema of Qdrant: jsonschema is not installed."]
+    elif not wire.faults:
+        said = f"Requests and answers are as the schema of Qdrant {wire.schema.NEWEST} says."
+        lines += ["", said]
+    differed = [
+        f"not as the schema says: {fault}" for fault in list(wire.faults)[: MOST_LINES // 2]
+    ]
+    for step in failed:
+        differed += f"{step.name}: {step.failure}".splitlines()[:MOST_OF_ONE]
+    if differed:
+        # An address may tell more about a network than is meant for an issue.
+        place = urlsplit(address).netloc
+        cut = [line.replace(place, "QDRANT_URL")[:200] for line in differed]
+        more = [f"... and {len(cut) - MOST_LINES} more lines"] if len(cut) > MOST_LINES else []
+        lines += ["", "```", *cut[:MOST_LINES], *more, "```"]
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the report; return 0 if all steps passed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for name in _collections(client) - present:
-        client.delete_collection(name)
-    print(f"Qdrant {server}, qdrant-client {version('qdrant-client')}")
-    print(f"Foundry {version('rag-foundry')}, Python {platform.python_version()}\n\n```")
-    # An address may tell more about a network than is meant for an issue.
-    lines = (done.stdout + done.stderr).replace(address, "QDRANT_URL").strip().splitlines()
-    print("\n".join(lines[-MOST_LINES:]) + "\n```")
-    return done.returncode
-
-
-def _collections(client: QdrantClient) -> set[str]:
-    """Return the collections that tests may have made."""
-    return {each.name for each in client.get_collections().collections if MADE.fullmatch(each.name)}
+    parser.add_argument("address")
+    parser.add_argument("--documents", type=int, default=300)
+    asked = parser.parse_args(arguments)
+    address: str = asked.address
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        patch.dict(os.environ, QDRANT_URL=address),
+        tapped() as wire,
+    ):
+        trial = Trial(Path(folder), asked.documents, wire)
+        try:
+            with trial.client() as client:
+                server = client.info().version
+        except Exception as error:
+            print(f"no Qdrant could be asked: {error}", file=sys.stderr)
+            return 2
+        steps = try_all(trial)
+    print(report(server, trial, steps, address))
+    return 1 if any(step.failure for step in steps) or wire.faults else 0
 
 
 if __name__ == "__main__":
