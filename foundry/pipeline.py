@@ -183,13 +183,13 @@ def export(
     from foundry.export.compose import compose_export
     from foundry.export.existing import warn_without_model
     from foundry.export.write import check_target, warn_of_kept, write_export
-    from foundry.indexing.versions import built_index
+    from foundry.indexing.versions import require_index
 
     config = _load_config(project)
     target = check_target(output or config.default_export, config.root)
     warn_without_model(config, target, warn)
     # Before the lock makes a folder for its file.
-    built_index(config)
+    require_index(config)
     with hold_lock(config):
         basis = Basis.of(config, trust=trust, stale=stale)
         kept = write_export(target, compose_export(basis), force=force)

@@ -48,14 +48,18 @@ def index_folder(config: Config) -> Path:
     return config.state / "index"
 
 
-def built_index(config: Config) -> BuiltIndex:
-    """Return the current version. Raises IndexUnusableError if none can be used."""
-    folder = index_folder(config)
-    if not (folder / "CURRENT").exists():
+def require_index(config: Config) -> None:
+    """Raise IndexUnusableError if the project has no index yet; nothing is read."""
+    if not (index_folder(config) / "CURRENT").exists():
         raise IndexUnusableError(
             f"{config.root}: has no index yet", hint=f"build it: {config.build_command}"
         )
-    index = resolve_version(folder)
+
+
+def built_index(config: Config) -> BuiltIndex:
+    """Return the current version. Raises IndexUnusableError if none can be used."""
+    require_index(config)
+    index = resolve_version(index_folder(config))
     manifest = Manifest.read(index / "manifest.json")
     if not is_signed(config.state, _SUBJECT, _read_manifest(index), _code_of(index)):
         raise IndexUnusableError(
