@@ -5,7 +5,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
-from pathlib import PurePosixPath
 
 from foundry.material import Document, RawDocument, Reading, Skipped
 from foundry.material.reasons import AnyReason, Reason, needs_extra, unsupported
@@ -17,10 +16,9 @@ from foundry.readers.decoding import decode, normalise, normalise_line
 from foundry.readers.formats import pictures
 from foundry.readers.formats.html import declared_charset
 from foundry.readers.notes import taking_notes
-from foundry.readers.registry import NAMED_BY_FILE, choose, find_by_kind, find_by_name
+from foundry.readers.registry import choose, find_by_kind, find_by_name
 from foundry.readers.sniffing import binary_kind, document_kind
-from foundry.runtime.chat.text import find_sentence_ends
-from foundry.runtime.index.records import GOES_ON
+from foundry.readers.titles import derive_title, title_from
 
 _WORD = re.compile(r"[^\W_]")
 SCAN = "scan"
@@ -148,7 +146,7 @@ def _assemble(
         source=raw.source,
         path=path,
         url=normalise_line(raw.url, 4_096) if raw.url else None,
-        title=title or normalise_line(raw.id or "") or _title_from(path, reader),
+        title=title or normalise_line(raw.id or "") or title_from(path, reader),
         media_type=media_type,
         reader=reader.version,
         sha256=hashlib.sha256(raw.content).hexdigest(),
@@ -192,63 +190,9 @@ def make_id(raw: RawDocument) -> str:
     return hashlib.sha256(raw.source.encode() + b"\0" + key).hexdigest()[:16]
 
 
-def _title_from(path: str, reader: Reader | FileReader) -> str:
-    name = PurePosixPath(path).name
-    if reader in NAMED_BY_FILE:
-        return name or path
-    return " ".join(re.sub(r"[-_]+", " ", PurePosixPath(name).stem).split()) or name or path
-
-
 def _too_late(raw: RawDocument) -> Skipped:
     return _skip(raw, Reason.TOO_MUCH, "processor time")
 
 
 def _skip(raw: RawDocument, reason: AnyReason, detail: str = "") -> Skipped:
     return Skipped(source=raw.source, path=raw.path, reason=reason, detail=detail)
-
-
-MAX_TITLE_CHARS = 80
-EXAMINED_CHARS = 8_000
-
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-# What opens a line and is no part of what it says: of lists, quotations, tables, comments, strings.
-_LEAD = re.compile(r"(?:[\s>*+|=_~\"'`;%-]|/[/*]|#+(?=\s)|<!--|[0-9]{1,3}[.)](?=\s))+")
-_TAIL = re.compile(r"[\s*|=_~\"'`]+$")
-# Lines of code and of licences with which files of any content begin.
-_FORMALITY = re.compile(
-    r"[#@]|(?:import|from|using|package|namespace|require|include|module|use|export|extern|return)\b"
-    r"(?![^;]*[.!?]$)|(?:copyright|licen[cs]ed?|spdx-|all rights reserved|coding[:=]|-\*-|\(c\)"
-    r"|eslint|pylint|noqa|pragma)",
-    re.IGNORECASE,
-)
-_LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\uffff]")
-
-
-def derive_title(reading: Reading) -> str:
-    """Return the first heading, or else the first sentence of the first line that says something.
-
-    It is clipped at a word, and a sentence ends in GOES_ON; empty if no line says anything.
-    """
-    named = next((heading.text for heading in reading.headings if _says(heading.text)), None)
-    if named is not None:
-        return _clip(named)
-    text = reading.text[reading.body_start : reading.body_start + EXAMINED_CHARS]
-    for line in text.split("\n"):
-        said = _TAIL.sub("", _LEAD.sub("", line, count=1) if _LEAD.match(line) else line)
-        if _says(said) and not _FENCE.match(line) and not _FORMALITY.match(said):
-            sentence = said[: next(find_sentence_ends(said, 0, len(said)), None)]
-            return _clip(sentence).rstrip(" .,;:-\u3002" + GOES_ON) + GOES_ON
-    return ""
-
-
-def _says(text: str) -> bool:
-    return _LETTERS.search(text) is not None
-
-
-def _clip(text: str) -> str:
-    """Return the text on one line, cut between words, or within one that alone is too long."""
-    text = " ".join(text.split())
-    if len(text) <= MAX_TITLE_CHARS:
-        return text
-    cut = text[:MAX_TITLE_CHARS]
-    return cut[: cut.rfind(" ")] if " " in cut else cut

@@ -11,7 +11,8 @@ from web_sites import Reply, Request, Site, page, redirect, serving, text
 
 from foundry.fetching.addresses import Policy
 from foundry.fetching.failures import FetchError
-from foundry.fetching.fetcher import Fetched, Fetcher, Manners, Pacer
+from foundry.fetching.fetcher import Fetched, Fetcher, Manners
+from foundry.fetching.hosts import Pacer
 from foundry.fetching.network import Network
 from foundry.fetching.page_cache import PageCache
 from foundry.urls import parse_url
@@ -251,7 +252,7 @@ def test_retry_after_is_waited_for(
             waits.append(timeout or 0)
             return False
 
-    monkeypatch.setattr("foundry.fetching.fetcher.Pacer.hold", lambda *_: None)
+    monkeypatch.setattr("foundry.fetching.hosts.Pacer.hold", lambda *_: None)
     site.routes["/"] = flaky(Reply(status=429, headers={"Retry-After": "7"}), 2, page("Home"))
     fetch(tries=3, patience=20, stop=Impatient())
     assert [wait for wait in waits if wait >= 1] == [7.0, 7.0]

@@ -3,7 +3,7 @@
 import pytest
 
 from foundry.fetching.failures import FetchError
-from foundry.fetching.fetcher import HostHealth
+from foundry.fetching.hosts import HostHealth
 
 
 def is_given_up(health: HostHealth, host: str = "a.example") -> bool:

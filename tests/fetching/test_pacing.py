@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from foundry.fetching import fetcher as pacing
+from foundry.fetching import hosts
 from foundry.fetching.failures import StoppedError
-from foundry.fetching.fetcher import Pacer
+from foundry.fetching.hosts import Pacer
 
 
 class Clock(threading.Event):
@@ -26,13 +26,13 @@ class Clock(threading.Event):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     clock = Clock()
-    monkeypatch.setattr(pacing, "time", clock)
+    monkeypatch.setattr(hosts, "time", clock)
     yield clock
 
 
-def turns(pacer: Pacer, clock: Clock, *hosts: str) -> list[float]:
+def turns(pacer: Pacer, clock: Clock, *names: str) -> list[float]:
     moments = []
-    for host in hosts:
+    for host in names:
         pacer.wait_for_turn(host)
         moments.append(round(clock.now - 100, 3))
     return moments

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundry.material import Document, RawDocument, Reading
-from foundry.readers import MAX_TITLE_CHARS, derive_title, read
+from foundry.readers import read
+from foundry.readers.titles import MAX_TITLE_CHARS, derive_title
 from foundry.runtime.index.records import informative_title
 
 

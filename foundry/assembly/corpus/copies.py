@@ -2,11 +2,7 @@
 
 Two documents are copies when title and text are the same words in the same order and case; a title
 that only repeats the file's name or the id does not count. With `near`, they may also differ in a
-few words, like an old edition or a page with another footer: the Jaccard similarity of their sets
-of SHINGLE_WORDS consecutive words is at least THRESHOLD, and they agree in the facts of their
-signatures. Candidates come from locality-sensitive hashing of MinHash signatures (Broder 1997, On
-the resemblance and containment of documents; Leskovec, Rajaraman and Ullman, Mining of Massive
-Datasets, chapter 3); the similarity of each is then computed exactly.
+few words (`corpus.near_copies`), where they agree in the facts of their signatures.
 
 A path whose name says that it is a copy loses; then the source that comes first wins, then the path
 with fewer parts, the shorter one, and the first by name.
@@ -17,23 +13,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Literal
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.assembly.corpus.near_copies import find_near_copies
 from foundry.assembly.corpus.signatures import find_shared
 from foundry.assembly.documents.signature import Signature
 from foundry.material import Document
 
 Mode = Literal["exact", "near", "keep"]
 
-SHINGLE_WORDS = 5
-THRESHOLD = 0.95
-BANDS, ROWS = 16, 8
-"""16 bands of 8 rows miss one pair in 30 million at a similarity of 0.95."""
-
-_WORD = re.compile(r"\w++")
 _COPY_NAME = re.compile(
     r"cop(?:y|ie|ia) (?:\(?\d+\)? )?(?:of|de) .+|kopie von .+"
     r"|.*[^\s._-](?:(?:[\s._-]+(?:copy|kopie|backup|bak|old|orig))+(?:[\s_-]*\(?\d+\)?)?|\s?\(\d+\)|~)",
@@ -112,43 +102,3 @@ def _find_near(
     for group in groups.values():
         if len(group) > 1:
             yield from find_near_copies(group, read)
-
-
-def find_near_copies(
-    numbers: Sequence[int], read: Callable[[int], Document]
-) -> Iterator[tuple[int, int]]:
-    """Yield each near copy among `numbers`, with the first of them that it is a copy of.
-
-    Documents are compared with those that stay, never with copies, so that a chain of small
-    changes does not make one document of many.
-    """
-    # Importing it takes as long as reading hundreds of documents.
-    from datasketch import MinHash, MinHashLSH
-
-    blank = MinHash(num_perm=BANDS * ROWS, hashfunc=crc32)
-    similar = MinHashLSH(num_perm=BANDS * ROWS, params=(BANDS, ROWS))
-    for place, number in enumerate(numbers):
-        shingles = shingles_of(read(number))
-        sketch = blank.copy()
-        sketch.update_batch([shingle.encode() for shingle in shingles])
-        for candidate in sorted(similar.query(sketch)):
-            if jaccard(shingles, shingles_of(read(numbers[candidate]))) >= THRESHOLD:
-                yield number, numbers[candidate]
-                break
-        else:
-            similar.insert(place, sketch)
-
-
-def shingles_of(document: Document) -> set[str]:
-    """Return all runs of SHINGLE_WORDS words of a document's text, in lower case; or its few
-    words."""
-    reading = document.reading
-    words = [word.casefold() for word in _WORD.findall(reading.text, reading.body_start)]
-    last = max(1, len(words) - SHINGLE_WORDS + 1)
-    return {" ".join(words[start : start + SHINGLE_WORDS]) for start in range(last)}
-
-
-def jaccard(left: set[str], right: set[str]) -> float:
-    """Return the size of the intersection over that of the union; neither set may be empty."""
-    shared = len(left & right)
-    return shared / (len(left) + len(right) - shared)

@@ -7,13 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundry.assembly.corpus.copies import (
-    THRESHOLD,
-    find_copies,
-    is_copy_name,
-    jaccard,
-    shingles_of,
-)
+from foundry.assembly.corpus.copies import find_copies, is_copy_name
+from foundry.assembly.corpus.near_copies import THRESHOLD, jaccard, shingles_of
 from foundry.assembly.documents.signature import Signature, facts_of
 from foundry.material import Document, RawDocument, Skipped
 from foundry.readers import read

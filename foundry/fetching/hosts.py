@@ -1,0 +1,75 @@
+"""When a host may be asked, and whether it is still worth asking."""
+
+import threading
+import time
+
+from foundry.fetching.failures import FetchError, StoppedError
+from foundry.material.reasons import Reason
+
+MOST_FAILURES = 20
+"""How many urls of one host may fail in a row."""
+
+_SIGNS = frozenset(
+    {Reason.TOO_SLOW, Reason.UNREACHABLE, Reason.CONNECTION_BROKE, Reason.HOST_NOT_FOUND}
+)
+_STATUSES = frozenset({429, 503})
+
+
+class Pacer:
+    """Hands out turns, at least some seconds apart for each host; for any number of threads."""
+
+    def __init__(self, seconds: float, stop: threading.Event) -> None:
+        self._seconds = seconds
+        self._stop = stop
+        self._lock = threading.Lock()
+        self._distances: dict[str, float] = {}
+        self._next: dict[str, float] = {}
+
+    def slow_down(self, host: str, seconds: float) -> None:
+        """Keep at least this distance on a host from now on."""
+        with self._lock:
+            self._distances[host] = max(seconds, self._distances.get(host, self._seconds))
+
+    def hold(self, host: str, seconds: float) -> None:
+        """Make no request to a host for some seconds, as it has asked."""
+        with self._lock:
+            self._next[host] = max(self._next.get(host, 0.0), time.monotonic() + seconds)
+
+    def wait_for_turn(self, host: str) -> None:
+        """Return when a request may start. Raises StoppedError."""
+        while True:
+            with self._lock:
+                now = time.monotonic()
+                wait = self._next.get(host, 0.0) - now
+                if wait <= 0:
+                    self._next[host] = now + self._distances.get(host, self._seconds)
+                    if self._stop.is_set():
+                        raise StoppedError
+                    return
+            if self._stop.wait(wait):
+                raise StoppedError
+
+
+class HostHealth:
+    """Failures of the last urls of each host; for any number of threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._failures: dict[str, int] = {}
+
+    def check(self, host: str) -> None:
+        """Raise FetchError for a host that has failed too often in a row."""
+        with self._lock:
+            if self._failures.get(host, 0) >= MOST_FAILURES:
+                raise FetchError(Reason.HOST_STOPPED, host)
+
+    def succeeded(self, host: str) -> None:
+        """Note that a host has answered, whatever it said."""
+        with self._lock:
+            self._failures.pop(host, None)
+
+    def failed(self, host: str, failure: FetchError) -> None:
+        """Note a failure; one that concerns the url alone says nothing about the host."""
+        if failure.reason in _SIGNS or failure.status in _STATUSES:
+            with self._lock:
+                self._failures[host] = self._failures.get(host, 0) + 1
