@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -38,10 +39,11 @@ NAME = "benchmark"
 
 
 class Relay:
-    """Passes a database's bytes on, each piece of a client's `delay` seconds late, and counts them.
+    """Passes a database's bytes on, questions of clients `delay` seconds late, and counts them.
 
     Attributes:
-        exchanges: Pieces that came from clients; one for each question that waits for an answer.
+        exchanges: Times that a client spoke after the database, and so had waited for an answer.
+        received: Bytes that came from the database.
     """
 
     def __init__(self, socket_path: str) -> None:
@@ -49,7 +51,7 @@ class Relay:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self.delay = 0.0
-        self.exchanges = 0
+        self.exchanges = self.received = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -58,16 +60,27 @@ class Relay:
             near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             far = socket.socket(socket.AF_UNIX)
             far.connect(self._path)
-            threading.Thread(target=self._pass, args=(near, far, True), daemon=True).start()
-            threading.Thread(target=self._pass, args=(far, near, False), daemon=True).start()
+            # Of one question, some pieces follow each other without an answer between them.
+            answered = Event()
+            answered.set()
+            threading.Thread(target=self._ask, args=(near, far, answered), daemon=True).start()
+            threading.Thread(target=self._answer, args=(far, near, answered), daemon=True).start()
 
-    def _pass(self, source: socket.socket, sink: socket.socket, is_asking: bool) -> None:
-        while piece := source.recv(1 << 16):
-            if is_asking:
+    def _ask(self, client: socket.socket, database: socket.socket, answered: Event) -> None:
+        while piece := client.recv(1 << 16):
+            if answered.is_set():
+                answered.clear()
                 self.exchanges += 1
                 time.sleep(self.delay)
-            sink.sendall(piece)
-        sink.close()
+            database.sendall(piece)
+        database.close()
+
+    def _answer(self, database: socket.socket, client: socket.socket, answered: Event) -> None:
+        while piece := database.recv(1 << 16):
+            answered.set()
+            self.received += len(piece)
+            client.sendall(piece)
+        client.close()
 
 
 @contextmanager
