@@ -122,9 +122,10 @@ class Place:
         again: bool = False,
         grace: float = 3600,
         questions: int = FEW_QUESTIONS,
+        records: bool = False,
     ) -> Outcome:
         """Publish an index."""
-        options = PublishOptions(again=again, grace=grace)
+        options = PublishOptions(again=again, grace=grace, records=records)
         publish: Callable[..., Outcome]
         if self.kind == "pgvector":
             from foundry.stores.pgvector import publish

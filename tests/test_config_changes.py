@@ -234,6 +234,7 @@ CHANGES: dict[str, Change] = {
     "store.engine": (FOLDER, "pgvector", True),
     "store.name": (ENGINE, "other", False),
     "store.exact": (ENGINE, False, False),
+    "store.records": (ENGINE, "engine", False),
     "store.timeout_ms": (ENGINE, 100, False),
     "server.port": (FOLDER, 8001, False),
     "server.allowed_hosts": (FOLDER, ["example.com"], False),

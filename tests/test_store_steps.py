@@ -23,11 +23,13 @@ from foundry.errors import IndexUnusableError, PublishError
 from foundry.runtime.retrieval.candidates import LaneHits
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.store.pgvector import PgvectorEngine
 from foundry.runtime.store.restriction import Restriction, restrict
 from foundry.stores import pgvector, qdrant_points
 from foundry.stores.content import Content
 from foundry.stores.differing import Held, bucket_shift, find_difference
 from foundry.stores.qdrant_points import Points
+from foundry.stores.records import Records
 from foundry.stores.rows import Rows
 
 OPTIONS = IndexOptions(filterable=("team",), keeps_counts=True, mean_in_steps=True)
@@ -470,8 +472,10 @@ def test_killed_publications_lose_and_mix_nothing(
     ]
     # Opened once: two threads that read headers of arrays at a time can fail (CPython gh-106905).
     contents = {index: Content.open(index) for index in indexes}
+    records = {index: Records.open(content.files) for index, content in contents.items()}
     choice = random.Random(3)
-    place.publish(indexes[0])
+    has_records = place.kind == "pgvector"
+    place.publish(indexes[0], records=has_records)
     problems: list[object] = []
     asked = 0
     serving = indexes[0]
@@ -481,7 +485,7 @@ def test_killed_publications_lose_and_mix_nothing(
         nonlocal asked
         with place.engine(timeout=30.0) as engine:
             while not done.is_set():
-                content = contents[serving]
+                content, lines = contents[serving], records[serving]
                 word = content.vocabulary.find("replac")
                 assert word is not None
                 try:
@@ -489,6 +493,11 @@ def test_killed_publications_lose_and_mix_nothing(
                     best = content.keyword_lane.search(["replac"], 400)
                     if hits.chunks.tolist() != best.chunks.tolist():
                         problems.append((serving, len(hits), len(best)))
+                    if isinstance(engine, PgvectorEngine):
+                        shown = hits.chunks[::40]
+                        texts = engine.read_records(content.edition, shown, of_documents=False)
+                        if texts != [*map(lines.chunk, shown.tolist())]:
+                            problems.append((serving, texts))
                     asked += 1
                 except BaseException as error:
                     problems.append(error)
@@ -504,7 +513,7 @@ def test_killed_publications_lose_and_mix_nothing(
             if child == 0:
                 code = 99
                 try:
-                    place.publish(wanted)
+                    place.publish(wanted, records=has_records)
                     code = 0
                 finally:
                     os._exit(code)
@@ -521,7 +530,7 @@ def test_killed_publications_lose_and_mix_nothing(
             else:
                 assert was_killed
         for index in indexes:
-            place.publish(index)
+            place.publish(index, records=has_records)
             check_answers(place, index)
     finally:
         done.set()
@@ -529,6 +538,8 @@ def test_killed_publications_lose_and_mix_nothing(
     assert not problems
     assert asked
     # What versions that are gone had more than the last is kept for the next publication.
-    place.publish(indexes[-1], grace=0, again=True)
+    place.publish(indexes[-1], grace=0, again=True, records=has_records)
     assert numbers_of(place) == (600, 0)
+    if has_records:
+        assert place.query("SELECT count(*) FROM {}.records") == [(600,)]
     check_answers(place, indexes[-1])

@@ -740,6 +740,11 @@ def test_no_message_shows_the_address(address: str, index: Path, tmp_path: Path)
         ('engine = "pgvector"\nurl = "postgresql://a:hunter2@db/x"', "never from this file"),
         ('exact = false\nname = "notes"', "does nothing with engine = 'embedded'"),
         ('engine = "qdrant"\n[embedding]\nprovider = "none"', "is asked for vectors too"),
+        ('records = "engine"', "store.records: does nothing with engine = 'embedded'"),
+        (
+            'engine = "qdrant"\nrecords = "engine"',
+            "store.records: 'engine' needs engine = 'pgvector'; 'qdrant' holds no texts",
+        ),
     ],
 )
 def test_what_cannot_be_configured(tmp_path: Path, written: str, said: str) -> None:

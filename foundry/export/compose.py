@@ -19,7 +19,7 @@ from foundry.files import templates_folder
 from foundry.rendering.design import Design
 from foundry.rendering.explain import explain_files
 from foundry.rendering.plan import plan_server
-from foundry.runtime.store.store import HELD_FILES
+from foundry.runtime.store.store import HELD_FILES, RECORD_FILES
 
 LOCK = "uv.lock"
 """The name of two locks: of all that servers depend on, in the templates, and of one server."""
@@ -37,6 +37,8 @@ def compose_export(basis: Basis) -> Export:
         files[f"{package}/figures.json"] = record_figures(design, measured, index)
     files |= _bills(config.project.name, package, files, index)
     left_out = frozenset() if config.store.is_embedded else HELD_FILES
+    if config.store.has_records:
+        left_out |= RECORD_FILES
     return Export(dict(sorted(files.items())), index, f"{package}/data", left_out)
 
 

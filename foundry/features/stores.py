@@ -15,12 +15,14 @@ class Store(Feature):
         variables: What a server reads from its environment, the address first.
         mean_in_steps: What it holds of BM25 depends on the mean length of chunks, which therefore
             moves in steps in an index for it.
+        takes_records: It may be given texts and places as well.
     """
 
     choice = '[store] engine = "{name}"'
     title: ClassVar[str] = ""
     variables: ClassVar[tuple[str, ...]] = ()
     mean_in_steps: ClassVar[bool] = False
+    takes_records: ClassVar[bool] = False
 
     @property
     def is_embedded(self) -> bool:
@@ -42,6 +44,7 @@ class Pgvector(Store):
     dependencies = ("psycopg[binary,pool]>=3.2.2,<4",)
     modules = ("psycopg", "psycopg_pool")
     variables = ("DATABASE_URL",)
+    takes_records = True
     environment = ("pgvector",)
     section = "pgvector"
 
@@ -81,12 +84,15 @@ class StoreSection(Table):
         engine: What is searched: the index in the export, or a search engine.
         name: Of the schema or collection in the engine; by default that of the package.
         exact: Whether every vector is compared, rather than those that a graph leads to.
+        records: Who holds what hits show (texts, titles, headings, places) and documents: each
+            server, as files, or the engine.
         timeout_ms: What one call may take.
     """
 
     engine: Engine = Embedded.name
     name: str = Field(default="", pattern=f"^$|{PACKAGE_PATTERN}", max_length=40)
     exact: bool = True
+    records: Literal["server", "engine"] = "server"
     timeout_ms: int = Field(default=2000, ge=100, le=60_000)
 
     @property
@@ -94,18 +100,29 @@ class StoreSection(Table):
         """True if no engine is asked."""
         return STORES[self.engine].is_embedded
 
+    @property
+    def has_records(self) -> bool:
+        """True if an engine holds records too."""
+        return self.records == "engine"
+
     def find_problems(self, *, has_vectors: bool) -> list[str]:
         """Return what is wrong although each key is possible by itself, with its key path."""
         if self.is_embedded:
             return [
                 f"store.{key}: does nothing with engine = {self.engine!r}; remove it"
-                for key in ("name", "exact", "timeout_ms")
+                for key in ("name", "exact", "records", "timeout_ms")
                 if key in self.model_fields_set
             ]
         if not has_vectors:
             return [
                 f"store.engine: {self.engine!r} is asked for vectors too, and embedding.provider is"
                 f" 'none'; set a provider, or engine = {Embedded.name!r}"
+            ]
+        if self.has_records and not STORES[self.engine].takes_records:
+            able = " or ".join(repr(name) for name, each in STORES.items() if each.takes_records)
+            return [
+                f"store.records: 'engine' needs engine = {able}; {self.engine!r} holds no texts and"
+                " places, so each server must: remove the key"
             ]
         return []
 

@@ -10,9 +10,11 @@ from foundry.errors import PublishError
 from foundry.runtime.retrieval.candidates import LaneHits
 from foundry.runtime.retrieval.filters import FilterColumns, Filters
 from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.store.records import RecordEngine
 from foundry.runtime.store.restriction import Restriction, restrict
-from foundry.runtime.store.store import Engine
+from foundry.runtime.store.store import Edition, Engine
 from foundry.stores.content import Content
+from foundry.stores.records import Records
 
 QUESTIONS = 20
 """Searches of each lane that are compared; every second one is filtered."""
@@ -95,6 +97,25 @@ def compare_lanes(
     if exact and recall < 1:
         raise _disagreement(f"an exact search finds {recall:.2%} of the nearest chunks")
     return Agreement(recall, largest)
+
+
+def compare_records(
+    records: Records, engine: RecordEngine, edition: Edition, near: NDArray[np.int64]
+) -> None:
+    """Ask the engine for some records, mostly of the chunks `near` (m,), and of documents.
+
+    Raises PublishError where one is not as in the index.
+    """
+    random = np.random.default_rng(SEED)
+    count = len(records.ends) - 1
+    some = [random.choice(each, QUESTIONS) for each in (np.arange(count), near) if len(each)]
+    chunks = np.unique(np.concatenate([*some, np.zeros(0, dtype=np.int64)]))
+    begun = records.firsts[np.unique(records.firsts.searchsorted(chunks, "right") - 1)]
+    for asked, of_documents in ((chunks, False), (begun, True)):
+        read = records.document if of_documents else records.chunk
+        lines = engine.read_records(edition, asked, of_documents=of_documents)
+        if lines != [*map(read, asked.tolist())]:
+            raise _disagreement("it has other records")
 
 
 def _vectors(

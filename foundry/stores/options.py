@@ -16,12 +16,13 @@ class PublishOptions:
 
     With `again`, this version is loaded although the engine has it; with `stale`, although
     foundry.toml asks for another one. A version stays for `grace` seconds after another has
-    replaced it.
+    replaced it. With `records`, texts and places are loaded too.
     """
 
     again: bool = False
     grace: float = GRACE_SECONDS
     stale: bool = False
+    records: bool = False
 
 
 @dataclass(frozen=True, slots=True)

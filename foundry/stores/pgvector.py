@@ -21,7 +21,7 @@ from foundry.runtime.store.pgvector import PgvectorEngine
 from foundry.runtime.store.pgvector_connections import Answer, check_address
 from foundry.runtime.store.pgvector_queries import VersionRows
 from foundry.runtime.store.settings import StoreSettings
-from foundry.stores.checking import Agreement, Outcome, compare_lanes
+from foundry.stores.checking import Agreement, Outcome, compare_lanes, compare_records
 from foundry.stores.content import Content, batches
 from foundry.stores.differing import Difference, Held, bucket_shift, find_difference
 from foundry.stores.options import AGAIN, STEP_QUESTIONS, PublishOptions
@@ -31,6 +31,7 @@ from foundry.stores.pgvector_tables import (
     BEFORE_ALL,
     BUCKETS,
     COUNT,
+    COUNT_RECORDS,
     DROP_STALE,
     ENTER,
     GRAPH,
@@ -77,6 +78,7 @@ class _Loaded:
     surplus: NDArray[np.int64]
     added: NDArray[np.int64]
     is_step: bool
+    has_records: bool
 
 
 def publish(
@@ -89,7 +91,7 @@ def publish(
     into the same schema.
     """
     address = check_address()
-    rows = Rows.open(content)
+    rows = Rows.open(content, with_records=options.records)
     with (
         _explained(settings.name),
         psycopg.connect(address, autocommit=True, application_name="foundry-publish") as connection,
@@ -97,10 +99,11 @@ def publish(
         tables = Tables(connection, settings.name, content.vectors.shape[1])
         _lock(tables)
         tables.run(*PREPARE)
-        known = tables.run(KNOWN, values={"version": content.version})
+        known = tables.run(KNOWN, values={"version": content.version, "records": options.records})
         nothing = np.zeros(0, dtype=np.int64)
         if known and not options.again:
-            loaded = _Loaded(VersionRows(*known[0]), nothing, nothing, is_step=True)
+            *found, has_records = known[0]
+            loaded = _Loaded(VersionRows(*found), nothing, nothing, True, has_records)
         else:
             loaded = _load(tables, rows, reporter, again=options.again)
         if not settings.exact:
@@ -165,6 +168,7 @@ def _load(tables: Tables, rows: Rows, reporter: Reporter, *, again: bool) -> _Lo
         difference.surplus[~is_left] if is_step else difference.surplus[:0],
         added,
         is_step and 2 * len(added) < len(rows),
+        rows.records is not None,
     )
 
 
@@ -195,22 +199,26 @@ def _switch(
         "postings": len(content.chunks),
         "rows": loaded.surplus.tolist(),
         "number": held.number,
+        "records": loaded.has_records,
     }
     if len(loaded.surplus):
         tables.run(RETIRE, values=values)
     tables.run(ENTER, values=values, of=held)
-    ((count,),) = tables.run(COUNT, of=held)
-    if count != len(rows):
-        raise PublishError(
-            f"PostgreSQL, schema {tables.schema}: {count} rows of index {content.version},"
-            f" expected {len(rows)}; nothing was switched",
-            hint=AGAIN,
-        )
+    for query in (COUNT, COUNT_RECORDS)[: 1 + loaded.has_records]:
+        ((count,),) = tables.run(query, of=held)
+        if count != len(rows):
+            raise PublishError(
+                f"PostgreSQL, schema {tables.schema}: {count} rows of index {content.version},"
+                f" expected {len(rows)}; nothing was switched",
+                hint=AGAIN,
+            )
     with reporter.step("Comparing", "engines", 1) as progress:
         most = STEP_QUESTIONS if loaded.is_step else None
         agreement = compare_lanes(
             content, engine, exact=settings.exact, most=most, near=loaded.added
         )
+        if rows.records is not None:
+            compare_records(rows.records, engine, content.edition, loaded.added)
         progress.advance()
     tables.run(*POINT, values={**values, "recall": agreement.recall})
     return agreement

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, encode_value
 from foundry.stores.pgvector_tables import Tables
+from foundry.stores.records import Records
 from foundry.stores.rows import Rows
 
 _PATH = encode_value("path", "")
@@ -19,6 +20,8 @@ def load_rows(tables: Tables, rows: Rows, chosen: NDArray[np.int64], first: int)
     """Load these chunks (m,), ascending, as rows from `first` on."""
     numbers = np.arange(first, first + len(chosen))
     tables.copy("chunks", b"".join(_chunk_rows(rows, chosen, numbers)))
+    if rows.records is not None:
+        tables.copy("records", b"".join(_record_rows(rows.records, chosen, numbers)))
     content = rows.content
     shape = content.vectors.shape[1]
     # How pgvector sends a halfvec: its dimensions, nothing, and its numbers.
@@ -59,8 +62,22 @@ def _chunk_rows(
         yield _marks([mark for mark in marks if mark.startswith(_PATH)])
 
 
+def _record_rows(
+    records: Records, chosen: NDArray[np.int64], numbers: NDArray[np.int64]
+) -> Iterator[bytes]:
+    """Yield rows of the table of records, as COPY takes them."""
+    for row, chunk in zip(numbers.tolist(), chosen.tolist(), strict=True):
+        line, document = records.chunk(chunk), records.document(chunk)
+        yield struct.pack(">hiqi", 3, 8, row, len(line)) + line
+        yield struct.pack(">i", -1) if document is None else _sized(document)
+
+
 def _marks(marks: Sequence[bytes]) -> bytes:
     """Return an array of bytea, as PostgreSQL takes it: one dimension from 1 on, without nulls."""
-    items = b"".join(struct.pack(">i", len(mark)) + mark for mark in marks)
+    items = b"".join(map(_sized, marks))
     array = struct.pack(">iiIii", 1, 0, psycopg.adapters.types["bytea"].oid, len(marks), 1) + items
-    return struct.pack(">i", len(array)) + array
+    return _sized(array)
+
+
+def _sized(value: bytes) -> bytes:
+    return struct.pack(">i", len(value)) + value

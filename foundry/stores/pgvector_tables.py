@@ -16,8 +16,8 @@ PREPARE: tuple[LiteralString, ...] = (
     "CREATE TABLE IF NOT EXISTS {versions} (version text PRIMARY KEY, number int NOT NULL,"
     " first bigint NOT NULL, last bigint NOT NULL, dimensions int NOT NULL,"
     " average float8 NOT NULL, chunks bigint NOT NULL, postings bigint NOT NULL,"
-    " recall float8 NOT NULL, published timestamptz NOT NULL DEFAULT now(),"
-    " superseded timestamptz)",
+    " records boolean NOT NULL, recall float8 NOT NULL,"
+    " published timestamptz NOT NULL DEFAULT now(), superseded timestamptz)",
     "CREATE TABLE IF NOT EXISTS {pointer} (one boolean PRIMARY KEY DEFAULT true CHECK (one),"
     " version text NOT NULL REFERENCES {versions})",
     "CREATE TABLE IF NOT EXISTS {chunks} (row bigint NOT NULL, key bigint NOT NULL,"
@@ -26,6 +26,8 @@ PREPARE: tuple[LiteralString, ...] = (
     " vector halfvec({dimensions}) NOT NULL, scale real NOT NULL)",
     "CREATE TABLE IF NOT EXISTS {postings} (term bigint NOT NULL, row bigint NOT NULL,"
     " count int NOT NULL, length int NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS {records} (row bigint NOT NULL, chunk bytea NOT NULL,"
+    " document bytea)",
     "CREATE TABLE IF NOT EXISTS {retired} (row bigint PRIMARY KEY, until int NOT NULL)",
 )
 # Made when the first rows are in, which takes less time than to make them row by row.
@@ -35,6 +37,7 @@ INDEX: tuple[LiteralString, ...] = (
     "CREATE INDEX IF NOT EXISTS chunks_marks ON {chunks} USING gin (marks)",
     "CREATE INDEX IF NOT EXISTS chunks_modified ON {chunks} (modified)",
     "CREATE UNIQUE INDEX IF NOT EXISTS {vectors_row} ON {vectors} (row)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS records_row ON {records} (row)",
     "CREATE UNIQUE INDEX IF NOT EXISTS postings_term ON {postings} (term, row)"
     " INCLUDE (count, length)",
     "CREATE INDEX IF NOT EXISTS postings_row ON {postings} (row)",
@@ -47,13 +50,15 @@ ANALYZE: tuple[LiteralString, ...] = (
     "ANALYZE {chunks}",
     "ANALYZE {vectors}",
     "ANALYZE {postings}",
+    "ANALYZE {records}",
     "ANALYZE {retired}",
 )
 TIP: LiteralString = (
     "SELECT number, first, last, dimensions, average FROM {versions} ORDER BY number DESC LIMIT 1"
 )
 KNOWN: LiteralString = (
-    "SELECT number, first, last, dimensions, average FROM {versions} WHERE version = %(version)s"
+    "SELECT number, first, last, dimensions, average, records FROM {versions}"
+    " WHERE version = %(version)s AND (records OR NOT %(records)s)"
 )
 # Rows of the last version, and those that came after it, which a publication has left behind.
 _OF_TIP: LiteralString = f"(({VISIBLE}) OR one.row > {{last}})"
@@ -67,13 +72,15 @@ IN_BUCKETS: LiteralString = (
 )
 REVIVE: LiteralString = "DELETE FROM {retired} WHERE until > {number}"
 COUNT: LiteralString = f"SELECT count(*) FROM {{chunks}} AS one WHERE {VISIBLE}"
+COUNT_RECORDS: LiteralString = f"SELECT count(*) FROM {{records}} AS one WHERE {VISIBLE}"
 RETIRE: LiteralString = "INSERT INTO {retired} SELECT unnest(%(rows)s::bigint[]), %(number)s"
 ENTER: LiteralString = (
     "INSERT INTO {versions} (version, number, first, last, dimensions, average, chunks, postings,"
-    " recall) VALUES (%(version)s, {number}, {first}, {last}, {dimensions}, {average},"
-    " %(chunks)s, %(postings)s, 0) ON CONFLICT (version) DO UPDATE SET"
+    " records, recall) VALUES (%(version)s, {number}, {first}, {last}, {dimensions}, {average},"
+    " %(chunks)s, %(postings)s, %(records)s, 0) ON CONFLICT (version) DO UPDATE SET"
     " number = excluded.number, first = excluded.first, last = excluded.last,"
-    " dimensions = excluded.dimensions, average = excluded.average, superseded = NULL"
+    " dimensions = excluded.dimensions, average = excluded.average, records = excluded.records,"
+    " superseded = NULL"
 )
 POINT: tuple[LiteralString, ...] = (
     "UPDATE {versions} SET recall = %(recall)s WHERE version = %(version)s",
@@ -128,8 +135,8 @@ class Tables:
             copy.write(_SIGNATURE + content + _END)
 
     def delete(self, condition: LiteralString, values: Mapping[str, object]) -> None:
-        """Delete rows of chunks, with their vectors and postings."""
-        for name in (*self._vector_tables(), "postings", "chunks"):
+        """Delete rows of chunks, with their vectors, postings and records."""
+        for name in (*self._vector_tables(), "postings", "records", "chunks"):
             table = sql.Identifier(self.schema, name)
             statement = sql.SQL("DELETE FROM {table} WHERE " + condition)
             query = statement.format(table=table, **self._names(None))

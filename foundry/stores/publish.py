@@ -1,6 +1,7 @@
 """Publishing the built index into the engine that foundry.toml names."""
 
 import os
+from dataclasses import replace
 from importlib import import_module
 
 from foundry.config.project import Config
@@ -42,6 +43,7 @@ def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -
     settings = StoreSettings(store.name, store.exact, store.timeout_ms / 1000)
     # Each engine's module is called like it, and brings its own client.
     engine = import_module(f"foundry.stores.{store.engine}")
+    options = replace(options, records=store.has_records)
     outcome: Outcome = engine.publish(content, settings, reporter, options)
     os.utime(index.folder / "manifest.json")
     return Publication(

@@ -1,8 +1,8 @@
 """The rows that an index consists of, and codes by which equal ones are recognised.
 
-A row is a chunk with everything that an engine holds of it: vector, counts of terms, length, and
-what it can be filtered by. Its code is 64 bits of all that, so it tells whether an engine already
-has the row: a changed one is overlooked once in 2**64 times.
+A row is a chunk with everything that an engine holds of it: vector, counts of terms, length, what
+it can be filtered by, and its records if they are wanted. Its code is 64 bits of all that, so it
+tells whether an engine already has the row: a changed one is overlooked once in 2**64 times.
 """
 
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from foundry.runtime.index.reader import hash_key
 from foundry.runtime.retrieval.filters import encode_value
 from foundry.runtime.store.rows import signed_key
 from foundry.stores.content import Content, batches
+from foundry.stores.records import Records
 
 BLOCK = 1 << 18
 """Postings, or bytes of vectors, that are mixed at a time: what caches of a processor hold."""
@@ -40,13 +41,15 @@ class Rows:
     content: Content
     modified: NDArray[np.int64]
     marks: "Marks"
+    records: Records | None
 
     @classmethod
-    def open(cls, content: Content) -> Self:
+    def open(cls, content: Content, *, with_records: bool = False) -> Self:
         """Map what rows consist of. Raises IndexUnusableError."""
         files = content.files
         modified = open_array(files.layout.filter_modified, np.int64, (files.manifest.chunks,))
-        return cls(content, modified, Marks.open(content))
+        records = Records.open(files) if with_records else None
+        return cls(content, modified, Marks.open(content), records)
 
     def __len__(self) -> int:
         return len(self.content.scales)
@@ -70,7 +73,10 @@ class Rows:
         codes = mix(codes + self.modified.view(np.uint64))
         codes = mix(codes + self._vector_codes())
         codes = mix(codes + self._posting_codes())
-        return mix(codes + self.marks.codes).view(np.int64)
+        codes = mix(codes + self.marks.codes)
+        if self.records is not None:
+            codes = mix(codes + self.records.codes)
+        return codes.view(np.int64)
 
     def postings_of(
         self, chosen: NDArray[np.int64]

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -73,7 +74,7 @@ def index_of(texts: Sequence[str]) -> Any:
             also_at=[],
         )
 
-    return SimpleNamespace(chunk=chunk)
+    return SimpleNamespace(chunks=partial(map, chunk))
 
 
 def candidates(scores: Sequence[float]) -> Candidates:

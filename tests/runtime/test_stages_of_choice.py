@@ -58,7 +58,9 @@ def index_of(records: Sequence[ChunkRecord]) -> Any:
     """An index of these chunks, without vectors."""
     return SimpleNamespace(
         chunk_lines=SimpleNamespace(
-            read=lambda number, make, *more: make_record(make, asdict(records[number]), *more)
+            each=lambda make, rows: (
+                make_record(make, asdict(records[number]), *more) for number, *more in rows
+            )
         ),
         manifest=SimpleNamespace(dense=None),
     )
@@ -78,7 +80,7 @@ def test_capped_response_is_full_while_others_are_left() -> None:
     found = candidates([0.9 - n / 100 for n in range(65)])
     journal = Journal("q", 5)
     index = index_of(records)
-    hits = cap_documents(rank_hits(index, found), journal, most=2)
+    hits = cap_documents(rank_hits(index, found, 2), journal, most=2)
     response = respond(journal, hits, "weak")
     assert [hit.id for hit in response.hits] == ["c00", "c01", "c60", "c61", "c62"]
     assert response.stages == {"document_cap": {"left_out": 58}}

@@ -19,7 +19,7 @@ from foundry.runtime.retrieval.stages.correction import open_words as open_corre
 from foundry.runtime.retrieval.stages.expansion import open_words as open_expansion
 from foundry.runtime.retrieval.stages.links import open_graph
 from foundry.runtime.retrieval.stages.operators import apply_operators, read_operators
-from foundry.runtime.retrieval.stages.parents import find_passage
+from foundry.runtime.retrieval.stages.parents import find_passages
 from foundry.runtime.retrieval.stages.suggestions import open_completions
 from foundry.runtime.retrieval.stages.synonyms import open_forms
 from foundry.runtime.retrieval.view import view_of
@@ -56,7 +56,7 @@ def test_links_lead_to_no_hidden_document(index: Index, view: Index) -> None:
     def linked_from_pump(within: Index) -> list[str]:
         documents = within.part(Documents)
         [pump] = [each for each in documents.page() if each.title == "Pump"]
-        return [documents.read(each).title for each in documents.linked_from(pump)]
+        return [one.title for one in documents.each(documents.linked_from(pump))]
 
     assert linked_from_pump(index) == ["Deal", "Plan", "Seal"]
     assert linked_from_pump(view) == ["Seal"]
@@ -220,10 +220,10 @@ def test_a_passage_ends_with_its_document_whether_the_next_one_is_hidden_or_not(
     index = open_index(write_documents(tmp_path / "v", documents, vectors=False, options=OPTIONS))
     view = view_of(index, {"team": "core"})
     for number in (0, 3):
-        passage = find_passage(view, view.chunk(number))
+        [passage] = find_passages(view, [view.chunk(number)])
         assert passage is not None
         assert passage.text == NOTES[number].passages[0]
-        assert passage == find_passage(index, index.chunk(number))
+        assert [passage] == find_passages(index, [index.chunk(number)])
 
 
 def test_no_hidden_chunk_has_a_term(index: Index, view: Index) -> None:

@@ -83,9 +83,9 @@ def test_documents_are_found_by_id(core: Index) -> None:
 
 
 def test_a_hidden_document_cannot_be_read(core: Index) -> None:
-    assert core.part(Documents).read(2).id == "d2"
+    assert next(core.part(Documents).each([2])).id == "d2"
     with pytest.raises(PermissionError, match="record 1 is outside the view"):
-        core.part(Documents).read(1)
+        next(core.part(Documents).each([1]))
 
 
 def test_chunks_are_found_by_id(index: Index, core: Index) -> None:
@@ -94,7 +94,7 @@ def test_chunks_are_found_by_id(index: Index, core: Index) -> None:
 
 
 def test_chunks_of_a_document_are_read(core: Index) -> None:
-    document = core.part(Documents).read(0)
+    document = next(core.part(Documents).each([0]))
     texts = [chunk.text for chunk in core.part(Documents).chunks_of(document)]
     assert texts == ["passage 0 of core", "passage 1 of core"]
 

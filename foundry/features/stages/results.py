@@ -195,7 +195,7 @@ class Parents(Stage):
     step = Step(
         Place.CHOOSE,
         {"retrieval.stages.parents": ("expand_parents",)},
-        "hits = expand_parents(hits, index, journal)",
+        "hits = expand_parents(hits, index, journal, count=top_k)",
         readme="Each result has the larger passage around it; of results with the same one, the"
         " best is kept.",
     )

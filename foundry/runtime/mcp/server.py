@@ -10,6 +10,7 @@ from mcp.server import CacheHint, Server
 from mcp.shared.exceptions import MCPError
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from ..errors import InvalidRequestError, ServerError
@@ -18,7 +19,7 @@ from ..index.reader import Index, current_index
 from ..index.records import ChunkRecord, Record
 from ..retrieval.results import HEDGES, Hit, LaneRanks, SearchResponse, notices_of
 from ..retrieval.settings import settings
-from ..retrieval.stages.parents import find_passage
+from ..retrieval.stages.parents import find_passages
 from ..web.citations import document_url
 from ..web.requests import AsyncSearch, RequestModel, SearchArguments
 
@@ -96,6 +97,13 @@ def _values(record: Hit | SearchResponse, **changed: object) -> dict[str, Any]:
 
 
 async def _fetch(_search: AsyncSearch, asked: FetchRequest) -> FetchedText:
+    # [engine_records
+    # In a thread, as the engine may take its time.
+    return await run_in_threadpool(_read, asked)
+
+
+def _read(asked: FetchRequest) -> FetchedText:
+    # ]
     index = current_index()
     record = index.find_chunk(asked.id) or index.part(Documents).find(asked.id)
     if record is None:
@@ -105,7 +113,7 @@ async def _fetch(_search: AsyncSearch, asked: FetchRequest) -> FetchedText:
     if isinstance(record, ChunkRecord):
         text, section = record.text, record.section
         # [parents
-        if passage := find_passage(index, record):
+        for passage in filter(None, find_passages(index, [record])):
             text, section = passage.text, passage.section
         # ]
         metadata |= {"document_id": record.document_id, "section": section}

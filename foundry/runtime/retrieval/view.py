@@ -99,7 +99,7 @@ class _VisibleDocuments(Documents):
         return [number for number in super().linked_from(document) if self._is_visible[number]]
 
     def page(self, offset: int = 0, limit: int = 100) -> Iterator[DocumentRecord]:
-        return map(self.read, self._visible[offset:][:limit].tolist())
+        return self.each(self._visible[offset:][:limit].tolist())
 
     def sources(self) -> list[SourceSummary]:
         return self._columns.count_sources(self.first_chunks[self._visible].astype(np.int64))

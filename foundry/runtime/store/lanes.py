@@ -224,6 +224,7 @@ class StoredSearch:
         return compare_with_terms(hits, self._index, self._terms, self._unknown)
 
 
+# [server_records
 def open_stored(
     directory: Path,
     *,
@@ -238,6 +239,7 @@ def open_stored(
     )
 
 
+# ]
 def describe_engine(index: Index) -> dict[str, Any]:
     """Return for /readyz that the engine holds this index, and go on looking at it.
 

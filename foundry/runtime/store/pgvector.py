@@ -11,10 +11,8 @@ from typing import Any, LiteralString
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
-from psycopg import sql
 
 from ..retrieval.candidates import LaneHits, best
-from ..retrieval.tokens import NAMED
 from .pgvector_connections import (
     Answer,
     Connections,
@@ -23,14 +21,15 @@ from .pgvector_connections import (
     missing_version,
     translated,
 )
-from .pgvector_filters import conditions_of
 from .pgvector_queries import (
     CHECK,
+    FIND_RECORDS,
     GRAPH_DEPTH,
     NEAREST,
     NEAREST_OF_GRAPH,
-    PASSING,
     REACH,
+    READ_CHUNKS,
+    READ_DOCUMENTS,
     READ_VECTOR,
     SCORE_TERMS,
     SCORE_VECTOR,
@@ -40,7 +39,9 @@ from .pgvector_queries import (
     SEARCH_VECTOR,
     STILL,
     VersionRows,
-    tables_of,
+    asked_terms,
+    asked_vector,
+    compose,
 )
 from .restriction import Restriction
 from .settings import StoreSettings
@@ -66,7 +67,7 @@ class PgvectorEngine:
         only: Restriction | None,
     ) -> LaneHits:
         """Return the `count` chunks of highest cosine; those without a vector are no hits."""
-        asked = {**_vector(vector, scale), "count": count}
+        asked = {**asked_vector(vector, scale), "count": count}
         if not self._settings.exact:
             near = {**asked, "depth": 2 * count}
             hits = best(*self._ask(edition, SEARCH_GRAPH, near, only), count)
@@ -78,7 +79,7 @@ class PgvectorEngine:
         self, edition: Edition, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
-        asked = {**_vector(vector, scale), "wanted": edition.keys.by_number[chunks].tolist()}
+        asked = {**asked_vector(vector, scale), "wanted": edition.keys.by_number[chunks].tolist()}
         numbers, scores = self._ask(edition, SCORE_VECTOR, asked)
         if len(numbers) < len(chunks):
             raise missing_version(edition.version)
@@ -100,7 +101,7 @@ class PgvectorEngine:
         only: Restriction | None,
     ) -> LaneHits:
         """Return the `count` chunks of highest BM25; those without any of the terms are no hits."""
-        asked = {**_terms(edition, terms), "count": count}
+        asked = {**asked_terms(edition, terms), "count": count}
         return best(*self._ask(edition, SEARCH_TERMS, asked, only), count)
 
     def score_terms(
@@ -109,7 +110,7 @@ class PgvectorEngine:
         """Return the BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the
         terms."""
         wanted = edition.keys.by_number[chunks].tolist()
-        asked = {**_terms(edition, terms), "wanted": wanted}
+        asked = {**asked_terms(edition, terms), "wanted": wanted}
         return _spread(chunks, *self._ask(edition, SCORE_TERMS, asked))
 
     def search_both(
@@ -122,7 +123,7 @@ class PgvectorEngine:
         only: Restriction | None,
     ) -> Found:
         """Return what both searches find; one query finds it all, and completes it."""
-        asked = {**_vector(vector, scale), **_terms(edition, terms), "count": count}
+        asked = {**asked_vector(vector, scale), **asked_terms(edition, terms), "count": count}
         if not self._settings.exact:
             near = {**asked, "depth": 2 * count}
             found = self._ask_both(edition, NEAREST_OF_GRAPH, near, only)
@@ -130,6 +131,34 @@ class PgvectorEngine:
                 return found
         return self._ask_both(edition, NEAREST, asked, only)
 
+    # [engine_records
+    def read_records(
+        self, edition: Edition, chunks: NDArray[np.int64], *, of_documents: bool
+    ) -> list[bytes]:
+        """Return the lines of chunks (m,), or of the documents that begin with them."""
+        keys = edition.keys.by_number[chunks].tolist()
+        template = READ_DOCUMENTS if of_documents else READ_CHUNKS
+        found = dict(self._fetch(edition, template, {"wanted": keys}))
+        if any(found.get(key) is None for key in keys):
+            raise missing_version(edition.version)
+        return [found[key] for key in keys]
+
+    # [unknown_identifiers
+    def find_records(
+        self, edition: Edition, terms: Sequence[tuple[int, int]], count: int
+    ) -> tuple[LaneHits, list[bytes]]:
+        """Return what `search_terms` does, with the lines of these chunks."""
+        asked = {**asked_terms(edition, terms), "count": count}
+        rows = self._fetch(edition, FIND_RECORDS, asked)
+        numbers = _numbers(edition, [row[0] for row in rows])
+        hits = best(numbers, np.array([row[1] for row in rows], dtype=np.float64), count)
+        lines = dict(zip(numbers.tolist(), (row[2] for row in rows), strict=True))
+        if None in lines.values():
+            return hits, self.read_records(edition, hits.chunks, of_documents=False)
+        return hits, [lines[number] for number in hits.chunks.tolist()]
+
+    # ]
+    # ]
     def check(self, edition: Edition) -> None:
         """Ask whether this version can be searched, over a connection of its own."""
         with (
@@ -196,15 +225,15 @@ class PgvectorEngine:
 
         def fetch(connection: psycopg.Connection) -> list[tuple[Any, ...]] | None:
             known = self._known.get(edition.version) or self._look_up(connection, edition)
-            query = self._compose(edition, template, known, only)
+            query = compose(self._settings.name, edition, template, known, only)
             # Sent together, which makes them one transaction: the reach is set for it alone.
             with connection.pipeline():
                 if (depth := asked.get("depth")) is not None:
                     connection.execute(REACH, [str(min(1000, max(GRAPH_DEPTH, depth)))])
-                found = connection.execute(query, asked)
+                found = connection.execute(query, asked, binary=True)
                 # Its rows go together with the version. If it is still there afterwards, the
                 # search has seen them all.
-                still = connection.execute(self._compose(edition, STILL, known))
+                still = connection.execute(compose(self._settings.name, edition, STILL, known))
             if still.rowcount:
                 return found.fetchall()
             self._known.pop(edition.version, None)
@@ -218,54 +247,17 @@ class PgvectorEngine:
 
     def _look_up(self, connection: psycopg.Connection, edition: Edition) -> VersionRows:
         """Ask where the rows of a version are. Raises VersionMissingError."""
-        row = connection.execute(self._compose(edition, CHECK)).fetchone()
+        row = connection.execute(compose(self._settings.name, edition, CHECK)).fetchone()
         if row is None:
             self._known.pop(edition.version, None)
             raise missing_version(edition.version)
         known = self._known[edition.version] = VersionRows(*row)
         return known
 
-    def _compose(
-        self,
-        edition: Edition,
-        template: LiteralString,
-        known: VersionRows | None = None,
-        only: Restriction | None = None,
-    ) -> sql.Composed:
-        tables = tables_of(self._settings.name, known)
-        weights = edition.weights
-        passing: sql.Composable = sql.SQL("")
-        if only is not None:
-            condition = conditions_of(only, edition.keys)
-            passing = sql.SQL(PASSING).format(condition=condition, **tables)
-        return sql.SQL(template).format(
-            **tables,
-            version=sql.Literal(edition.version),
-            named=sql.Literal(NAMED),
-            k1=sql.Literal(weights.k1),
-            b=sql.Literal(weights.b),
-            rest=sql.Literal(1 - weights.b),
-            passing=passing,
-        )
-
 
 def open_engine(settings: StoreSettings) -> Engine:
     """Return the engine that DATABASE_URL names. Raises ConfigurationError."""
     return PgvectorEngine(check_address(), settings)
-
-
-def _vector(vector: NDArray[np.int8], scale: float) -> dict[str, Any]:
-    return {"vector": f"[{','.join(map(str, vector.tolist()))}]", "scale": scale}
-
-
-def _terms(edition: Edition, terms: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    weights = [edition.weights[number] for number, _ in terms]
-    return {
-        "terms": [weight.key for weight in weights],
-        "weights": [weight.weight for weight in weights],
-        "headings": [weight.is_heading for weight in weights],
-        "times": [float(times) for _, times in terms],
-    }
 
 
 def _numbers(edition: Edition, keys: Sequence[int]) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ A schema holds
     chunks       row, key of the chunk, code of all its content, and what filters ask for
     vectors_<d>  row, vector (int8 numbers as halfvec, which holds them exactly), scale
     postings     term, row, count, length of the chunk
+    records      row, record of the chunk, and of the document that begins with it: lines of JSON
     retired      rows that are no longer part of a version, and of those after it
     versions     what is there: its rows, its sizes, and the recall of the graph if there is one
     pointer      the version published last
@@ -15,9 +16,17 @@ less those that were retired by then, so two versions share what is the same in 
 Sparse vectors of pgvector are no substitute for the postings: they hold 16,000 terms at most.
 """
 
-from typing import LiteralString, NamedTuple
+from collections.abc import Sequence
+from typing import Any, LiteralString, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from psycopg import sql
+
+from ..retrieval.tokens import NAMED
+from .pgvector_filters import conditions_of
+from .restriction import Restriction
+from .store import Edition
 
 GRAPH_DEPTH = 200
 """Candidates that the graph delivers at the least (hnsw.ef_search), of 1,000 at the most."""
@@ -71,6 +80,19 @@ SCORE_TERMS = (
     f"SELECT owner.key, sum({_IMPACT} * asked.times) FROM {{postings}} AS one {_OWNERS}"
     f" JOIN {_ASKED} {_WANTED} GROUP BY owner.key"
 )
+# [engine_records
+_RECORD_OF = "FROM {records} AS one " + _OWNERS + " " + _WANTED
+READ_CHUNKS = f"SELECT owner.key, one.chunk {_RECORD_OF}"
+READ_DOCUMENTS = f"SELECT owner.key, one.document {_RECORD_OF}"
+# [unknown_identifiers
+# Without texts if so many tie with the last that most would be sent for nothing.
+FIND_RECORDS = (
+    f"WITH found AS MATERIALIZED ({_MATCHING}) SELECT owner.key, score, told.chunk"
+    f" FROM found {_OWNERS} LEFT JOIN {{records}} AS told"
+    " ON told.row = found.row AND (SELECT count(*) FROM found) <= 2 * %(count)s"
+)
+# ]
+# ]
 # Arrays, because a planner expects few rows of them, and reads no whole table.
 SEARCH_BOTH = (
     f"WITH near AS MATERIALIZED ({{near}}), matching AS MATERIALIZED ({_MATCHING})"
@@ -85,6 +107,9 @@ SEARCH_BOTH = (
 CHECK = (
     "SELECT number, first, last, dimensions, average FROM {versions} AS held"
     " WHERE version = {version}"
+    # [engine_records
+    " AND (records OR NOT {needs_records})"
+    # ]
     " AND EXISTS (SELECT FROM {chunks} WHERE row BETWEEN held.first AND held.last)"
     " AND EXISTS (SELECT FROM {postings} WHERE row BETWEEN held.first AND held.last)"
 )
@@ -109,7 +134,53 @@ def tables_of(schema: str, rows: VersionRows | None = None) -> dict[str, sql.Com
     names = ("versions", "pointer", "chunks", "postings", "retired")
     found: dict[str, sql.Composable] = {name: sql.Identifier(schema, name) for name in names}
     found["schema"] = sql.Identifier(schema)
+    # [engine_records
+    found["records"] = sql.Identifier(schema, "records")
+    # ]
     if rows is not None:
         found |= {name: sql.Literal(value) for name, value in rows._asdict().items()}
         found["vectors"] = sql.Identifier(schema, f"vectors_{rows.dimensions}")
     return found
+
+
+def compose(
+    schema: str,
+    edition: Edition,
+    template: LiteralString,
+    rows: VersionRows | None = None,
+    only: Restriction | None = None,
+) -> sql.Composed:
+    """Return what is asked about a version, of the chunks that a search may return."""
+    tables, weights = tables_of(schema, rows), edition.weights
+    passing: sql.Composable = sql.SQL("")
+    if only is not None:
+        condition = conditions_of(only, edition.keys)
+        passing = sql.SQL(PASSING).format(condition=condition, **tables)
+    return sql.SQL(template).format(
+        **tables,
+        version=sql.Literal(edition.version),
+        # [engine_records
+        needs_records=sql.Literal(edition.needs_records),
+        # ]
+        named=sql.Literal(NAMED),
+        k1=sql.Literal(weights.k1),
+        b=sql.Literal(weights.b),
+        rest=sql.Literal(1 - weights.b),
+        passing=passing,
+    )
+
+
+def asked_vector(vector: NDArray[np.int8], scale: float) -> dict[str, Any]:
+    """Return the values of a query by meaning."""
+    return {"vector": f"[{','.join(map(str, vector.tolist()))}]", "scale": scale}
+
+
+def asked_terms(edition: Edition, terms: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """Return the values of a query by keywords."""
+    weights = [edition.weights[number] for number, _ in terms]
+    return {
+        "terms": [weight.key for weight in weights],
+        "weights": [weight.weight for weight in weights],
+        "headings": [weight.is_heading for weight in weights],
+        "times": [float(times) for _, times in terms],
+    }

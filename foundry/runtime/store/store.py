@@ -81,6 +81,9 @@ class Edition:
     version: str
     keys: ChunkKeys
     weights: TermWeights
+    # [engine_records
+    needs_records: bool
+    # ]
     # [qdrant
     # [filters
     values: Vocabulary
@@ -94,6 +97,9 @@ class Edition:
             files.manifest.version,
             ChunkKeys.open(files),
             TermWeights.open(files),
+            # [engine_records
+            not RECORD_FILES.isdisjoint(files.elsewhere),
+            # ]
             # [qdrant
             # [filters
             Vocabulary.open(files.layout.filter_values, files.layout.filter_value_offsets),
@@ -250,6 +256,13 @@ HELD_FILES = frozenset(
     )
 )
 """Files of an index whose content an engine holds, and which a server need not have."""
+
+# [engine_records
+_RECORDS = _LAYOUT.chunks, _LAYOUT.chunk_offsets, _LAYOUT.documents, _LAYOUT.document_offsets
+RECORD_FILES = frozenset(path.as_posix() for path in _RECORDS)
+"""Further ones, whose content an engine holds that has records."""
+
+# ]
 
 _stores: weakref.WeakValueDictionary[tuple[int, str], Store] = weakref.WeakValueDictionary()
 _stores_lock = threading.Lock()

@@ -63,7 +63,7 @@ document_routes = APIRouter(tags=["content"])
 
 # `:path`, because ids may contain slashes.
 @document_routes.get("/chunks/{chunk_id:path}", response_model=ChunkRecord)
-async def chunk(chunk_id: str) -> JsonResponse:
+def chunk(chunk_id: str) -> JsonResponse:
     """Return one passage, verbatim."""
     record = current_index().find_chunk(chunk_id)
     if record is None:
@@ -72,7 +72,7 @@ async def chunk(chunk_id: str) -> JsonResponse:
 
 
 @document_routes.get("/documents", response_model=DocumentPage)
-async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
+def documents(parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
     """Return the documents of the index, in the order of the index."""
     index = current_index()
     page = index.part(Documents).page(parameters.offset, parameters.limit)
@@ -80,16 +80,12 @@ async def documents(parameters: Annotated[PageParameters, Query()]) -> JsonRespo
 
 
 @document_routes.get("/documents/{document_id:path}", response_model=DocumentContents)
-async def document(
-    document_id: str, parameters: Annotated[PageParameters, Query()]
-) -> JsonResponse:
+def document(document_id: str, parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
     """Return one document, with the places of its chunks from `offset` on; not their texts."""
     documents = current_index().part(Documents)
     record = require_document(documents, document_id)
-    contents = [
-        ChunkPlace(chunk.id, chunk.section, chunk.position)
-        for chunk in documents.chunks_of(record, parameters.offset, parameters.limit)
-    ]
+    chunks = documents.chunks_of(record, parameters.offset, parameters.limit)
+    contents = [ChunkPlace(one.id, one.section, one.position) for one in chunks]
     return JsonResponse(DocumentContents(**record.to_json(), contents=contents))
 
 

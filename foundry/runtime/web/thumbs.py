@@ -42,7 +42,7 @@ def thumb_routes(questions: QuestionLog) -> APIRouter:
         return JsonResponse(kept)
 
     @routes.post("/thumbs", response_model=Thumbs)
-    async def keep_thumb(request: ThumbRequest) -> JsonResponse:
+    def keep_thumb(request: ThumbRequest) -> JsonResponse:
         """Keep what a reader thinks of a passage that a search has found."""
         chunk = current_index().find_chunk(request.id)
         if chunk is None:

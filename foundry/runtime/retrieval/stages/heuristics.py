@@ -39,7 +39,7 @@ def rerank_heuristically(
     Those below keep the lowest factor, 1, and so cannot overtake them.
     """
     places = candidates.best_places()[:hits]
-    records = [index.chunk(int(number)) for number in candidates.chunks[places]]
+    records = [*index.chunks(candidates.chunks[places].tolist())]
     entities = find_entities(tokens)
     asked = frozenset(chain.from_iterable(token.terms for token in tokens))
     shares, fits = np.zeros((2, len(candidates.scores)))

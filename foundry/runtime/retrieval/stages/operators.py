@@ -230,8 +230,7 @@ def _read_phrase(index: Index, phrase: str, chunks: Sequence[int]) -> Chunks:
     """Return the chunks whose text or headings have a phrase."""
     letters, written = letters_of(unicodedata.normalize("NFKC", phrase).casefold()), None
     found = []
-    for number in chunks:
-        chunk = index.chunk(number)
+    for number, chunk in zip(chunks, index.chunks(chunks), strict=True):
         text = "\n".join([*chunk.headings(), chunk.text])
         folded = unicodedata.normalize("NFKC", text).casefold()
         if letters in letters_of(folded):

@@ -4,9 +4,9 @@ An index of small chunks says of each where its parent begins and ends. The chun
 follow each other in the index, so that the passage is put together from their texts.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from itertools import takewhile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 
 from ...index.documents import Documents, join_chunks
 from ...index.reader import Index
@@ -14,42 +14,105 @@ from ...index.records import ChunkRecord, Passage
 from ..journal import Journal
 from ..results import Hit
 
+NO_PARENT = -1
 
-def expand_parents(hits: Iterable[Hit], index: Index, journal: Journal) -> Iterator[Hit]:
+
+def expand_parents(
+    hits: Iterable[Hit], index: Index, journal: Journal, *, count: int
+) -> Iterator[Hit]:
     """Yield the hits, best first, each with its parent passage, and each parent only once.
 
-    The text of the chunk does not change. A chunk without a parent gets no passage.
+    Passages are read for `count` hits at a time. The text of the chunk does not change. A chunk
+    without a parent gets no passage.
     """
+    once = _merge_parents(hits, journal)
+    while shown := [*islice(once, count)]:
+        for hit, passage in zip(shown, find_passages(index, shown), strict=True):
+            yield hit if passage is None else replace(hit, passage=passage)
+
+
+def _merge_parents(hits: Iterable[Hit], journal: Journal) -> Iterator[Hit]:
+    """Yield the hits, best first, without those whose parent a better one has."""
     seen: set[tuple[str, int]] = set()
     merged = 0
     for hit in hits:
-        chunk = hit
-        if "parent_start" not in chunk.position:
-            yield hit
-            continue
-        parent = (chunk.document_id, chunk.position["parent_start"])
-        if parent not in seen:
-            seen.add(parent)
-            yield replace(hit, passage=find_passage(index, chunk))
-        else:
+        parent = (hit.document_id, hit.position.get("parent_start", NO_PARENT))
+        if parent in seen:
             merged += 1
             journal.note("parents", merged=merged)
+            continue
+        if parent[1] != NO_PARENT:
+            seen.add(parent)
+        yield hit
 
 
-def find_passage(index: Index, chunk: ChunkRecord) -> Passage | None:
-    """Return the parent of a chunk of this index, if it has one."""
-    if "parent_start" not in chunk.position:
-        return None
-    documents = index.part(Documents)
-    document = documents.find(chunk.document_id)
-    place = None if document is None else documents.place_of(document, chunk.id)
-    if document is None or place is None:
-        return None
-    number = document.chunk_start + place
-    first, end = document.chunk_start, document.chunk_start + document.chunks
-    before = _siblings(index, chunk, range(number - 1, first - 1, -1))
-    after = _siblings(index, chunk, range(number + 1, end))
-    chunks = [*reversed(before), chunk, *after]
+def find_passages(index: Index, chunks: Sequence[ChunkRecord]) -> list[Passage | None]:
+    """Return the parent of each of some chunks of this index, if it has one."""
+    sides = [_sides_of(index, chunk) for chunk in chunks]
+    _read_siblings(index, [*chain.from_iterable(sides)])
+    return [
+        (
+            _join([*reversed(around[0].siblings), chunk, *around[1].siblings], chunk)
+            if around
+            else None
+        )
+        for chunk, around in zip(chunks, sides, strict=True)
+    ]
+
+
+@dataclass(slots=True)
+class _Side:
+    """What lies before or after a chunk in its document.
+
+    `left` are the numbers of chunks there that have not been read, from the nearest on. About
+    `reach` chunks are of the same parent or the first that is not.
+    """
+
+    parent: int
+    left: range
+    reach: int
+    siblings: list[ChunkRecord] = field(default_factory=list)
+
+    def take(self, neighbours: Sequence[ChunkRecord]) -> None:
+        """Add what belongs to the parent of those that come next; another one ends it."""
+        same = [one.position.get("parent_start") == self.parent for one in neighbours]
+        count = [*same, False].index(False)
+        self.siblings += neighbours[:count]
+        self.left = self.left[count:] if all(same) else range(0)
+
+
+def _sides_of(index: Index, chunk: ChunkRecord) -> list[_Side]:
+    """Return what lies before a chunk and after it, if it has a parent and is of this index."""
+    position, numbers = chunk.position, index.chunk_lines.numbers(chunk.id)
+    if "parent_start" not in position:
+        return []
+    if len(numbers) > 1:  # Hashes of two ids may be the same.
+        read = zip(numbers, index.chunks(numbers), strict=True)
+        numbers = [number for number, one in read if one.id == chunk.id]
+    if not numbers:
+        return []
+    [number], firsts = numbers, index.part(Documents).first_chunks
+    document = int(firsts.searchsorted(number, "right"))
+    first, end = firsts[document - 1 : document + 1].tolist()
+    parent, length = position["parent_start"], max(1, position["end"] - position["start"])
+    before, after = position["start"] - parent, position["parent_end"] - position["end"]
+    return [
+        _Side(parent, range(number - 1, first - 1, -1), 1 + before // length),
+        _Side(parent, range(number + 1, end), 1 + after // length),
+    ]
+
+
+def _read_siblings(index: Index, sides: Sequence[_Side]) -> None:
+    """Read what is of the same parent on each side, of all of them at once."""
+    while sides := [side for side in sides if side.left]:
+        asked = [side.left[: side.reach] for side in sides]
+        read = index.chunks(chain.from_iterable(asked))
+        for side, numbers in zip(sides, asked, strict=True):
+            side.take([*islice(read, len(numbers))])
+
+
+def _join(chunks: Sequence[ChunkRecord], chunk: ChunkRecord) -> Passage:
+    """Return the passage that all chunks of a parent make up, of which one was found."""
     position = {
         **chunks[0].position,
         "start": chunk.position["parent_start"],
@@ -58,13 +121,6 @@ def find_passage(index: Index, chunk: ChunkRecord) -> Passage | None:
     }
     del position["parent_start"], position["parent_end"]
     return Passage("".join(join_chunks(chunks)), _common_section(chunks), position)
-
-
-def _siblings(index: Index, chunk: ChunkRecord, numbers: Iterable[int]) -> list[ChunkRecord]:
-    """Return the neighbours in a document with the same parent, from the nearest on."""
-    parent = chunk.position["parent_start"]
-    neighbours = (index.chunk(number) for number in numbers)
-    return [*takewhile(lambda one: one.position.get("parent_start") == parent, neighbours)]
 
 
 def _common_section(chunks: Iterable[ChunkRecord]) -> list[str]:

@@ -90,10 +90,10 @@ def _find_hit(
     if len(places):
         scores = np.zeros_like(candidates.scores)
         scores[places[candidates.scores[places].argmax()]] = PINNED_SCORE
-        return next(rank_hits(index, candidates.with_scores(scores)))
+        return next(rank_hits(index, candidates.with_scores(scores), 1))
     if allowed is not None and not allowed[first:end].any():
         return None
     number = first if allowed is None else first + int(allowed[first:end].argmax())
     found = Candidates.by_keyword(LaneHits(np.array([number]), np.array([PINNED_SCORE])))
     unranked = replace(found, keyword=None, keyword_ranks=np.zeros(1, dtype=np.int64))
-    return next(rank_hits(index, unranked))
+    return next(rank_hits(index, unranked, 1))

@@ -120,7 +120,7 @@ def rerank(
     read, below = places[:hits], places[hits:]
     if not len(read):
         return candidates
-    records = [index.chunk(int(number)) for number in candidates.chunks[read]]
+    records = [*index.chunks(candidates.chunks[read].tolist())]
     passages = ["\n".join([" > ".join(record.headings()), record.text]) for record in records]
     given = model.score(query, passages, seconds=deadline_ms / 1000)
     if isinstance(given, str):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...index.reader import Index
+from ...index.records import ChunkRecord
 from ..candidates import Candidates, stage
 from ..journal import Journal
 from ..tokens import WORD, Token
@@ -37,7 +38,7 @@ def boost_word_parts(
     Those below keep the lowest factor, 1, and so cannot overtake them.
     """
     places, parts = candidates.best_places()[:hits], find_parts(tokens)
-    texts = [_read_text(index, int(number)) for number in candidates.chunks[places]]
+    texts = [*map(_text_of, index.chunks(candidates.chunks[places].tolist()))]
     evidence = np.zeros(len(texts))
     for part in parts:
         if not journal.spend("word_parts", len(texts) * LOOKUP_UNITS):
@@ -66,9 +67,8 @@ def _is_word(text: str) -> bool:
     return WORD.fullmatch(text) is not None and not any(map(str.isdigit, text))
 
 
-def _read_text(index: Index, number: int) -> str:
+def _text_of(chunk: ChunkRecord) -> str:
     """Return a chunk's headings and text as parts are looked for in them."""
-    chunk = index.chunk(number)
     text = " ".join([*chunk.headings(), chunk.text])
     normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return f" {' '.join(normal.casefold().split())} "

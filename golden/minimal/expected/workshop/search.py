@@ -62,5 +62,5 @@ def search_hybrid(
             candidates = fuse_linear(candidates, *weights())
             candidates = prefer_named(candidates, index, terms)
 
-    hits = merge_equal_texts(rank_hits(index, candidates), count=top_k)
+    hits = merge_equal_texts(rank_hits(index, candidates, top_k), count=top_k)
     return respond(journal, hits, judge(index, candidates))

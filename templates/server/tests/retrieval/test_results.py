@@ -57,7 +57,7 @@ def stored(number: int) -> dict[str, Any]:
 
 INDEX: Any = SimpleNamespace(
     chunk_lines=SimpleNamespace(
-        read=lambda number, make, *more: make_record(make, stored(number), *more)
+        each=lambda make, rows: (make_record(make, stored(number), *more) for number, *more in rows)
     ),
 )
 
@@ -76,7 +76,7 @@ def test_candidates_become_hits_best_first() -> None:
         boosts={"age": np.array([0.5, 1.0, 1.00000049]), "links": np.array([1.0, 1.5, 1.0])},
         # ]
     )
-    hits = [hit.to_json() for hit in rank_hits(INDEX, found)]
+    hits = [hit.to_json() for hit in rank_hits(INDEX, found, 2)]
     first, second, third = hits
     assert first.items() >= {**stored(5), "score": 0.75}.items()
     # Equal scores come in the order of the index.

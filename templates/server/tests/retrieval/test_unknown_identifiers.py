@@ -52,7 +52,7 @@ def make_index(chunks: list[tuple[str, str]]) -> Any:
         keyword_lane=lane,
         tokenizer=TOKENIZER,
         chunk_count=len(chunks),
-        chunk=records.__getitem__,
+        best_chunks=lambda terms, count: (records[n] for n in lane.search(terms, count).chunks),
     )
 
 

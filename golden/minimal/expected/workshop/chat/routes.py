@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
@@ -40,7 +41,9 @@ class ChatTurn(RequestModel):
 
     def turn(self) -> Turn:
         """Return the turn, with the headings of those chunks that still exist."""
-        chunks = filter(None, map(current_index().find_chunk, self.cited))
+        index = current_index()
+        numbers = chain.from_iterable(map(index.chunk_lines.numbers, self.cited))
+        chunks = (chunk for chunk in index.chunks(numbers) if chunk.id in self.cited)
         return Turn(self.role, self.content, tuple(map(heading_of, chunks)))
 
 
@@ -114,7 +117,7 @@ def chat_routes(answer: Answer, events: Any) -> APIRouter:
         media_type = EventStream.media_type
 
     @routes.post("/chat", response_class=Described, response_model=events)
-    async def answer_chat(request: ChatRequest) -> EventStream:
+    def answer_chat(request: ChatRequest) -> EventStream:
         """Answer a question from the documents: `sources`, `delta`s, then `done` or `error`."""
         return EventStream(_encode(answer(request.conversation())))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import IndexUnusableError, cause_of
 from .layout import open_array
-from .reader import Index, RecordLines, opened_with_index
+from .reader import Index, opened_with_index
 from .records import ChunkRecord, Place, Record
 
 
@@ -73,31 +73,30 @@ class Documents:
         links = int(self._link_ends[-1])
         self._linked = open_array(layout.link_targets, np.uint32, (links,))
         paths = layout.documents, layout.document_offsets, layout.document_ids
-        self._lines = RecordLines(*paths, count)
+        self._lines = index.open_lines(*paths, count)
 
-    def read(self, number: int) -> DocumentRecord:
-        """Return the document with a number from 0 on, in the order of the index."""
-        start, end = self.first_chunks[number : number + 2].tolist()
-        return self._lines.read(number, DocumentRecord, end - start, start)
+    def each(self, numbers: Iterable[int]) -> Iterator[DocumentRecord]:
+        """Yield documents by their numbers from 0 on, reading each when it is due."""
+        spans = ((number, *self.first_chunks[number : number + 2].tolist()) for number in numbers)
+        rows = ((number, end - start, start) for number, start, end in spans)
+        return self._lines.each(DocumentRecord, rows)
 
     def find(self, document_id: str) -> DocumentRecord | None:
         """Return the document with this id or with a copy of this id, if there is one."""
-        for found in map(self.read, self._lines.numbers(document_id)):
-            if document_id in (found.id, *(place.document_id for place in found.also_at)):
-                return found
-        return None
+        found = self.each(self._lines.numbers(document_id))
+        named = (one for one in found if document_id in {at.document_id for at in one.places()})
+        return next(named, None)
 
     def page(self, offset: int = 0, limit: int = 100) -> Iterator[DocumentRecord]:
         """Yield at most `limit` documents from `offset` on, in order, reading each when due."""
-        return map(self.read, range(len(self.first_chunks) - 1)[offset:][:limit])
+        return self.each(range(len(self.first_chunks) - 1)[offset:][:limit])
 
     def chunks_of(
         self, document: DocumentRecord, offset: int = 0, limit: int | None = None
     ) -> Iterator[ChunkRecord]:
         """Yield at most `limit` chunks of a document from `offset` on, reading each when due."""
-        numbers = range(document.chunks)[offset:][:limit]
-        read, first = self._chunks.read, document.chunk_start
-        return (read(first + number, ChunkRecord) for number in numbers)
+        first, end = document.chunk_start, document.chunk_start + document.chunks
+        return self._chunks.each(ChunkRecord, zip(range(first, end)[offset:][:limit]))
 
     def linked_from(self, document: DocumentRecord) -> list[int]:
         """Return the numbers of the documents that one links to, in the order of its text."""
@@ -117,10 +116,8 @@ class Documents:
     def sources(self) -> list[SourceSummary]:
         """Return every source, with the numbers of its documents and chunks."""
         try:
-            return [
-                SourceSummary(entry["name"], entry["documents"], entry["chunks"])
-                for entry in json.loads(self._report.read_bytes())["sources"]
-            ]
+            listed = json.loads(self._report.read_bytes())["sources"]
+            return [SourceSummary(one["name"], one["documents"], one["chunks"]) for one in listed]
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise IndexUnusableError(f"{self._report}: unreadable: {cause_of(error)}") from None
 

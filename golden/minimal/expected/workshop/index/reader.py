@@ -5,7 +5,7 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -59,6 +59,10 @@ class RecordLines:
         except (ValueError, LookupError, OverflowError, TypeError, AttributeError) as error:
             raise IndexUnusableError(f"{self._path}: record {number}: {cause_of(error)}") from None
 
+    def each(self, make: Callable[..., Made], rows: Iterable[Sequence[Any]]) -> Iterator[Made]:
+        """Yield a record for each row of its number and values to add, reading it when due."""
+        return (self.read(number, make, *more) for number, *more in rows)
+
     def numbers(self, identifier: str) -> list[int]:
         """Return the numbers of the records whose ids have the hash of this one, ascending."""
         key = np.uint64(hash_key(identifier))
@@ -70,6 +74,7 @@ class Index:
     """One published version of an index. Immutable, and safe to share between threads."""
 
     kinds: ClassVar[list[Callable[["Index"], object]]] = []  # See `opened_with_index`.
+    open_lines: Callable[[Path, Path, Path, int], RecordLines] = RecordLines
     # Only of an index that was opened with vectors.
     dense_lane: VectorLane
     encoder: QueryEncoder
@@ -82,8 +87,7 @@ class Index:
         encoder: QueryEncoder | None = None,
     ) -> None:
         """Map the chunks of `files`. Raises IndexUnusableError."""
-        self.layout = layout = files.layout
-        self.manifest = manifest = files.manifest
+        self.layout, self.manifest = layout, manifest = files.layout, files.manifest
         self.version = manifest.version
         self.chunk_count = manifest.chunks
         self.document_count = manifest.documents
@@ -93,7 +97,7 @@ class Index:
         if dense_lane is not None and encoder is not None:
             self.dense_lane, self.encoder = dense_lane, encoder
         paths = layout.chunks, layout.chunk_offsets, layout.chunk_ids
-        self.chunk_lines = RecordLines(*paths, manifest.chunks)
+        self.chunk_lines = self.open_lines(*paths, manifest.chunks)
         self._parts: dict[object, Any] = {}
         for kind in self.kinds:
             self.part(kind)
@@ -126,9 +130,17 @@ class Index:
         """Return the chunk with a number from 0 to `chunk_count` - 1."""
         return self.chunk_lines.read(number, ChunkRecord)
 
+    def chunks(self, numbers: Iterable[int]) -> Iterator[ChunkRecord]:
+        """Yield chunks by their numbers, reading each when it is due."""
+        return self.chunk_lines.each(ChunkRecord, zip(numbers))
+
+    def best_chunks(self, terms: Sequence[str], count: int) -> Iterator[ChunkRecord]:
+        """Yield the `count` best chunks for terms, by keywords, reading each when it is due."""
+        return self.chunks(self.keyword_lane.search(terms, count).chunks.tolist())
+
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
         """Return the chunk with this id, if there is one."""
-        chunks = map(self.chunk, self.chunk_lines.numbers(chunk_id))
+        chunks = self.chunks(self.chunk_lines.numbers(chunk_id))
         return next((chunk for chunk in chunks if chunk.id == chunk_id), None)
 
 

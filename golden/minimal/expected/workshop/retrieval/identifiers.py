@@ -156,8 +156,7 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Jo
     if not journal.spend("unknown_identifiers", units):
         return True
     letters = letters_of(unicodedata.normalize("NFKC", text).casefold())
-    for number in index.keyword_lane.search(terms, most_read).chunks:
-        chunk = index.chunk(int(number))
+    for chunk in index.best_chunks(terms, most_read):
         passage = "\n".join([*chunk.headings(), chunk.text])
         folded = unicodedata.normalize("NFKC", passage).casefold()
         # To compile a pattern takes as long as to read several chunks.

@@ -14,7 +14,7 @@ from .journal import Journal, Mode, Reason
 from .tokens import HEADING_MARK
 
 Match = Literal["strong", "weak", "none"]
-HITS_AT_ONCE = 16  # More than most responses show, and few enough to cost little.
+SPARE_HITS = 6  # Prepared beyond those wanted, as some equal others, and one tells what is left.
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # For a search by keywords alone.
 MOST_ABSENT, LEAST_CHUNKS = 0.35, 1_000  # Share of terms in no chunk; fewer lack any word.
 Span: TypeAlias = tuple[int, int]  # The offsets of the first character, and after the last.
@@ -107,21 +107,22 @@ def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
     return [details["notice"] for details in stages.values() if "notice" in details]
 
 
-def rank_hits(index: Index, candidates: Candidates) -> Iterator[Hit]:
-    """Yield every candidate as a hit, best first, reading each when it is asked for."""
-    lanes = [candidates.semantic, candidates.keyword]
-    ranks = [candidates.semantic_ranks, candidates.keyword_ranks]
-    best = candidates.best_places()
-    for start in range(0, len(best), HITS_AT_ONCE):
-        places = best[start : start + HITS_AT_ONCE]
+def rank_hits(index: Index, candidates: Candidates, count: int) -> Iterator[Hit]:
+    """Yield every candidate as a hit, best first, of which about `count` will be asked for."""
+    lanes, ranks = [candidates.keyword], [candidates.keyword_ranks]
+    lanes.insert(0, candidates.semantic)
+    ranks.insert(0, candidates.semantic_ranks)
+    best, at_once = candidates.best_places(), count + SPARE_HITS
+    for start in range(0, len(best), at_once):
+        places = best[start : start + at_once]
         columns: list[Iterable[Any]] = [
+            candidates.chunks[places].tolist(),
             candidates.scores[places].tolist(),
             map(LaneScores, *[_shown(lane, places) for lane in lanes]),
             map(LaneRanks, *[[rank or None for rank in each[places].tolist()] for each in ranks]),
             _boosts_of(candidates, places),
         ]
-        for chunk, *values in zip(candidates.chunks[places].tolist(), *columns, strict=True):
-            yield index.chunk_lines.read(chunk, Hit, *values)
+        yield from index.chunk_lines.each(Hit, zip(*columns, strict=True))
 
 
 def _boosts_of(candidates: Candidates, places: Numbers) -> Iterator[dict[str, float]]:

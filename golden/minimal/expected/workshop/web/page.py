@@ -82,7 +82,7 @@ class Page:
         allowed = {kind: " ".join(hashes[kind]) for kind in ("script", "style")}
         return cls(body.encode(), _POLICY.format(**allowed))
 
-    async def response(self) -> Response:
+    def response(self) -> Response:
         """Return the page as a response."""
         headers = {"Content-Security-Policy": self.policy, "Vary": "Accept"}
         return Response(self.body, headers=headers, media_type="text/html")
@@ -119,10 +119,10 @@ def page_routes(*, chat: bool = False) -> APIRouter:
         response_class=Response,
         responses={200: {"content": {MARKDOWN: {}, "text/html": {}}}},
     )
-    async def document_text(document_id: str, request: Request) -> Response:
+    def document_text(document_id: str, request: Request) -> Response:
         """Return a document as Markdown, its id with or without `.md`; browsers get its page."""
         if is_page(request.scope):
-            return await page.response()
+            return page.response()
         documents = current_index().part(Documents)
         record = require_document(documents, document_id, document_id.removesuffix(".md"))
         pieces = join_chunks(documents.chunks_of(record))
@@ -162,7 +162,7 @@ def page_routes(*, chat: bool = False) -> APIRouter:
         )
 
     @routes.get("/chunks", tags=["content"], response_model=DocumentPassages)
-    async def passages(parameters: Annotated[PassageParameters, Query()]) -> JsonResponse:
+    def passages(parameters: Annotated[PassageParameters, Query()]) -> JsonResponse:
         """Return passages of one document, in the order of its text."""
         documents = current_index().part(Documents)
         record = require_document(documents, parameters.document)
@@ -173,7 +173,7 @@ def page_routes(*, chat: bool = False) -> APIRouter:
                 raise HTTPException(404, "There is no chunk with this id in the document.")
             offset = max(0, place - parameters.limit // 2)
         chunks = documents.chunks_of(record, offset, parameters.limit)
-        linked = map(documents.read, documents.linked_from(record)[:MAX_LINKED])
+        linked = documents.each(documents.linked_from(record)[:MAX_LINKED])
         links = [place for one in linked for place in one.places()]
         return JsonResponse(DocumentPassages(record, links, offset, [*chunks]))
 

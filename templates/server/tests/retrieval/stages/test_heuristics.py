@@ -1,6 +1,7 @@
 """Heuristics: names and categories of the query that a chunk has, worked out by hand."""
 
 from collections.abc import Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -40,7 +41,7 @@ def candidates(scores: Sequence[float]) -> Candidates:
 def index_of(records: Sequence[ChunkRecord], *, chunks: int = 16, holding: int = 1) -> Any:
     """An index of so many chunks, of which each term stands in `holding`."""
     return SimpleNamespace(
-        chunk=records.__getitem__,
+        chunks=partial(map, records.__getitem__),
         tokenizer=TOKENIZER,
         chunk_count=chunks,
         keyword_lane=SimpleNamespace(frequency=lambda _: holding),

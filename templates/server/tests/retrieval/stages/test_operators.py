@@ -4,7 +4,9 @@ import random
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -68,8 +70,7 @@ class SmallIndex:
 
     def __init__(self) -> None:
         self.read: list[int] = []
-        self.manifest = self
-        self.chunks = len(TEXTS)
+        self.manifest = SimpleNamespace(chunks=len(TEXTS))
         having: defaultdict[str, list[int]] = defaultdict(list)
         for number, text in enumerate(TEXTS):
             for term in sorted({*self.tokenizer.terms(f"{text} Note {number}")}):
@@ -86,6 +87,9 @@ class SmallIndex:
     def part(self, kind: object) -> Filters:
         assert kind is FilterColumns
         return Filters()
+
+    def chunks(self, numbers: Iterable[int]) -> Iterator[ChunkRecord]:
+        return map(self.chunk, numbers)
 
     def chunk(self, number: int) -> ChunkRecord:
         self.read.append(number)

@@ -1,15 +1,17 @@
 """Parents put together from chunks made by hand."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
-from foundry.runtime.retrieval.stages.parents import expand_parents, find_passage
+from foundry.runtime.retrieval.stages.parents import expand_parents, find_passages
 
 # What hits say of lanes and boosts, of which some servers have fewer.
 NOWHERE: dict[str, None] = {
@@ -65,32 +67,36 @@ CHUNKS = [
 ]
 
 
-def index_of(chunks: list[ChunkRecord]) -> Any:
-    documents = {
-        name: SimpleNamespace(
-            chunk_start=min(n for n, c in enumerate(chunks) if c.document_id == name),
-            chunks=sum(c.document_id == name for c in chunks),
-        )
-        for name in {chunk.document_id for chunk in chunks}
-    }
+class FakeIndex:
+    """An index of chunks made by hand; `asked` are the numbers of those read together."""
 
-    def place_of(document: Any, chunk_id: str) -> int | None:
-        for number, chunk in enumerate(chunks[document.chunk_start :]):
-            if chunk.id == chunk_id:
-                return number
-        return None
+    def __init__(self, chunks: Sequence[ChunkRecord], *, alike: Sequence[int] = ()) -> None:
+        documents = [chunk.document_id for chunk in chunks]
+        firsts = [number for number, name in enumerate(documents) if name not in documents[:number]]
+        self._chunks, self._alike = chunks, alike
+        self._documents = SimpleNamespace(first_chunks=np.array([*firsts, len(chunks)], np.uint64))
+        self.chunk_lines = SimpleNamespace(numbers=self._numbers)
+        self.asked: list[list[int]] = []
 
-    contents = SimpleNamespace(find=documents.get, place_of=place_of)
-    return SimpleNamespace(
-        part=lambda _kind: contents,
-        chunk=chunks.__getitem__,
-        manifest=SimpleNamespace(chunks=len(chunks)),
-    )
+    def _numbers(self, name: str) -> list[int]:
+        """The chunks with this id, and with them those `alike`, as if they had the same hash."""
+        return [n for n, one in enumerate(self._chunks) if one.id == name or n in self._alike]
+
+    def part(self, _kind: object) -> SimpleNamespace:
+        return self._documents
+
+    def chunks(self, numbers: Iterable[int]) -> Iterator[ChunkRecord]:
+        self.asked.append([*numbers])
+        return map(self._chunks.__getitem__, self.asked[-1])
+
+
+def index_of(chunks: Sequence[ChunkRecord], *, alike: Sequence[int] = ()) -> Any:
+    return FakeIndex(chunks, alike=alike)
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_a_passage_has_all_chunks_of_its_parent(number: int) -> None:
-    passage = find_passage(index_of(CHUNKS), CHUNKS[number])
+    [passage] = find_passages(index_of(CHUNKS), [CHUNKS[number]])
     assert passage is not None
     assert passage.text.split() == "chunk 0000 chunk 0001 chunk 0002".split()
     assert passage.section == ["A"]
@@ -99,7 +105,7 @@ def test_a_passage_has_all_chunks_of_its_parent(number: int) -> None:
 
 def test_neighbours_with_other_parents_are_left_out() -> None:
     for number in (3, 5):
-        passage = find_passage(index_of(CHUNKS), CHUNKS[number])
+        [passage] = find_passages(index_of(CHUNKS), [CHUNKS[number]])
         assert passage is not None
         assert passage.text == f"chunk {number:04}"
         assert passage.position["line_start"] == passage.position["line_end"] == number + 1
@@ -113,15 +119,36 @@ def test_common_section_ends_where_two_headings_differ() -> None:
         ((("A",), ("B",)), []),
     ):
         chunks = [record(n, parent=0, section=section) for n, section in enumerate(sections)]
-        passage = find_passage(index_of(chunks), chunks[0])
+        [passage] = find_passages(index_of(chunks), chunks[:1])
         assert passage is not None and passage.section == common
 
 
 def test_what_has_no_parent_or_is_of_another_index_has_no_passage() -> None:
     index = index_of(CHUNKS)
-    assert find_passage(index, CHUNKS[4]) is None
-    assert find_passage(index, record(9, parent=0)) is None
-    assert find_passage(index, record(0, document="nowhere", parent=0)) is None
+    assert find_passages(index, [CHUNKS[4], record(9, parent=0)]) == [None, None]
+    assert index.asked == []
+    assert find_passages(index_of(CHUNKS, alike=(1, 2)), [record(9, parent=0)]) == [None]
+
+
+def test_ids_of_which_hashes_are_the_same_are_told_apart() -> None:
+    whole = find_passages(index_of(CHUNKS), [CHUNKS[0]])
+    assert find_passages(index_of(CHUNKS, alike=(3, 4)), [CHUNKS[0]]) == whole
+
+
+def test_neighbours_of_all_chunks_are_read_together() -> None:
+    index = index_of(CHUNKS)
+    assert None not in find_passages(index, [CHUNKS[1], CHUNKS[5], CHUNKS[3]])
+    # As many as a parent of 100 characters may have at each side, and the one after them.
+    assert index.asked == [[0, 2, 3, 4, 2, 1, 4]]
+
+
+def test_a_parent_of_more_chunks_than_expected_is_read_to_its_end() -> None:
+    chunks = [record(number, parent=0) for number in range(40)]
+    index = index_of(chunks)
+    [passage] = find_passages(index, [chunks[0]])
+    assert passage is not None
+    assert passage.text.split()[1::2] == [f"{number:04}" for number in range(40)]
+    assert index.asked == [[*range(start, min(start + 10, 40))] for start in range(1, 40, 10)]
 
 
 def test_each_parent_is_given_with_its_best_chunk() -> None:
@@ -130,7 +157,9 @@ def test_each_parent_is_given_with_its_best_chunk() -> None:
         make_record(Hit, CHUNKS[number].to_json(), 0.9 - place / 10, *nowhere)
         for place, number in enumerate((4, 1, 0, 4, 5, 3, 2))
     ]
-    shown = list(expand_parents(hits, index_of(CHUNKS), journal))
+    index = index_of(CHUNKS)
+    shown = list(expand_parents(hits, index, journal, count=4))
+    assert index.asked == [[0, 2, 3, 4], [2, 1, 4]]
     assert [hit.id for hit in shown] == ["c4", "c1", "c4", "c5", "c3"]
     assert [hit.passage is None for hit in shown] == [True, False, True, False, False]
     assert [hit.score for hit in shown] == pytest.approx([0.9, 0.8, 0.6, 0.5, 0.4])

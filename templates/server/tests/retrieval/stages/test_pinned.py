@@ -39,6 +39,9 @@ class FakeIndex:
             return None
         return SimpleNamespace(chunk_start=2 * int(document_id[1:]), chunks=2)
 
+    def each(self, make: Any, rows: Any) -> Any:
+        return (self.read(number, make, *more) for number, *more in rows)
+
     def read(self, number: int, make: Any, *more: Any) -> Any:
         chunk = ChunkRecord(
             id=f"c{number}",
@@ -76,7 +79,7 @@ def pin(
     )
     journal = Journal()
     mask = None if allowed is None else np.array(allowed)
-    hits = pin_documents(rank_hits(index, found), index, found, mask, query, journal)
+    hits = pin_documents(rank_hits(index, found, 10), index, found, mask, query, journal)
     return list(hits), journal
 
 

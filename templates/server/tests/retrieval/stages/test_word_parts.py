@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,7 +19,7 @@ TOKENIZER = Tokenizer("german")
 
 def index_of(texts: Sequence[str]) -> Any:
     chunks = [SimpleNamespace(text=text, headings=lambda: ["Haus"]) for text in texts]
-    return SimpleNamespace(chunk=chunks.__getitem__)
+    return SimpleNamespace(chunks=partial(map, chunks.__getitem__))
 
 
 def candidates(scores: Sequence[float]) -> Candidates:

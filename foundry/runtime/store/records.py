@@ -1,0 +1,134 @@
+"""Records that an engine holds with the rows of a version: texts, titles, places, documents.
+
+The server keeps the hashes of their ids. What is shown is asked for by the keys of its chunks, all
+that a caller wants in one exchange.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from json import JSONDecoder
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import IndexUnusableError, cause_of
+from ..index.layout import IndexFiles, open_array
+from ..index.reader import Index, Made, RecordLines, make_record
+from ..index.records import ChunkRecord
+from ..retrieval.candidates import LaneHits, QueryEncoder
+from .lanes import StoredDenseLane, StoredKeywordLane
+from .settings import StoreSettings
+from .store import HELD_FILES, RECORD_FILES, Edition, Engine, Store, open_store
+
+READ_AT_ONCE = 256
+
+_decode = JSONDecoder().raw_decode
+
+
+class RecordEngine(Engine, Protocol):
+    """An engine that holds records too."""
+
+    def read_records(
+        self, edition: Edition, chunks: NDArray[np.int64], *, of_documents: bool
+    ) -> list[bytes]:
+        """Return the lines of chunks (m,), or of the documents that begin with them."""
+        ...
+
+    # [unknown_identifiers
+    def find_records(
+        self, edition: Edition, terms: Sequence[tuple[int, int]], count: int
+    ) -> tuple[LaneHits, list[bytes]]:
+        """Return what `search_terms` does, with the lines of these chunks."""
+        ...
+
+    # ]
+
+
+class StoredLines(RecordLines):
+    """Records as lines of JSON in an engine, found by number or by the hash of their id."""
+
+    def __init__(self, store: Store, ids: Path, firsts: NDArray[np.uint64] | None) -> None:
+        """Map the hashes. `firsts` (m + 1,) has the first chunk of each, if these are documents.
+
+        Raises IndexUnusableError.
+        """
+        self._store, self._firsts = store, firsts
+        self._keys, self._numbers = open_array(ids, np.uint64, (2, -1))
+
+    def read(self, number: int, make: Callable[..., Made], *more: Any) -> Made:
+        """Return a record, made by `make_record`. Raises StoreError, IndexUnusableError."""
+        return next(self.each(make, [(number, *more)]))
+
+    def each(self, make: Callable[..., Made], rows: Iterable[Sequence[Any]]) -> Iterator[Made]:
+        """Yield a record for each row of its number and values to add, all of which are read.
+
+        Beyond READ_AT_ONCE, they are when they are due. Raises StoreError, IndexUnusableError.
+        """
+        left = iter(rows)
+        while block := [*islice(left, READ_AT_ONCE)]:
+            lines = self._ask(np.array([row[0] for row in block], dtype=np.int64))
+            for line, (number, *more) in zip(lines, block, strict=True):
+                yield _made(number, line, make, more)
+
+    def _ask(self, numbers: NDArray[np.int64]) -> list[bytes]:
+        of_documents = self._firsts is not None
+        chunks = numbers if self._firsts is None else self._firsts[numbers].astype(np.int64)
+        return self._store.ask(
+            lambda engine, edition: cast(RecordEngine, engine).read_records(
+                edition, chunks, of_documents=of_documents
+            )
+        )
+
+
+def _made(number: int, line: bytes, make: Callable[..., Made], more: Sequence[Any] = ()) -> Made:
+    try:
+        return make_record(make, _decode(str(line, "utf-8"))[0], *more)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise IndexUnusableError(f"the engine: record {number}: {cause_of(error)}") from None
+
+
+class StoredIndex(Index):
+    """An index of which an engine holds lanes and records."""
+
+    def __init__(
+        self, files: IndexFiles, store: Store, open_encoder: Callable[[IndexFiles], QueryEncoder]
+    ) -> None:
+        """Map what the server has. Raises IndexUnusableError."""
+        layout = files.layout
+
+        def open_lines(path: Path, _offsets: Path, ids: Path, count: int) -> StoredLines:
+            if path == layout.chunks:
+                return StoredLines(store, ids, None)
+            firsts = open_array(layout.document_chunks, np.uint64, (count + 1,))
+            return StoredLines(store, ids, firsts)
+
+        self.open_lines = open_lines
+        self._store, self._keywords = store, StoredKeywordLane(files, store)
+        super().__init__(files, self._keywords, StoredDenseLane(files, store), open_encoder(files))
+
+    # [unknown_identifiers
+    def best_chunks(self, terms: Sequence[str], count: int) -> Iterator[ChunkRecord]:
+        """Yield the best chunks for terms, found and read at once. Raises StoreError."""
+        if not (asked := self._keywords.numbers(terms)):
+            return
+        hits, lines = self._store.ask(
+            lambda engine, edition: cast(RecordEngine, engine).find_records(edition, asked, count)
+        )
+        self._keywords.checked(hits, asked, count, None)
+        for number, line in zip(hits.chunks.tolist(), lines, strict=True):
+            yield _made(number, line, ChunkRecord)
+
+    # ]
+
+
+def open_stored(
+    directory: Path,
+    *,
+    open_engine: Callable[[StoreSettings], Engine],
+    open_encoder: Callable[[IndexFiles], QueryEncoder],
+) -> Index:
+    """Open an index whose lanes and records are in an engine. Raises IndexUnusableError."""
+    files = IndexFiles.open(directory, HELD_FILES | RECORD_FILES)
+    return StoredIndex(files, open_store(files, open_engine), open_encoder)
