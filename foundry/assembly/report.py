@@ -172,7 +172,7 @@ class BuildReport:
 
 
 def without_secrets(refusals: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """Texts that a model did not embed; of those that may hold a secret nothing is quoted."""
+    """Return what a model did not embed, without quoting what may hold a secret."""
     return [
         {**refusal, "text": "" if find_secrets(refusal["text"]) else refusal["text"]}
         for refusal in refusals

@@ -53,13 +53,13 @@ class Packer:
         return capacity_of(self.options)
 
     def split(self, start: int, end: int) -> list[Span]:
-        """Pieces that cover `start:end` and overlap as configured, none above `max_chars`."""
+        """Return pieces of `start:end` that overlap as configured, none above `max_chars`."""
         if end - start <= self.options.max_chars:
             return [Span(start, end)]
         return self.overlap(join(list(self.units(start, end)), self.capacity))
 
     def units(self, start: int, end: int) -> Iterator[Span]:
-        """Stretches that cover `start:end` and are not cut further, each at most `max_chars`."""
+        """Yield what of `start:end` is not cut further, each at most `max_chars` long."""
         position = start
         index = bisect_left(self.blocks, start, key=lambda block: block.start)
         while index < len(self.blocks) and self.blocks[index].end <= end:

@@ -97,7 +97,7 @@ class InnerPaths:
 def group_sections(
     sections: Sequence[Section], limit: int, *, depth: int = 0
 ) -> Iterator[Sequence[Section]]:
-    """Groups in order: the largest subtrees of at most `limit` characters, else single sections.
+    """Yield in order the largest subtrees of at most `limit` characters, else sections.
 
     A section goes on where its path comes again, as a class does after a method. No group begins
     above `depth` headings, a single section aside.
@@ -130,8 +130,11 @@ def _is_over(path: tuple[str, ...], following: tuple[str, ...]) -> bool:
 
 
 def join_siblings(sections: Sequence[Section], limit: int) -> Iterator[Sequence[Section]]:
-    """Groups in order, none above `limit` unless it is a single section: subtrees that fit, and
-    neighbours among them that lie below the same heading, in groups of about equal size."""
+    """Yield groups in order, none above `limit` unless it is a single section.
+
+    They are subtrees that fit, and neighbours among these below the same heading, in groups of
+    about equal size.
+    """
     groups = list(group_sections(sections, limit))
     following = [*(group[0].heading_path for group in groups[1:]), ()]
     parents = [_joins_below(group, path) for group, path in zip(groups, following, strict=True)]

@@ -71,7 +71,7 @@ _LONG_CHARS = 60
 
 
 def hash_config(config: Config) -> str:
-    """SHA-256 over everything of a configuration that decides the index, in hex."""
+    """Return the SHA-256 over everything of a configuration that decides the index, in hex."""
     return _hash(deciding_values(config))
 
 

@@ -88,7 +88,7 @@ class Embedder(ABC):
     def embed_documents(
         self, headings: Sequence[str], texts: Sequence[str], progress: Callable[[int], object]
     ) -> Vectors:
-        """Vectors (n, dimensions) of texts under their headings, of any length.
+        """Return vectors (n, dimensions) of texts under their headings, of any length.
 
         A zero row stands for a text that cannot be embedded. `progress` is told how many more
         texts are done.
@@ -107,5 +107,5 @@ class Embedder(ABC):
         """
 
     def refusals(self) -> list[dict[str, str]]:
-        """Documents that the model refused so far: `text` (its beginning), `sha256`, `reason`."""
+        """Return what the model has refused so far: how a `text` begins, `sha256`, `reason`."""
         return []

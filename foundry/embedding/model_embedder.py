@@ -92,7 +92,7 @@ class ModelEmbedder(Embedder):
     def embed_documents(
         self, headings: Sequence[str], texts: Sequence[str], progress: Callable[[int], object]
     ) -> Vectors:
-        """Vectors (n, dimensions) of texts, each below its headings.
+        """Return vectors (n, dimensions) of texts, each below its headings.
 
         A zero row stands for a text that the model refuses, and that the table, if it takes part,
         cannot embed.

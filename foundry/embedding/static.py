@@ -75,7 +75,7 @@ class StaticEmbedder(Embedder):
     def embed_documents(
         self, headings: Sequence[str], texts: Sequence[str], progress: Callable[[int], object]
     ) -> Vectors:
-        """Vectors (n, dimensions) of texts under their headings, as an index gives them back."""
+        """Embed texts under their headings: (n, dimensions), as an index gives them back."""
         vectors = self.embed_chunks(headings, texts)
         self.observe(vectors)
         progress(len(texts))

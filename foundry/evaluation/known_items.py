@@ -30,7 +30,7 @@ DRAFTED = 20
 
 
 def make_known_items(index: Index) -> QuestionSet:
-    """Headings, identifiers and groups of rare words that one chunk alone has.
+    """Return headings, identifiers and groups of rare words that one chunk alone has.
 
     The same index gives the same queries. Raises FoundryError if there are none.
     """

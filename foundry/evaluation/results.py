@@ -79,7 +79,7 @@ class Evaluation(Report):
         return semantic / (semantic + keyword) if len(self.systems) > 2 else None
 
     def to_json(self) -> dict[str, Any]:
-        """Everything but the hits."""
+        """Return everything but the hits."""
         return {
             **self.facts,
             "metrics": self.means(),

@@ -23,7 +23,7 @@ def format_checksums(digests: Mapping[str, str]) -> bytes:
 
 
 def read_checksums(folder: Path) -> dict[str, str]:
-    """Relative path -> SHA-256. Raises VerificationError when the list is missing or malformed."""
+    """Read the SHA-256 of each path. Raises VerificationError for a missing or malformed list."""
     try:
         content = (folder / CHECKSUMS).read_bytes()
         lines = content.decode().removesuffix("\n").split("\n")
@@ -68,7 +68,7 @@ def is_owners(name: str) -> bool:
 
 
 def list_files(folder: Path, prefix: str = "") -> Iterator[str]:
-    """Relative paths of all files and links; by-products of running an export are passed over."""
+    """Yield the paths of all files and links but those that running an export leaves behind."""
     for path in sorted(folder.iterdir()):
         if path.name in BY_PRODUCTS:
             continue

@@ -65,7 +65,7 @@ def _stretches(base: Sequence[str], left: Sequence[str], right: Sequence[str]) -
 
 
 def _matches(base: Sequence[str], other: Sequence[str]) -> dict[int, int]:
-    """Line of the base -> the line of the other text that is the same, both ascending."""
+    """Map lines of the base to the equal lines of the other text, both ascending."""
     blocks = SequenceMatcher(None, base, other, autojunk=False).get_matching_blocks()
     return {
         first + number: second + number for first, second, size in blocks for number in range(size)

@@ -47,7 +47,7 @@ class Export:
         return path.relative_to(self.index).as_posix() in self.left_out
 
     def index_digests(self) -> dict[str, str]:
-        """SHA-256 of every file of the index, by its path in the export."""
+        """Return the SHA-256 of every file of the index, by its path in the export."""
         return {
             f"{self.index_place}/{path.relative_to(self.index).as_posix()}": hash_file(path)
             for path in sorted(self.index.rglob("*"))

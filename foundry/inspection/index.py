@@ -196,7 +196,7 @@ class _Inside:
         return self._scales is not None and bool(self._scales[number] > 0)
 
     def _terms(self, start: int, end: int) -> list[list[tuple[str, float]]]:
-        """Terms and impacts of the chunks from `start` up to `end`, strongest first."""
+        """Return terms and impacts of the chunks from `start` up to `end`, strongest first."""
         places = np.flatnonzero((self._chunks >= start) & (self._chunks < end))
         terms = np.searchsorted(self._term_ends, places.astype(np.uint64), side="right") - 1
         found: list[list[tuple[str, float]]] = [[] for _ in range(start, end)]

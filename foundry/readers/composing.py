@@ -40,7 +40,7 @@ class Composer:
                 self._blocks.append(Span(start, self._end()))
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
-        """Rows of cells, the first being the header, as a table of Markdown's."""
+        """Return rows of cells, the first being the header, as a table of Markdown's."""
         cells = [[_cell(value) for value in row] for row in rows]
         width = max((len(row) for row in cells), default=0)
         if width:
@@ -49,7 +49,7 @@ class Composer:
             self.text("\n".join([*head, *body]), is_block=True)
 
     def include(self, reading: Reading) -> None:
-        """Another document's reading, with its outline."""
+        """Return another document's reading, with its outline."""
         if not reading.text.strip():
             return
         base = self._append(reading.text)

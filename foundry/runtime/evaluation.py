@@ -73,7 +73,7 @@ def read_questions(file: Path) -> list[tuple[str, Grades]]:
     return questions
 
 
-def judge(index: Index, response: SearchResponse, relevant: Grades) -> dict[str, float]:
+def judge_hits(index: Index, response: SearchResponse, relevant: Grades) -> dict[str, float]:
     """Return the metrics of a response, counting near-duplicates, and whether it was degraded."""
     grades = {
         chunk.document_id if (chunk := index.find_chunk(name)) else name: grade
@@ -145,7 +145,9 @@ def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
     # ]
     metrics = {}
     for mode, ask in searches.items():
-        values = [judge(index, ask(query, MAX_TOP_K), relevant) for query, relevant in questions]
+        values = [
+            judge_hits(index, ask(query, MAX_TOP_K), relevant) for query, relevant in questions
+        ]
         metrics[mode] = {
             name: round(math.fsum(each[name] for each in values) / len(values), 6)
             for name in values[0]

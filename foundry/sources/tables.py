@@ -58,7 +58,7 @@ def read_rows(path: Path) -> Generator[Row | RowProblem, None, None]:
 
 
 def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
-    """Rows of a CSV file whose first row names the columns, counted from 1 with that row.
+    """Yield the rows of a CSV file below the one that names the columns, which is number 1.
 
     The delimiter is the comma, unless the first line holds more semicolons or tabs. Raises OSError
     when the file cannot be read.
@@ -87,7 +87,7 @@ def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
 
 
 def read_lines(path: Path) -> Generator[Line | RowProblem, None, None]:
-    """Lines of a JSONL file that are not blank. Raises OSError when the file cannot be read."""
+    """Yield the lines of a JSONL file that are not blank. Raises OSError."""
     with _open(path, newline="\n") as stream:
         # Decoding takes longer than hashing, which is all that most lines need.
         lines = _lines_of(stream.buffer, b"\0", b"\n\r", "bytes")

@@ -78,7 +78,7 @@ class Collector:
         return pages, self._coverage
 
     def _fetch_all(self, pool: ThreadPoolExecutor) -> bool:
-        """Returns whether everything that the source lists is known."""
+        """Return whether everything that the source lists is known."""
         source = self._source
         start = [parse_url(url) for url in source.start]
         if not isinstance(source, ListedSource):

@@ -93,6 +93,6 @@ class Content:
 
 
 def batches(total: int, size: int) -> Iterator[slice]:
-    """Slices that cover `total` items, `size` at a time."""
+    """Yield slices that cover `total` items, `size` at a time."""
     for start in range(0, total, size):
         yield slice(start, min(total, start + size))

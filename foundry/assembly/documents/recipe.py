@@ -72,7 +72,7 @@ class Recipe:
 
 
 def origin_key(source: object) -> str:
-    """SHA-256 over the options of a source whose files have stamps, but for where it lies.
+    """Hash the options of a source whose files have stamps, but for where it lies.
 
     Other sources deliver everything each time, so that what they deliver decides.
     """
@@ -82,13 +82,13 @@ def origin_key(source: object) -> str:
 
 
 def hash_text(*parts: str) -> str:
-    """SHA-256 over several texts, in hex."""
+    """Return the SHA-256 over several texts, in hex."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 @cache
 def program_hash() -> str:
-    """SHA-256 over Python, the code of Foundry, its libraries' versions and its model, in hex.
+    """Hash Python, the code of Foundry, its libraries' versions and its model; in hex.
 
     Foundry's own version, which its first module holds, is no part of it: a release without changes
     prepares nothing again.

@@ -71,7 +71,7 @@ class Preparing(Protocol):
 
 
 def open_sandbox(recipe: Recipe) -> Sandbox:
-    """Worker processes that prepare documents by a recipe."""
+    """Start worker processes that prepare documents by a recipe."""
     return Sandbox(LIMITS, Preparer.__module__, recipe.to_json())
 
 

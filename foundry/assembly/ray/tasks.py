@@ -64,7 +64,7 @@ def embed_batch(
     texts: Sequence[str],
     side: Side,
 ) -> NDArray[np.float32] | Refusal | Mismatch:
-    """Unit vectors (n, d) of texts, prefixes included, by a model that this process keeps open.
+    """Embed texts with their prefixes by a model that this process keeps open: unit (n, d).
 
     `program` is `program_hash` where the build is; `files` are those of a model that is a folder,
     by name and all together, None for a published one.

@@ -49,7 +49,7 @@ class WordCounts:
         return heapq.nsmallest(count, self._counts.items(), key=lambda entry: (-entry[1], entry[0]))
 
     def common_words(self) -> frozenset[str]:
-        """Frequent short words, which in most languages belong to no key phrase."""
+        """Return frequent short words, which in most languages belong to no key phrase."""
         frequent = self.most_common(COMMON_WORDS)
         return frozenset(word for word, _ in frequent if len(word) <= COMMON_WORD_LENGTH)
 

@@ -84,7 +84,7 @@ class DistilledQueries:
     _pieces: Sequence[str]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors (n, d) as the server will make them; a zero row where it makes none."""
+        """Embed texts as the server will: unit vectors (n, d), zero where it makes none."""
         return encode_all(self._encoder, texts)
 
     def write(self, directory: Path) -> str:
@@ -161,7 +161,7 @@ def _train(
     options: DistillationOptions,
     step: StartStep,
 ) -> tuple[list[str], Matrix]:
-    """Pieces and their rows; the first `held_out` texts only say when to stop."""
+    """Return pieces and their rows; the first `held_out` texts only say when to stop."""
     general = general_pieces()
     pieces = [*general, *own_pieces(general, words, language=options.language)]
     counts = count_pieces(texts, pieces, options.language)

@@ -184,7 +184,7 @@ def _local_model(
 
 
 def hash_model_folder(folder: Path) -> str:
-    """SHA-256 over the paths and contents of a model's files, whatever else is in the folder."""
+    """Hash the paths and contents of a model's files, whatever else is in the folder."""
     digest = hashlib.sha256()
     for name, path in list_model_files(folder):
         digest.update(f"{name}\0{hash_file(path)}\n".encode())

@@ -27,7 +27,7 @@ a rarer script may be a token a byte."""
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens of a text, rather too many than too few."""
+    """Estimate the tokens of a text, rather too many than too few."""
     pieces, others = 0, FRAME_TOKENS
     for run in _RUN.findall(text):
         first = run[0]

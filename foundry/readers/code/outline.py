@@ -141,7 +141,7 @@ def _children(visit: _Visit, grammar: Grammar, *, is_small: bool) -> Iterator[_V
 
 
 def _headings(text: str, definitions: Sequence[_Definition]) -> Iterator[Heading]:
-    """Headings without a line of their own; one without text where text goes on after another."""
+    """Yield headings without a line; one has no text where text goes on after another."""
     opened: list[_Open] = []
     end_of_text = _Definition((), len(text), len(text))
     for found, following in pairwise((*definitions, end_of_text, end_of_text)):
@@ -174,7 +174,7 @@ def _first_line(text: str, found: _Definition, limit: int) -> int:
 
 
 def _whole_lines(text: str, blocks: Iterable[Span], starts: Sequence[int]) -> Iterator[Span]:
-    """Blocks that begin a line, up to the end of their last, with no definition within them."""
+    """Yield blocks that begin a line, with no definition within, to the end of their last."""
     end = 0
     for block in blocks:
         begin = text.rfind("\n", max(end - 1, block.start - MAX_INDENTATION, 0), block.start) + 1
@@ -189,7 +189,7 @@ def _whole_lines(text: str, blocks: Iterable[Span], starts: Sequence[int]) -> It
 
 
 def _offset_map(content: bytes, spans: Iterable[_Definition | Span]) -> Callable[[int], int]:
-    """From offsets in bytes to offsets in characters, for the ends of some spans."""
+    """Map offsets in bytes to offsets in characters, for the ends of some spans."""
     if content.isascii():
         return lambda offset: offset
     chars = {0: 0}

@@ -110,7 +110,7 @@ def _content_of(page: LexborHTMLParser, selector: str) -> str | None:
 
 
 def _count_hidden(page: LexborHTMLParser) -> int:
-    """Elements with words that the page does not show, scripts aside; none inside another."""
+    """Return outermost elements whose words the page does not show, scripts aside."""
     count, inside = 0, set[int]()
     for node in page.css("[hidden],[style]"):
         attributes = node.attributes

@@ -51,7 +51,7 @@ class Package:
         self.names = [member.filename for member in members]
 
     def read(self, name: str) -> bytes | None:
-        """A member's bytes; None where there is no member of this name."""
+        """Return a member's bytes; None where there is no member of this name."""
         try:
             return self._archive.read(name)
         except KeyError:

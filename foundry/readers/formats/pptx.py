@@ -101,7 +101,7 @@ def _lines(frame: Any) -> Iterator[str]:
 
 
 def _in_reading_order(shapes: Any, depth: int = 0) -> Iterator[Any]:
-    """Shapes from top to bottom and left to right, those of groups in the place of the group."""
+    """Yield shapes from top to bottom and left to right, a group's in its place."""
     for shape in sorted(shapes, key=lambda shape: (shape.top or 0, shape.left or 0)):
         if hasattr(shape, "shapes") and depth < MAX_GROUPS:
             yield from _in_reading_order(shape.shapes, depth + 1)

@@ -66,7 +66,7 @@ def read_toml(text: str) -> Reading:
 
 
 def _headings(keys: Iterable[_Key]) -> Iterator[Heading]:
-    """Keys with a collection, and those that would seem to be part of the one before them."""
+    """Yield keys of collections, and those that would seem to belong to the one before."""
     last: Heading | None = None
     for heading, has_collection in keys:
         is_after = last is None or heading.start >= last.end

@@ -48,7 +48,7 @@ def blank_code_spans(text: str) -> str:
 
 
 def find_links(text: str, references: Mapping[str, str]) -> tuple[Link, ...]:
-    """Links in the order of the text, each once; images are none.
+    """Return links in the order of the text, each once; images are none.
 
     `references` maps a normalised label to its target. `kind` is inline, reference, autolink, html
     or wikilink, whose target is the page's name without heading.
@@ -62,7 +62,7 @@ def find_links(text: str, references: Mapping[str, str]) -> tuple[Link, ...]:
 
 
 def find_tags(text: str) -> tuple[str, ...]:
-    """Tags as Obsidian writes them: `#topic`, `#topic/detail`."""
+    """Return tags as Obsidian writes them: `#topic`, `#topic/detail`."""
     if "#" not in text:
         return ()
     found: dict[str, None] = {}
@@ -76,7 +76,7 @@ def find_tags(text: str) -> tuple[str, ...]:
 
 
 def normalise_label(label: str) -> str:
-    """A reference's label as CommonMark compares them."""
+    """Return a reference's label as CommonMark compares them."""
     return _LABEL_SPACE.sub(" ", label).strip().casefold()
 
 

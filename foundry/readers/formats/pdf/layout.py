@@ -201,7 +201,7 @@ def _join_headings(lines: Sequence[Line], sizes: Sequence[float]) -> list[Line]:
 def _levels_by_outline(
     pages: Sequence[Sequence[Line]], outline: Sequence[Entry]
 ) -> dict[tuple[int, int], int]:
-    """Heading levels by page and line; none unless half of the outline is found."""
+    """Return heading levels by page and line; none unless half of the outline is found."""
     levels: dict[tuple[int, int], int] = {}
     wanted: dict[int, list[Entry]] = {}
     for entry in outline:
@@ -229,7 +229,7 @@ def _levels_by_outline(
 def _levels_by_size(
     pages: Sequence[Sequence[Line]], sizes: Sequence[float]
 ) -> dict[tuple[int, int], int]:
-    """Heading levels by page and line: the larger the type, the higher the level."""
+    """Return heading levels by page and line: the larger the type, the higher the level."""
     candidates = {
         (number, place): line.size
         for number, lines in enumerate(pages)
@@ -252,7 +252,7 @@ def _begins_paragraph(previous: Line, line: Line) -> bool:
 
 
 def _hyphenated_words(pages: Iterable[Sequence[Line]]) -> frozenset[str]:
-    """Words that the document itself writes with a hyphen, within a line."""
+    """Return words that the document itself writes with a hyphen, within a line."""
     found = (re.findall(r"[^\W\d_]+-[^\W\d_]+", line.text) for line in chain.from_iterable(pages))
     return frozenset(word.lower() for word in chain.from_iterable(found))
 

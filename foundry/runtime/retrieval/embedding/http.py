@@ -180,7 +180,7 @@ class EmbeddingService:
         )
 
     def _shown(self, text: str) -> str:
-        """Foreign words fit for a message: short, on one line, without the key."""
+        """Make a service's words fit for a message: short, on one line, without the key."""
         if self._api_key:
             text = text.replace(self._api_key, "***")
         line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
@@ -201,7 +201,7 @@ def find_message(content: bytes) -> str:
 
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from a number or a date (RFC 9110, 10.2.3); None without a usable one.
+    """Read the seconds to wait from a number or a date (RFC 9110, 10.2.3); None without one.
 
     A date is read against the service's own clock where it tells it.
     """

@@ -27,7 +27,7 @@ class LocalModel(Protocol):
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"]
     ) -> NDArray[np.float32]:
-        """Unit vectors (n, d) of texts. Raises EmbeddingFailure."""
+        """Return unit vectors (n, d) of texts. Raises EmbeddingFailure."""
         ...
 
 
@@ -103,7 +103,7 @@ def find_folder(model: str) -> Path | None:
 
 
 def unusable(model: str, error: Exception) -> EmbeddingFailure:
-    """A model that cannot be loaded, with the first line of the reason."""
+    """Return the error of a model that cannot be loaded, with the first line of the reason."""
     reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
     return EmbeddingFailure(
         f"the model {model!r} cannot be loaded: {reason}",

@@ -85,7 +85,7 @@ def find_rows(reply: dict[str, Any], count: int) -> list[Any]:
 
 
 def _numbers(embedding: object) -> object:
-    """A list as it is; base64 of little-endian float32 as an array (d,)."""
+    """Return a list as it is; base64 of little-endian float32 as an array (d,)."""
     if not isinstance(embedding, str):
         return embedding
     try:

@@ -87,7 +87,7 @@ def check_vectors(
 
 
 def read_vectors(rows: list[Any], count: int, dimensions: int | None) -> NDArray[np.float32]:
-    """Checked unit vectors; says so where the number of dimensions asked for was ignored."""
+    """Check unit vectors; the error says where a number of dimensions was ignored."""
     widths = {len(row) for row in rows if isinstance(row, list | np.ndarray)}
     if dimensions is not None and len(widths) == 1 and widths != {dimensions}:
         width = widths.pop()
@@ -108,5 +108,5 @@ def name_dimensions(failure: EmbeddingFailure, dimensions: int | None) -> Embedd
 
 
 def bad_reply(message: str, *, hint: str | None = None) -> EmbeddingFailure:
-    """A failure by a wrong reply."""
+    """Return a failure by a wrong reply."""
     return EmbeddingFailure(message, is_bad_reply=True, hint=hint)

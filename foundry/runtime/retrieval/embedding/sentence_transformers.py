@@ -49,7 +49,7 @@ class SentenceTransformersEmbeddings:
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float = 0
     ) -> NDArray[np.float32]:
-        """Unit vectors (n, d) in the order of the texts, which already have their prefixes.
+        """Return unit vectors (n, d) in the order of the texts, which already have their prefixes.
 
         Args:
             texts: Longer ones than the model takes are cut by it.

@@ -153,7 +153,7 @@ class Transformer:
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float = 0
     ) -> Array:
-        """Unit vectors (n, d) in the order of the texts, which already have their prefixes.
+        """Return unit vectors (n, d) in the order of the texts, which already have their prefixes.
 
         Args:
             texts: Longer ones than the model takes are cut, queries after `LONGEST_QUERY` pieces.
