@@ -33,7 +33,7 @@ Warn = Callable[[str, str], object]
 
 def survey(project: Path, written: str) -> Survey:
     """Look at what a new project is to index: a url, or the path of a folder or a table."""
-    from foundry.inspection.survey import survey
+    from foundry.inspection.surveying import survey
 
     return survey(project, written)
 

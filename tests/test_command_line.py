@@ -20,7 +20,7 @@ from conftest import CONFIG, MakeProject
 from foundry.assembly.documents import workers
 from foundry.cli.main import main
 from foundry.errors import ExportError
-from foundry.export.write import replace_folder
+from foundry.export.replacing import replace_folder
 from foundry.indexing import versions as published
 from foundry.material import RawDocument
 from foundry.progress import Bar, Lines, Progress, Reporter

@@ -11,14 +11,8 @@ from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners, lis
 from foundry.export.decisions import BESIDE, Update, decide
 from foundry.export.existing import GENERATED, Existing, encode_generated
 from foundry.export.package_files import find_unresolved, find_unsettled
-from foundry.export.write import (
-    Export,
-    fill_folder,
-    find_existing,
-    replace_folder,
-    settle,
-    take_over,
-)
+from foundry.export.replacing import replace_folder, settle, take_over
+from foundry.export.write import Export, fill_folder, find_existing
 from foundry.files import FILE_MODE, hash_file, set_modes
 
 

@@ -7,15 +7,22 @@ An update (`export.update`) merges instead.
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from foundry.errors import ExportError
-from foundry.export.checksums import BY_PRODUCTS, CHECKSUMS, format_checksums
+from foundry.export.checksums import CHECKSUMS, format_checksums
 from foundry.export.decisions import where_code_went
 from foundry.export.existing import GENERATED, Existing, encode_generated, examine
-from foundry.files import hash_file, hash_files, set_modes, sync_folder, sync_tree, write_files
+from foundry.export.replacing import (
+    free_name,
+    link_or_copy,
+    replace_folder,
+    settle,
+    take_over,
+)
+from foundry.files import hash_file, hash_files, set_modes, write_files
 from foundry.state.folder import STATE
 from foundry.terminal import count_of, list_briefly
 
@@ -163,124 +170,3 @@ def check_target(target: Path, project: Path) -> Path:
             hint="choose another folder with --output",
         )
     return absolute
-
-
-def settle(target: Path) -> None:
-    """Refuse a target that is reached through a link; undo what was stopped midway.
-
-    This comes first, because a stopped command may have left the owner's files under another name.
-    Raises ExportError.
-    """
-    for link in [path for path in (target, *target.parents) if path.is_symlink()]:
-        raise ExportError(f"{target}: {link} is a link", hint="name the real folder")
-    _recover(target)
-
-
-def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
-    """Let `fill` write a new folder next to `target`, then put it in its place.
-
-    Whatever goes wrong, the old folder stays. Raises ExportError for what the disk refuses.
-    """
-    staging, retired = _beside(target, "new"), _beside(target, "old")
-    try:
-        staging.mkdir(parents=True)
-        fill(staging)
-        sync_tree(staging)
-        if target.exists():
-            target.rename(retired)
-        staging.rename(target)
-    except BaseException as error:
-        _recover(target)
-        if not isinstance(error, OSError):
-            raise
-        raise ExportError(
-            f"{target}: cannot be written: {_reason(error)}; nothing was changed",
-            hint="check the free space and the permissions of the folder above it",
-        ) from None
-    try:
-        sync_folder(target.parent)
-    except OSError as error:
-        raise ExportError(
-            f"{target}: was written, but the disk does not confirm it: {error.strerror}",
-            hint="check the disk, then export again",
-        ) from None
-    shutil.rmtree(retired, ignore_errors=True)
-
-
-def _reason(error: OSError) -> str:
-    """Return what the disk said; for a tree of files, what it said about the first one."""
-    if isinstance(error, shutil.Error) and isinstance(error.args[0], list):
-        source, _, reason = error.args[0][0]
-        return f"{Path(source).name}: {reason.partition(': ')[0]}"
-    return error.strerror or str(error)
-
-
-def _recover(target: Path) -> None:
-    staging, retired = _beside(target, "new"), _beside(target, "old")
-    if retired.exists() and not target.exists():
-        retired.rename(target)
-    for leftover in (staging, retired):
-        if leftover.exists():
-            shutil.rmtree(leftover)
-
-
-def _beside(target: Path, role: str) -> Path:
-    return target.with_name(f".{target.name}.foundry-{role}")
-
-
-def take_over(old: Path, new: Path, is_foundrys: Callable[[str], bool]) -> dict[str, str]:
-    """Bring every file that is not Foundry's from `old` into `new`.
-
-    One whose name is taken there is kept as .orig; returns these names, and the new ones.
-    """
-    folders = {
-        parent.as_posix()
-        for path in old.rglob("*")
-        if is_foundrys(name := path.relative_to(old).as_posix())
-        for parent in Path(name).parents
-    }
-    return dict(_take_over(old, new, "", is_foundrys, folders))
-
-
-def free_name(path: Path) -> Path:
-    """Return the path itself, or with .orig, .orig2 ... after it if it is taken."""
-    free, number = path, 1
-    while os.path.lexists(free):
-        free = path.with_name(f"{path.name}.orig{number if number > 1 else ''}")
-        number += 1
-    return free
-
-
-def link_or_copy(old: str | Path, new: str | Path) -> None:
-    """Give a file a second name, or copy it where that cannot be done."""
-    Path(new).parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.link(old, new, follow_symlinks=False)
-    except OSError:
-        shutil.copy2(old, new, follow_symlinks=False)
-
-
-def _take_over(
-    old: Path, new: Path, prefix: str, is_foundrys: Callable[[str], bool], folders: set[str]
-) -> Iterator[tuple[str, str]]:
-    for path in sorted(old.iterdir()):
-        name = prefix + path.name
-        if path.name in BY_PRODUCTS:
-            continue
-        if path.is_dir() and not path.is_symlink():
-            if name in folders:
-                yield from _take_over(path, new / path.name, f"{name}/", is_foundrys, folders)
-                continue
-            place = new / path.name
-            if place.is_file():
-                place = free_name(place)
-            shutil.copytree(
-                path, place, symlinks=True, copy_function=link_or_copy, dirs_exist_ok=True
-            )
-        elif not is_foundrys(name):
-            place = free_name(new / path.name)
-            link_or_copy(path, place)
-        else:
-            continue
-        if place.name != path.name:
-            yield name, prefix + place.name

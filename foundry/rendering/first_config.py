@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from foundry.config.package_names import is_taken
-from foundry.config.sources import CONFIG_NAME, with_base_url
+from foundry.config.sources import CONFIG_NAME
+from foundry.config.suggestions import with_base_url
 from foundry.features.contributions import list_tables
 from foundry.rendering.environment import render
 

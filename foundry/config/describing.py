@@ -1,0 +1,77 @@
+"""What is wrong with a foundry.toml, in words: a key path, and what would be allowed there."""
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+from foundry.config.file import ConfigFile
+from foundry.config.sources import SOURCES
+from foundry.features.stores import WHERE_ADDRESSES_ARE
+
+
+def describe(details: Sequence[ErrorDetails]) -> list[str]:
+    """Return the key path of each problem, and what is wrong with its value."""
+    places = [detail["loc"] for detail in details]
+    return [
+        _describe(detail)
+        for detail in details
+        # A list is too short as well where all that is in it is wrong.
+        if detail["type"] != "too_short"
+        or not any(place[: len(detail["loc"])] == detail["loc"] != place for place in places)
+    ]
+
+
+def _describe(detail: ErrorDetails) -> str:
+    parts = detail["loc"]
+    # The type of a source, which follows its number, is not a key of its own.
+    parts = parts[:2] + parts[3:] if parts[0] == "sources" else parts
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+    key = key.lstrip(".")
+    # What TOML calls an array, and people a list, is a tuple once it is read.
+    kind, message = detail["type"], re.sub("(?i)tuple", "list", detail["msg"])
+    if kind == "extra_forbidden":
+        known = _known_keys(detail["loc"])
+        near = get_close_matches(str(parts[-1]), known, n=1)
+        meant = f"did you mean {near[0]!r}? Known" if near else "known"
+        message = f"unknown key; {meant} here: {', '.join(known)}"
+        if parts[0] == "store":
+            message += f"; {WHERE_ADDRESSES_ARE}"
+        elif parts[-1] == "allow_private":
+            message = "a project may not allow this; pass --allow-private HOST to the command"
+    elif kind == "missing":
+        message = "required, but missing"
+    elif kind in {"union_tag_not_found", "union_tag_invalid"}:
+        key, message = f"{key}.type", f"must be one of {', '.join(map(repr, SOURCES))}"
+    elif kind == "value_error":
+        # Its own words, which quote of the value what may be shown.
+        message = str(detail["ctx"]["error"])
+    elif parts[0] == "store" and "://" in str(detail["input"]):
+        # Not quoted: it may hold a password.
+        message = f"must be a name; {WHERE_ADDRESSES_ARE}"
+    elif "input" in detail and not isinstance(detail["input"], (dict, list)):
+        text = repr(detail["input"])
+        text = text if len(text) <= 200 else f"{text[:200]}..."
+        message = f"{message[0].lower()}{message[1:]}, got {text}"
+    return f"{key}: {message}"
+
+
+def _known_keys(location: tuple[int | str, ...]) -> list[str]:
+    """Return the keys of the table that holds what is at a location."""
+    table: type[BaseModel] = ConfigFile
+    for part in location[:-1]:
+        if part in SOURCES:
+            table = SOURCES[str(part)]
+        elif field := table.model_fields.get(str(part)):
+            table = _find_table(field.annotation) or table
+    return list(table.model_fields)
+
+
+def _find_table(annotation: Any) -> type[BaseModel] | None:
+    """Return the table that a field holds, perhaps in a list or as an alternative to None."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_find_table, get_args(annotation))), None)

@@ -1,0 +1,97 @@
+"""What a new foundry.toml says of the source that somebody names on the command line."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from foundry.config.git_sources import is_repository_url, local_host_of
+from foundry.config.sources import TABLES, pattern_of
+from foundry.config.web_sources import check_base_url, is_local, suggest_site
+from foundry.errors import FoundryError
+from foundry.urls import parse_url
+
+
+def suggest(written: str, project: Path) -> dict[str, object]:
+    """Return what a new foundry.toml says about a folder, a table, a repository or a website.
+
+    Raises FoundryError if there is no such thing.
+    """
+    if names_repository(written):
+        return {"type": "git", "repository": written}
+    if "://" in written:
+        return suggest_site(written)
+    source = Path(written)
+    if not source.exists():
+        raise FoundryError(f"{source}: no such folder or file", hint="name what is to be indexed")
+    is_records = source.is_file()
+    if is_records and source.suffix not in TABLES:
+        raise FoundryError(
+            f"{source}: is one file",
+            hint="name the folder that holds it, or a .csv or .jsonl table",
+        )
+    return {"type": "records" if is_records else "folder", "path": _path_from(project, source)}
+
+
+def private_hosts_of(written: str) -> tuple[str, ...]:
+    """Return the host that a url names, if it seems to be a private one, as `allow_private`.
+
+    Whoever gives the url on the command line allows that host by it. Raises UrlError.
+    """
+    if names_repository(written):
+        host = local_host_of(written)
+    else:
+        url = parse_url(written) if "://" in written else None
+        host = url.authority if url and is_local(url.host) else None
+    return (host,) if host else ()
+
+
+def names_repository(written: str) -> bool:
+    """Return whether a source is written as a git repository is, rather than a web page."""
+    return is_repository_url(written) and (written.endswith(".git") or "://" not in written)
+
+
+def with_base_url(settings: Mapping[str, object], base_url: str) -> dict[str, object]:
+    """Return a new source's settings with the address of its documents. Raises FoundryError."""
+    if settings["type"] not in {"folder", "records", "git"}:
+        raise FoundryError(
+            "--base-url is for folders, tables and repositories",
+            hint="pages of the web have their own urls",
+        )
+    try:
+        return {**settings, "base_url": check_base_url(base_url)}
+    except ValueError as error:
+        raise FoundryError(f"--base-url: {error}") from None
+
+
+def suggest_file(source: Path, project: Path) -> dict[str, object]:
+    """Return what foundry.toml says about a single file: its folder, and nothing else there.
+
+    Raises FoundryError.
+    """
+    if not source.name.isprintable():
+        raise FoundryError(f"{str(source)!r}: TOML cannot hold this name", hint="rename the file")
+    return {
+        "type": "folder",
+        "path": _path_from(project, source.parent),
+        "include": f"/{pattern_of(source.name)}",
+        "exclude": "/*/",
+    }
+
+
+def _path_from(project: Path, source: Path) -> str:
+    """Return a path that stays right when the project is moved: relative to what moves with it."""
+    source, project = source.resolve(), project.resolve()
+    path = os.path.relpath(source, project) if _move_together(project, source) else str(source)
+    if not path.isprintable():
+        raise FoundryError(
+            f"{path!r}: TOML cannot hold this name", hint="rename what is to be indexed"
+        )
+    return path
+
+
+def _move_together(project: Path, source: Path) -> bool:
+    """Return whether a source is below the project, around it, next to it or in its repository."""
+    if project.parent in source.parents or source in (project, *project.parents):
+        return True
+    repository = next((each for each in project.parents if (each / ".git").exists()), None)
+    return repository is not None and repository in source.parents
