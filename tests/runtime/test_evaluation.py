@@ -9,7 +9,7 @@ import pytest
 
 from foundry.runtime import evaluation
 from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.evaluation import compare, describe, judge, read_questions
+from foundry.runtime.evaluation import compare, describe, judge_hits, read_questions
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.results import SearchResponse
 
@@ -98,7 +98,7 @@ def test_a_question_names_documents_by_id_path_or_chunk(
     ]
     index = cast(Index, SimpleNamespace(find_chunk=chunks.get))
     response = cast(SearchResponse, SimpleNamespace(hits=hits, degraded=True))
-    metrics = judge(index, response, relevant)
+    metrics = judge_hits(index, response, relevant)
     assert metrics["MRR@10"] == (1 / rank if rank else 0)
     assert metrics["hit@3"] == float(rank is not None and rank <= 3)
     assert metrics["degraded"] == 1
