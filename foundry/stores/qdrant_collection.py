@@ -92,7 +92,7 @@ class Marker:
     @property
     def payload(self) -> dict[str, Any]:
         """All of it as JSON."""
-        buckets = np.array(self.buckets, dtype=_BUCKET)
+        buckets = np.array(list(self.buckets), dtype=_BUCKET)
         return {
             VERSION: self.version,
             NUMBER: self.held.number,
