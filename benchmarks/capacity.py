@@ -33,8 +33,9 @@ LINKS = 2 * 32 * 4
 POSTING_DISK, POSTING_MEMORY = 8, 12
 """A term of a sparse vector in Qdrant: number and weight; in its index the next maximum too."""
 
-PAYLOAD = 200
-"""Bytes of a point for what filters ask for, with its indexes; assumed, as PostgreSQL has 225."""
+PAYLOAD, PAYLOAD_INDEXES = 430, 270
+"""Bytes of a point for what filters ask for, with its id, and for their indexes, which are held in
+memory as well (`payload.py`)."""
 
 VECTORS = {"float32": 4.0, "int8 in memory": 1.0, "one bit in memory": 0.125}
 """Bytes of a dimension that are held in memory; the original is on disk."""
@@ -95,6 +96,8 @@ def print_constants(found: Found, size: int) -> None:
     model = f"{MODEL_SECONDS * 1000:.0f} ms of a core, {TOKENS} tokens"
     row("a chunk through MiniLM-L6", model, "`stages.md`, reranking")
     row("a service", f"{TOKENS_A_MINUTE:,} tokens a minute", "an example of a limit")
+    filters = f"{PAYLOAD} and {PAYLOAD_INDEXES}"
+    row("what filters ask for in Qdrant, and its indexes, bytes", filters, "`payload.py`")
     row("a node of Qdrant", f"{NODE_GIGABYTES} GB, {USABLE:.0%} of it usable", "assumed")
 
 
@@ -171,8 +174,9 @@ def print_engine(found: Found) -> None:
     for size in SIZES:
         for name, width in VECTORS.items():
             held = HEADROOM * width * DIMENSIONS + LINKS + postings * POSTING_MEMORY
+            held += PAYLOAD_INDEXES
             kept = DIMENSIONS * (4 + (width if width < 4 else 0)) + LINKS
-            kept += postings * (POSTING_DISK + POSTING_MEMORY) + PAYLOAD
+            kept += postings * (POSTING_DISK + POSTING_MEMORY) + PAYLOAD + PAYLOAD_INDEXES
             memory = size * held * REPLICAS
             nodes = max(REPLICAS, math.ceil(memory / (NODE_GIGABYTES * 1e9 * USABLE)))
             row(
