@@ -343,9 +343,7 @@ def test_rows_are_found_by_their_buckets(
 ) -> None:
     monkeypatch.setattr(qdrant_collection, "PAGE", 3)
     shift = 60
-    keys = [
-        edge + offset for edge in range(-(2**62), 2**62, 2**60) for offset in (-1024, 0, 1024)
-    ]
+    keys = [edge + offset for edge in range(-(2**62), 2**62, 2**60) for offset in (-1024, 0, 1024)]
     rows = {put(collection, key, 1): key for key in keys}
     for buckets in ([0], [-2, 1], [-4], [7], list(range(-8, 8))):
         found = dict(collection.rows(in_buckets(buckets, shift)))
