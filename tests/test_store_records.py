@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -25,10 +25,12 @@ from test_stores import ask, client_of, close, same, server, wait_until_answered
 from foundry.config.project import load_config
 from foundry.errors import PublishError
 from foundry.runtime.errors import IndexUnusableError
+from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.layout import IndexFiles
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.store.pgvector import PgvectorEngine
-from foundry.runtime.store.records import READ_AT_ONCE, StoredIndex, StoredLines
+from foundry.runtime.store.records import READ_AT_ONCE, StoredIndex, StoredLines, open_stored
+from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import (
     HELD_FILES,
     RECORD_FILES,
@@ -398,6 +400,29 @@ def test_every_route_answers_as_with_the_servers_own_records(
                 close(bare.load.__self__.current().dense_lane.store)
 
 
+def test_an_index_without_texts_reads_as_one_that_has_them(
+    place: Place, first: Path, tmp_path: Path
+) -> None:
+    place.publish(first, records=True)
+    without_texts(first, tmp_path / "bare")
+    whole = Content.open(first).index
+    engine = PgvectorEngine(place.address, StoreSettings(place.name, exact=True, timeout=60.0))
+    with patch("foundry.runtime.store.store.read_store_settings"), closing(engine):
+        bare = open_stored(
+            tmp_path / "bare", open_engine=lambda _settings: engine, open_encoder=cast(Any, id)
+        )
+        every = range(whole.chunk_count)
+        assert [*bare.chunks(every)] == [*whole.chunks(every)]
+        ours, theirs = bare.part(Documents), whole.part(Documents)
+        assert [*ours.page()] == [*theirs.page()]
+        for document in theirs.page(limit=3):
+            assert ours.find(document.id) == document
+            assert [*ours.chunks_of(document)] == [*theirs.chunks_of(document)]
+        for chunk in whole.chunks(range(3)):
+            assert bare.find_chunk(chunk.id) == chunk
+        assert bare.find_chunk("nothing") is ours.find("nothing") is None
+
+
 def test_the_best_chunks_are_those_of_the_index(place: Place, tmp_path: Path) -> None:
     """Also where so many tie with the last that their texts are asked for apart."""
     notes = [
@@ -499,6 +524,41 @@ def test_a_search_asks_once_more_for_what_it_shows(
                         shown = bool(mine["results"])
                         case = query, mode, top_k, len(theirs), len(ours)
                         assert len(ours) == len(theirs) + shown * (1 + further), case
+
+
+@pytest.mark.slow
+def test_what_a_page_shows_is_asked_for_together(place: Place, tmp_path: Path) -> None:
+    index = write(tmp_path / "index")
+    place.publish(index, records=True)
+    with server(tmp_path, place, 'records = "engine"\n') as stored:
+        stored.load(index)
+        served = stored.load.__self__.current()
+        names = [quote(chunk.id, safe="") for chunk in served.chunks(range(6))]
+        cited = [unquote(name) for name in names]
+        document = quote(next(served.chunks([0])).document_id, safe="")
+        with client_of(stored) as client, counted(served.dense_lane.store.engine) as asked:
+            for path, times in (
+                (f"/chunks/{names[0]}", 1),
+                ("/chunks/nothing", 0),
+                ("/documents?limit=100", 1),
+                (f"/documents/{document}", 2),
+                ("/documents/nothing", 0),
+                (f"/d/{document}", 2),
+                (f"/chunks?document={document}&limit=100", 2),
+                (f"/chunks?document={document}&around={names[1]}&limit=3", 3),
+                ("/llms.txt", 1),
+                ("/sources", 0),
+                ("/about", 0),
+            ):
+                asked.clear()
+                status = client.get(path).status_code
+                assert status == (404 if path.endswith("nothing") else 200), path
+                assert len(asked) == times, path
+            asked.clear()
+            turns = importlib.import_module(f"{stored.__name__}.chat.routes").ChatTurn
+            turn = turns(role="assistant", content="So.", cited=(*cited, "nothing")).turn()
+            assert len(turn.cited) == len(cited)
+            assert len(asked) == 1
 
 
 MISSING = "The search engine does not hold this index."
