@@ -264,16 +264,16 @@ def imported(path: Path, module: str) -> set[str]:
 
 
 def is_without_regions(text: str, original: str) -> bool:
-    """Are these the lines of a module, in order, or fewer of one with regions, imports aside?"""
+    """Are these the words of a module, in order, or fewer of one with regions, imports aside?"""
     if "# ]\n" not in original:
         return text == original
-    rest = iter(lines_of(original))
-    return all(re.match("from|import", line) or line in rest for line in lines_of(text))
+    rest = iter(words_of(original))
+    return all(word in rest for word in words_of(re.sub("(?m)^(from|import) .*", "", text)))
 
 
-def lines_of(text: str) -> list[str]:
-    """The lines of a module, cut within empty brackets: a region may have emptied them."""
-    return re.sub(r"(?<=[(\[{])\s*(?=[)\]}])", "\n", text).splitlines()
+def words_of(text: str) -> list[str]:
+    """The words and signs of a module: brackets whose last region is cut close in their line."""
+    return re.findall(r"\w+|[^\w\s]", re.sub(r",(?=\s*[)\]}])", "", text))
 
 
 STAGES = {
