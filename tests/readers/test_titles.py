@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from foundry.material import Document, RawDocument, Reading
 from foundry.readers import read
-from foundry.readers.titles import MAX_TITLE_CHARS, derive_title
+from foundry.readers.formats import plain
+from foundry.readers.titles import MAX_TITLE_CHARS, derive_title, title_from
 from foundry.runtime.index.records import informative_title
 
 
@@ -53,6 +54,20 @@ def test_the_name_of_a_file_stays_its_title() -> None:
     document = read(RawDocument("s", "a.inc", "src/a.inc", b"#pragma once\n\nint a();\n"))
     assert isinstance(document, Document)
     assert document.title == "a"
+
+
+def test_a_title_is_looked_for_at_the_beginning_of_a_text() -> None:
+    blank = "\n" * 7_995
+    assert derive_title(Reading(f"{blank}Oil it.")) == "Oil i…"
+    assert derive_title(Reading(f"{blank}\n\n\n\n\nOil it.")) == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [("a/old_pump-seals.txt", "old pump seals"), ("a/--.txt", "--.txt"), ("/", "/")],
+)
+def test_a_file_without_words_has_its_name_as_its_title(path: str, title: str) -> None:
+    assert title_from(path, plain.READER) == title
 
 
 def test_how_a_text_begins_is_not_counted_twice() -> None:

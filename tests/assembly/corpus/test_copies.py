@@ -137,6 +137,27 @@ def test_near_copies_have_the_same_title_even_as_a_first_line() -> None:
     assert copies(documents, "near") == {}
 
 
+@pytest.mark.parametrize(
+    ("text", "shingles"),
+    [
+        ("One two", {"one two"}),
+        ("one two three four Five", {"one two three four five"}),
+        (
+            "one two three four five six, seven",
+            {
+                "one two three four five",
+                "two three four five six",
+                "three four five six seven",
+            },
+        ),
+    ],
+)
+def test_shingles_are_runs_of_five_words_or_the_few_that_there_are(
+    text: str, shingles: set[str]
+) -> None:
+    assert shingles_of(document("a.txt", text)) == shingles
+
+
 def test_a_chain_of_small_changes_ends_at_what_stays() -> None:
     chain = [
         document(f"{number}.txt", " ".join(["new"] * number + WORDS[number:]))

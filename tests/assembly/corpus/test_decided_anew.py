@@ -173,6 +173,16 @@ def cut(report: Mapping[str, Any]) -> int:
     return sum(source["boilerplate_characters"] for source in report["sources"])
 
 
+def test_what_a_stopped_build_began_to_hand_over_does_not_stop_the_next(corpus: Corpus) -> None:
+    corpus.build({"a.md": SEALS})
+    begun = corpus.project.root / ".foundry" / "handover.tmp"
+    begun.mkdir()
+    (begun / "inputs.npy").write_bytes(b"")
+    corpus.write({"b.md": PUMPS})
+    corpus.project.succeed("build", "--quiet")
+    assert leftovers(corpus.project.root) == []
+
+
 def test_a_build_that_fails_leaves_what_the_one_before_has_left(
     corpus: Corpus, loaded: list[int]
 ) -> None:
