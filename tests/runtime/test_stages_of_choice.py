@@ -59,7 +59,7 @@ def index_of(records: Sequence[ChunkRecord]) -> Any:
     return SimpleNamespace(
         chunk_lines=SimpleNamespace(
             each=lambda make, rows: (
-                make_record(make, asdict(records[number]), *more) for number, *more in rows
+                make_record(make, asdict(records[number]), **more) for number, more in rows
             )
         ),
         manifest=SimpleNamespace(dense=None),

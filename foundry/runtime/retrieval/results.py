@@ -172,27 +172,36 @@ def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
 # ]
 def rank_hits(index: Index, candidates: Candidates, count: int) -> Iterator[Hit]:
     """Yield every candidate as a hit, best first, of which about `count` will be asked for."""
-    lanes, ranks = [candidates.keyword], [candidates.keyword_ranks]
-    # [vectors
-    lanes.insert(0, candidates.semantic)
-    ranks.insert(0, candidates.semantic_ranks)
-    # ]
-    # [rerank or rerank_service
-    lanes.append(candidates.rerank)
-    # ]
+    lanes = [
+        # [vectors
+        candidates.semantic,
+        # ]
+        candidates.keyword,
+        # [rerank or rerank_service
+        candidates.rerank,
+        # ]
+    ]
+    ranks = [
+        # [vectors
+        candidates.semantic_ranks,
+        # ]
+        candidates.keyword_ranks,
+    ]
     best, at_once = candidates.best_places(), count + SPARE_HITS
     for start in range(0, len(best), at_once):
         places = best[start : start + at_once]
-        columns: list[Iterable[Any]] = [
-            candidates.chunks[places].tolist(),
-            candidates.scores[places].tolist(),
-            map(LaneScores, *[_shown(lane, places) for lane in lanes]),
-            map(LaneRanks, *[[rank or None for rank in each[places].tolist()] for each in ranks]),
+        ranks_shown = [[rank or None for rank in each[places].tolist()] for each in ranks]
+        columns: dict[str, Iterable[Any]] = {
+            "score": candidates.scores[places].tolist(),
+            "scores": map(LaneScores, *[_shown(lane, places) for lane in lanes]),
+            "ranks": map(LaneRanks, *ranks_shown),
             # [vectors or boosts
-            _boosts_of(candidates, places),
+            "boosts": _boosts_of(candidates, places),
             # ]
-        ]
-        yield from index.chunk_lines.each(Hit, zip(*columns, strict=True))
+        }
+        more = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        rows = zip(candidates.chunks[places].tolist(), more, strict=True)
+        yield from index.chunk_lines.each(Hit, rows)
 
 
 # [vectors or boosts

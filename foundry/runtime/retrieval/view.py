@@ -110,11 +110,11 @@ class _VisibleRecords(RecordLines):
         self.__dict__.update(vars(records))
         self._is_visible = visible
 
-    def read(self, number: int, make: Callable[..., Made], *more: Any) -> Made:
+    def read(self, number: int, make: Callable[..., Made], **more: Any) -> Made:
         # Nothing asks for one that it has not found in this view; if something did, it should fail.
         if not self._is_visible[number]:
             raise PermissionError(f"record {number} is outside the view")
-        return super().read(number, make, *more)
+        return super().read(number, make, **more)
 
     def numbers(self, identifier: str) -> list[int]:
         return [number for number in super().numbers(identifier) if self._is_visible[number]]

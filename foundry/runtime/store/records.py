@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import IndexUnusableError, cause_of
 from ..index.layout import IndexFiles, open_array
-from ..index.reader import Index, Made, RecordLines, make_record
+from ..index.reader import Index, Made, RecordLines, Row, make_record
 from ..index.records import ChunkRecord
 from ..retrieval.candidates import LaneHits, QueryEncoder
 from .lanes import StoredDenseLane, StoredKeywordLane
@@ -57,20 +57,20 @@ class StoredLines(RecordLines):
         self._store, self._firsts = store, firsts
         self._keys, self._numbers = open_array(ids, np.uint64, (2, -1))
 
-    def read(self, number: int, make: Callable[..., Made], *more: Any) -> Made:
+    def read(self, number: int, make: Callable[..., Made], **more: Any) -> Made:
         """Return a record, made by `make_record`. Raises StoreError, IndexUnusableError."""
-        return next(self.each(make, [(number, *more)]))
+        return next(self.each(make, [(number, more)]))
 
-    def each(self, make: Callable[..., Made], rows: Iterable[Sequence[Any]]) -> Iterator[Made]:
-        """Yield a record for each row of its number and values to add, all of which are read.
+    def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
+        """Yield the record of each row, with the fields that it adds; all of them are read.
 
         Beyond READ_AT_ONCE, they are when they are due. Raises StoreError, IndexUnusableError.
         """
         left = iter(rows)
         while block := [*islice(left, READ_AT_ONCE)]:
-            lines = self._ask(np.array([row[0] for row in block], dtype=np.int64))
-            for line, (number, *more) in zip(lines, block, strict=True):
-                yield _made(number, line, make, more)
+            lines = self._ask(np.array([number for number, _ in block], dtype=np.int64))
+            for line, (number, more) in zip(lines, block, strict=True):
+                yield _made(number, line, make, **more)
 
     def _ask(self, numbers: NDArray[np.int64]) -> list[bytes]:
         of_documents = self._firsts is not None
@@ -82,9 +82,9 @@ class StoredLines(RecordLines):
         )
 
 
-def _made(number: int, line: bytes, make: Callable[..., Made], more: Sequence[Any] = ()) -> Made:
+def _made(number: int, line: bytes, make: Callable[..., Made], **more: Any) -> Made:
     try:
-        return make_record(make, _decode(str(line, "utf-8"))[0], *more)
+        return make_record(make, _decode(str(line, "utf-8"))[0], **more)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise IndexUnusableError(f"the engine: record {number}: {cause_of(error)}") from None
 

@@ -29,11 +29,11 @@ NOWHERE: dict[str, None] = {
     # ]
     "keyword": None,
 }
-BOOSTS: list[dict[str, float]] = [
+BOOSTS: dict[str, Any] = {
     # [vectors or boosts
-    {},
+    "boosts": {},
     # ]
-]
+}
 COPY = Place("d9", "wiki", "p", None, "Copy")
 
 
@@ -57,7 +57,7 @@ def stored(number: int) -> dict[str, Any]:
 
 INDEX: Any = SimpleNamespace(
     chunk_lines=SimpleNamespace(
-        each=lambda make, rows: (make_record(make, stored(number), *more) for number, *more in rows)
+        each=lambda make, rows: (make_record(make, stored(number), **more) for number, more in rows)
     ),
 )
 
@@ -131,8 +131,8 @@ def hits_of(*texts: str) -> Iterator[Hit]:
     """Hits with ids by number, the best of which have the texts that come first."""
     for number, text in enumerate(texts):
         values = {**stored(number), "text": text, "also_at": []}
-        lanes = LaneScores(**NOWHERE), LaneRanks(**NOWHERE)
-        yield make_record(Hit, values, 1 - number / 100, *lanes, *BOOSTS)
+        lanes = {"scores": LaneScores(**NOWHERE), "ranks": LaneRanks(**NOWHERE)}
+        yield make_record(Hit, values, score=1 - number / 100, **lanes, **BOOSTS)
 
 
 @pytest.mark.parametrize(

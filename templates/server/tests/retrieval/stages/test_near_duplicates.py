@@ -24,11 +24,11 @@ NOWHERE: dict[str, None] = {
     # ]
     "keyword": None,
 }
-BOOSTS: list[dict[str, float]] = [
+BOOSTS: dict[str, dict[str, float]] = {
     # [vectors or boosts
-    {},
+    "boosts": {},
     # ]
-]
+}
 
 
 def hit(number: int, text: str = "", document: str = "d") -> Hit:
@@ -47,8 +47,8 @@ def hit(number: int, text: str = "", document: str = "d") -> Hit:
         modified=None,
         also_at=[],
     )
-    lanes = LaneScores(**NOWHERE), LaneRanks(**NOWHERE)
-    return make_record(Hit, chunk.to_json(), 0.9 - number / 100, *lanes, *BOOSTS)
+    lanes = {"scores": LaneScores(**NOWHERE), "ranks": LaneRanks(**NOWHERE)}
+    return make_record(Hit, chunk.to_json(), score=0.9 - number / 100, **lanes, **BOOSTS)
 
 
 def merge(texts: Sequence[str], depth: int = 20) -> tuple[list[Hit], Journal]:

@@ -20,11 +20,11 @@ NOWHERE: dict[str, None] = {
     # ]
     "keyword": None,
 }
-BOOSTS: list[dict[str, float]] = [
+BOOSTS: dict[str, Any] = {
     # [vectors or boosts
-    {},
+    "boosts": {},
     # ]
-]
+}
 
 
 def record(
@@ -152,9 +152,10 @@ def test_a_parent_of_more_chunks_than_expected_is_read_to_its_end() -> None:
 
 
 def test_each_parent_is_given_with_its_best_chunk() -> None:
-    journal, nowhere = Journal(), (LaneScores(**NOWHERE), LaneRanks(**NOWHERE), *BOOSTS)
+    journal = Journal()
+    nowhere = {"scores": LaneScores(**NOWHERE), "ranks": LaneRanks(**NOWHERE), **BOOSTS}
     hits = [
-        make_record(Hit, CHUNKS[number].to_json(), 0.9 - place / 10, *nowhere)
+        make_record(Hit, CHUNKS[number].to_json(), score=0.9 - place / 10, **nowhere)
         for place, number in enumerate((4, 1, 0, 4, 5, 3, 2))
     ]
     index = index_of(CHUNKS)

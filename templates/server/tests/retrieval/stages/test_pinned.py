@@ -40,9 +40,9 @@ class FakeIndex:
         return SimpleNamespace(chunk_start=2 * int(document_id[1:]), chunks=2)
 
     def each(self, make: Any, rows: Any) -> Any:
-        return (self.read(number, make, *more) for number, *more in rows)
+        return (self.read(number, make, **more) for number, more in rows)
 
-    def read(self, number: int, make: Any, *more: Any) -> Any:
+    def read(self, number: int, make: Any, **more: Any) -> Any:
         chunk = ChunkRecord(
             id=f"c{number}",
             document_id=f"d{number // 2}",
@@ -57,7 +57,7 @@ class FakeIndex:
             modified=None,
             also_at=[],
         )
-        return make_record(make, chunk.to_json(), *more)
+        return make_record(make, chunk.to_json(), **more)
 
 
 def pin(
