@@ -24,7 +24,8 @@ from foundry.embedding.distil.corpus_texts import chunk_text
 from foundry.embedding.embedder import Vectors
 from foundry.embedding.static import StaticEmbedder
 from foundry.progress import Reporter
-from foundry.runtime.retrieval.candidates import Candidates, LaneHits
+from foundry.runtime.index.protocols import LaneHits
+from foundry.runtime.retrieval.candidates import Candidates
 
 SHARES = (0.0, 0.3, 0.4, 0.5, 0.7, 1.0)
 """Of the model in the semantic score."""

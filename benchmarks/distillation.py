@@ -46,6 +46,7 @@ from foundry.progress import Reporter
 from foundry.runtime.index.layout import IndexFiles
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.index.tokens import query_terms
 from foundry.runtime.retrieval.candidates import Candidates, candidate_count
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.embedding.probe import DenseManifest
@@ -53,7 +54,6 @@ from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.fusion_rrf import fuse_rrf
 from foundry.runtime.retrieval.hybrid import by_meaning, complete_lanes, fuse_linear
 from foundry.runtime.retrieval.identifiers import is_identifier_query
-from foundry.runtime.retrieval.tokens import query_terms
 
 Numbers = NDArray[np.int64]
 LANES = ("semantic", "linear", "rrf")

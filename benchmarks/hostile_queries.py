@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from foundry.runtime.index.tokens import ENGLISH_STOP_WORDS
 from foundry.runtime.retrieval.journal import MAX_QUERY_LENGTH
-from foundry.runtime.retrieval.tokens import ENGLISH_STOP_WORDS
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SHORT_FORM, LONG_FORM = "FK", "forward kinematics"

@@ -17,8 +17,8 @@ from foundry.embedding.distil.corpus_texts import draw_chunks, draw_texts
 from foundry.embedding.distil.distill import Adam, count_pieces, unit_rows
 from foundry.embedding.embedder import Vectors
 from foundry.runtime.index.reader import Index
+from foundry.runtime.index.tokens import query_terms
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder
-from foundry.runtime.retrieval.tokens import query_terms
 
 SEMANTIC, KEYWORD = 0.7, 0.3
 

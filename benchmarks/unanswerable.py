@@ -29,7 +29,7 @@ from common import (
     row,
 )
 
-from foundry.runtime.retrieval.tokens import Tokenizer
+from foundry.runtime.index.tokens import Tokenizer
 
 MODES = ("hybrid", "keyword", "semantic")
 QUESTIONS = 200

@@ -27,7 +27,7 @@ LIBRARIES = (
     *("numpy", "snowballstemmer", "fastapi", "pydantic.v1", "mcp.server"),
     *("uvicorn.protocols.http.httptools_impl", "uvicorn.loops.asyncio", "uvicorn.lifespan.off"),
     # Whose regular expressions are those of every server, and are kept when they are compiled.
-    *("foundry.runtime.retrieval.tokens", "foundry.runtime.retrieval.snippets"),
+    *("foundry.runtime.index.tokens", "foundry.runtime.retrieval.snippets"),
 )
 """What servers import; prometheus_client reads their environment meanwhile, and is left to them."""
 

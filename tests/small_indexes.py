@@ -29,7 +29,7 @@ from foundry.progress import Reporter
 from foundry.rendering import plan
 from foundry.rendering.design import Design
 from foundry.runtime.index.documents import Documents
-from foundry.runtime.retrieval.tokens import Tokenizer
+from foundry.runtime.index.tokens import Tokenizer
 
 SOURCES = ("s0", "s1")
 

@@ -201,7 +201,7 @@ def test_runtime_needs_only_what_an_export_installs() -> None:
 
 ROOMS = {
     "errors": set(),
-    "index": {"retrieval"},
+    "index": set(),
     "retrieval": {"index", "language_model"},
     "language_model": {"index", "retrieval"},
     "store": {"index", "retrieval"},
@@ -225,12 +225,6 @@ def test_rooms_of_a_server_import_one_way() -> None:
             other = ".".join([*parts[:-level], name]).split(".")[0]
             allowed = ROOMS[parts[0]] | {parts[0], "errors"}
             assert other in allowed, f"{'.'.join(parts)} imports {other}"
-
-
-def test_an_index_knows_no_lane_of_its_own() -> None:
-    rooms = FOUNDRY / "runtime" / "index"
-    found = {name for path in rooms.glob("*.py") for level, name in imports(path) if level == 2}
-    assert found == {"errors", "retrieval.candidates", "retrieval.tokens"}
 
 
 def test_long_modules_have_a_reason() -> None:

@@ -19,8 +19,8 @@ from foundry.indexing.versions import open_index
 from foundry.material.prepared import unpack
 from foundry.runtime.errors import InvalidRequestError
 from foundry.runtime.index.reader import Index
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.filters import FilterColumns, parse_filters, read_pairs
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 pytestmark = pytest.mark.usefixtures("forked_servers")
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import MakeProject, Project
 
 from foundry.indexing.versions import open_index
-from foundry.runtime.retrieval.tokens import Tokenizer
+from foundry.runtime.index.tokens import Tokenizer
 
 FILES = {
     "pumps/water.md": "# Water\n\nThe PUMP-7 lifts water.\n\n## Care\n\nGrease it weekly.\n",

@@ -57,9 +57,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from .index.protocols import Scores
 from .index.reader import Index,""",
         ),
-        ("candidates import Candidates, cand", "candidates import Candidates, Scores, cand"),
     ),
 }
 ENDPOINTS: Edits = {

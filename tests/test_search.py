@@ -17,7 +17,7 @@ from foundry.files import write_files
 from foundry.material import Chunk, Document, Reading
 from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
-from foundry.runtime.retrieval.tokens import MAX_QUERY_TERMS
+from foundry.runtime.index.tokens import MAX_QUERY_TERMS
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 

@@ -11,7 +11,7 @@ from small_indexes import make_document, write_documents
 from stores import Place, own_name, qdrant_address
 from test_store_steps import FILTERS, OPTIONS, make_notes, random_restriction
 
-from foundry.runtime.retrieval.candidates import LaneHits
+from foundry.runtime.index.protocols import LaneHits
 from foundry.runtime.retrieval.filters import encode_value
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.store.qdrant_filters import beginnings_of, conditions_of

@@ -20,7 +20,7 @@ from stores import Place, own_name, running_postgres
 
 from foundry.config.search import IndexOptions
 from foundry.errors import IndexUnusableError, PublishError
-from foundry.runtime.retrieval.candidates import LaneHits
+from foundry.runtime.index.protocols import LaneHits
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.store.pgvector import PgvectorEngine

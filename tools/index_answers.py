@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.runtime.retrieval.candidates import LaneHits
+from foundry.runtime.index.protocols import LaneHits
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.store.restriction import Restriction, restrict

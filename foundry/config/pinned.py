@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from foundry.features.stages.results import MAX_PINNED_DOCUMENTS, PinnedAnswer
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.stages.pinned import pinned_key
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 
 def find_problems(answers: Sequence[PinnedAnswer], language: str) -> Iterator[str]:

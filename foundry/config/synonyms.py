@@ -8,8 +8,8 @@ k8s => kubernetes               what is on the left is searched for as on the ri
 from collections.abc import Iterator
 from pathlib import Path
 
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.stages.synonyms import MAX_FORM_TERMS, form_key
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 MAX_GROUPS = 20_000
 MAX_FORMS = 16

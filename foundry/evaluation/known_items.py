@@ -14,7 +14,7 @@ from foundry.evaluation.questions import Question, QuestionSet, write_lines
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.tokens import heading_term
+from foundry.runtime.index.tokens import heading_term
 
 EACH = 100
 """Queries of each sort, at most."""

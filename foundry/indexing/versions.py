@@ -22,10 +22,10 @@ from foundry.indexing.files import describe_files
 from foundry.runtime.errors import ServerError
 from foundry.runtime.index.layout import IndexFiles, IndexLayout, Manifest, resolve_version
 from foundry.runtime.index.reader import Index
+from foundry.runtime.index.tokens import VERSION as TOKENIZER_VERSION
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.encoder import open_encoder
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
-from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
 from foundry.state.folder import is_signed, sign
 
 KEPT_VERSIONS = 2

@@ -38,9 +38,9 @@ from foundry.progress import StartStep
 from foundry.runtime.index.layout import STATISTICS, IndexLayout, KnownItem, Manifest
 from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.index.tokens import VERSION as TOKENIZER_VERSION
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.embedding.probe import DenseManifest
-from foundry.runtime.retrieval.tokens import VERSION as TOKENIZER_VERSION
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 PROBE_TEXT = "How do I find what I am looking for?"
 EMBEDDING_BATCH = 1024

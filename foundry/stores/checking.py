@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.errors import PublishError
-from foundry.runtime.retrieval.candidates import LaneHits
+from foundry.runtime.index.protocols import LaneHits
 from foundry.runtime.retrieval.filters import FilterColumns, Filters
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.store.records import RecordEngine

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from qdrant_client import models
 
+from foundry.runtime.index.tokens import HEADING_MARK, NAMED
 from foundry.runtime.retrieval.filters import AFTER_ALL, UNKNOWN_TIME, encode_value
-from foundry.runtime.retrieval.tokens import HEADING_MARK, NAMED
 from foundry.runtime.store.qdrant_filters import MARKS, MODIFIED, PATHS, beginnings_of
 from foundry.runtime.store.qdrant_rows import DENSE, KEY, SINCE, SPARSE, HeldVersion, row_id
 from foundry.stores.content import batches

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from foundry.evaluation.in_server import shingle_once
+from foundry.runtime.index.tokens import Token, Tokenizer
 from foundry.runtime.retrieval.stages.near_duplicates import Shingles
-from foundry.runtime.retrieval.tokens import Token, Tokenizer
 
 
 def test_texts_are_shingled_once_until_they_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from foundry.indexing.queries.words import CorpusWords, count_forms
 from foundry.indexing.versions import open_index
 from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.reader import Index
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.correction import (
     LOOKUP_UNITS,
@@ -33,7 +34,6 @@ from foundry.runtime.retrieval.stages.nearest_words import (
     Nearest,
     Words,
 )
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 NOTES = [
     Note("Aboleth", ("An aboleth lives in a cistern. " * 3,)),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from foundry.indexing.queries.builder import frequent_words, write_expansion
 from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.retrieval.stages.expansion import (
@@ -19,7 +20,6 @@ from foundry.runtime.retrieval.stages.expansion import (
     expand_query,
     open_words,
 )
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 tokenizer = Tokenizer("english")
 PLACES = {

@@ -2,13 +2,13 @@ import re
 
 import pytest
 
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval import identifiers
 from foundry.runtime.retrieval.identifiers import (
     is_identifier_query,
     is_written_identifier,
     whole_terms,
 )
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 tokenizer = Tokenizer("english")
 

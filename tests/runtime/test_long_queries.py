@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from foundry.runtime import retrieval
 from foundry.runtime.index.layout import Vocabulary
-from foundry.runtime.retrieval.encoder import PieceCutter
-from foundry.runtime.retrieval.tokens import (
+from foundry.runtime.index.tokens import (
     MAX_QUERY_CHARACTERS,
     MAX_QUERY_TERMS,
     Tokenizer,
     remember,
 )
+from foundry.runtime.retrieval.encoder import PieceCutter
 
 RETRIEVAL = Path(retrieval.__file__).parent
 

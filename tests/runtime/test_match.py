@@ -13,8 +13,9 @@ from conftest import CONFIG, MakeProject
 from small_indexes import Note, rendered_server, write_notes
 
 from foundry.runtime.index.layout import IndexFiles
+from foundry.runtime.index.protocols import LaneHits
 from foundry.runtime.index.reader import Index
-from foundry.runtime.retrieval.candidates import Candidates, LaneHits, distance_from
+from foundry.runtime.retrieval.candidates import Candidates, distance_from
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.encoder import open_encoder
 from foundry.runtime.retrieval.hybrid import complete_lanes

@@ -12,9 +12,9 @@ from foundry.config.search import IndexOptions
 from foundry.indexing.versions import open_index
 from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.reader import Index
+from foundry.runtime.index.tokens import query_terms
 from foundry.runtime.retrieval import dense_lane
 from foundry.runtime.retrieval.own_statistics import TermCounts, view_by_own_statistics
-from foundry.runtime.retrieval.tokens import query_terms
 
 OPTIONS = IndexOptions(filterable=("team",), own_statistics=True)
 CORE, BOARD = {"team": "core"}, {"team": "board"}

@@ -5,9 +5,9 @@ from itertools import pairwise
 import pytest
 
 from foundry.embedding.static import StaticEmbedder
+from foundry.runtime.index.spelling import american
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.encoder import PieceCutter
-from foundry.runtime.retrieval.spelling import american
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 PAIRS = """
     localisation localization  organised organized  optimisers optimizers  realisable realizable

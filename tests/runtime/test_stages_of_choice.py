@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, rank_hits, respond
 from foundry.runtime.retrieval.stages.document_cap import cap_documents
 from foundry.runtime.retrieval.stages.near_duplicates import merge_near_duplicates
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 TOKENIZER = Tokenizer("english")
 TEXT = (

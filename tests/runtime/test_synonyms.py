@@ -12,9 +12,9 @@ from foundry.indexing.queries.synonyms import explained_by_title, find_acronyms,
 from foundry.indexing.versions import open_index
 from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.reader import Index
+from foundry.runtime.index.tokens import Tokenizer, query_terms
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.synonyms import MAX_ADDED, add_synonyms, open_forms
-from foundry.runtime.retrieval.tokens import Tokenizer, query_terms
 
 TOKENIZER = Tokenizer("english")
 NOTES = [

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from foundry.config.project import LANGUAGES
 from foundry.indexing.keyword.names import heading_terms
-from foundry.runtime.retrieval.tokens import (
+from foundry.runtime.index.tokens import (
     ENGLISH_STOP_WORDS,
     Tokenizer,
     heading_term,

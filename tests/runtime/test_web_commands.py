@@ -17,11 +17,11 @@ from foundry.runtime import terminal
 from foundry.runtime.errors import ConfigurationError, IndexUnusableError, ServerError
 from foundry.runtime.index.layout import KnownItem
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.filters import Filters, parse_filters
 from foundry.runtime.retrieval.journal import Journal, Mode
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
 from foundry.runtime.retrieval.snippets import add_snippets
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 CHUNK = ChunkRecord(
     id="c1",
@@ -200,7 +200,7 @@ def test_closed_pipe_is_no_traceback() -> None:
         "import sys\n"
         "from types import SimpleNamespace\n"
         "from foundry.runtime import cli, terminal\n"
-        "from foundry.runtime.retrieval.tokens import Tokenizer\n"
+        "from foundry.runtime.index.tokens import Tokenizer\n"
         "from foundry.runtime.retrieval.results import SearchResponse\n"
         "def search(query, *_, **__):\n"
         "    sys.stdin.read()\n"

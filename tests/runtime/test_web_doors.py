@@ -17,11 +17,11 @@ from foundry.runtime.errors import IndexUnusableError, InvalidRequestError
 from foundry.runtime.index.documents import DocumentRecord, SourceList, SourceSummary
 from foundry.runtime.index.reader import ServedState
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS, Filters, parse_filters
 from foundry.runtime.retrieval.journal import Mode
 from foundry.runtime.retrieval.results import Highlights, Hit, LaneRanks, LaneScores, SearchResponse
 from foundry.runtime.retrieval.settings import Limits
-from foundry.runtime.retrieval.tokens import Tokenizer
 from foundry.runtime.web import documents as web_documents
 from foundry.runtime.web import filtered
 from foundry.runtime.web import routes as web_routes

@@ -21,7 +21,7 @@ from foundry.material.reasons import Reason
 from foundry.readers import read
 from foundry.readers.sandbox.reading import wear_of
 from foundry.runtime.index.records import informative_title
-from foundry.runtime.retrieval.tokens import Tokenizer, remember
+from foundry.runtime.index.tokens import Tokenizer, remember
 
 REMEMBERED_WORDS = 200_000
 

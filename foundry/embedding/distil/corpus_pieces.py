@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 
 from foundry.embedding.distil.corpus_texts import SPACELESS, chunk_text
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.index.spelling import american
 from foundry.runtime.retrieval.encoder import CONTINUATION, PieceCutter, split_words
-from foundry.runtime.retrieval.spelling import american
 
 MAX_OWN_PIECES = 12_000
 MIN_COUNT = 3

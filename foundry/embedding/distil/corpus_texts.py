@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.tokens import Tokenizer
+from foundry.runtime.index.tokens import Tokenizer
 
 KINDS: Mapping[str, float] = {
     "sentence": 0.4,

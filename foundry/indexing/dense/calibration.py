@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from foundry.indexing.files import open_stored
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.tokens import Tokenizer
+from foundry.runtime.index.tokens import Tokenizer
 
 HEADING = "heading"
 SPANS = 256

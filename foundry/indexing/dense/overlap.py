@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from foundry.config.search import DEFAULT_WEIGHTS
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.candidates import LaneHits, candidate_count
+from foundry.runtime.index.protocols import LaneHits
+from foundry.runtime.index.tokens import Tokenizer, query_terms
+from foundry.runtime.retrieval.candidates import candidate_count
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.hybrid import fuse_linear, join_lanes
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
-from foundry.runtime.retrieval.tokens import Tokenizer, query_terms
 
 DEPTH = 10
 SEMANTIC_WEIGHT, KEYWORD_WEIGHT = DEFAULT_WEIGHTS["linear"]

@@ -7,7 +7,7 @@ first sentence below a heading defines by `is`: later ones continue about what i
 import re
 from collections.abc import Iterator, Sequence
 
-from foundry.runtime.retrieval.tokens import ENGLISH_STOP_WORDS
+from foundry.runtime.index.tokens import ENGLISH_STOP_WORDS
 
 _CONNECTORS = frozenset("and for in of on or to".split())
 _POINTERS = ENGLISH_STOP_WORDS - _CONNECTORS | frozenset(

@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 
 from foundry.indexing.keyword.definitions import defined_names
 from foundry.material import Chunk, Document, is_code, is_data
-from foundry.runtime.retrieval.tokens import (
+from foundry.runtime.index.tokens import (
     SURFACE_MARK,
     Token,
     Tokenizer,

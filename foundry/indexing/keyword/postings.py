@@ -24,7 +24,7 @@ from foundry.indexing.keyword.vocabulary import Vocabulary
 from foundry.indexing.previous import Previous
 from foundry.material.prepared import ChunkTerms, unpack
 from foundry.runtime.index.layout import CHUNK_LENGTHS, MEAN_LENGTH, POSTING_COUNTS, IndexLayout
-from foundry.runtime.retrieval.tokens import NAMED
+from foundry.runtime.index.tokens import NAMED
 
 K1 = 1.5
 B = 0.75

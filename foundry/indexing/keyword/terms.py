@@ -13,7 +13,7 @@ from foundry.indexing.keyword.names import ChunkNames, Namer
 from foundry.material import Chunk, Document, is_data
 from foundry.material.prepared import ChunkTerms, pack
 from foundry.runtime.index.records import informative_title
-from foundry.runtime.retrieval.tokens import HEADING_MARK, NAMED, SURFACE_MARK, Tokenizer
+from foundry.runtime.index.tokens import HEADING_MARK, NAMED, SURFACE_MARK, Tokenizer
 
 TITLED, SPELT = 2 * NAMED, 3 * NAMED
 """The counts of the title's heading terms, and of a name as it is written: a chunk under

@@ -16,7 +16,7 @@ from foundry.indexing.handover import Handover
 from foundry.indexing.previous import Previous
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.reader import hash_key
-from foundry.runtime.retrieval.tokens import HEADING_MARK, heading_parts
+from foundry.runtime.index.tokens import HEADING_MARK, heading_parts
 
 NO_TERM = 2**32 - 1
 

@@ -19,11 +19,11 @@ from foundry.indexing.records import chunk_headings
 from foundry.material import Chunk, Document
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.retrieval.stages.correction import FOLDER as CORRECTION
 from foundry.runtime.retrieval.stages.expansion import ExpansionLayout
 from foundry.runtime.retrieval.stages.synonyms import FOLDER as SYNONYMS
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 ReadChunks = Callable[[], Iterator[ChunkRecord]]
 

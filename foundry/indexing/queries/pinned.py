@@ -11,8 +11,8 @@ from foundry.errors import ConfigError
 from foundry.features.stages.results import PinnedAnswer
 from foundry.indexing.files import encode_json
 from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.stages.pinned import FILE, pinned_key
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 _HINT = "name a document by its path, its url or its id"
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from foundry.indexing.files import encode_json
+from foundry.runtime.index.tokens import ENGLISH_STOP_WORDS, Tokenizer
 from foundry.runtime.retrieval.stages.synonyms import MAX_FORM_TERMS, SynonymsLayout, form_key
-from foundry.runtime.retrieval.tokens import ENGLISH_STOP_WORDS, Tokenizer
 
 MAX_ACRONYMS = 20_000
 MIN_LONG_TERMS = 2

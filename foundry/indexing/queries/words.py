@@ -18,9 +18,9 @@ from foundry.embedding.static import MODEL_FOLDER
 from foundry.indexing.files import open_stored, split, write_array, write_stretches
 from foundry.indexing.handover import Handover
 from foundry.indexing.previous import Previous
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.encoder import CONTINUATION, EncoderLayout
 from foundry.runtime.retrieval.stages.nearest_words import MAX_LENGTH, MIN_LENGTH
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 MAX_COUNTED = 2_000_000
 """Different forms counted at a time; beyond, those that came up once are forgotten."""

@@ -12,9 +12,9 @@ from typing import Literal
 
 from ..index.reader import Index
 from ..index.records import ChunkRecord
+from ..index.tokens import ENGLISH_STOP_WORDS
 from ..retrieval.filters import Filters
 from ..retrieval.journal import MAX_QUERY_LENGTH
-from ..retrieval.tokens import ENGLISH_STOP_WORDS
 
 Kind = Literal["question", "follow_up", "acknowledgement"]
 

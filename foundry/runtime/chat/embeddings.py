@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from ..errors import InvalidRequestError
+from ..index.protocols import Vector
 from ..index.reader import current_index
-from ..retrieval.candidates import Vector
 from ..web.routes import JsonResponse, JsonRoute
 from .openai import ERRORS, Count, Text, count_words
 

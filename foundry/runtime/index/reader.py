@@ -14,10 +14,10 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ..errors import IndexUnusableError, cause_of
-from ..retrieval.candidates import QueryEncoder, TermLane, VectorLane
-from ..retrieval.tokens import Tokenizer
+from ..index.protocols import QueryEncoder, TermLane, VectorLane
 from .layout import IndexFiles, open_array, open_bytes, resolve_version
 from .records import ChunkRecord, Place
+from .tokens import Tokenizer
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 

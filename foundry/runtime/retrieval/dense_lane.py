@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, IndexLayout, open_array, require_vectors
-from .candidates import LaneHits, Mask, Numbers, Scores, Vector, best, distance_from, stage
+from ..index.protocols import LaneHits, Mask, Numbers, Scores, Vector
+from .candidates import best, distance_from, stage
 
 EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than both passes.
 # Few enough for what is computed to stay in the processor's cache.

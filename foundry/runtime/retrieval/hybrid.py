@@ -19,11 +19,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import ConfigurationError
+from ..index.protocols import LaneHits, Numbers, Scores, Vector
 from ..index.reader import Index
-from .candidates import Candidates, LaneHits, Numbers, Scores, Vector
+from ..index.tokens import HEADING_MARK
+from .candidates import Candidates
 from .results import Match, grade, judge_terms
 from .settings import SETTINGS_FILE, read_number, reading
-from .tokens import HEADING_MARK
 
 # The evidence for a match is its nearness, 0 to 1, and its coverage, 0 to 1, times this weight.
 COVERAGE_WEIGHT = 1.8

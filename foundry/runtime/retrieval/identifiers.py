@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..index.protocols import LaneHits
 from ..index.reader import Index
-from .candidates import LaneHits
+from ..index.tokens import Token
 from .journal import TEXT_UNITS, Journal
-from .tokens import Token
 
 Patterns = Sequence[re.Pattern[str]]
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from ..errors import InvalidRequestError
 from ..index.reader import Index
-from .tokens import MAX_QUERY_CHARACTERS
+from ..index.tokens import MAX_QUERY_CHARACTERS
 
 # [vectors
 Mode = Literal["hybrid", "semantic", "keyword"]

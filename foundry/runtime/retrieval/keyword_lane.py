@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, IndexLayout, Vocabulary, open_array
-from .candidates import LaneHits, Mask, Numbers, Posting, Scores, best, stage, threshold
-from .tokens import remember
+from ..index.protocols import LaneHits, Mask, Numbers, Posting, Scores
+from ..index.tokens import remember
+from .candidates import best, stage, threshold
 
 KEPT_BYTES = 64  # Each chunk takes as many in the arrays of a search for a word that all have.
 MOST_KEPT_BYTES = 24 * 2**20  # A block of more than 32 MiB would change nothing.

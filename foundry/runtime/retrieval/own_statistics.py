@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from ..errors import IndexUnusableError
 from ..index.layout import CHUNK_LENGTHS, POSTING_COUNTS, STATISTICS, open_array
+from ..index.protocols import Posting, Scores
 from ..index.reader import Index
-from .candidates import Posting, Scores
+from ..index.tokens import HEADING_MARK, NAMED, heading_parts
 from .filters import Filters
-from .tokens import HEADING_MARK, NAMED, heading_parts
 from .view import VisibleTerms, VisibleVectors, view_of
 
 BACKGROUND = 0.5  # See `hybrid`: a middling one.

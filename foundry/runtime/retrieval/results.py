@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
+from ..index.protocols import LaneHits, Numbers, Scores
 from ..index.reader import Index
 from ..index.records import ChunkRecord, Passage, Place, Record
-from .candidates import SCORE_DIGITS, Candidates, LaneHits, Numbers, Scores
+from ..index.tokens import HEADING_MARK
+from .candidates import SCORE_DIGITS, Candidates
 from .journal import Journal, Mode, Reason
-from .tokens import HEADING_MARK
 
 Match = Literal["strong", "weak", "none"]
 SPARE_HITS = 6  # Prepared beyond those wanted, as some equal others, and one tells what is left.

@@ -15,9 +15,9 @@ from operator import attrgetter
 from typing import TypeAlias
 
 from ..index.records import GOES_ON
+from ..index.tokens import SPACELESS, WORD, Tokenizer
 from .lists import LIST
 from .results import Highlights, Hit, SearchResponse, Span
-from .tokens import SPACELESS, WORD, Tokenizer
 
 MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # A slightly longer text is not cut.
 MAX_REPEATS = 6  # A word that a text has more often says nothing about where to begin.

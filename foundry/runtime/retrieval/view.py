@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.documents import DocumentRecord, Documents, SourceSummary
+from ..index.protocols import LaneHits, Mask, Numbers, Posting, Scores, Vector, VectorLane
 from ..index.reader import Index, Made, Part, RecordLines
-from .candidates import LaneHits, Mask, Numbers, Posting, Scores, Vector, VectorLane
 from .filters import (
     UNKNOWN_TIME,
     FilterColumns,

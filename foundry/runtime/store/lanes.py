@@ -11,20 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, Vocabulary, open_array, require_vectors
+from ..index.protocols import LaneHits, Mask, QueryEncoder, Scores
 from ..index.reader import Index
-from ..retrieval.candidates import (
-    Candidates,
-    LaneHits,
-    Mask,
-    QueryEncoder,
-    Scores,
-    distance_from,
-    stage,
-)
+from ..index.tokens import remember
+from ..retrieval.candidates import Candidates, distance_from, stage
 from ..retrieval.hybrid import complete_lanes, join_lanes
 from ..retrieval.quantising import quantise
 from ..retrieval.results import compare_with_terms
-from ..retrieval.tokens import remember
 from .restriction import Restriction
 from .settings import StoreSettings
 from .store import HELD_FILES, Engine, Store, VersionMissingError, open_store

@@ -12,7 +12,8 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from ..retrieval.candidates import LaneHits, best
+from ..index.protocols import LaneHits
+from ..retrieval.candidates import best
 from .pgvector_connections import (
     Answer,
     Connections,

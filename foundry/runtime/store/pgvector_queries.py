@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import sql
 
-from ..retrieval.tokens import NAMED
+from ..index.tokens import NAMED
 from .pgvector_filters import conditions_of
 from .restriction import Restriction
 from .store import Edition

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException
 
-from ..retrieval.candidates import LaneHits
+from ..index.protocols import LaneHits
 from .qdrant_client import (
     is_timeout,
     missing_version,

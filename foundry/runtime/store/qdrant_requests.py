@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from qdrant_client import models
 
-from ..retrieval.candidates import LaneHits, best
+from ..index.protocols import LaneHits
+from ..retrieval.candidates import best
 from .qdrant_client import missing_version
 from .qdrant_filters import by_chunks, conditions_of
 from .qdrant_rows import DENSE, NUMBER, SPARSE, HeldVersion, marker_id, parse_row_id, rows_of

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ..errors import IndexUnusableError, cause_of
 from ..index.layout import IndexFiles, open_array
+from ..index.protocols import LaneHits, QueryEncoder
 from ..index.reader import Index, Made, RecordLines, Row, make_record
 from ..index.records import ChunkRecord
-from ..retrieval.candidates import LaneHits, QueryEncoder
 from .lanes import StoredDenseLane, StoredKeywordLane
 from .settings import StoreSettings
 from .store import HELD_FILES, RECORD_FILES, Edition, Engine, Store, open_store

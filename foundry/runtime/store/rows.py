@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, Vocabulary, open_array
 from ..index.reader import hash_key
-from ..retrieval.tokens import HEADING_MARK, heading_parts
+from ..index.tokens import HEADING_MARK, heading_parts
 
 
 class ChunkKeys:

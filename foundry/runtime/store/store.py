@@ -26,7 +26,7 @@ from ..index.layout import (
     IndexLayout,
     Vocabulary,
 )
-from ..retrieval.candidates import LaneHits, Scores
+from ..index.protocols import LaneHits, Scores
 from .restriction import Restriction
 from .rows import ChunkKeys, TermWeights
 from .settings import StoreSettings, read_store_settings

@@ -16,11 +16,11 @@ from weakref import WeakKeyDictionary
 
 from ..errors import InvalidRequestError
 from ..index.reader import Index, current_index
+from ..index.tokens import Tokenizer
 from ..retrieval.candidates import stage
 from ..retrieval.filters import parse_filters
 from ..retrieval.results import Highlights, SearchResponse, Span
 from ..retrieval.snippets import add_snippets
-from ..retrieval.tokens import Tokenizer
 from .routes import adapter_of
 
 ENTRY_BYTES = 180  # Of a key and its place among the others, measured over 100,000 of them.

@@ -17,10 +17,10 @@ from starlette.exceptions import HTTPException
 from ..errors import InvalidRequestError
 from ..index.reader import Index, current_index, served
 from ..index.records import Record
+from ..index.tokens import Tokenizer
 from ..retrieval.filters import UNKNOWN_TIME, parse_time
 from ..retrieval.results import Hit, SearchResponse
 from ..retrieval.snippets import add_snippets
-from ..retrieval.tokens import Tokenizer
 from .requests import AsyncSearch, SearchParameters, SearchRequest
 
 VERIFYING_TURNS, VERIFYING_TURN_SECONDS = 50, 0.02  # /readyz waits for an index just opened.

@@ -48,7 +48,7 @@ def read_by_build(project: Project) -> int:
 
 
 def test_changed_code_reads_anew(built: Project, installed: Path) -> None:
-    for module in ("readers/formats/markdown/reader.py", "runtime/retrieval/tokens.py"):
+    for module in ("readers/formats/markdown/reader.py", "runtime/index/tokens.py"):
         path = installed / module
         path.write_text(path.read_text(encoding="utf-8") + "\n# Changed.\n", encoding="utf-8")
         assert read_by_build(built) == 2, module

@@ -20,9 +20,9 @@ from foundry.indexing.keyword.terms import NAMED, make_chunk_terms
 from foundry.indexing.previous import Previous
 from foundry.material.prepared import ChunkTerms
 from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.index.tokens import HEADING_MARK, SURFACE_MARK
 from foundry.runtime.retrieval.dense_lane import pack_signs
 from foundry.runtime.retrieval.quantising import quantise
-from foundry.runtime.retrieval.tokens import HEADING_MARK, SURFACE_MARK
 
 words = st.text(st.sampled_from("abé\U0001f600"), min_size=1, max_size=2)
 documents = st.lists(

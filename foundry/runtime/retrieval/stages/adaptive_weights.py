@@ -7,9 +7,9 @@ identifiers among the meaningful tokens of a query says which of the two to trus
 import re
 from collections.abc import Sequence
 
+from ...index.tokens import Token
 from ..identifiers import is_identifier
 from ..journal import Journal
-from ..tokens import Token
 
 
 def adapt_weights(

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..candidates import Candidates, TermLane
+from ...index.protocols import TermLane
+from ...index.tokens import Token
+from ..candidates import Candidates
 from ..identifiers import find_identifiers, whole_terms
 from ..journal import Journal
-from ..tokens import Token
 
 LOOKUP_UNITS = 5  # To look for a candidate among the postings of a term.
 

@@ -9,10 +9,10 @@ import re
 import unicodedata
 
 from ...index.reader import Index
+from ...index.tokens import MAX_QUERY_CHARACTERS
 from ..candidates import stage
 from ..identifiers import Patterns, is_written_identifier, whole_terms
 from ..journal import Journal
-from ..tokens import MAX_QUERY_CHARACTERS
 from .nearest_words import MAX_LENGTH, Words
 
 MIN_CORRECTED = 4  # Letters: shorter words are left as they are.

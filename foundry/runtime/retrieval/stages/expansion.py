@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from ...errors import IndexUnusableError
 from ...index.layout import open_array
 from ...index.reader import Index
+from ...index.tokens import Token
 from ..candidates import stage
 from ..dense_lane import exact_type
 from ..journal import Journal
 from ..quantising import quantise
-from ..tokens import Token
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ import numpy as np
 
 from ...index.reader import Index
 from ...index.records import ChunkRecord
+from ...index.tokens import Token, Tokenizer
 from ..candidates import Candidates, stage
-from ..tokens import Token, Tokenizer
 
 Terms = frozenset[str]
 

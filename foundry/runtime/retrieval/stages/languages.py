@@ -10,9 +10,9 @@ import unicodedata
 from collections.abc import Iterable
 
 from ...index.reader import Index
+from ...index.tokens import ENGLISH_STOP_WORDS, query_terms
 from ..candidates import stage
 from ..journal import Journal
-from ..tokens import ENGLISH_STOP_WORDS, query_terms
 
 STAGE = "languages"
 MIN_WORDS = 2  # Of another language.

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from ...index.documents import Documents
 from ...index.layout import open_array
+from ...index.protocols import Mask
 from ...index.reader import Index
-from ..candidates import SCORE_DIGITS, Candidates, Mask
+from ..candidates import SCORE_DIGITS, Candidates
 from ..journal import Journal
 
 _STEP = 10.0**-SCORE_DIGITS  # The smallest difference between two scores.

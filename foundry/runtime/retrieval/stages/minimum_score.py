@@ -5,7 +5,8 @@ from dataclasses import fields
 import numpy as np
 from numpy.typing import NDArray
 
-from ..candidates import Candidates, Numbers
+from ...index.protocols import Numbers
+from ..candidates import Candidates
 from ..journal import Journal
 
 STAGE = "minimum_score"

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
+from ...index.tokens import Token
 from ..journal import Journal
 from ..results import Hit
-from ..tokens import Token
 
 MOST_COMPARED = 4  # Times as many hits as each query compares.
 

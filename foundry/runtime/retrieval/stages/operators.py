@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidRequestError
+from ...index.protocols import Mask
 from ...index.reader import Index
-from ..candidates import Mask, stage
+from ..candidates import stage
 from ..filters import KNOWN_FIELDS, FilterColumns, parse_filters
 from ..identifiers import letters_of, whole_terms
 from ..journal import TEXT_UNITS, Journal

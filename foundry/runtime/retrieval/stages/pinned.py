@@ -13,11 +13,12 @@ import numpy as np
 
 from ...errors import IndexUnusableError, cause_of
 from ...index.documents import DocumentRecord, Documents
+from ...index.protocols import LaneHits, Mask
 from ...index.reader import Index
-from ..candidates import Candidates, LaneHits, Mask
+from ...index.tokens import Tokenizer, heading_term
+from ..candidates import Candidates
 from ..journal import Journal
 from ..results import Hit, rank_hits
-from ..tokens import Tokenizer, heading_term
 
 FILE = "pinned.json"  # Of an index.
 PINNED_SCORE = 1.0  # No hit may have a higher one.

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from ...errors import IndexUnusableError, cause_of
 from ...index.reader import Index
+from ...index.tokens import HEADING_MARK, Token, heading_term, query_terms
 from ..candidates import stage
 from ..identifiers import whole_terms
 from ..journal import Journal
-from ..tokens import HEADING_MARK, Token, heading_term, query_terms
 
 FOLDER = "synonyms"  # Of an index.
 MAX_FORM_TERMS = 8

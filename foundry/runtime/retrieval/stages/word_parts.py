@@ -13,9 +13,9 @@ import numpy as np
 
 from ...index.reader import Index
 from ...index.records import ChunkRecord
+from ...index.tokens import WORD, Token
 from ..candidates import Candidates, stage
 from ..journal import Journal
-from ..tokens import WORD, Token
 
 PART_LETTERS = 5
 MIN_LETTERS = 4  # A shorter word has no parts.

@@ -51,7 +51,7 @@ def test_passages_of_a_document(client: TestClient) -> None:
     for document in DOCUMENTS:
         chunks = [chunk.to_json() for chunk in CONTENTS.chunks_of(document, limit=100)]
         whole = client.get("/chunks", params={"document": document.id}).json()
-        linked = map(CONTENTS.read, CONTENTS.linked_from(document))
+        linked = CONTENTS.each(CONTENTS.linked_from(document))
         links = [place.to_json() for one in linked for place in one.places()]
         assert whole["links"] == links[: len(whole["links"])]
         assert (whole["document"], whole["offset"]) == (document.to_json(), 0)

@@ -1,6 +1,7 @@
 """How this server searches: every step of it, in order."""
 
 from .index.reader import current_index
+from .index.tokens import query_terms
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, prefer_named, weights
@@ -15,7 +16,6 @@ from .retrieval.results import (
     respond,
 )
 from .retrieval.settings import settings
-from .retrieval.tokens import query_terms
 
 
 def search_hybrid(

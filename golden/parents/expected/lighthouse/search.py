@@ -1,6 +1,7 @@
 """How this server searches: every step of it, in order."""
 
 from .index.reader import current_index
+from .index.tokens import query_terms
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, prefer_named, weights
@@ -21,7 +22,6 @@ from .retrieval.stages.parents import expand_parents
 from .retrieval.stages.rerank import rerank
 from .retrieval.stages.rewriting import QueryRewriting
 from .retrieval.stages.understanding import query_model, understand_query
-from .retrieval.tokens import query_terms
 
 
 def search_hybrid(
@@ -83,6 +83,6 @@ def search_hybrid(
 
     if journal.reason not in ("identifier", "requested"):
         candidates = rerank(candidates, index, query, journal, reranker(), hits=5, deadline_ms=1000)
-    hits = merge_equal_texts(rank_hits(index, candidates), count=top_k)
-    hits = expand_parents(hits, index, journal)
+    hits = merge_equal_texts(rank_hits(index, candidates, top_k), count=top_k)
+    hits = expand_parents(hits, index, journal, count=top_k)
     return respond(journal, hits, judge(index, candidates))

@@ -12,11 +12,11 @@ from starlette.testclient import TestClient
 from lighthouse import __version__, load, search_hybrid
 from lighthouse.index.documents import Documents
 from lighthouse.mcp.server import create_server
-from lighthouse.retrieval.stages.parents import find_passage
+from lighthouse.retrieval.stages.parents import find_passages
 from lighthouse.web.routes import in_event_loop
 
 INDEX = load()
-DOCUMENT = INDEX.part(Documents).read(0)
+DOCUMENT = next(INDEX.part(Documents).each([0]))
 CHUNK = INDEX.chunk(0)
 
 
@@ -43,7 +43,9 @@ def test_client_finds_and_reads(era: str) -> None:
             assert json.loads(getattr(found.content[0], "text", "")) == found.structured_content
             read = await client.call_tool("fetch", {"id": CHUNK.id})
             # What is read is the larger passage around what is found.
-            assert read.structured_content["text"] == (find_passage(INDEX, CHUNK) or CHUNK).text
+            assert (
+                read.structured_content["text"] == (find_passages(INDEX, [CHUNK])[0] or CHUNK).text
+            )
             assert (await client.call_tool("search", {"query": ""})).is_error
 
     asyncio.run(use())

@@ -1,6 +1,7 @@
 """How this server searches: every step of it, in order."""
 
 from .index.reader import current_index
+from .index.tokens import query_terms
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.fusion_rrf import fuse_rrf
@@ -16,7 +17,6 @@ from .retrieval.results import (
     respond,
 )
 from .retrieval.settings import settings
-from .retrieval.tokens import query_terms
 
 
 def search_hybrid(
@@ -66,5 +66,5 @@ def search_hybrid(
             candidates = fuse_rrf(candidates, *weights(), k=60)
             candidates = prefer_named(candidates, index, terms)
 
-    hits = merge_equal_texts(rank_hits(index, candidates), count=top_k)
+    hits = merge_equal_texts(rank_hits(index, candidates, top_k), count=top_k)
     return respond(journal, hits, judge(index, candidates))

@@ -1,6 +1,7 @@
 """How this server searches: every step of it, in order."""
 
 from .index.reader import current_index
+from .index.tokens import query_terms
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, prefer_named, weights
@@ -23,7 +24,6 @@ from .retrieval.stages.operators import apply_operators, read_operators
 from .retrieval.stages.pinned import pin_documents
 from .retrieval.stages.recency import boost_by_tiers, today
 from .retrieval.stages.synonyms import add_synonyms
-from .retrieval.tokens import query_terms
 
 
 def search_hybrid(
@@ -102,7 +102,7 @@ def search_hybrid(
         candidates, index, tokens, hits=50, entities_gain=0.3, category_gain=0.1
     )
     candidates = require_score(candidates, journal, minimum=0.05)
-    hits = rank_hits(index, candidates)
+    hits = rank_hits(index, candidates, 2 * top_k)
     hits = pin_documents(hits, index, candidates, allowed, plain, journal)
     hits = merge_near_duplicates(
         hits, index.tokenizer.tokenize, journal, depth=2 * top_k, similarity=0.8

@@ -1,6 +1,7 @@
 """How this server searches: every step of it, in order."""
 
 from .index.reader import current_index
+from .index.tokens import query_terms
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.hybrid import by_meaning, fuse_linear, judge, prefer_named, weights
@@ -9,7 +10,6 @@ from .retrieval.journal import Journal, Mode, afford_terms, early_budget
 from .retrieval.plain_text import tell_of_operators
 from .retrieval.results import SearchResponse, merge_equal_texts, rank_hits, respond
 from .retrieval.settings import settings
-from .retrieval.tokens import query_terms
 from .store.lanes import StoredSearch
 from .store.restriction import restrict
 
@@ -62,5 +62,5 @@ def search_hybrid(
             candidates = fuse_linear(candidates, *weights())
             candidates = prefer_named(candidates, index, terms)
 
-    hits = merge_equal_texts(rank_hits(index, candidates), count=top_k)
+    hits = merge_equal_texts(rank_hits(index, candidates, top_k), count=top_k)
     return respond(journal, hits, judge(index, candidates))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from foundry.runtime.chat.conversation import Turn, kind_of, query_of
-from foundry.runtime.retrieval.tokens import Tokenizer
+from foundry.runtime.index.tokens import Tokenizer
 
 FIRST = "What is at the Lamp Shrine?"
 ENGLISH = Tokenizer("english")

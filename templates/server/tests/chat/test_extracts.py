@@ -10,6 +10,7 @@ from foundry.runtime.chat.answer import PASSAGES_CHARACTERS, number_passages
 from foundry.runtime.chat.conversation import Conversation, Turn, heading_of
 from foundry.runtime.chat.extracts import Chat, extract, extract_answer
 from foundry.runtime.chat.text import shorten
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import (
     Hit,
@@ -19,7 +20,6 @@ from foundry.runtime.retrieval.results import (
     SearchResponse,
     respond,
 )
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 NOWHERE: dict[str, None] = {
     # [vectors

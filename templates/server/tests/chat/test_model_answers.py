@@ -10,6 +10,7 @@ import pytest
 
 from foundry.runtime.chat.conversation import ENGLISH, Conversation, Turn
 from foundry.runtime.chat.model_answer import ModelChat, is_readable, search_both
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.language_model import BudgetSpentError, ModelChunk, ModelError
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import (
@@ -20,7 +21,6 @@ from foundry.runtime.retrieval.results import (
     SearchResponse,
     respond,
 )
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 NOWHERE: dict[str, None] = {
     # [vectors

@@ -11,8 +11,8 @@ from foundry.runtime.chat.answer import number_passages
 from foundry.runtime.chat.claims import read_claims
 from foundry.runtime.chat.support import MAX_CLAIMS, find_unsupported
 from foundry.runtime.chat.text import sentences
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 NOWHERE: dict[str, None] = {
     # [vectors

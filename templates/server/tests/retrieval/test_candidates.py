@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from foundry.runtime.retrieval.candidates import Candidates, LaneHits
+from foundry.runtime.index.protocols import LaneHits
+from foundry.runtime.retrieval.candidates import Candidates
 
 
 def candidates(*scores: float) -> Candidates:

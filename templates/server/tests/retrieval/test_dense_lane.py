@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from foundry.runtime.retrieval.candidates import Vector
+from foundry.runtime.index.protocols import Vector
 from foundry.runtime.retrieval.dense_lane import (
     HALVED_SIZE,
     PASSING,

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from foundry.runtime.retrieval.candidates import Candidates, LaneHits
+from foundry.runtime.index.protocols import LaneHits
+from foundry.runtime.index.tokens import Tokenizer
+from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.results import compare_with_terms, judge_terms, term_weights
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 INDEX: Any = SimpleNamespace(
     chunk_count=3,

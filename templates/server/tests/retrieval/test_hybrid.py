@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.retrieval.candidates import Candidates, LaneHits, distance_from
+from foundry.runtime.index.protocols import LaneHits
+from foundry.runtime.retrieval.candidates import Candidates, distance_from
 from foundry.runtime.retrieval.hybrid import fuse_linear, judge, prefer_named, weights
 
 

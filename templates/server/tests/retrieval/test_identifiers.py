@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.identifiers import is_identifier_query
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 tokenizer = Tokenizer("english")
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from foundry.runtime.retrieval.candidates import Candidates, LaneHits
+from foundry.runtime.index.protocols import LaneHits
+from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.hybrid import by_meaning, join_lanes
 
 COSINES = np.array([0.5, -0.25, 1.0, 0.75])

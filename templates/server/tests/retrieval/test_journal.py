@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from foundry.runtime.errors import InvalidRequestError
+from foundry.runtime.index.tokens import MAX_QUERY_CHARACTERS
 from foundry.runtime.retrieval.journal import (
     CHARACTER_UNITS,
     MAX_SECONDS,
@@ -19,7 +20,6 @@ from foundry.runtime.retrieval.journal import (
     afford_terms,
     early_budget,
 )
-from foundry.runtime.retrieval.tokens import MAX_QUERY_CHARACTERS
 
 
 def index_with(**frequencies: int) -> Any:

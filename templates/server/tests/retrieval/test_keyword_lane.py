@@ -5,13 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from foundry.runtime.retrieval.candidates import (
-    Candidates,
-    LaneHits,
-    best,
-    candidate_count,
-    threshold,
-)
+from foundry.runtime.index.protocols import LaneHits
+from foundry.runtime.retrieval.candidates import Candidates, best, candidate_count, threshold
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 
 POSTINGS = {"pump": (0, 3), "seal": (3, 5), "valve": (5, 6), "belt": (6, 8)}

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, respond
 from foundry.runtime.retrieval.snippets import add_snippets
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 NOWHERE: dict[str, None] = {
     # [vectors

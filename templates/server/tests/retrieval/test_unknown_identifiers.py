@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from foundry.runtime.retrieval.candidates import LaneHits
+from foundry.runtime.index.protocols import LaneHits
+from foundry.runtime.index.tokens import Tokenizer, query_terms
 from foundry.runtime.retrieval.identifiers import (
     MAX_PATTERN_INPUT,
     find_unknown_identifiers,
@@ -20,7 +21,6 @@ from foundry.runtime.retrieval.identifiers import (
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.results import compare_with_terms
-from foundry.runtime.retrieval.tokens import Tokenizer, query_terms
 
 TOKENIZER = Tokenizer("english")
 CHUNKS = [

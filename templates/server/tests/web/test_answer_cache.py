@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from foundry.runtime.errors import InvalidRequestError
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.candidates import observers
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Highlights, SearchResponse, respond
-from foundry.runtime.retrieval.tokens import Tokenizer
 from foundry.runtime.web.answer_cache import ENTRY_BYTES, AnswerCache, is_lasting
 
 answer_cache = sys.modules[AnswerCache.__module__]

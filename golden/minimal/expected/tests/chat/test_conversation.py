@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from workshop.chat.conversation import Turn, kind_of, query_of
-from workshop.retrieval.tokens import Tokenizer
+from workshop.index.tokens import Tokenizer
 
 FIRST = "What is at the Lamp Shrine?"
 ENGLISH = Tokenizer("english")

@@ -10,6 +10,7 @@ from workshop.chat.answer import PASSAGES_CHARACTERS, number_passages
 from workshop.chat.conversation import Conversation, Turn, heading_of
 from workshop.chat.extracts import Chat, extract, extract_answer
 from workshop.chat.text import shorten
+from workshop.index.tokens import Tokenizer
 from workshop.retrieval.journal import Journal
 from workshop.retrieval.results import (
     Hit,
@@ -19,7 +20,6 @@ from workshop.retrieval.results import (
     SearchResponse,
     respond,
 )
-from workshop.retrieval.tokens import Tokenizer
 
 NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 """Of lanes, of which some servers have fewer."""

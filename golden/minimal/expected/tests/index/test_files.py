@@ -160,14 +160,18 @@ def open_records(folder: Path) -> RecordLines:
 
 
 def test_records_are_found_by_number_and_by_id(records: RecordLines) -> None:
-    assert records.read(1, lambda *values: values) == ("b", 1, [])
-    assert records.read(2, lambda *values: values, "more") == ("b", 2, [], "more")
+    assert records.read(1, dict) == {"id": "b", "n": 1, "also_at": []}
+    more = {"id": "b", "n": 2, "also_at": [], "score": 0.5}
+    assert records.read(2, dict, score=0.5) == more
+    assert [*records.each(dict, [(2, {"score": 0.5})])] == [more]
     assert [records.numbers(name) for name in ("a", "b", "c")] == [[0], [1, 2], []]
     # The first 64 bits of the SHA-256 of `abc`.
     assert hash_key("abc") == 0xBA7816BF8F01CFEA
 
 
-@pytest.mark.parametrize("fail", [lambda *values: values[9], lambda *values: int(values[0])])
+@pytest.mark.parametrize(
+    "fail", [lambda **fields: fields["no"], lambda **fields: int(fields["id"])]
+)
 def test_a_record_that_cannot_be_used_is_named(
     records: RecordLines, fail: Callable[[Any], object]
 ) -> None:
@@ -187,7 +191,7 @@ def test_a_record_whose_place_is_damaged_is_named(
     damaged = open_records(tmp_path)
     with pytest.raises(IndexUnusableError, match=r"lines\.jsonl: record \d: "):
         for number in range(3):
-            assert damaged.read(number, lambda *values: values)[1] == number
+            assert damaged.read(number, dict)["n"] == number
 
 
 @pytest.mark.parametrize("last", [1, 1 << 20, 1 << 63])

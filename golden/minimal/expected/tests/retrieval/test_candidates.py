@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from workshop.retrieval.candidates import Candidates, LaneHits
+from workshop.index.protocols import LaneHits
+from workshop.retrieval.candidates import Candidates
 
 
 def candidates(*scores: float) -> Candidates:

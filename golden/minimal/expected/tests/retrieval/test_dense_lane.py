@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from workshop.retrieval.candidates import Vector
+from workshop.index.protocols import Vector
 from workshop.retrieval.dense_lane import (
     HALVED_SIZE,
     PASSING,

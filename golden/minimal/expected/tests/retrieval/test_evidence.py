@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workshop.retrieval.candidates import Candidates, LaneHits
+from workshop.index.protocols import LaneHits
+from workshop.index.tokens import Tokenizer
+from workshop.retrieval.candidates import Candidates
 from workshop.retrieval.results import compare_with_terms, judge_terms, term_weights
-from workshop.retrieval.tokens import Tokenizer
 
 INDEX: Any = SimpleNamespace(
     chunk_count=3,

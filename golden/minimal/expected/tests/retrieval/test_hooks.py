@@ -13,13 +13,13 @@ from workshop.retrieval.results import Hit, LaneRanks, LaneScores, SearchRespons
 
 # What hits say of lanes and boosts, of which some servers have fewer.
 NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
-BOOSTS: list[dict[str, float]] = [{}]
+BOOSTS: dict[str, Any] = {"boosts": {}}
 
 
 def hit(name: str, score: Any) -> Hit:
     chunk = ChunkRecord(name, "d", "Title", "Text", [], {}, "s", "p.md", None, [], None, [])
-    lanes = LaneScores(**NOWHERE), LaneRanks(**NOWHERE)
-    return make_record(Hit, chunk.to_json(), score, *lanes, *BOOSTS)
+    lanes = {"scores": LaneScores(**NOWHERE), "ranks": LaneRanks(**NOWHERE)}
+    return make_record(Hit, chunk.to_json(), score=score, **lanes, **BOOSTS)
 
 
 def search_giving(*scores: Any) -> Callable[..., SearchResponse]:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from workshop.errors import ConfigurationError
-from workshop.retrieval.candidates import Candidates, LaneHits, distance_from
+from workshop.index.protocols import LaneHits
+from workshop.retrieval.candidates import Candidates, distance_from
 from workshop.retrieval.hybrid import fuse_linear, judge, prefer_named, weights
 
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from workshop.index.tokens import Tokenizer
 from workshop.retrieval.identifiers import is_identifier_query
-from workshop.retrieval.tokens import Tokenizer
 
 tokenizer = Tokenizer("english")
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from workshop.retrieval.candidates import Candidates, LaneHits
+from workshop.index.protocols import LaneHits
+from workshop.retrieval.candidates import Candidates
 from workshop.retrieval.hybrid import by_meaning, join_lanes
 
 COSINES = np.array([0.5, -0.25, 1.0, 0.75])

@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from workshop.errors import InvalidRequestError
+from workshop.index.tokens import MAX_QUERY_CHARACTERS
 from workshop.retrieval.journal import (
     CHARACTER_UNITS,
     MAX_SECONDS,
@@ -19,7 +20,6 @@ from workshop.retrieval.journal import (
     afford_terms,
     early_budget,
 )
-from workshop.retrieval.tokens import MAX_QUERY_CHARACTERS
 
 
 def index_with(**frequencies: int) -> Any:

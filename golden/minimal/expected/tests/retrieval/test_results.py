@@ -24,7 +24,7 @@ from workshop.retrieval.results import (
 
 # What hits say of lanes and boosts, of which some servers have fewer.
 NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
-BOOSTS: list[dict[str, float]] = [{}]
+BOOSTS: dict[str, Any] = {"boosts": {}}
 COPY = Place("d9", "wiki", "p", None, "Copy")
 
 
@@ -48,7 +48,7 @@ def stored(number: int) -> dict[str, Any]:
 
 INDEX: Any = SimpleNamespace(
     chunk_lines=SimpleNamespace(
-        each=lambda make, rows: (make_record(make, stored(number), *more) for number, *more in rows)
+        each=lambda make, rows: (make_record(make, stored(number), **more) for number, more in rows)
     ),
 )
 
@@ -112,8 +112,8 @@ def hits_of(*texts: str) -> Iterator[Hit]:
     """Hits with ids by number, the best of which have the texts that come first."""
     for number, text in enumerate(texts):
         values = {**stored(number), "text": text, "also_at": []}
-        lanes = LaneScores(**NOWHERE), LaneRanks(**NOWHERE)
-        yield make_record(Hit, values, 1 - number / 100, *lanes, *BOOSTS)
+        lanes = {"scores": LaneScores(**NOWHERE), "ranks": LaneRanks(**NOWHERE)}
+        yield make_record(Hit, values, score=1 - number / 100, **lanes, **BOOSTS)
 
 
 @pytest.mark.parametrize(

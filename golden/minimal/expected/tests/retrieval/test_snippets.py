@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from workshop.index.tokens import Tokenizer
 from workshop.retrieval.journal import Journal
 from workshop.retrieval.results import Hit, LaneRanks, LaneScores, respond
 from workshop.retrieval.snippets import add_snippets
-from workshop.retrieval.tokens import Tokenizer
 
 NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 """Of lanes, of which some servers have fewer."""

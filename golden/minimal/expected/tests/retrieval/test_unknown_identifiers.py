@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workshop.retrieval.candidates import LaneHits
+from workshop.index.protocols import LaneHits
+from workshop.index.tokens import Tokenizer, query_terms
 from workshop.retrieval.identifiers import (
     MAX_PATTERN_INPUT,
     find_unknown_identifiers,
@@ -20,7 +21,6 @@ from workshop.retrieval.identifiers import (
 from workshop.retrieval.journal import Journal
 from workshop.retrieval.keyword_lane import KeywordLane
 from workshop.retrieval.results import compare_with_terms
-from workshop.retrieval.tokens import Tokenizer, query_terms
 
 TOKENIZER = Tokenizer("english")
 CHUNKS = [

@@ -78,7 +78,9 @@ class Documents:
     def each(self, numbers: Iterable[int]) -> Iterator[DocumentRecord]:
         """Yield documents by their numbers from 0 on, reading each when it is due."""
         spans = ((number, *self.first_chunks[number : number + 2].tolist()) for number in numbers)
-        rows = ((number, end - start, start) for number, start, end in spans)
+        rows = (
+            (number, {"chunks": end - start, "chunk_start": start}) for number, start, end in spans
+        )
         return self._lines.each(DocumentRecord, rows)
 
     def find(self, document_id: str) -> DocumentRecord | None:
@@ -96,7 +98,8 @@ class Documents:
     ) -> Iterator[ChunkRecord]:
         """Yield at most `limit` chunks of a document from `offset` on, reading each when due."""
         first, end = document.chunk_start, document.chunk_start + document.chunks
-        return self._chunks.each(ChunkRecord, zip(range(first, end)[offset:][:limit]))
+        numbers = range(first, end)[offset:][:limit]
+        return self._chunks.each(ChunkRecord, ((number, {}) for number in numbers))
 
     def linked_from(self, document: DocumentRecord) -> list[int]:
         """Return the numbers of the documents that one links to, in the order of its text."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ..errors import IndexUnusableError, cause_of
-from ..retrieval.tokens import VERSION as TOKENIZER_VERSION
+from .tokens import VERSION as TOKENIZER_VERSION
 
 FORMAT_VERSION = 5
 

@@ -5,7 +5,7 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -14,12 +14,15 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ..errors import IndexUnusableError, cause_of
-from ..retrieval.candidates import QueryEncoder, TermLane, VectorLane
-from ..retrieval.tokens import Tokenizer
+from ..index.protocols import QueryEncoder, TermLane, VectorLane
 from .layout import IndexFiles, open_array, open_bytes, resolve_version
 from .records import ChunkRecord, Place
+from .tokens import Tokenizer
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
+
+Row = tuple[int, Mapping[str, Any]]
+"""The number of a record, and fields to add to those that are stored."""
 
 Made = TypeVar("Made")
 Part = TypeVar("Part")
@@ -32,10 +35,10 @@ def hash_key(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
 
 
-def make_record(make: Callable[..., Made], stored: dict[str, Any], *more: Any) -> Made:
-    """Call `make` with the values of a line of the index, in their order, and `more`."""
-    *values, copies = stored.values()
-    return make(*values, [Place(**copy) for copy in copies], *more)
+def make_record(make: Callable[..., Made], stored: Mapping[str, Any], **more: Any) -> Made:
+    """Call `make` with the fields of a line of the index, and `more` of them."""
+    copies = [Place(**copy) for copy in stored["also_at"]]
+    return make(**{**stored, **more, "also_at": copies})
 
 
 _decode = json.JSONDecoder().raw_decode  # json.loads takes twice as long.
@@ -51,17 +54,17 @@ class RecordLines:
         self._keys, self._numbers = open_array(ids, np.uint64, (2, -1))
         self._bytes = open_bytes(path, int(self._offsets[-1]))
 
-    def read(self, number: int, make: Callable[..., Made], *more: Any) -> Made:
+    def read(self, number: int, make: Callable[..., Made], **more: Any) -> Made:
         """Return a record, made by `make_record`. Raises IndexUnusableError."""
         try:
             start, end = self._offsets[number : number + 2].tolist()
-            return make_record(make, _decode(str(self._bytes[start:end], "utf-8"))[0], *more)
+            return make_record(make, _decode(str(self._bytes[start:end], "utf-8"))[0], **more)
         except (ValueError, LookupError, OverflowError, TypeError, AttributeError) as error:
             raise IndexUnusableError(f"{self._path}: record {number}: {cause_of(error)}") from None
 
-    def each(self, make: Callable[..., Made], rows: Iterable[Sequence[Any]]) -> Iterator[Made]:
-        """Yield a record for each row of its number and values to add, reading it when due."""
-        return (self.read(number, make, *more) for number, *more in rows)
+    def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
+        """Yield the record of each row, with the fields that it adds, reading it when due."""
+        return (self.read(number, make, **more) for number, more in rows)
 
     def numbers(self, identifier: str) -> list[int]:
         """Return the numbers of the records whose ids have the hash of this one, ascending."""
@@ -132,7 +135,7 @@ class Index:
 
     def chunks(self, numbers: Iterable[int]) -> Iterator[ChunkRecord]:
         """Yield chunks by their numbers, reading each when it is due."""
-        return self.chunk_lines.each(ChunkRecord, zip(numbers))
+        return self.chunk_lines.each(ChunkRecord, ((number, {}) for number in numbers))
 
     def best_chunks(self, terms: Sequence[str], count: int) -> Iterator[ChunkRecord]:
         """Yield the `count` best chunks for terms, by keywords, reading each when it is due."""

@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 
 from ..errors import IndexUnusableError
 from ..index.layout import IndexFiles, open_array, require_vectors
-from .candidates import Vector, stage
-from .spelling import american
-from .tokens import remember
+from ..index.protocols import Vector
+from ..index.spelling import american
+from ..index.tokens import remember
+from .candidates import stage
 
 FORMAT_VERSION = 1
 CONTINUATION = "##"  # Marks a piece that goes on with a word.

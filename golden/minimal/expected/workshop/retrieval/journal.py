@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from ..errors import InvalidRequestError
 from ..index.reader import Index
-from .tokens import MAX_QUERY_CHARACTERS
+from ..index.tokens import MAX_QUERY_CHARACTERS
 
 Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
+from ..index.protocols import LaneHits, Numbers, Scores
 from ..index.reader import Index
 from ..index.records import ChunkRecord, Place, Record
-from .candidates import SCORE_DIGITS, Candidates, LaneHits, Numbers, Scores
+from ..index.tokens import HEADING_MARK
+from .candidates import SCORE_DIGITS, Candidates
 from .journal import Journal, Mode, Reason
-from .tokens import HEADING_MARK
 
 Match = Literal["strong", "weak", "none"]
 SPARE_HITS = 6  # Prepared beyond those wanted, as some equal others, and one tells what is left.
@@ -109,20 +110,21 @@ def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
 
 def rank_hits(index: Index, candidates: Candidates, count: int) -> Iterator[Hit]:
     """Yield every candidate as a hit, best first, of which about `count` will be asked for."""
-    lanes, ranks = [candidates.keyword], [candidates.keyword_ranks]
-    lanes.insert(0, candidates.semantic)
-    ranks.insert(0, candidates.semantic_ranks)
+    lanes = [candidates.semantic, candidates.keyword]
+    ranks = [candidates.semantic_ranks, candidates.keyword_ranks]
     best, at_once = candidates.best_places(), count + SPARE_HITS
     for start in range(0, len(best), at_once):
         places = best[start : start + at_once]
-        columns: list[Iterable[Any]] = [
-            candidates.chunks[places].tolist(),
-            candidates.scores[places].tolist(),
-            map(LaneScores, *[_shown(lane, places) for lane in lanes]),
-            map(LaneRanks, *[[rank or None for rank in each[places].tolist()] for each in ranks]),
-            _boosts_of(candidates, places),
-        ]
-        yield from index.chunk_lines.each(Hit, zip(*columns, strict=True))
+        ranks_shown = [[rank or None for rank in each[places].tolist()] for each in ranks]
+        columns: dict[str, Iterable[Any]] = {
+            "score": candidates.scores[places].tolist(),
+            "scores": map(LaneScores, *[_shown(lane, places) for lane in lanes]),
+            "ranks": map(LaneRanks, *ranks_shown),
+            "boosts": _boosts_of(candidates, places),
+        }
+        more = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        rows = zip(candidates.chunks[places].tolist(), more, strict=True)
+        yield from index.chunk_lines.each(Hit, rows)
 
 
 def _boosts_of(candidates: Candidates, places: Numbers) -> Iterator[dict[str, float]]:

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.adaptive_weights import adapt_weights, identifier_share
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 tokenizer = Tokenizer("english")
 

@@ -6,11 +6,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from foundry.runtime.retrieval.candidates import Candidates, LaneHits
+from foundry.runtime.index.protocols import LaneHits
+from foundry.runtime.index.tokens import Tokenizer
+from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.stages.anchors import LOOKUP_UNITS, boost_anchors
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 tokenizer = Tokenizer("english")
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from foundry.runtime.index.tokens import MAX_QUERY_CHARACTERS, Tokenizer
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.correction import MAX_LOOKED_UP, correct_query
 from foundry.runtime.retrieval.stages.nearest_words import Nearest
-from foundry.runtime.retrieval.tokens import MAX_QUERY_CHARACTERS, Tokenizer
 
 NEAREST = {
     "abolet": Nearest("Aboleth", 1, 9),

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from foundry.runtime.index.protocols import LaneHits
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.candidates import Candidates, LaneHits
+from foundry.runtime.index.tokens import Tokenizer
+from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.stages.heuristics import find_entities, rerank_heuristically
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 TOKENIZER = Tokenizer("english")
 

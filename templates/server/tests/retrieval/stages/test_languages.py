@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.languages import note_language
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 SHARE = 0.02
 

@@ -6,10 +6,10 @@ import pytest
 
 from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.near_duplicates import Shingles, merge_near_duplicates
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 tokenizer = Tokenizer("english")
 TEXT = (

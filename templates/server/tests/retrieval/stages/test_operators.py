@@ -14,6 +14,7 @@ import pytest
 
 from foundry.runtime.errors import InvalidRequestError
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.index.tokens import MAX_QUERY_CHARACTERS, Tokenizer
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.journal import TEXT_UNITS, Journal
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
@@ -25,7 +26,6 @@ from foundry.runtime.retrieval.stages.operators import (
     parse_operators,
     read_operators,
 )
-from foundry.runtime.retrieval.tokens import MAX_QUERY_CHARACTERS, Tokenizer
 
 compile_pattern = re.compile
 

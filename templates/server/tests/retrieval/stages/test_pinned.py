@@ -12,11 +12,11 @@ import pytest
 from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.reader import make_record
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Hit, rank_hits
 from foundry.runtime.retrieval.stages.pinned import FILE, Pinned, pin_documents
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 PINNED = {"=vpn": ["d2", "gone", "d0"], "=reset password": ["d1"]}
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.retrieval.candidates import Candidates, LaneHits
+from foundry.runtime.index.protocols import LaneHits
+from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, parse_time
 from foundry.runtime.retrieval.stages.recency import boost_by_decay, boost_by_tiers, today
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from foundry.runtime.errors import IndexUnusableError
+from foundry.runtime.index.tokens import Tokenizer, query_terms
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.synonyms import (
     FOLDER,
@@ -16,7 +17,6 @@ from foundry.runtime.retrieval.stages.synonyms import (
     add_synonyms,
     open_forms,
 )
-from foundry.runtime.retrieval.tokens import Tokenizer, query_terms
 
 FORMS = {
     "fk": ["Forward kinematics"],

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from foundry.runtime.retrieval.candidates import Candidates, LaneHits
+from foundry.runtime.index.protocols import LaneHits
+from foundry.runtime.index.tokens import Tokenizer
+from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.word_parts import boost_word_parts, find_parts
-from foundry.runtime.retrieval.tokens import Tokenizer
 
 TOKENIZER = Tokenizer("german")
 

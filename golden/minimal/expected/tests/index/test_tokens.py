@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundry.runtime.retrieval.tokens import (
+from workshop.index.tokens import (
     SURFACE_MARK,
     Tokenizer,
     heading_term,

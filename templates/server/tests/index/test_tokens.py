@@ -2,7 +2,7 @@
 
 import pytest
 
-from workshop.retrieval.tokens import (
+from foundry.runtime.index.tokens import (
     SURFACE_MARK,
     Tokenizer,
     heading_term,

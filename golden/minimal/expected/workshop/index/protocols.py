@@ -1,0 +1,76 @@
+"""What an index asks of its lanes and of its query encoder, and what they answer."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers: TypeAlias = NDArray[np.int64]
+Scores: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+Vector: TypeAlias = NDArray[np.float32]
+Posting: TypeAlias = tuple[NDArray[np.uint32], NDArray[np.floating]]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneHits:
+    """The best chunks of one lane (m,), best first.
+
+    `missing_score` is what the best hit would gain if it had all that was asked for, `coverage` the
+    share of the query's terms that it has. `score_of` returns the scores (m,) of chunks (m,).
+    """
+
+    chunks: Numbers
+    scores: Scores
+    missing_score: float = 0.0
+    coverage: float | None = None
+    doubted: bool = False  # Too much of what was asked for is in no chunk.
+    score_of: Callable[[Numbers], Scores] | None = None
+
+    def __len__(self) -> int:
+        return len(self.chunks)
+
+    @property
+    def full_score(self) -> float:
+        """The score that is worth 1: the highest one plus what it lacks; never 0."""
+        return (float(self.scores[0]) if len(self.scores) else 0.0) + self.missing_score or 1.0
+
+    @classmethod
+    def none(cls) -> "LaneHits":
+        """Return the hits of a lane that found nothing."""
+        return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64))
+
+
+class TermLane(Protocol):
+    """The keyword lane of an index. A term that a query has twice counts twice."""
+
+    def search(self, terms: Sequence[str], count: int, allowed: Mask | None = None) -> LaneHits:
+        """Find the `count` chunks of highest BM25, of those `allowed` (n,) that have a term."""
+
+    def scores(self, terms: Sequence[str], chunks: Numbers) -> Scores:
+        """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""
+
+    def frequency(self, term: str) -> int:
+        """Return the number of chunks that have a term."""
+
+
+class VectorLane(Protocol):
+    """The dense lane of an index. Queries are unit vectors (d,)."""
+
+    def search(self, vector: Vector, count: int, allowed: Mask | None = None) -> LaneHits:
+        """Find the `count` chunks of highest cosine, of those `allowed` (n,) that have a vector."""
+
+    def scores(self, vector: Vector, chunks: Numbers) -> Scores:
+        """Return the exact cosines (m,) to given chunks (m,)."""
+
+    def distance(self, vector: Vector) -> float | None:
+        """Return how far a query is from what chunks are about; see `distance_from`."""
+
+
+class QueryEncoder(Protocol):
+    """Embeds queries."""
+
+    def encode(self, text: str) -> Vector | None:
+        """Return the unit vector (d,) of a query; None if it has none."""
