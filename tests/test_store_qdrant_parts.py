@@ -15,8 +15,8 @@ from stores import Place, own_name
 from test_store_steps import OPTIONS, make_notes
 
 from foundry.errors import BusyError
+from foundry.runtime.index.tokens import HEADING_MARK, NAMED
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, encode_value
-from foundry.runtime.retrieval.tokens import HEADING_MARK, NAMED
 from foundry.runtime.store.qdrant_filters import beginnings_of
 from foundry.runtime.store.qdrant_rows import (
     HeldVersion,

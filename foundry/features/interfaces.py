@@ -188,14 +188,10 @@ class Page(Interface):
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield the routes of the pages and what they fetch, and of the lists for agents."""
-        del words
+        del chosen, words
         imports = {"web.page": ("agent_routes", "page_routes")}
-        shown = "chat=True" if Chat.name in chosen else ""
-        yield Step(
-            Place.OFFER,
-            imports,
-            f"app.include_router(page_routes({shown}))\napp.include_router(agent_routes)",
-        )
+        code = "app.include_router(page_routes())\napp.include_router(agent_routes)"
+        yield Step(Place.OFFER, imports, code)
 
 
 class Folders(Interface):

@@ -83,10 +83,6 @@ def test_minted_url_is_percent_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUBLIC_URL", "https://docs.example.com/help")
     assert document_url(DOCUMENT) == f"https://docs.example.com/help{page}"
     assert document_url(CHUNK) == f"https://docs.example.com/help{page}#guide%2F%C3%A4%20%231"
-    # A server without pages leads to what it has.
-    monkeypatch.setattr(citations, "HAS_PAGES", False)
-    assert document_url(CHUNK).endswith("/help/chunks/guide%2F%C3%A4%20%231")
-    assert document_url(DOCUMENT).endswith("/help/documents/a%20b%2Fguide%3F.md")
 
 
 @pytest.mark.parametrize(

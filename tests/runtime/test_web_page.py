@@ -288,7 +288,7 @@ def make_client(check_token: Check | None = None) -> TestClient:
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
         responses=PROBLEM_RESPONSES,
     )
-    app.include_router(web_page.page_routes(chat=True))
+    app.include_router(web_page.page_routes())
     app.include_router(web_page.agent_routes)
     app.add_middleware(
         Middleware,

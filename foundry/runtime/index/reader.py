@@ -21,9 +21,7 @@ from .tokens import Tokenizer
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
-Row = tuple[int, Mapping[str, Any]]
-"""The number of a record, and fields to add to those that are stored."""
-
+Row = tuple[int, Mapping[str, Any]]  # The number of a record, and fields to add to its own.
 Made = TypeVar("Made")
 Part = TypeVar("Part")
 

@@ -1,14 +1,11 @@
 """The addresses of citations: never empty, and never made from what a client sent."""
 
 import ipaddress
-from pathlib import Path
 from urllib.parse import quote
 
 from ..index.documents import DocumentRecord
 from ..index.records import ChunkRecord
 from ..retrieval.settings import read_address
-
-HAS_PAGES = (Path(__file__).parents[1] / "page").is_dir()  # Else citations lead to JSON.
 
 _served_at = ""
 
@@ -24,10 +21,16 @@ def document_url(record: ChunkRecord | DocumentRecord) -> str:
 def record_path(record: ChunkRecord | DocumentRecord) -> str:
     """Return the path under which this server shows a record, with ids percent-encoded."""
     identifier = quote(record.id, safe="")
-    if isinstance(record, DocumentRecord):
-        return f"/d/{identifier}" if HAS_PAGES else f"/documents/{identifier}"
-    page = f"/d/{quote(record.document_id, safe='')}#{identifier}"
-    return page if HAS_PAGES else f"/chunks/{identifier}"
+    # [not page
+    kind = "documents" if isinstance(record, DocumentRecord) else "chunks"
+    path = f"/{kind}/{identifier}"
+    # ]
+    # [page
+    path = f"/d/{identifier}"
+    if isinstance(record, ChunkRecord):
+        path = f"/d/{quote(record.document_id, safe='')}#{identifier}"
+    # ]
+    return path
 
 
 def public_url() -> str:

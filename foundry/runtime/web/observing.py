@@ -75,8 +75,7 @@ async def show_metrics() -> Response:
         registry = prometheus.CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     # ]
-    metrics = prometheus.generate_latest(registry)
-    return Response(metrics, media_type=prometheus.CONTENT_TYPE_LATEST)
+    return Response(prometheus.generate_latest(registry), media_type=prometheus.CONTENT_TYPE_LATEST)
 
 
 _found: ContextVar[dict[str, object] | None] = ContextVar("found", default=None)

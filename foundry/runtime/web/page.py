@@ -31,7 +31,16 @@ from .documents import PageParameters, require_document
 from .routes import JsonResponse
 
 FOLDER = Path(__file__).parents[1] / "page"
-PAGE_PATHS = frozenset({"/", "/chat", "/docs", "/browse"})
+PAGES = {
+    "/": "search.html",
+    "/docs": "docs.html",
+    # [chat
+    "/chat": "chat.html",
+    # ]
+    # [folders
+    "/browse": "browse.html",
+    # ]
+}
 
 MAX_TAGS = 1_000
 MAX_EXAMPLES = 4
@@ -105,15 +114,11 @@ class DocumentPassages(Record):
     chunks: list[ChunkRecord]
 
 
-def page_routes(*, chat: bool = False) -> APIRouter:
+def page_routes() -> APIRouter:
     """Return the pages, and what they fetch. Raises ConfigurationError if one is unreadable."""
     routes = APIRouter()
     page = Page.read("document.html")
-    names = {"/": "search.html", "/docs": "docs.html"} | ({"/chat": "chat.html"} if chat else {})
-    # [folders
-    names["/browse"] = "browse.html"
-    # ]
-    for path, name in names.items():
+    for path, name in PAGES.items():
         routes.add_api_route(path, Page.read(name).response, include_in_schema=False)
 
     @routes.get(
@@ -166,7 +171,9 @@ def page_routes(*, chat: bool = False) -> APIRouter:
                 ],
                 "examples": examples,
                 "semantic": manifest.dense is not None,
-                "chat": chat,
+                # [chat
+                "chat": True,
+                # ]
                 # [folders
                 "browse": True,
                 # ]
@@ -200,7 +207,7 @@ def is_page(scope: Scope) -> bool:
     accepted = ",".join(Headers(scope=scope).getlist("accept")).lower()
     is_browser = "text/html" in accepted and MARKDOWN not in accepted
     is_document = scope["path"].startswith("/d/") and is_browser
-    return scope["method"] == "GET" and (is_document or scope["path"] in PAGE_PATHS)
+    return scope["method"] == "GET" and (is_document or scope["path"] in PAGES)
 
 
 _markdown: dict[int | str, Any] = {200: {"content": {MARKDOWN: {}}}}

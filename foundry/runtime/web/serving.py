@@ -54,7 +54,7 @@ def serve(
     # ]
     follow: Callable[[Served], object] = Served.verify_meanwhile,
     # [mcp or chat or page
-    announce: Callable[[str, int], object] | None = None,
+    announce: Callable[[str, int], object] = lambda _address, _port: None,
     # ]
     # [workers
     # Runs the server in several processes.
@@ -83,8 +83,7 @@ def serve(
     with listen(family, address, port) as listener:
         port = listener.getsockname()[1]
         # [mcp or chat or page
-        if announce is not None:
-            announce(address, port)
+        announce(address, port)
         # ]
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         documents = count_of(index.document_count, "document")

@@ -48,7 +48,7 @@ def create_app() -> FastAPI:
     app.include_router(health_routes())
     app.include_router(metrics_routes)
     app.router.routes.extend(mcp_routes(search, __version__))
-    app.include_router(page_routes(chat=True))
+    app.include_router(page_routes())
     app.include_router(agent_routes)
     if HOOKS.add_routes is not None:
         HOOKS.add_routes(app)

@@ -24,13 +24,9 @@ def nothing_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{CITATIONS}._served_at", "")
 
 
-def test_pages_show_documents_and_passages_in_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    for has_pages, chunk, document in [
-        (True, "/d/a%2Fb%23#a%2Fb%23~1", "/d/a%2Fb%23"),
-        (False, "/chunks/a%2Fb%23~1", "/documents/a%2Fb%23"),
-    ]:
-        monkeypatch.setattr(f"{CITATIONS}.HAS_PAGES", has_pages)
-        assert [record_path(record) for record in (CHUNK, DOCUMENT)] == [chunk, document]
+def test_pages_show_documents_and_passages_in_them_and_else_json_does() -> None:
+    expected = ["/d/a%2Fb%23#a%2Fb%23~1", "/d/a%2Fb%23"]
+    assert [*map(record_path, (CHUNK, DOCUMENT))] == expected
 
 
 def test_an_address_is_that_of_the_source_or_else_of_this_server(

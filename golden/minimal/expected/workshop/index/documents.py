@@ -78,9 +78,7 @@ class Documents:
     def each(self, numbers: Iterable[int]) -> Iterator[DocumentRecord]:
         """Yield documents by their numbers from 0 on, reading each when it is due."""
         spans = ((number, *self.first_chunks[number : number + 2].tolist()) for number in numbers)
-        rows = (
-            (number, {"chunks": end - start, "chunk_start": start}) for number, start, end in spans
-        )
+        rows = ((n, {"chunks": end - start, "chunk_start": start}) for n, start, end in spans)
         return self._lines.each(DocumentRecord, rows)
 
     def find(self, document_id: str) -> DocumentRecord | None:

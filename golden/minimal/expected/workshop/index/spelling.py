@@ -35,11 +35,10 @@ _STARTS, _WORDS = (
     dict(pair.split(":") for pair in pairs.split())
     for pairs in (
         "acknowledgement:acknowledgment aeroplane:airplane aluminium:aluminum anaem:anem"
-        " anaesth:anesth archaeo:archeo artefact:artifact caesium:cesium cosy:cozy"
-        " chequer:checker cheque:check"
-        " diarrhoea:diarrhea encyclopaed:encycloped foet:fet grey:gray gynaeco:gyneco haema:hema"
-        " haemo:hemo ischaem:ischem jewellery:jewelry judgement:judgment leukaem:leukem mould:mold"
-        " moult:molt moustache:mustache oedema:edema oesophag:esophag oestr:estr"
+        " anaesth:anesth archaeo:archeo artefact:artifact caesium:cesium cosy:cozy chequer:checker"
+        " cheque:check diarrhoea:diarrhea encyclopaed:encycloped foet:fet grey:gray gynaeco:gyneco"
+        " haema:hema haemo:hemo ischaem:ischem jewellery:jewelry judgement:judgment leukaem:leukem"
+        " mould:mold moult:molt moustache:mustache oedema:edema oesophag:esophag oestr:estr"
         " orthopaed:orthoped paediatr:pediatr plough:plow practis:practic pyjama:pajama"
         " sceptic:skeptic skilful:skillful sulph:sulf wilful:willful yoghurt:yogurt",
         "gramme:gram grammes:grams kilogramme:kilogram kilogrammes:kilograms programme:program"

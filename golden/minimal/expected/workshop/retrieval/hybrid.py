@@ -43,14 +43,8 @@ def by_meaning(semantic: LaneHits) -> Candidates:
     """Return the dense lane's hits, scored by cosine alone."""
     order = np.argsort(semantic.chunks)
     scores = np.maximum(semantic.scores, 0.0)[order]
-    found = Candidates(
-        chunks=semantic.chunks[order],
-        semantic=scores,
-        keyword=None,
-        semantic_ranks=order + 1,
-        keyword_ranks=np.zeros(len(order), dtype=np.int64),
-        scores=scores,
-    )
+    unranked = np.zeros(len(order), dtype=np.int64)
+    found = Candidates(semantic.chunks[order], scores, None, order + 1, unranked, scores)
     return found.with_scores(scores)
 
 

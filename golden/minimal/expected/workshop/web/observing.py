@@ -58,8 +58,7 @@ metrics_routes = APIRouter(include_in_schema=False)
 async def show_metrics() -> Response:
     """Return the metrics."""
     registry = REGISTRY
-    metrics = prometheus.generate_latest(registry)
-    return Response(metrics, media_type=prometheus.CONTENT_TYPE_LATEST)
+    return Response(prometheus.generate_latest(registry), media_type=prometheus.CONTENT_TYPE_LATEST)
 
 
 _found: ContextVar[dict[str, object] | None] = ContextVar("found", default=None)

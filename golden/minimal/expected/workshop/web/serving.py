@@ -50,7 +50,7 @@ def serve(
     has_tokens: bool = False,
     tokens_hint: str = PROXY_HINT,  # Says how to have callers send tokens.
     follow: Callable[[Served], object] = Served.verify_meanwhile,
-    announce: Callable[[str, int], object] | None = None,
+    announce: Callable[[str, int], object] = lambda _address, _port: None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests that have begun.
 
@@ -68,8 +68,7 @@ def serve(
         app = create_app()
     with listen(family, address, port) as listener:
         port = listener.getsockname()[1]
-        if announce is not None:
-            announce(address, port)
+        announce(address, port)
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         documents = count_of(index.document_count, "document")
         chunks = count_of(index.chunk_count, "chunk")
