@@ -7,7 +7,7 @@ Untouched files are replaced and edited ones merged; nothing of the owner's is l
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from foundry.export.existing import Existing
 from foundry.export.merge import merge
@@ -25,7 +25,8 @@ OWNERS_MODULE = "custom.py"
 
 def where_code_went(name: str, package: str) -> str | None:
     """Return, in words, where the code of a module is now; None if it left with the module."""
-    return WENT.get(name.removeprefix(f"{package}/"))
+    place = PurePosixPath(name)
+    return WENT.get(str(place.relative_to(package))) if package in place.parts[:1] else None
 
 
 @dataclass(slots=True)
