@@ -33,7 +33,7 @@ class _Collection:
         self.size = parameters["size"]
         self.links = asked["hnsw_config"]["m"]
         self.depth = 100
-        self.metadata = asked["metadata"]
+        self.metadata: dict[str, Any] | None = asked["metadata"]
         self.indexed: dict[str, dict[str, Any]] = {}
         self.folder = folder
         self.shard = edge.EdgeShard.create(str(folder), self._configuration())
@@ -166,7 +166,7 @@ class NativeQdrant:
 
     def _update(self, asked: dict[str, Any], name: str) -> Any:
         collection = self._of(name)
-        collection.metadata = {**collection.metadata, **(asked.get("metadata") or {})}
+        collection.metadata = {**(collection.metadata or {}), **(asked.get("metadata") or {})}
         if graph := asked.get("hnsw_config"):
             collection.link(graph["m"], graph["ef_construct"])
         return True

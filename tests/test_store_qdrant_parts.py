@@ -14,7 +14,7 @@ from small_indexes import Note, write_notes
 from stores import Place, own_name
 from test_store_steps import OPTIONS, make_notes
 
-from foundry.errors import BusyError
+from foundry.errors import BusyError, PublishError
 from foundry.runtime.index.tokens import HEADING_MARK, NAMED
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, encode_value
 from foundry.runtime.store.qdrant_filters import beginnings_of
@@ -135,7 +135,7 @@ def test_points_come_in_batches(content: Content) -> None:
 
 def test_numbers_in_points_are_those_that_moved(content: Content) -> None:
     rows = Rows.open(content)
-    term = content.vocabulary.find("valv")
+    term = content.vocabulary.find("pump")
     assert term is not None
     points = Points(rows, {int(rows.term_keys[term]): 17})
     slots = rows.term_keys % 4294967296
@@ -224,6 +224,17 @@ def test_somebody_elses_metadata_is_no_claim(collection: Collection) -> None:
     with pytest.raises(BusyError, match="another process has begun to publish into it") as error:
         collection.check_claim()
     assert error.value.hint == "wait for it to end"
+
+
+def test_a_collection_without_metadata_is_somebody_elses(
+    native: "NativeQdrant", collection: Collection
+) -> None:
+    (held,) = native.collections.values()
+    held.metadata = None
+    with pytest.raises(BusyError):
+        collection.check_claim()
+    with pytest.raises(PublishError, match="is a collection that this version of Foundry did not"):
+        collection.prepare(4)
 
 
 def version_of(number: int) -> str:
