@@ -272,7 +272,7 @@ def test_lines_are_read_some_at_a_time(first: Path) -> None:
     store: Any = Asked()
     stored = StoredLines(store, content.files.layout.chunk_ids, None)
     every = [*range(2 * COUNT)] * 3
-    found = stored.each(ChunkRecord, zip(every))
+    found = stored.each(ChunkRecord, ((number, {}) for number in every))
     assert not asked
     assert next(found) == content.index.chunk(0)
     assert asked == [every[:READ_AT_ONCE]]

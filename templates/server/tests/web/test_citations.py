@@ -31,7 +31,7 @@ def test_pages_show_documents_and_passages_in_them_and_else_json_does() -> None:
     # [page
     expected = ["/d/a%2Fb%23#a%2Fb%23~1", "/d/a%2Fb%23"]
     # ]
-    assert [*map(record_path, (CHUNK, DOCUMENT))] == expected
+    assert [record_path(CHUNK), record_path(DOCUMENT)] == expected
 
 
 def test_an_address_is_that_of_the_source_or_else_of_this_server(

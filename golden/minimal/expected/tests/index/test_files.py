@@ -191,7 +191,7 @@ def test_a_record_whose_place_is_damaged_is_named(
     damaged = open_records(tmp_path)
     with pytest.raises(IndexUnusableError, match=r"lines\.jsonl: record \d: "):
         for number in range(3):
-            assert damaged.read(number, dict)["n"] == number
+            assert damaged.read(number, dict[str, Any])["n"] == number
 
 
 @pytest.mark.parametrize("last", [1, 1 << 20, 1 << 63])
