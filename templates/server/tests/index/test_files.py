@@ -155,15 +155,19 @@ def records(tmp_path: Path) -> RecordLines:
     return open_records(tmp_path)
 
 
+def fields(**given: Any) -> dict[str, Any]:
+    return given
+
+
 def open_records(folder: Path) -> RecordLines:
     return RecordLines(folder / "lines.jsonl", folder / "ends.npy", folder / "ids.npy", 3)
 
 
 def test_records_are_found_by_number_and_by_id(records: RecordLines) -> None:
-    assert records.read(1, dict) == {"id": "b", "n": 1, "also_at": []}
+    assert records.read(1, fields) == {"id": "b", "n": 1, "also_at": []}
     more = {"id": "b", "n": 2, "also_at": [], "score": 0.5}
-    assert records.read(2, dict, score=0.5) == more
-    assert [*records.each(dict, [(2, {"score": 0.5})])] == [more]
+    assert records.read(2, fields, score=0.5) == more
+    assert [*records.each(fields, [(2, {"score": 0.5})])] == [more]
     assert [records.numbers(name) for name in ("a", "b", "c")] == [[0], [1, 2], []]
     # The first 64 bits of the SHA-256 of `abc`.
     assert hash_key("abc") == 0xBA7816BF8F01CFEA
