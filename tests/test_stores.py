@@ -27,7 +27,7 @@ from waiting import wait_until
 
 from foundry.config.project import load_config
 from foundry.config.search import IndexOptions
-from foundry.errors import ConfigError, PublishError
+from foundry.errors import BusyError, ConfigError, PublishError
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.store.restriction import Restriction
@@ -694,13 +694,31 @@ def _quantised(row: np.ndarray[Any, np.dtype[np.float32]]) -> tuple[Any, float]:
     return integers[0], float(scales[0])
 
 
-def test_a_second_publication_waits_for_nobody(database: Place, index: Path) -> None:
+@contextmanager
+def being_published(database: Place) -> Iterator[psycopg.Connection]:
+    """Hold what a publication holds as long as it goes on."""
     with psycopg.connect(database.address) as connection:
         connection.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"foundry {database.name}"]
+            "SELECT pg_advisory_lock(hashtextextended(%s, 0))", [f"foundry {database.name}"]
         )
-        with pytest.raises(Exception, match="another process is publishing"):
-            database.publish(index)
+        connection.commit()
+        yield connection
+
+
+def test_a_second_publication_does_not_wait_for_the_first(
+    database: Place, index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foundry.stores.pgvector.UNLOCKING_SECONDS", 0.2)
+    with being_published(database), pytest.raises(BusyError, match="another process is publishing"):
+        database.publish(index)
+
+
+def test_a_publication_that_has_just_ended_keeps_no_other_from_beginning(
+    database: Place, index: Path
+) -> None:
+    with being_published(database) as connection:
+        threading.Timer(0.5, connection.close).start()
+        assert database.publish(index).loaded
 
 
 def test_calls_fail_at_once_while_the_engine_is_away(index: Path) -> None:

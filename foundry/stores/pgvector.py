@@ -6,6 +6,7 @@ compares the answers, and moves the pointer. A publication that ended before tha
 it has loaded is found again by its keys and codes.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,6 +52,9 @@ from foundry.stores.rows import Rows
 
 BATCH_CHUNKS = 20_000
 """Chunks that are loaded in one transaction."""
+
+UNLOCKING_SECONDS = 5.0
+"""In which PostgreSQL has noticed that a publication has ended."""
 
 ANALYZED_SHARE = 0.1
 """If more than this share of all rows is new, the planner is told at once."""
@@ -118,12 +122,15 @@ def publish(
 
 
 def _lock(tables: Tables) -> None:
-    ((is_locked,),) = tables.run(LOCK, values={"lock": f"foundry {tables.schema}"})
-    if not is_locked:
-        raise BusyError(
-            f"PostgreSQL, schema {tables.schema}: another process is publishing into it",
-            hint="wait for it to end",
-        )
+    # PostgreSQL learns only a moment after a publication has ended that it has.
+    until = time.monotonic() + UNLOCKING_SECONDS
+    while tables.run(LOCK, values={"lock": f"foundry {tables.schema}"}) != [(True,)]:
+        if time.monotonic() >= until:
+            raise BusyError(
+                f"PostgreSQL, schema {tables.schema}: another process is publishing into it",
+                hint="wait for it to end",
+            )
+        time.sleep(0.05)
 
 
 def _load(tables: Tables, rows: Rows, reporter: Reporter, *, again: bool) -> _Loaded:
