@@ -153,6 +153,11 @@ def test_a_region_may_be_for_what_was_not_chosen() -> None:
             "say(\n    tell(one),\n    two,\n)\n",
         ),
         (
+            "say(\n    # [a\n    tell(\n        # [a\n        two,\n        # ]\n    ),\n"
+            "    # ]\n)\nsay(\n    one,\n    two,\n)\n",
+            "say(tell(two))\nsay(\n    one,\n    two,\n)\n",
+        ),
+        (
             f"say(\n    # [a\n    {60 * 'a'},\n    # ]\n    {34 * 'b'},\n)\n",
             f"say(\n    {60 * 'a'}, {34 * 'b'}\n)\n",
         ),

@@ -53,11 +53,13 @@ def cut_regions(text: str, chosen: Mapping[str, bool]) -> str:
         if is_after_mark:
             _join(kept, line)
             marked.add(_opening(kept, line))
+        begin = _opening(kept, line) if line.lstrip().startswith(_CLOSING) else None
         kept.append(line)
-        if line.lstrip().startswith(_CLOSING):
-            begin = _opening(kept[:-1], line)
-            if begin is not None and begin in marked:
+        if begin is not None:
+            if begin in marked:
                 kept[begin:] = _on_one_line(*kept[begin:])
+            # Other brackets may come to open where those within this one did.
+            marked = {number for number in marked if number is not None and number < begin}
     return _without_idle_imports("".join(kept).rstrip() + "\n")
 
 
@@ -103,7 +105,8 @@ def _join(before: list[str], line: str) -> None:
 def _opening(before: list[str], line: str) -> int | None:
     """Return the number of the line that opens the bracket around a line, or that it closes."""
     is_closing = line.lstrip().startswith(_CLOSING)
-    for number, each in reversed([*enumerate(before)]):
+    for number in reversed(range(len(before))):
+        each = before[number]
         if not each.isspace() and _indent(each) < _indent(line) + is_closing:
             return number if each.endswith(_OPENING) else None
     return None
