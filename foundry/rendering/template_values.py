@@ -39,7 +39,6 @@ def template_values(design: Design, *, has_questions: bool) -> dict[str, object]
         "query_encoder_module": query_encoder.name.replace("-", "_"),
         "store": config.store.engine,
         "engine_records": config.store.has_records,
-        "server_records": not config.store.has_records,
         "identifier_fallback": has_vectors and config.search.identifier_fallback,
         "unknown_identifiers": config.search.unknown_identifiers,
         "identifier_patterns": reads_identifiers,

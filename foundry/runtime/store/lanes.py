@@ -217,7 +217,7 @@ class StoredSearch:
         return compare_with_terms(hits, self._index, self._terms, self._unknown)
 
 
-# [server_records
+# [not engine_records
 def open_stored(
     directory: Path,
     *,

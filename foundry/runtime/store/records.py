@@ -6,7 +6,6 @@ that a caller wants in one exchange.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from json import JSONDecoder
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -16,15 +15,13 @@ from numpy.typing import NDArray
 from ..errors import IndexUnusableError, cause_of
 from ..index.layout import IndexFiles, open_array
 from ..index.protocols import LaneHits, QueryEncoder
-from ..index.reader import Index, Made, RecordLines, Row, make_record
+from ..index.reader import Index, Made, RecordLines, Row, decode, make_record
 from ..index.records import ChunkRecord
 from .lanes import StoredDenseLane, StoredKeywordLane
 from .settings import StoreSettings
 from .store import HELD_FILES, RECORD_FILES, Edition, Engine, Store, open_store
 
 READ_AT_ONCE = 256
-
-_decode = JSONDecoder().raw_decode
 
 
 class RecordEngine(Engine, Protocol):
@@ -84,7 +81,7 @@ class StoredLines(RecordLines):
 
 def _made(number: int, line: bytes, make: Callable[..., Made], **more: Any) -> Made:
     try:
-        return make_record(make, _decode(str(line, "utf-8"))[0], **more)
+        return make_record(make, decode(str(line, "utf-8"))[0], **more)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise IndexUnusableError(f"the engine: record {number}: {cause_of(error)}") from None
 

@@ -39,7 +39,7 @@ def make_record(make: Callable[..., Made], stored: Mapping[str, Any], **more: An
     return make(**{**stored, **more, "also_at": copies})
 
 
-_decode = json.JSONDecoder().raw_decode  # json.loads takes twice as long.
+decode = json.JSONDecoder().raw_decode  # json.loads takes twice as long.
 
 
 class RecordLines:
@@ -56,7 +56,7 @@ class RecordLines:
         """Return a record, made by `make_record`. Raises IndexUnusableError."""
         try:
             start, end = self._offsets[number : number + 2].tolist()
-            return make_record(make, _decode(str(self._bytes[start:end], "utf-8"))[0], **more)
+            return make_record(make, decode(str(self._bytes[start:end], "utf-8"))[0], **more)
         except (ValueError, LookupError, OverflowError, TypeError, AttributeError) as error:
             raise IndexUnusableError(f"{self._path}: record {number}: {cause_of(error)}") from None
 
