@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
+from foundry.material.left_out import LeftOut
 from foundry.material.reasons import AnyReason
 
 OCR_PAGES = 50
@@ -126,14 +127,15 @@ class Reading:
     `text` is the normalised text that every offset refers to, and `body_start` the offset at which
     front matter ends and content begins. `pages` are the offsets at which page, slide or sheet 1,
     2, ... begin, for formats that have them; `language` and `metadata` are what the content states,
-    `aliases` other names of it that wikilinks may use; `hidden` counts what people do not see and
-    is not in `text`; `guessed` names the character sets that the bytes did not declare,
-    and `lacking` the extra of Foundry without which headings and blocks were not found. `seen` are
-    the pages or pictures whose text was read from a picture, from 1, `unsure` counts the lines of
-    them that may be misread, `looked_at` the pages and pictures in which text was looked for, and
-    `unseen` those that only show pictures and were not read; `is_hurried` where it was the time
-    that kept more from being read. Chunking adds `lists`, which stay whole with their stems if they
-    fit, and `repeated`: stems that are in `text` again, since their list was cut.
+    `aliases` other names of it that wikilinks may use; `left_out` are the words that were left out
+    on purpose; `hidden` counts what people do not see and is not in `text`; `guessed` names the
+    character sets that the bytes did not declare, and `lacking` the extra of Foundry without which
+    headings and blocks were not found. `seen` are the pages or pictures whose text was read from a
+    picture, from 1, `unsure` counts the lines of them that may be misread, `looked_at` the pages
+    and pictures in which text was looked for, and `unseen` those that only show pictures and were
+    not read; `is_hurried` where it was the time that kept more from being read. Chunking adds
+    `lists`, which stay whole with their stems if they fit, and `repeated`: stems that are in `text`
+    again, since their list was cut.
     """
 
     text: str
@@ -148,6 +150,7 @@ class Reading:
     pages: tuple[int, ...] = ()
     language: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
     hidden: tuple[Finding, ...] = ()
     guessed: tuple[str, ...] = ()
     lacking: str = ""

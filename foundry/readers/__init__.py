@@ -66,6 +66,7 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
         hidden, guessed = tuple(notes.hidden.values()), tuple(sorted(notes.guessed))
         reading = replace(
             reading,
+            left_out=tuple(notes.left_out),
             hidden=hidden,
             guessed=guessed,
             looked_at=allowance.read,

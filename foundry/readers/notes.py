@@ -6,12 +6,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
 from foundry.material import Finding
+from foundry.material.left_out import LeftOut, Omission
 
 
 @dataclass
 class Notes:
-    """Hidden characters and elements by kind, and character sets that had to be guessed."""
+    """Words left out, hidden characters and elements by kind, and character sets guessed."""
 
+    left_out: list[LeftOut] = field(default_factory=list)
     hidden: dict[str, Finding] = field(default_factory=dict)
     guessed: set[str] = field(default_factory=set)
 
@@ -28,6 +30,13 @@ def taking_notes() -> Iterator[Notes]:
         yield notes
     finally:
         _NOTES.reset(token)
+
+
+def leave_out(reason: Omission, text: str, place: str = "") -> None:
+    """Note words that are not in the text of a reading, if anyone collects."""
+    notes = _NOTES.get()
+    if notes and text and not text.isspace():
+        notes.left_out.append(LeftOut(reason, text, place))
 
 
 def note_hidden(kind: str, count: int, line: int | None = None) -> None:
