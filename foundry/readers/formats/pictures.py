@@ -22,7 +22,8 @@ from foundry.readers.allowance import current_allowance
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.decoding import normalise_line
 from foundry.readers.formats.pdf.layout import Line, compose, put_in_tables
-from foundry.readers.formats.pdf.tables import Word, find_tables
+from foundry.readers.formats.pdf.rows import Word
+from foundry.readers.formats.pdf.tables import find_tables
 
 VERSION = "ocr/2"
 MAX_PIXELS = 40_000_000

@@ -5,10 +5,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
+from statistics import median
 
 from foundry.material import Reading
+from foundry.material.left_out import Omission
 from foundry.readers.composing import Composer
+from foundry.readers.formats.pdf.columns import split_columns
+from foundry.readers.formats.pdf.rows import Word
 from foundry.readers.formats.pdf.tables import Table
+from foundry.readers.notes import leave_out
 
 EDGE_LINES = 3
 EDGE = 0.12
@@ -20,6 +25,10 @@ HEADINGS_SHARE = 0.15
 FEW_LINES = 4
 """A size is text's if more of a document's characters, and more lines, than this are set in it."""
 MIN_RUNNING = 3
+SAME_PLACE = 0.02
+"""Shares of the page's height by which running lines may be higher or lower."""
+RARELY_TWICE = 1.1
+"""Lines a page, on average, of which more are readings in a column, say."""
 PARAGRAPH_GAP = 0.75
 """White space above a line that begins a paragraph, in heights of that line."""
 
@@ -28,10 +37,19 @@ _LETTER = re.compile(r"[^\W\d_]")
 _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|part|appendix)\s+)?[\divxlc]*[\d.]*[.):]?\s+", re.I
 )
+# A word and its number: "Lesson 2"; but "Page 2" is no heading.
+_NUMBERED = re.compile(r"[^\W\d_]{3,}\s+\d+(?:\.\d+)*[.:]?")
+_PAGE = re.compile(
+    r"(?:pages?|seite|p[aá]gin[ae]|p[aá]g|pagina|sid[ae]|sivu|side|strana|strona|folio|blatt|sheet"
+    r"|slide|folie|страница|стр|лист)\b",
+    re.IGNORECASE,
+)
 _SECTION_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]?\s")
 JOINT = "\ufffe"
 """PDFium puts this where it joined a word that was divided at a line's end."""
 
+_DIVIDED_END = re.compile(rf"[^\W\d_](?:{JOINT}|[-\u00ad\u2010])$")
+_REST = re.compile(r"([^\W\d_]+\S*)\s*")
 _DIVIDED = re.compile(rf"([^\W\d_]+)(?:{JOINT}|[-\u00ad\u2010]\n)([^\W\d_]+)")
 
 
@@ -39,7 +57,8 @@ _DIVIDED = re.compile(rf"([^\W\d_]+)(?:{JOINT}|[-\u00ad\u2010]\n)([^\W\d_]+)")
 class Line:
     """A line of a page, or a table, which has `rows`; `size` is its type's size in points.
 
-    `top` and `bottom` are distances from the page's top edge, as shares of its height.
+    `top` and `bottom` are distances from the page's top edge, as shares of its height; `angle` is
+    that of its type, in degrees.
     """
 
     text: str
@@ -47,6 +66,7 @@ class Line:
     top: float
     bottom: float
     rows: tuple[tuple[str, ...], ...] = ()
+    angle: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +95,31 @@ def put_in_tables(lines: Sequence[Line], tables: Sequence[Table]) -> list[Line]:
     return kept
 
 
+def split_lines(
+    lines: Sequence[Line], words: Sequence[Word], tables: Sequence[Table]
+) -> tuple[list[Line], list[Table]]:
+    """Return a page's lines, those of columns that were drawn row by row in parts and in their
+    order, and the tables with the new numbers of their lines.
+    """
+    inside = frozenset[int]().union(*(table.lines for table in tables))
+    regions = split_columns([word for word in words if word.line not in inside])
+    if not regions:
+        return list(lines), list(tables)
+    firsts = {min(line for line, _ in region): region for region in regions}
+    taken = {line for region in regions for line, _ in region}
+    split: list[Line] = []
+    places: dict[int, int] = {}
+    for number, line in enumerate(lines):
+        for part, members in firsts.get(number, ()):
+            text = " ".join(word.text for word in members)
+            split.append(replace(lines[part], text=text))
+        if number not in taken:
+            places[number] = len(split)
+            split.append(line)
+    renumbered = (frozenset(places[line] for line in table.lines) for table in tables)
+    return split, [replace(t, lines=lines) for t, lines in zip(tables, renumbered, strict=True)]
+
+
 def order(lines: list[Line]) -> list[Line]:
     """Return the lines from top to bottom, if no two of them stand side by side."""
     ordered = sorted(lines, key=lambda line: line.top)
@@ -86,24 +131,37 @@ def order(lines: list[Line]) -> list[Line]:
 
 
 def drop_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """Leave out what many pages have at the top or the bottom, page numbers aside.
+    """Leave out what many pages have in the same place at their top or bottom, in small type.
 
-    Fewer pages are enough where one of its numbers counts the pages.
+    Page numbers in it may differ; fewer pages are enough where one of its numbers counts the pages.
+    Numbered headings stay, and so does what is repeated within a page. What is set at another angle
+    than the page's text, across many of them, is a stamp and left out as well.
     """
-    places: dict[tuple[str, bool], list[tuple[int, Line]]] = {}
+    body = _body_size(chain.from_iterable(pages))
+    places: dict[_RunningKey, list[tuple[int, Line]]] = {}
     for number, lines in enumerate(pages):
+        angle = _usual_angle(lines)
         for line in lines:
-            key = _running_key(line, lines)
-            if key:
+            if key := _running_key(line, lines, body, angle):
                 places.setdefault(key, []).append((number, line))
     many = max(MIN_RUNNING, 0.3 * sum(1 for lines in pages if lines))
-    running = {
-        key
-        for key, found in places.items()
-        if len(found) >= many or (len(found) >= MIN_RUNNING and _counts_pages(found))
-    }
-    kept = [[line for line in lines if _running_key(line, lines) not in running] for lines in pages]
-    return kept if any(kept) else [list(lines) for lines in pages]
+    running: set[int] = set()
+    for found in places.values():
+        height = median(line.top for _, line in found)
+        alike = [(page, line) for page, line in found if abs(line.top - height) < SAME_PLACE]
+        on = len({page for page, _ in alike})
+        if on < MIN_RUNNING or len(alike) > RARELY_TWICE * on:
+            continue
+        if on >= many or _counts_pages(alike):
+            running.update(id(line) for _, line in alike)
+    kept = [[line for line in lines if id(line) not in running] for lines in pages]
+    if not any(kept):
+        return [list(lines) for lines in pages]
+    for number, lines in enumerate(pages, 1):
+        for line in lines:
+            if id(line) in running:
+                leave_out(Omission.RUNNING_LINE, line.text, f"page {number}")
+    return kept
 
 
 def _counts_pages(found: Sequence[tuple[int, Line]]) -> bool:
@@ -115,6 +173,28 @@ def _counts_pages(found: Sequence[tuple[int, Line]]) -> bool:
     return bool(set.intersection(*distances))
 
 
+def join_divided(pages: Iterable[Sequence[Line]]) -> list[list[Line]]:
+    """Put the rest of a word that was divided at the end of a column or page to its beginning."""
+    joined = [list(lines) for lines in pages]
+    last: tuple[list[Line], int] | None = None
+    for lines in joined:
+        for place, line in enumerate(lines):
+            rest = _REST.match(line.text) if not line.rows else None
+            if last and rest and _is_elsewhere(last[0][last[1]], line, last[0] is lines):
+                before, number = last
+                text = before[number].text + "\n" + rest[1]
+                before[number] = replace(before[number], text=text)
+                lines[place] = replace(line, text=line.text[rest.end() :])
+            is_divided = not line.rows and _DIVIDED_END.search(line.text)
+            last = (lines, place) if is_divided else None
+    return [[line for line in lines if line.text] for lines in joined]
+
+
+def _is_elsewhere(line: Line, after: Line, is_same_page: bool) -> bool:
+    """Return whether a line in type of the same size begins another column or page."""
+    return line.size == after.size and (not is_same_page or _begins_paragraph(line, after))
+
+
 def compose(
     pages: Sequence[Sequence[Line]],
     outline: Sequence[Entry],
@@ -123,6 +203,7 @@ def compose(
     modified: str | None,
 ) -> Reading:
     """Return the reading of a document of these pages; its text has a line for every line."""
+    pages = join_divided(pages)
     sizes = _heading_sizes(pages)
     pages = [_join_headings(lines, sizes) for lines in pages]
     levels = _levels_by_outline(pages, outline) or _levels_by_size(pages, sizes)
@@ -148,12 +229,29 @@ def compose(
     return composer.finish(title=title, modified=modified)
 
 
-def _running_key(line: Line, lines: Sequence[Line]) -> tuple[str, bool] | None:
+_RunningKey = tuple[str, bool, int]
+"""The words of a line, whether it is at a page's top, and its angle."""
+
+
+def _running_key(line: Line, lines: Sequence[Line], body: float, angle: int) -> _RunningKey | None:
+    if line.angle != angle and _LETTER.search(line.text):
+        return line.text, True, line.angle
     is_top = line.bottom <= EDGE
-    if not is_top and line.top < 1 - EDGE:
+    if line.rows or line.size > LARGER * body or not (is_top or line.top >= 1 - EDGE):
+        return None
+    is_heading = _NUMBERED.fullmatch(line.text) and not _PAGE.match(line.text)
+    if line.size >= body and is_heading:
         return None
     edge = sorted(lines, key=lambda each: each.top if is_top else -each.top)[:EDGE_LINES]
-    return (_DIGITS.sub("0", line.text), is_top) if line in edge else None
+    return (_DIGITS.sub("0", line.text), is_top, line.angle) if line in edge else None
+
+
+def _usual_angle(lines: Iterable[Line]) -> int:
+    """Return the angle at which most of a page is set."""
+    angles: Counter[int] = Counter()
+    for line in lines:
+        angles[line.angle] += len(line.text)
+    return max(angles, key=lambda angle: (angles[angle], -angle), default=0)
 
 
 def _body_size(lines: Iterable[Line]) -> float:
@@ -172,7 +270,7 @@ def _heading_sizes(pages: Iterable[Sequence[Line]]) -> list[float]:
     written = sum(len(line.text) for line in lines)
     found = []
     for size in sorted({line.size for line in lines if line.size > LARGER * body}, reverse=True):
-        texts = [line.text for line in lines if line.size == size]
+        texts = [line.text for line in lines if line.size == size and not line.angle]
         if len(texts) <= FEW_LINES or sum(map(len, texts)) <= HEADINGS_SHARE * written:
             found.append(size)
     return found
@@ -234,7 +332,7 @@ def _levels_by_size(
         (number, place): line.size
         for number, lines in enumerate(pages)
         for place, line in enumerate(lines)
-        if not line.rows
+        if not (line.rows or line.angle)
         and line.size in sizes
         and len(line.text) <= MAX_HEADING_CHARS
         and _LETTER.search(line.text)

@@ -4,43 +4,56 @@ import ctypes
 import math
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
+from foundry.material.left_out import Omission
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import pictures
-from foundry.readers.formats.pdf.layout import JOINT, Line, order, put_in_tables
+from foundry.readers.formats.pdf.drawings import find_pictures, find_rules
+from foundry.readers.formats.pdf.forms import Filled, find_filled
+from foundry.readers.formats.pdf.layout import JOINT, Line, order, put_in_tables, split_lines
 from foundry.readers.formats.pdf.ligatures import UNNAMED
-from foundry.readers.formats.pdf.tables import MAX_RULES, MAX_WORDS, Rule, Word, find_tables
+from foundry.readers.formats.pdf.raised import SMALLER, Glyph, mark_raised
+from foundry.readers.formats.pdf.rows import Word
+from foundry.readers.formats.pdf.tables import MAX_WORDS, find_tables
+from foundry.readers.notes import leave_out
 
 MAX_LINKS_OF_PAGE = 1_000
 MAX_URL_BYTES = 2_000
-MAX_PATHS = 10_000
-MAX_NESTING = 3
 STAMP_CHARS = 60
 PICTURE_SHARE = 0.3
 """The least share of a page that a picture must cover to be read as text."""
 DPI = 200
 """Resolution at which pages are rendered for text recognition."""
-THIN = 2.0
-"""Points up to which a filled rectangle is a rule."""
-SHORT = 5.0
-"""Points up to which a line is part of a drawing."""
+SPACE = 0.15
+"""The least width of a space before or after what is raised, in heights of the type."""
+ELSEWHERE = 1_000.0
+"""Points that a label seems farther away on the side of a field where none is looked for."""
+ILLEGIBLE_CHARS = 4
+"""Glyphs without characters that are no sign of mathematics."""
 
 _BREAK = "\r\n"
 # PDFium gives these, among others, for glyphs of which the font does not tell what they are.
 _PERHAPS_UNNAMED = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe]")
 _WORD = re.compile(r"\S+")
+_DIGIT = re.compile(r"\d")
+_FIRST = re.compile(r"(?m)^ *\S")
 
 
 class PageReader:
     """Reads one page; its text is closed once its lines have been read."""
 
-    def __init__(self, page: Any) -> None:
+    def __init__(self, page: Any, number: int) -> None:
         from pypdfium2 import raw
 
         self._raw = raw
         self._page = page
+        self._number = number
+        self._illegible = 0
+        # Then each place in the text is that of a character, which need not be asked for.
+        self._is_whole = False
         self._text = page.get_textpage()
         self._height = page.get_height() or 1.0
         # What is turned has no lines from left to right, or not where they are looked for.
@@ -51,35 +64,94 @@ class PageReader:
         """Return the page's lines; those of a table are one, which has its rows."""
         lines: list[Line] = []
         words: list[Word] = []
-        index = 0
-        text = _PERHAPS_UNNAMED.sub(self._mark_unnamed, self._text.get_text_range())
-        for written in text.split(_BREAK):
-            visible = normalise(written).strip()
-            if visible:
-                first = index + len(written) - len(written.lstrip())
-                last = index + len(written.rstrip()) - 1
-                if self._is_upright and len(words) <= MAX_WORDS:
-                    words += self._words(written, index, len(lines))
-                lines.append(self._line(first, last, visible))
-            index += len(written) + len(_BREAK)
-        tables = find_tables(words, list(self._rules())) if len(lines) > 1 else []
+        text = self._read_text()
+        for stretches in self._join_raised(text):
+            if self._is_upright and len(words) <= MAX_WORDS:
+                found = (self._words(text, places, len(lines)) for places in stretches)
+                words += chain.from_iterable(found)
+            lines.append(self._line(text, stretches))
+        self._fill(lines, words)
+        rules = find_rules(self._page, self._top) if self._is_upright and len(lines) > 1 else []
+        tables = find_tables(words, rules) if len(lines) > 1 else []
         self._text.close()
-        lines = put_in_tables(lines, tables)
+        lines = put_in_tables(*split_lines(lines, words, tables))
         return order(lines) if words else lines
+
+    def _join_raised(self, text: str) -> Iterator[list[range]]:
+        """Yield the places of each line's text, without white space around it.
+
+        PDFium ends a line before what is raised, or after it; such a line has several stretches.
+        """
+        joined: list[range] = []
+        index = 0
+        for written in text.split(_BREAK):
+            begin = index + len(written) - len(written.lstrip())
+            places = range(begin, index + len(written.rstrip()))
+            index += len(written) + len(_BREAK)
+            if not normalise(written).strip():
+                continue
+            if joined and not self._goes_on(joined[-1], places):
+                yield joined
+                joined = []
+            joined.append(places)
+        if joined:
+            yield joined
+
+    def _goes_on(self, before: range, after: range) -> bool:
+        """Return whether one of two stretches is raised beside the end of the other's line."""
+        if not self._is_upright:
+            return False
+        last, first = self._box(before[-1]), self._box(after[0])
+        low, high = sorted((last, first), key=lambda box: float(box.top - box.bottom))
+        height = high.top - high.bottom
+        overlap = min(last.top, first.top) - max(last.bottom, first.bottom)
+        return bool(
+            low.top - low.bottom < SMALLER * height
+            and 2 * overlap > low.top - low.bottom
+            and -0.2 * height < first.left - last.right < 0.5 * height
+        )
+
+    def _read_text(self) -> str:
+        """Return the page's text, with a mark for each ligature that has no characters.
+
+        Some fonts tell of no glyph what it is: PDFium then gives numbers of glyphs as characters.
+        Words of that are left out: all if half of the page is such, otherwise those that no sign of
+        mathematics makes.
+        """
+        text = self._text.get_text_range()
+        self._is_whole = len(text) == self._text.count_chars()
+        text = _PERHAPS_UNNAMED.sub(self._mark_unnamed, text)
+        if not any(self._has_no_character(match.end() - 1) for match in _FIRST.finditer(text)):
+            return text
+        words = list(_WORD.finditer(text))
+        illegible = [
+            word for word in words if all(map(self._has_no_character, range(*word.span())))
+        ]
+        if 2 * len(illegible) < len(words):
+            illegible = [word for word in illegible if len(word[0]) >= ILLEGIBLE_CHARS]
+        for word in illegible:
+            leave_out(Omission.ILLEGIBLE, word[0], f"page {self._number}")
+            text = f"{text[: word.start()]}{' ' * len(word[0])}{text[word.end() :]}"
+        self._illegible = len(illegible)
+        return text
 
     def _mark_unnamed(self, found: re.Match[str]) -> str:
         index = self._character(found.start())
         if found[0] == JOINT:
             return JOINT if self._raw.FPDFText_IsHyphen(self._text, index) else UNNAMED
-        return UNNAMED if self._raw.FPDFText_HasUnicodeMapError(self._text, index) else found[0]
+        return UNNAMED if self._has_no_character(found.start()) else found[0]
+
+    def _has_no_character(self, place: int) -> bool:
+        return bool(self._raw.FPDFText_HasUnicodeMapError(self._text, self._character(place)))
 
     def is_picture(self, lines: Sequence[Line]) -> bool:
-        """Return whether the page shows a picture, and of text no more than a stamp."""
+        """Return whether the page shows a picture, and of legible text no more than a stamp."""
         if sum(len(line.text) for line in lines) > STAMP_CHARS:
             return False
+        if self._illegible:
+            return True
         covered = 0.0
-        for picture in self._objects(self._raw.FPDF_PAGEOBJ_IMAGE):
-            left, bottom, right, top = picture.get_bounds()
+        for left, bottom, right, top in find_pictures(self._page):
             covered += (right - left) * (top - bottom)
         return bool(covered > PICTURE_SHARE * self._page.get_width() * self._height)
 
@@ -102,34 +174,82 @@ class PageReader:
             if 1 < size <= MAX_URL_BYTES:
                 yield normalise(buffer.value.decode("utf-8", "replace"))
 
-    def _objects(self, kind: int) -> Iterator[Any]:
-        return islice(self._page.get_objects(filter=[kind], max_depth=MAX_NESTING), MAX_PATHS)
-
-    def _line(self, first: int, last: int, text: str) -> Line:
+    def _line(self, text: str, stretches: Sequence[range]) -> Line:
         raw = self._raw
+        first, last = stretches[0][0], stretches[-1][-1]
         # Where PDFium has joined a divided word, what is one line to it ends on the next.
         box, end = self._box(first), self._box(last)
         matrix, character = raw.FS_MATRIX(a=1, d=1), self._character(first)
         raw.FPDFText_GetMatrix(self._text, character, matrix)
         size = raw.FPDFText_GetFontSize(self._text, character) * math.hypot(matrix.c, matrix.d)
         return Line(
-            text=text,
+            text=normalise(self._mark_raised(text, stretches)).strip(),
             # Half points, so that what was meant to be of one size is.
             size=round(2 * size) / 2,
             top=min(max(1 - box.top / self._height, 0.0), 1.0),
             bottom=min(max(1 - end.bottom / self._height, 0.0), 1.0),
+            angle=round(math.degrees(math.atan2(matrix.b, matrix.a))) % 360,
         )
 
-    def _words(self, written: str, index: int, line: int) -> Iterator[Word]:
-        for match in _WORD.finditer(written):
-            first = self._box(index + match.start())
-            last = self._box(index + match.end() - 1)
-            text = normalise(match.group())
-            if text and first.left <= last.right and first.bottom < first.top:
+    def _mark_raised(self, text: str, stretches: Sequence[range]) -> str:
+        written, places = "", list[int]()
+        for stretch in stretches:
+            if places and self._is_apart(places[-1], stretch.start):
+                written, places = written + " ", [*places, stretch.start]
+            written += text[stretch.start : stretch.stop]
+            places += stretch
+        if not _DIGIT.search(written):
+            return written
+        return mark_raised(written, lambda place: self._glyph(places[place]))
+
+    def _is_apart(self, before: int, after: int) -> bool:
+        last, first = self._box(before), self._box(after)
+        return bool(first.left - last.right > SPACE * max(last.top - last.bottom, 0.0))
+
+    def _glyph(self, index: int) -> Glyph:
+        box = self._box(index)
+        size = self._raw.FPDFText_GetFontSize(self._text, self._character(index))
+        return Glyph(size, box.bottom, box.top)
+
+    def _words(self, text: str, places: range, line: int) -> Iterator[Word]:
+        for match in _WORD.finditer(text, places.start, places.stop):
+            first, last = self._box(match.start()), self._box(match.end() - 1)
+            word = match[0]
+            if _DIGIT.search(word):
+                word = self._mark_raised(text, [range(*match.span())])
+            word = normalise(word)
+            if word and first.left <= last.right and first.bottom < first.top:
                 top, bottom = self._top - first.top, self._top - first.bottom
-                yield Word(text, first.left, last.right, top, bottom, line)
+                yield Word(word, first.left, last.right, top, bottom, line)
+
+    def _fill(self, lines: list[Line], words: list[Word]) -> None:
+        """Put what is filled into the page's fields where it stands, beside the labels."""
+        shift = self._top - self._height
+        for filled in find_filled(self._page, self._number):
+            top, bottom = self._top - filled.top, self._top - filled.bottom
+            middle = (top + bottom) / 2
+            beside = [word for word in words if word.top < middle < word.bottom]
+            near = min(beside, key=lambda word: _distance(word, filled), default=None)
+            if near is None:
+                words.append(Word(filled.text, filled.left, filled.right, top, bottom, len(lines)))
+                size = lines[-1].size if lines else bottom - top
+                top, bottom = ((each - shift) / self._height for each in (top, bottom))
+                lines.append(Line(filled.text, size, max(top, 0.0), min(bottom, 1.0)))
+                continue
+            if filled.is_box and 0 <= near.left - filled.right < near.bottom - near.top:
+                # The box of a label is in its cell, where both are in a table.
+                words.remove(near)
+                words.append(replace(near, text=f"{filled.text} {near.text}", left=filled.left))
+            else:
+                left, right = filled.left, filled.right
+                words.append(Word(filled.text, left, right, top, bottom, near.line))
+            members = sorted((w for w in words if w.line == near.line), key=lambda w: w.left)
+            text = " ".join(member.text for member in members)
+            lines[near.line] = replace(lines[near.line], text=text)
 
     def _character(self, index: int) -> int:
+        if self._is_whole:
+            return index
         found: int = self._raw.FPDFText_GetCharIndexFromTextIndex(self._text, index)
         return max(found, 0)
 
@@ -138,36 +258,9 @@ class PageReader:
         self._raw.FPDFText_GetLooseCharBox(self._text, self._character(index), box)
         return box
 
-    def _rules(self) -> Iterator[Rule]:
-        """Yield horizontal and vertical lines: those drawn, edges of boxes, and thin boxes."""
-        paths = self._objects(self._raw.FPDF_PAGEOBJ_PATH) if self._is_upright else ()
-        drawn = (rule for path in paths for rule in self._rules_of(path))
-        long = (r for r in drawn if max(r.right - r.left, r.bottom - r.top) > SHORT)
-        return islice(long, MAX_RULES)
 
-    def _rules_of(self, path: Any) -> Iterator[Rule]:
-        left, bottom, right, top = path.get_bounds()
-        if right - left < THIN or top - bottom < THIN:
-            yield Rule(left, right, self._top - top, self._top - bottom)
-            return
-        for (x, y, _), (next_x, next_y, joins) in pairwise(self._corners(path)):
-            if joins and (abs(x - next_x) < THIN or abs(y - next_y) < THIN):
-                upper, lower = self._top - max(y, next_y), self._top - min(y, next_y)
-                yield Rule(min(x, next_x), max(x, next_x), upper, lower)
-
-    def _corners(self, path: Any) -> Iterator[tuple[float, float, bool]]:
-        """Yield the corners of a path, and whether a line leads to each."""
-        raw, matrix = self._raw, path.get_matrix()
-        x, y = ctypes.c_float(), ctypes.c_float()
-        start = (0.0, 0.0)
-        for number in range(min(raw.FPDFPath_CountSegments(path), MAX_RULES)):
-            segment = raw.FPDFPath_GetPathSegment(path, number)
-            if not raw.FPDFPathSegment_GetPoint(segment, x, y):
-                return
-            kind = raw.FPDFPathSegment_GetType(segment)
-            place = matrix.on_point(x.value, y.value)
-            yield (*place, kind == raw.FPDF_SEGMENT_LINETO)
-            if kind == raw.FPDF_SEGMENT_MOVETO:
-                start = place
-            if raw.FPDFPathSegment_GetClose(segment):
-                yield (*start, True)
+def _distance(word: Word, filled: Filled) -> float:
+    """Return how far a word is from a field; labels stand left of it, but right of a box."""
+    after, before = word.left - filled.right, filled.left - word.right
+    is_behind = after >= before
+    return max(after, before) + (ELSEWHERE if is_behind != filled.is_box else 0.0)

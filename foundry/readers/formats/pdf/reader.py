@@ -18,6 +18,7 @@ from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import pictures
+from foundry.readers.formats.pdf.brackets import mend_brackets
 from foundry.readers.formats.pdf.layout import Entry, Line, compose, drop_running_lines
 from foundry.readers.formats.pdf.ligatures import name_ligatures
 from foundry.readers.formats.pdf.page import PageReader
@@ -25,6 +26,7 @@ from foundry.readers.formats.pdf.page import PageReader
 MAX_PAGES = 20_000
 MAX_OUTLINE_ENTRIES = 20_000
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+_LETTER = re.compile(r"[^\W\d_]")
 _DATE = re.compile(r"(?:D:)?(\d{4,14})(?:([+-]\d\d)'?(\d\d)?|Z)?")
 # Titles that programs give: names of their files, and of none.
 _NO_TITLE = re.compile(
@@ -55,6 +57,8 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
         if getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD:
             raise UnreadableError(Reason.ENCRYPTED) from None
         raise UnreadableError(Reason.DAMAGED, "not a PDF that can be opened") from None
+    if document.get_formtype() != raw.FORMTYPE_NONE:
+        document.init_forms()
     count = len(document)
     if count > MAX_PAGES:
         raise UnreadableError(Reason.TOO_MANY_PAGES, f"{count}, the limit is {MAX_PAGES}")
@@ -67,7 +71,7 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     reading = compose(
         drop_running_lines(name_ligatures([page.lines for page in pages])),
         _read_outline(document),
-        title=None if _NO_TITLE.match(title) else title,
+        title=title if _LETTER.search(title) and not _NO_TITLE.match(title) else None,
         modified=read_pdf_date(details.get("ModDate") or details.get("CreationDate") or ""),
     )
     links = [Link(target, target, "inline") for page in pages for target in page.links]
@@ -100,8 +104,8 @@ def _read_page(document: Any, number: int, *, ocr: bool) -> _Page:
     except pypdfium2.PdfiumError:
         return _Page()
     try:
-        reader = PageReader(page)
-        lines, links = reader.lines(), list(reader.links(document))
+        reader = PageReader(page, number + 1)
+        lines, links = mend_brackets(reader.lines()), list(reader.links(document))
         if not reader.is_picture(lines):
             return _Page(lines, links)
         if not current_allowance().take() or not ocr:
@@ -129,6 +133,6 @@ def _read_outline(document: Any) -> list[Entry]:
 
 
 READER = pictures.extend(
-    FileReader("pdf/4", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
+    FileReader("pdf/5", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
     partial(read, ocr=True),
 )

@@ -12,13 +12,13 @@ from itertools import islice, pairwise
 from statistics import mean, median
 from unicodedata import category
 
+from foundry.readers.formats.pdf.rows import Row, Word, find_rows
+
 MAX_WORDS = 8_000
 MAX_RULES = 4_000
 MAX_COLUMNS = 60
 NEAR = 3.0
 """Points within which lines are one, and meet."""
-GAP = 0.8
-"""White space between cells, in heights of the type; justified prose has less between words."""
 ROW_GAP = 2.2
 """The largest gap between two rows, in heights of a row."""
 LINE_GAP = 0.8
@@ -34,23 +34,6 @@ _LETTER = re.compile(r"[^\W\d_]")
 _SAID = re.compile(r"\w\w|^\d$")
 _OF_NUMBERS = "\u2212\u00b1\u2264\u2265\u00d7"
 _NAME = re.compile(r"[^\W\d_]{3}|[\u0e00-\uffff]")
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word and its box, in points from the left and the top of the page; `line` is its line."""
-
-    text: str
-    left: float
-    right: float
-    top: float
-    bottom: float
-    line: int
-
-    @property
-    def middle(self) -> float:
-        """The distance of its middle from the top."""
-        return (self.top + self.bottom) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +74,7 @@ def find_tables(words: Sequence[Word], rules: Sequence[Rule]) -> list[Table]:
         if table and taken.isdisjoint(word.line for word in table[1]):
             found.append(table)
             taken.update(word.line for word in table[1])
-    for run in _find_runs(_find_rows([word for word in words if word.line not in taken])):
+    for run in _find_runs(find_rows([word for word in words if word.line not in taken])):
         # A line of prose above a table may have a gap too.
         parts = (run[first:] for first in range(min(len(run) - 1, MAX_PROSE_LINES)))
         found += islice(filter(None, map(_align, parts)), 1)
@@ -107,19 +90,27 @@ def find_tables(words: Sequence[Word], rules: Sequence[Rule]) -> list[Table]:
 
 def _touching(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
     """Yield the rules that touch each other, directly or through others, in groups."""
-    upright = sorted((rule for rule in rules if rule.is_vertical), key=lambda rule: rule.left)
-    lefts = [rule.left for rule in upright]
-    groups = {rule: [rule] for rule in rules}
-    for level in rules:
+    numbered = list(enumerate(rules))
+    upright = sorted(((n, r) for n, r in numbered if r.is_vertical), key=lambda each: each[1].left)
+    lefts = [rule.left for _, rule in upright]
+    groups = [[rule] for rule in rules]
+    members = [[number] for number, _ in numbered]
+    group_of = [number for number, _ in numbered]
+    for number, level in numbered:
+        if level.is_vertical:
+            continue
         first = bisect_right(lefts, level.left - NEAR)
         last = bisect_right(lefts, level.right + NEAR)
-        for other in upright[first:last] if not level.is_vertical else ():
-            if other.top - NEAR <= level.top <= other.bottom + NEAR:
-                smaller, larger = sorted((groups[level], groups[other]), key=len)
-                if smaller is not larger:
-                    larger += smaller
-                    groups.update(dict.fromkeys(smaller, larger))
-    yield from {id(group): group for group in groups.values()}.values()
+        for other, rule in upright[first:last]:
+            if rule.top - NEAR <= level.top <= rule.bottom + NEAR:
+                one, two = group_of[number], group_of[other]
+                if one != two:
+                    small, large = sorted((one, two), key=lambda each: len(members[each]))
+                    for member in members[small]:
+                        group_of[member] = large
+                    members[large] += members[small]
+                    groups[large] += groups[small]
+    yield from (groups[number] for number in dict.fromkeys(group_of))
 
 
 def _read_grid(rules: Sequence[Rule], words: Sequence[Word]) -> _Found | None:
@@ -179,39 +170,9 @@ def _is_layout(row: Sequence[Sequence[Word]]) -> bool:
     return is_side_by_side and counts[0] > 2 and len(filled[0]) <= 3 * counts[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """Words side by side, as cells with white space between them."""
-
-    cells: list[list[Word]]
-    top: float
-    bottom: float
-
-
-def _find_rows(words: Sequence[Word]) -> list[_Row]:
-    """Return the rows of a page from top to bottom."""
-    bands: list[list[Word]] = []
-    for word in sorted(words, key=lambda word: (word.top + word.bottom, word.left)):
-        if bands and bands[-1][0].top < word.middle < bands[-1][0].bottom:
-            bands[-1].append(word)
-        else:
-            bands.append([word])
-    rows = []
-    for band in bands:
-        band.sort(key=lambda word: word.left)
-        height = median(word.bottom - word.top for word in band)
-        cells = [[band[0]]]
-        for before, word in pairwise(band):
-            if word.left - before.right > GAP * height:
-                cells.append([])
-            cells[-1].append(word)
-        rows.append(_Row(cells, min(w.top for w in band), max(w.bottom for w in band)))
-    return rows
-
-
-def _find_runs(rows: Sequence[_Row]) -> list[list[_Row]]:
+def _find_runs(rows: Sequence[Row]) -> list[list[Row]]:
     """Return rows that follow each other and have several cells."""
-    runs: list[list[_Row]] = [[]]
+    runs: list[list[Row]] = [[]]
     for row in rows:
         run = runs[-1]
         distance = (row.top - run[-1].bottom) / (row.bottom - row.top) if run else 0.0
@@ -227,13 +188,13 @@ def _find_runs(rows: Sequence[_Row]) -> list[list[_Row]]:
     return [run for run in runs if sum(len(row.cells) > 1 for row in run) > 1]
 
 
-def _goes_on(row: _Row, above: _Row) -> bool:
+def _goes_on(row: Row, above: Row) -> bool:
     """Return whether a row of one cell continues a cell of the row above other than its first."""
     cells = above.cells[len(above.cells) > 1 :]
     return any(abs(row.cells[0][0].left - cell[0].left) < NEAR for cell in cells)
 
 
-def _align(run: Sequence[_Row]) -> _Found | None:
+def _align(run: Sequence[Row]) -> _Found | None:
     """Return the table of a run of rows, if their cells form columns."""
     cells = [cell for row in run if len(row.cells) > 1 for cell in row.cells]
     if len(cells) < 4 or len(run[0].cells) < 2:

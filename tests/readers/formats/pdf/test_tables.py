@@ -8,7 +8,8 @@ from document_files import pdf, stream
 
 from foundry.material import Document, RawDocument
 from foundry.readers import read
-from foundry.readers.formats.pdf.tables import Rule, Word, find_tables
+from foundry.readers.formats.pdf.rows import Word
+from foundry.readers.formats.pdf.tables import Rule, find_tables
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 

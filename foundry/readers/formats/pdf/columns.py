@@ -1,0 +1,114 @@
+"""Columns of prose that a program has drawn row by row, one read after the other.
+
+PDFium reads a page in the order in which it was drawn, so that a row of two columns is one line to
+it. White space that no word crosses, beside rows of prose, is the gutter between them.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import mean, median
+
+from foundry.readers.formats.pdf.rows import Row, Word, find_rows
+
+MIN_ROWS = 3
+"""Rows that must stand on both sides of a gutter."""
+MIN_CELL_WORDS = 3.5
+"""With fewer words on one side, on average, it is no prose."""
+NEAR = 3.0
+"""Points within which the beginnings of lines are at one place."""
+ROW_GAP = 2.2
+"""The largest gap between two rows of a column, in heights of a row."""
+MIN_WIDTH = 0.45
+"""The share of the left side that half of its lines fill; labels are shorter."""
+MAX_COLUMNS = 4
+
+Part = tuple[int, list[Word]]
+"""A part of a line, and the number of the line."""
+
+
+def split_columns(words: Sequence[Word], depth: int = 1) -> list[list[Part]]:
+    """Return, for each region with columns, the parts of its lines in the order of reading.
+
+    No line is in two regions, and a region has all words of its lines; what is no prose in columns
+    is in none.
+    """
+    rows = find_rows(words)
+    regions = []
+    taken: set[int] = set()
+    for gutter in _gutters(rows):
+        for run in _runs(rows, gutter):
+            inside = [word for row in run for cell in row.cells for word in cell]
+            lines = {word.line for word in inside}
+            whole = [word for word in words if word.line in lines]
+            if taken.isdisjoint(lines) and len(whole) == len(inside):
+                taken |= lines
+                left = [word for word in inside if word.left < gutter - NEAR]
+                right = [word for word in inside if word.left >= gutter - NEAR]
+                regions.append([*_read(left, depth), *_read(right, depth)])
+    return regions
+
+
+def _read(words: Sequence[Word], depth: int) -> Iterator[Part]:
+    """Yield the parts of lines in a column, which may be columns itself."""
+    inner = split_columns(words, depth + 1) if depth < MAX_COLUMNS - 1 else []
+    firsts = {region[0][0]: region for region in inner}
+    inside = {line for region in inner for line, _ in region}
+    lines: dict[int, list[Word]] = {}
+    for word in sorted(words, key=lambda word: word.line):
+        lines.setdefault(word.line, []).append(word)
+    for line, found in lines.items():
+        if line in firsts:
+            yield from firsts[line]
+        elif line not in inside:
+            yield line, sorted(found, key=lambda word: word.left)
+
+
+def _gutters(rows: Sequence[Row]) -> list[float]:
+    """Return where second cells of rows begin, the most frequent place first."""
+    starts = sorted(cell[0].left for row in rows for cell in row.cells[1:])
+    groups: list[list[float]] = []
+    for start in starts:
+        if groups and start - groups[-1][0] <= NEAR:
+            groups[-1].append(start)
+        else:
+            groups.append([start])
+    many = [group for group in groups if len(group) >= MIN_ROWS]
+    return [group[0] for group in sorted(many, key=lambda group: (-len(group), group[0]))]
+
+
+def _runs(rows: Sequence[Row], gutter: float) -> Iterator[list[Row]]:
+    """Yield runs of rows that leave a gutter free and are prose on both sides of it."""
+    run: list[Row] = []
+    for row, below in [*pairwise(rows), *((row, None) for row in rows[-1:])]:
+        if not _crosses(row, gutter):
+            run.append(row)
+        height = row.bottom - row.top
+        if run and (
+            below is None or _crosses(row, gutter) or below.top - row.bottom > ROW_GAP * height
+        ):
+            if _is_prose(run, gutter):
+                yield run
+            run = []
+
+
+def _crosses(row: Row, gutter: float) -> bool:
+    """Return whether a cell stands on both sides of the gutter."""
+    return any(cell[0].left < gutter - NEAR < cell[-1].right for cell in row.cells)
+
+
+def _is_prose(run: Sequence[Row], gutter: float) -> bool:
+    """Return whether lines of the run have prose on both sides, which fills the left one."""
+    both: list[tuple[int, int]] = []
+    ends: list[float] = []
+    for row in run:
+        words = [word for cell in row.cells for word in cell]
+        left = [word for word in words if word.left < gutter - NEAR]
+        right = [word for word in words if word.left >= gutter - NEAR]
+        if left and right and {word.line for word in left} & {word.line for word in right}:
+            both.append((len(left), len(right)))
+            ends.append(max(word.right for word in left))
+    if len(both) < MIN_ROWS:
+        return False
+    begin = min(row.cells[0][0].left for row in run)
+    is_filled = median(ends) - begin >= MIN_WIDTH * (gutter - begin)
+    return is_filled and all(mean(side) >= MIN_CELL_WORDS for side in zip(*both, strict=True))

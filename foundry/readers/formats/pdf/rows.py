@@ -1,0 +1,56 @@
+"""Words of a PDF's page, and the rows that they stand in side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+GAP = 0.8
+"""White space between cells, in heights of the type; justified prose has less between words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word and its box, in points from the left and the top of the page; `line` is its line."""
+
+    text: str
+    left: float
+    right: float
+    top: float
+    bottom: float
+    line: int
+
+    @property
+    def middle(self) -> float:
+        """The distance of its middle from the top."""
+        return (self.top + self.bottom) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Words side by side, as cells with white space between them."""
+
+    cells: list[list[Word]]
+    top: float
+    bottom: float
+
+
+def find_rows(words: Sequence[Word]) -> list[Row]:
+    """Return the rows of a page from top to bottom."""
+    bands: list[list[Word]] = []
+    for word in sorted(words, key=lambda word: (word.top + word.bottom, word.left)):
+        if bands and bands[-1][0].top < word.middle < bands[-1][0].bottom:
+            bands[-1].append(word)
+        else:
+            bands.append([word])
+    rows = []
+    for band in bands:
+        band.sort(key=lambda word: word.left)
+        height = median(word.bottom - word.top for word in band)
+        cells = [[band[0]]]
+        for before, word in pairwise(band):
+            if word.left - before.right > GAP * height:
+                cells.append([])
+            cells[-1].append(word)
+        rows.append(Row(cells, min(w.top for w in band), max(w.bottom for w in band)))
+    return rows
