@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from chromium import find_chromium
+from chromium import REMEDY, find_chromiums
 from playwright import sync_api as playwright
 from waiting import wait_until
 
@@ -39,6 +39,9 @@ for (const [owner, name] of [
 }
 """
 SEEN = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
+ITS_OWN = ("data:", "blob:", "chrome:", "chrome-extension:")
+"""Addresses that lead nowhere but into the browser, whose viewer of PDFs is an extension."""
+
 PATIENCE_MS = 120_000
 """For what will be so, however busy the machine; nobody waits for it who is not kept waiting."""
 
@@ -97,19 +100,32 @@ class Visit:
 
 @contextmanager
 def browser() -> Iterator[Any]:
-    """Run Chromium."""
+    """Run the first Chromium that starts."""
     with playwright.sync_playwright() as started:
-        chromium = find_chromium(started.chromium.executable_path)
-        running = started.chromium.launch(
-            executable_path=chromium.program,
-            env={**os.environ, **chromium.variables},
-            args=ARGUMENTS,
-            timeout=PATIENCE_MS,
-        )
+        running = start(started.chromium)
         # Without a tab it would be closed, and opened again for the next.
         open_window(running).new_page()
         yield running
         running.close()
+
+
+def start(chromium: Any) -> Any:
+    """Start one. Raises AssertionError with what each that was tried has said."""
+    refusals = []
+    try:
+        for found in find_chromiums(chromium.executable_path):
+            try:
+                return chromium.launch(
+                    executable_path=found.program,
+                    env={**os.environ, **found.variables},
+                    args=ARGUMENTS,
+                    timeout=PATIENCE_MS,
+                )
+            except playwright.Error as error:
+                refusals.append(f"{found.program}: {error.message}")
+    except AssertionError as error:
+        refusals.append(str(error))
+    raise AssertionError("\n".join([REMEDY, *refusals]))
 
 
 def open_window(running: Any, **options: Any) -> Any:
@@ -152,7 +168,7 @@ def visit(
     try:
         yield visited
         assert visited.complaints == []
-        known = (address, beside or address, "data:", "blob:")
+        known = (address, beside or address, *ITS_OWN)
         abroad = [url for url in visited.requests if not url.startswith(known)]
         assert abroad == []
         assert not window.cookies()

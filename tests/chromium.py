@@ -1,8 +1,8 @@
-"""Where the Chromium comes from that pages are tested in.
+"""Finds the Chromium that pages are tested in.
 
-The system's own comes first, then Playwright's, and where there is neither the one that a package
-of npm carries, which needs nothing of the system but the C library. It is built for Linux on x86_64
-alone; elsewhere Playwright downloads its own.
+Those of the system come first, then Playwright's, then the one that a package of npm carries, which
+needs nothing of the system but the C library. It is built for Linux on x86_64 alone; elsewhere
+Playwright downloads its own. The first that starts is used; the variable CHROMIUM chooses one.
 """
 
 import os
@@ -10,6 +10,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -18,9 +19,13 @@ from filelock import FileLock
 from node_packages import NODE, node_modules
 
 NAMES = (
+    *("chromium-headless-shell", "chrome-headless-shell"),
     *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
+CARRIED = "carried"
+"""As the value of CHROMIUM: the one from npm, whatever the system has."""
+
 IS_CARRIED = (sys.platform, platform.machine()) == ("linux", "x86_64")
 UNPACK = """
 import { inflate } from "@sparticuz/chromium";
@@ -37,7 +42,7 @@ FONTS = """<?xml version="1.0"?>
 """Its own, on every machine the same; the file it brings names folders of the machine it is for."""
 
 REMEDY = (
-    "pages are tested in Chromium, and none could be had: install the system's (on Debian"
+    "pages are tested in Chromium, and none starts: install the system's (on Debian"
     " `apt-get install chromium`), or run `python -m playwright install --with-deps chromium`"
 )
 
@@ -50,37 +55,35 @@ class Chromium:
     variables: dict[str, str] = field(default_factory=dict)
 
 
-def find_chromium(of_playwright: str) -> Chromium:
-    """Find a Chromium, or get one; `of_playwright` is where Playwright would have put its own."""
-    for name in NAMES:
-        if (program := shutil.which(name)) and starts(program):
-            return Chromium(program)
-    if not Path(of_playwright).exists():
-        if IS_CARRIED:
-            return unpack()
+def find_chromiums(of_playwright: str) -> Iterator[Chromium]:
+    """Yield every Chromium of this machine, then one that is fetched; some may not start.
+
+    `of_playwright` is where Playwright would have put its own. Raises AssertionError if none can be
+    fetched.
+    """
+    if chosen := os.environ.get("CHROMIUM"):
+        yield unpack() if chosen == CARRIED else Chromium(chosen)
+        return
+    yield from map(Chromium, filter(None, map(shutil.which, NAMES)))
+    if Path(of_playwright).exists():
+        yield Chromium(of_playwright)
+    if IS_CARRIED:
+        yield unpack()
+    elif not Path(of_playwright).exists():
         download()
-    return Chromium(of_playwright)
-
-
-def starts(program: str) -> bool:
-    """Whether it is a browser, and not what stands for one that is yet to be installed."""
-    done = subprocess.run([program, "--version"], capture_output=True, check=False)
-    return done.returncode == 0
+        yield Chromium(of_playwright)
 
 
 def download() -> None:
     """Have Playwright fetch the Chromium of its version."""
     install = [sys.executable, "-m", "playwright", "install", "chromium"]
     done = subprocess.run(install, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{REMEDY}\n{done.stderr[-1000:]}"
+    assert done.returncode == 0, done.stderr[-1000:]
 
 
 def unpack() -> Chromium:
     """Install the package that carries one, and unpack it beside itself."""
-    try:
-        folder = node_modules("chromium").parent
-    except AssertionError as error:
-        raise AssertionError(f"{REMEDY}\n{error}") from None
+    folder = node_modules("chromium").parent
     unpacked = folder / "unpacked"
     with FileLock(folder / "lock"):
         if not (unpacked / "fonts.conf").exists():

@@ -6,63 +6,92 @@ from pathlib import Path
 import chromium
 import pytest
 from browsers import browser
-from chromium import REMEDY, Chromium, find_chromium
+from chromium import CARRIED, REMEDY, find_chromiums
 
 NOWHERE = "/nowhere/chrome"
 
 
-def write_program(folder: Path, name: str, exit_code: int) -> Path:
+def write_program(folder: Path, name: str) -> str:
+    """Write what a system has in place of a browser that is yet to be installed."""
     program = folder / name
-    program.write_text(f"#!/bin/sh\nexit {exit_code}\n")
+    program.write_text("#!/bin/sh\necho install it first >&2\nexit 1\n")
     program.chmod(0o755)
-    return program
+    return str(program)
 
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The one folder where the system's programs are."""
-    monkeypatch.setattr(chromium, "NAMES", ("chromium", "google-chrome"))
+    names = ("headless-shell", "chromium", "google-chrome")
+    monkeypatch.setattr(chromium, "NAMES", names)
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CHROMIUM", raising=False)
     return tmp_path
 
 
-def test_the_systems_comes_first(path: Path) -> None:
-    program = write_program(path, "google-chrome", 0)
-    assert find_chromium(str(write_program(path, "of-playwright", 0))) == Chromium(str(program))
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither npm nor Playwright can fetch anything."""
 
-
-def test_what_stands_for_one_that_is_not_installed_is_passed_over(path: Path) -> None:
-    write_program(path, "chromium", 1)
-    program = write_program(path, "google-chrome", 0)
-    assert find_chromium(NOWHERE) == Chromium(str(program))
-
-
-def test_the_one_of_playwright_is_taken_where_it_is(path: Path) -> None:
-    program = write_program(path, "of-playwright", 0)
-    assert find_chromium(str(program)) == Chromium(str(program))
-
-
-@pytest.mark.slow
-def test_one_is_had_where_the_system_has_none(path: Path) -> None:
-    with browser() as running:
-        page = running.new_page()
-        page.set_content("<p>Pumps</p>")
-        assert page.inner_text("p") == "Pumps"
-
-
-@pytest.mark.parametrize("is_carried", [True, False], ids=["carried", "downloaded"])
-def test_none_to_be_had_is_a_failure_that_says_how_to_get_one(
-    is_carried: bool, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     def refuse(*_: object, **__: object) -> object:
         return subprocess.CompletedProcess((), 1, "", "the registry cannot be reached")
 
     def refuse_package(_: str) -> Path:
         raise AssertionError("the registry cannot be reached")
 
-    monkeypatch.setattr(chromium, "IS_CARRIED", is_carried)
     monkeypatch.setattr(chromium, "node_modules", refuse_package)
     monkeypatch.setattr(subprocess, "run", refuse)
-    with pytest.raises(AssertionError) as failure:
-        find_chromium(NOWHERE)
-    assert str(failure.value) == f"{REMEDY}\nthe registry cannot be reached"
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize("is_carried", [True, False], ids=["carried", "downloaded"])
+def test_all_of_the_system_are_tried_before_one_is_fetched(
+    is_carried: bool, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chromium, "IS_CARRIED", is_carried)
+    expected = [write_program(path, name) for name in ("headless-shell", "google-chrome")]
+    found = find_chromiums(NOWHERE)
+    assert [next(found).program for _ in expected] == expected
+    with pytest.raises(AssertionError, match="the registry cannot be reached"):
+        next(found)
+
+
+@pytest.mark.usefixtures("offline")
+def test_the_one_of_playwright_comes_after_those_of_the_system(path: Path) -> None:
+    expected = [write_program(path, name) for name in ("chromium", "of-playwright")]
+    found = find_chromiums(expected[1])
+    assert [next(found).program for _ in expected] == expected
+
+
+def test_one_can_be_chosen(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_program(path, "chromium")
+    monkeypatch.setenv("CHROMIUM", NOWHERE)
+    assert [found.program for found in find_chromiums(NOWHERE)] == [NOWHERE]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chosen", ["", CARRIED])
+def test_one_is_had_where_none_of_the_system_starts(
+    chosen: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHROMIUM", chosen)
+    write_program(path, "chromium")
+    with browser() as running:
+        page = running.new_page()
+        page.set_content("<p>Pumps</p>")
+        assert page.inner_text("p") == "Pumps"
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize("is_carried", [True, False], ids=["carried", "downloaded"])
+def test_none_that_starts_is_a_failure_that_says_how_to_get_one(
+    is_carried: bool, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chromium, "IS_CARRIED", is_carried)
+    program = write_program(path, "chromium")
+    with pytest.raises(AssertionError) as failure, browser():
+        pass
+    said = str(failure.value)
+    assert said.startswith(f"{REMEDY}\n{program}: ")
+    assert "install it first" in said
+    assert said.endswith("\nthe registry cannot be reached")
