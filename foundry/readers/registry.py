@@ -13,7 +13,6 @@ from foundry.readers.formats import (
     asciidoc,
     epub,
     html,
-    latex,
     mail,
     notebook,
     opendocument,
@@ -28,6 +27,7 @@ from foundry.readers.formats import (
     word,
     xml,
 )
+from foundry.readers.formats.latex import reader as latex
 from foundry.readers.formats.markdown import reader as markdown
 from foundry.readers.formats.pdf import reader as pdf
 from foundry.readers.sniffing import binary_kind, document_kind, is_html

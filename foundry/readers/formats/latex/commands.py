@@ -1,0 +1,56 @@
+"""What LaTeX's commands and environments do with their arguments, as far as a reader cares."""
+
+LEVELS = {
+    "part": 1,
+    "chapter": 1,
+    "section": 2,
+    "subsection": 3,
+    "subsubsection": 4,
+    "paragraph": 5,
+    "subparagraph": 6,
+}
+
+REFERENCES = frozenset("label ref eqref pageref autoref nameref vref cref Cref".split())
+
+DROPPED = {
+    **dict.fromkeys(REFERENCES, 1),
+    **dict.fromkeys("includegraphics includesvg bibliography bibliographystyle".split(), 1),
+    **dict.fromkeys("usepackage documentclass RequirePackage PassOptionsToPackage".split(), 1),
+    **dict.fromkeys("vspace hspace vskip hskip index input include subfile import".split(), 1),
+    **dict.fromkeys("graphicspath pagestyle thispagestyle hypersetup selectlanguage".split(), 1),
+    **dict.fromkeys("color raisebox parbox scalebox rotatebox pagenumbering lstset".split(), 1),
+    **dict.fromkeys("lstinputlisting tikzset pgfplotsset theoremstyle newcounter".split(), 1),
+    **dict.fromkeys("cmidrule cline nocite hyphenation addbibresource newlength".split(), 1),
+    **dict.fromkeys("foreignlanguage stepcounter refstepcounter arabic roman alph".split(), 1),
+    **dict.fromkeys(
+        "textcolor colorbox hypertarget hyperlink vphantom phantom hphantom".split(), 1
+    ),
+    **dict.fromkeys("setlength addtolength setcounter addtocounter fontsize resizebox".split(), 2),
+    **dict.fromkeys("rule pdfbookmark setbeamertemplate setbeamercolor fcolorbox".split(), 2),
+    **dict.fromkeys("newenvironment renewenvironment definecolor addcontentsline".split(), 3),
+    **dict.fromkeys("usetheme usecolortheme usetikzlibrary geometry texorpdfstring".split(), 1),
+    **dict.fromkeys("newglossaryentry newacronym captionsetup sisetup".split(), 2),
+}
+"""How many arguments of a command, from its first, are no text."""
+
+DEFINING = frozenset("newcommand renewcommand providecommand DeclareMathOperator def".split())
+
+ARGUMENTS = {
+    **dict.fromkeys("tabular array longtable minipage multicols thebibliography".split(), 1),
+    **dict.fromkeys("supertabular tabbing@ adjustbox spacing CJK wraptable@ frame@".split(), 1),
+    **dict.fromkeys("tabular* tabularx tabulary wrapfigure wraptable list xltabular".split(), 2),
+    **dict.fromkeys("subfigure subtable column".split(), 1),
+}
+"""How many arguments an environment has that are no text."""
+
+TABLES = frozenset("tabular tabular* tabularx tabulary longtable supertabular xltabular".split())
+FLOATS = frozenset("figure figure* table table* wrapfigure wraptable subfigure subtable".split())
+LISTS = {"itemize": "-", "enumerate": "1", "description": "", "thebibliography": "-", "list": "-"}
+THEOREMS = {
+    name: name.capitalize()
+    for name in (
+        *("theorem", "lemma", "definition", "proposition", "corollary", "remark", "example"),
+        *("proof", "conjecture", "exercise", "claim", "notation", "axiom", "solution", "abstract"),
+    )
+}
+"""Environments that print their names, of most classes and packages."""

@@ -1,0 +1,528 @@
+"""LaTeX: the text that it prints, with its sections as outline.
+
+Formulas stay as they are written. Commands that a document defines itself are expanded; of others
+that are not known, the arguments in braces are text.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from foundry.material import Reading
+from foundry.material.left_out import Omission
+from foundry.readers.composing import Composer
+from foundry.readers.contract import Reader
+from foundry.readers.dates import normalise_date
+from foundry.readers.formats.latex.commands import (
+    ARGUMENTS,
+    DEFINING,
+    DROPPED,
+    FLOATS,
+    LEVELS,
+    LISTS,
+    REFERENCES,
+    TABLES,
+    THEOREMS,
+)
+from foundry.readers.formats.latex.signs import ACCENTS, PRINTED, SIGNS, accent
+from foundry.readers.formats.latex.tokens import Kind, Token, tokenize
+from foundry.readers.notes import leave_out
+
+MAX_DEPTH = 10
+"""Levels of braces within arguments; deeper ones are text as it is written."""
+MAX_OPTION_TOKENS = 80
+MAX_EXPANDED = 1_000_000
+"""Characters that a document's own commands may be expanded to."""
+_BEGIN_DOCUMENT, _END_DOCUMENT = r"\begin{document}", r"\end{document}"
+_LANGUAGE = re.compile(r"language=\{?([\w+-]+)")
+# Whatever a package calls its commands for citations and for the index.
+_CITED = re.compile(r"[a-z]*cite[a-z]{0,10}$|s?index[a-z]*$|glsadd$", re.IGNORECASE)
+_UNIT = re.compile(r"\\([a-zA-Z]+)")
+_PLACEHOLDER = re.compile(r"#([1-9])")
+
+
+@dataclass
+class _Macro:
+    arguments: int
+    body: str
+    default: str | None = None
+
+
+@dataclass
+class _State:
+    """What is known of a document while it is read."""
+
+    composer: Composer
+    macros: dict[str, _Macro] = field(default_factory=dict)
+    theorems: dict[str, str] = field(default_factory=lambda: dict(THEOREMS))
+    title: str | None = None
+    date: str | None = None
+    lists: list[list[str | int]] = field(default_factory=list)
+    expanded: int = 0
+
+
+def read(text: str) -> Reading:
+    """Read a document's body, and what its preamble says of title, date and commands."""
+    preamble, begin, body = text.partition(_BEGIN_DOCUMENT)
+    if not begin:
+        preamble, body = "", text
+    body, _, rest = body.partition(_END_DOCUMENT)
+    state = _State(Composer())
+    if begin:
+        ignored = _Writer(preamble, _State(Composer(), state.macros, state.theorems))
+        ignored.write()
+        state.title, state.date = ignored.state.title, ignored.state.date
+        leave_out(Omission.METADATA, preamble, "preamble")
+        leave_out(Omission.COMMENT, rest, "after the document")
+    if state.title:
+        state.composer.heading(1, state.title)
+    writer = _Writer(body, state)
+    writer.write()
+    writer.flush()
+    dated = normalise_date(state.date) if state.date else None
+    return state.composer.finish(title=state.title, modified=dated)
+
+
+class _Writer:
+    """Writes a source's text into the composer of a document, or as one string (`inline`)."""
+
+    def __init__(self, source: str, state: _State, depth: int = 0) -> None:
+        self.state = state
+        self._tokens, self._pairs = tokenize(source)
+        self._depth = depth
+        self._parts: list[str] = []
+        self._is_inline = depth > 0
+        self._place = 0
+
+    def flush(self) -> None:
+        """Add the paragraphs written until now to the document."""
+        text = re.sub(r"[ \t]*\n[ \t]*", "\n", "".join(self._parts))
+        text = re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]{2,}", " ", text))
+        self.state.composer.text(text.replace(_INDENT, "  "))
+        self._parts.clear()
+
+    def write(self) -> str:
+        """Write all, and return what has not been added to the document."""
+        while self._place < len(self._tokens):
+            token = self._tokens[self._place]
+            self._place += 1
+            self._write(token)
+        return "".join(self._parts)
+
+    def _write(self, token: Token) -> None:
+        if token.kind == Kind.TEXT:
+            self._parts.append(_typeset(token.text))
+        elif token.kind == Kind.COMMAND:
+            self._command(token.text)
+        elif token.kind == Kind.SIGN:
+            self._sign(token.text)
+        elif token.kind == Kind.BEGIN:
+            self._begin(token.text)
+        elif token.kind == Kind.COMMENT:
+            leave_out(Omission.COMMENT, token.text)
+        elif token.kind == Kind.CELL:
+            self._parts.append(" ")
+        elif token.kind == Kind.VERB:
+            self._parts.append(f"`{token.text}`")
+        elif token.kind == Kind.DRAWN:
+            leave_out(Omission.SCRIPT, token.text, token.name)
+        elif token.kind == Kind.FORMULA:
+            if token.name or token.text.startswith(("\\[", "$$")):
+                self._block(token.text)
+            else:
+                self._parts.append(token.text)
+        elif token.kind == Kind.VERBATIM:
+            self._listing(token)
+
+    def _block(self, text: str) -> None:
+        if self._is_inline:
+            self._parts.append(text)
+        else:
+            self.flush()
+            self.state.composer.text(text, is_block=True)
+
+    def _listing(self, token: Token) -> None:
+        options, body = "", token.text
+        language = _LANGUAGE.match("")
+        if token.name in {"lstlisting", "minted", "Verbatim", "tcblisting"}:
+            head, line, rest = body.partition("\n")
+            if head.strip().startswith(("[", "{")) or not head.strip():
+                options, body = (head, rest) if line else ("", body)
+            language = _LANGUAGE.search(options)
+        name = language[1] if language else ""
+        if token.name == "minted":
+            name = options.rpartition("{")[2].strip(" }")
+        leave_out(Omission.ATTRIBUTE, options)
+        mark = "````" if "```" in body else "```"
+        self._block(f"{mark}{name.lower()}\n{body.strip(chr(10))}\n{mark}")
+
+    def _sign(self, sign: str) -> None:
+        if sign in ACCENTS:
+            self._parts.append(accent(sign, self._letter()))
+        else:
+            self._parts.append(PRINTED.get(sign, sign))
+        if sign == "\\":
+            self._option()
+
+    def _command(self, name: str) -> None:
+        if macro := self.state.macros.get(name):
+            self._expand(macro)
+        elif name in ACCENTS:
+            self._parts.append(accent(name, self._letter()))
+        elif name in SIGNS:
+            self._parts.append(SIGNS[name])
+        elif name in LEVELS:
+            self._heading(LEVELS[name])
+        elif name == "item":
+            self._item()
+        elif name == "end":
+            self._end(self._source())
+        elif name in DEFINING:
+            self._define(name)
+        elif name in {"title", "date", "newtheorem"}:
+            self._note(name)
+        elif name in DROPPED or _CITED.match(name):
+            self._drop(name)
+        else:
+            self._print(name)
+
+    def _print(self, name: str) -> None:
+        """Write a command whose arguments are text."""
+        if name in {"footnote", "thanks", "footnotetext"}:
+            self._option()
+            self._parts.append(f" ({self._argument()})")
+        elif name == "href":
+            address, text = self._source(), self._argument()
+            self._parts.append(f"[{text}]({address})")
+        elif name in {"url", "path", "nolinkurl"}:
+            self._parts.append(self._source())
+        elif name in {"SI", "qty", "SIrange"}:
+            self._option()
+            number, unit = self._argument(), self._source()
+            self._parts.append(f"{number} {_unit(unit)}")
+        elif name == "si":
+            self._parts.append(_unit(self._source()))
+        elif name == "textsuperscript":
+            raised = self._argument()
+            is_power = raised.lstrip("-").isdigit() and "".join(self._parts[-1:])[-1:].isdigit()
+            self._parts.append(f"^{raised}" if is_power else raised)
+        elif name in {"caption", "captionof", "title"}:
+            self._option()
+            self._parts.append(f"\n\n{self._argument()}\n\n")
+        else:
+            leave_out(Omission.ATTRIBUTE, self._option())
+            # The arguments follow as groups; two of them are two words.
+            self._arguments_apart()
+
+    def _arguments_apart(self) -> None:
+        while self._is_open() and self._pairs.get(self._place):
+            self._parts.append(self._argument())
+            if self._is_open():
+                self._parts.append(" ")
+
+    def _heading(self, level: int) -> None:
+        self._option()
+        title = self._argument()
+        if self._is_inline:
+            self._parts.append(f"\n{title}\n")
+        else:
+            self.flush()
+            self.state.composer.heading(level, title)
+
+    def _item(self) -> None:
+        lists = self.state.lists
+        term = self._option()
+        mark: str | int = lists[-1][0] if lists else "-"
+        if isinstance(mark, int):
+            lists[-1][0] = mark + 1
+        if term and mark != "":
+            written = f"{_inline(term, self.state, self._depth)} "
+        elif term:
+            written = f"{_inline(term, self.state, self._depth)}: "
+        else:
+            written = ""
+        shown = f"{mark}. " if isinstance(mark, int) else "- "
+        self._parts.append(f"\n{_INDENT * (len(lists) - 1)}{shown}{written}")
+
+    def _begin(self, name: str) -> None:
+        plain = name.rstrip("*")
+        if name in TABLES:
+            self._table(name)
+            return
+        option = self._option()
+        for _ in range(ARGUMENTS.get(name, 0)):
+            leave_out(Omission.ATTRIBUTE, self._source())
+        if plain in LISTS:
+            mark = LISTS[plain]
+            self.state.lists.append([1 if mark == "1" else mark])
+            leave_out(Omission.ATTRIBUTE, option)
+        elif plain in self.state.theorems:
+            said = f" ({_inline(option, self.state, self._depth)})" if option else ""
+            self._parts.append(f"\n\n{self.state.theorems[plain]}{said}. ")
+        elif plain == "frame" or plain in {"block", "exampleblock", "alertblock"}:
+            if self._is_open():
+                self._parts.append(f"\n\n{self._argument()}\n\n")
+        else:
+            if plain not in FLOATS and option.strip():
+                self._parts.append(f"\n\n{_inline(option, self.state, self._depth)}\n")
+            else:
+                leave_out(Omission.ATTRIBUTE, option)
+            self._parts.append("\n\n")
+
+    def _end(self, name: str) -> None:
+        if name.rstrip("*") in LISTS and self.state.lists:
+            self.state.lists.pop()
+        self._parts.append("\n\n")
+
+    def _table(self, name: str) -> None:
+        """Add a table: cells that span columns or rows are repeated."""
+        self._option()
+        for _ in range(ARGUMENTS[name]):
+            leave_out(Omission.ATTRIBUTE, self._source())
+        rows: list[list[str]] = [[]]
+        below: dict[int, tuple[str, int]] = {}
+        cell = _Writer("", self.state, self._depth + 1)
+        outer = self._parts
+        self._parts = cell._parts
+        is_inline, self._is_inline = self._is_inline, True
+        while self._place < len(self._tokens):
+            token = self._tokens[self._place]
+            self._place += 1
+            is_end = token.kind == Kind.COMMAND and token.text == "end"
+            if token.kind == Kind.CELL or is_end or _ends_row(token):
+                _add_cell(rows[-1], self._parts, below)
+                if is_end:
+                    self._source()
+                    break
+                if token.kind != Kind.CELL:
+                    self._option()
+                    rows.append([])
+            elif token.kind == Kind.COMMAND and token.text == "multicolumn":
+                count = self._source()
+                leave_out(Omission.ATTRIBUTE, self._source())
+                text = self._argument()
+                for _ in range(min(int(count), 100) - 1 if count.isdigit() else 0):
+                    _add_cell(rows[-1], [text], below)
+                self._parts.append(text)
+            elif token.kind == Kind.COMMAND and token.text == "multirow":
+                count = self._source().strip("*")
+                self._option()
+                leave_out(Omission.ATTRIBUTE, self._source())
+                self._option()
+                text = self._argument()
+                self._parts.append(text)
+                if count.isdigit():
+                    below[len(rows[-1])] = (text, min(int(count), 1_000))
+            elif token.kind == Kind.COMMAND and token.text in _RULES:
+                leave_out(Omission.ATTRIBUTE, self._option("(", ")"))
+            else:
+                self._write(token)
+        self._parts, self._is_inline = outer, is_inline
+        filled = [row for row in rows if any(each.strip() for each in row)]
+        if self._is_inline:
+            self._parts.append("\n".join(" | ".join(row) for row in filled))
+        elif filled:
+            self.flush()
+            self.state.composer.table(filled)
+
+    def _note(self, name: str) -> None:
+        if name == "newtheorem":
+            environment = self._source()
+            self._option()
+            self.state.theorems[environment] = self._argument()
+            self._option()
+            return
+        self._option()
+        said = self._argument()
+        if name == "title":
+            self.state.title = " ".join(said.split())
+        else:
+            self.state.date = said
+
+    def _define(self, name: str) -> None:
+        """Note a command that the document defines."""
+        defined = self._source().strip().lstrip("\\")
+        count, default = 0, None
+        if name == "def":
+            while self._place < len(self._tokens) and not self._is_open():
+                count += self._tokens[self._place].text.count("#")
+                self._place += 1
+        else:
+            number = self._option()
+            count = int(number) if number.strip().isdigit() else 0
+            default = self._option() if count and self._is_option() else None
+        body = self._source()
+        if defined and count <= 9:
+            self.state.macros[defined] = _Macro(count, body, default)
+
+    def _drop(self, name: str) -> None:
+        """Leave out arguments that are no text, and what only introduces them."""
+        if name == "hyperref":
+            self._option()
+        while option := self._option() or self._option("(", ")"):
+            leave_out(Omission.ATTRIBUTE, option)
+        for _ in range(DROPPED.get(name, 1)):
+            leave_out(Omission.ATTRIBUTE, self._source())
+            leave_out(Omission.ATTRIBUTE, self._option())
+        # "as said~\\cite{x}, so" has no space before its comma.
+        if self._parts and (name in REFERENCES or _CITED.match(name)):
+            self._parts[-1] = self._parts[-1].rstrip(" \u00a0")
+
+    def _expand(self, macro: _Macro) -> None:
+        given: list[str] = []
+        if macro.default is not None:
+            given.append(self._option() if self._is_option() else macro.default)
+        given += [self._source() for _ in range(macro.arguments - len(given))]
+        text = _PLACEHOLDER.sub(
+            lambda match: given[int(match[1]) - 1] if int(match[1]) <= len(given) else "",
+            macro.body,
+        )
+        self.state.expanded += len(text) + 1
+        if self.state.expanded > MAX_EXPANDED or self._depth >= MAX_DEPTH:
+            self._parts.append(" ".join(given))
+        else:
+            self._parts.append(_inline(text, self.state, self._depth))
+
+    def _letter(self) -> str:
+        """Return what an accent stands on: an argument, a command or the next letter."""
+        self._skip_space()
+        if self._is_open():
+            return self._argument()
+        if self._place < len(self._tokens):
+            token = self._tokens[self._place]
+            if token.kind == Kind.COMMAND and token.text in SIGNS:
+                self._place += 1
+                return SIGNS[token.text]
+            if token.kind == Kind.TEXT and token.text:
+                self._tokens[self._place] = Token(Kind.TEXT, token.text[1:])
+                return token.text[0]
+        return ""
+
+    def _argument(self) -> str:
+        """Return the text of the next argument."""
+        source = self._source()
+        return _inline(source, self.state, self._depth)
+
+    def _source(self) -> str:
+        """Return the next argument as it is written, without its braces."""
+        self._skip_space()
+        if self._place >= len(self._tokens):
+            return ""
+        token = self._tokens[self._place]
+        if token.kind == Kind.OPEN:
+            end = self._pairs.get(self._place)
+            if end is None:
+                self._place += 1
+                return ""
+            inside = self._tokens[self._place + 1 : end]
+            self._place = end + 1
+            return "".join(map(_written, inside))
+        if token.kind == Kind.TEXT:
+            self._tokens[self._place] = Token(Kind.TEXT, token.text[1:])
+            return token.text[:1]
+        self._place += 1
+        return _written(token)
+
+    def _option(self, begin: str = "[", end: str = "]") -> str:
+        """Return the next argument in brackets, as it is written; nothing if there is none."""
+        if not self._is_option(begin):
+            return ""
+        found, place, depth = "", self._place, 0
+        while place < len(self._tokens) and place < self._place + MAX_OPTION_TOKENS:
+            token = self._tokens[place]
+            if token.kind == Kind.OPEN and place in self._pairs:
+                closing = self._pairs[place]
+                found += "".join(map(_written, self._tokens[place : closing + 1]))
+                place = closing + 1
+                continue
+            if token.kind == Kind.TEXT:
+                for number, sign in enumerate(token.text):
+                    depth += (sign == begin) - (sign == end)
+                    if not depth and sign == end:
+                        rest = token.text[number + 1 :]
+                        self._tokens[place] = Token(Kind.TEXT, rest)
+                        self._place = place if rest else place + 1
+                        return (found + token.text[:number]).strip().removeprefix(begin)
+            found += _written(token)
+            place += 1
+        return ""
+
+    def _is_option(self, begin: str = "[") -> bool:
+        if self._place >= len(self._tokens):
+            return False
+        token = self._tokens[self._place]
+        return token.kind == Kind.TEXT and token.text.lstrip(" \t").startswith(begin)
+
+    def _is_open(self) -> bool:
+        return self._place < len(self._tokens) and self._tokens[self._place].kind == Kind.OPEN
+
+    def _skip_space(self) -> None:
+        while self._place < len(self._tokens):
+            token = self._tokens[self._place]
+            if token.kind == Kind.COMMENT:
+                leave_out(Omission.COMMENT, token.text)
+            elif token.kind == Kind.TEXT and not token.text.strip(" \t\n"):
+                pass
+            else:
+                if token.kind == Kind.TEXT:
+                    self._tokens[self._place] = Token(Kind.TEXT, token.text.lstrip(" \t\n"))
+                return
+            self._place += 1
+
+
+_INDENT = "\ue000"
+_RULES = frozenset(
+    "hline toprule midrule bottomrule endhead endfirsthead endfoot endlastfoot".split()
+)
+_SPACES = (("---", "\u2014"), ("--", "\u2013"), ("``", "\u201c"), ("''", "\u201d"), ("~", " "))
+
+
+def _inline(source: str, state: _State, depth: int) -> str:
+    if depth >= MAX_DEPTH:
+        return source
+    return _Writer(source, state, depth + 1).write()
+
+
+def _unit(source: str) -> str:
+    return " ".join(_UNIT.sub(r" \1 ", source).split())
+
+
+def _typeset(text: str) -> str:
+    for written, printed in _SPACES:
+        text = text.replace(written, printed)
+    return text
+
+
+def _ends_row(token: Token) -> bool:
+    if token.kind == Kind.SIGN:
+        return token.text == "\\"
+    return token.kind == Kind.COMMAND and token.text in {"tabularnewline", "cr"}
+
+
+def _add_cell(row: list[str], parts: list[str], below: dict[int, tuple[str, int]]) -> None:
+    """End a cell; an empty one below another that spans rows says the same."""
+    text = " ".join("".join(parts).split())
+    parts.clear()
+    said, count = below.get(len(row), ("", 0))
+    if count > 0:
+        below[len(row)] = (said, count - 1)
+        text = text or said
+    row.append(text)
+
+
+def _written(token: Token) -> str:
+    """Return the source of a token."""
+    if token.kind == Kind.COMMAND:
+        return f"\\{token.text} "
+    if token.kind == Kind.SIGN:
+        return f"\\{token.text}"
+    if token.kind == Kind.BEGIN:
+        return f"\\begin{{{token.text}}}"
+    if token.kind == Kind.VERB:
+        mark = next(mark for mark in "|!+=/:;,?\x00" if mark not in token.text)
+        return f"\\verb{mark}{token.text}{mark}"
+    if token.kind in {Kind.VERBATIM, Kind.DRAWN}:
+        return f"\\begin{{{token.name}}}{token.text}\\end{{{token.name}}}"
+    return token.text
+
+
+READER = Reader("latex/3", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read)

@@ -1,0 +1,135 @@
+"""LaTeX's source as tokens, with the pairs of its braces; in time linear in its length.
+
+Text that LaTeX takes as it is written (listings, formulas) is one token, so that a `%` or a brace
+in it means nothing.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+
+_TOKEN = re.compile(
+    r"\\verb\*?(?P<mark>[^\sa-zA-Z*])(?P<verb>[^\n]{0,2000}?)(?P=mark)"
+    r"|\\begin[ \t]*\{(?P<begin>[^{}\\\n]{1,60})\}"
+    r"|\\(?P<name>[a-zA-Z@]+)\*?[ \t]*"
+    r"|\\(?P<sign>[^a-zA-Z])"
+    # A comment takes the end of its line along, but not an empty line below it.
+    r"|(?P<comment>%[^\n]*(?:\n[ \t]*(?!\n))?)"
+    r"|(?P<dollar>\$\$?)|(?P<open>\{)|(?P<close>\})|(?P<cell>&)"
+    r"|(?P<text>[^\\%${}&]+|\\)",
+    re.DOTALL,
+)
+_BLANK = re.compile(r"\n[ \t]*\n")
+VERBATIM = frozenset(
+    "verbatim verbatim* Verbatim BVerbatim LVerbatim alltt lstlisting minted tcblisting".split()
+)
+FORMULAS = frozenset(
+    "equation align gather multline eqnarray displaymath math alignat flalign dmath".split()
+)
+DRAWN = frozenset("tikzpicture pgfpicture picture filecontents comment asy".split())
+"""Environments whose source is code for pictures or files, or a comment."""
+
+
+class Kind(Enum):
+    """What a token is."""
+
+    TEXT = auto()
+    COMMAND = auto()
+    SIGN = auto()  # a command of one character that is no letter
+    BEGIN = auto()
+    OPEN = auto()
+    CLOSE = auto()
+    CELL = auto()
+    COMMENT = auto()
+    FORMULA = auto()
+    VERB = auto()  # verbatim within a line
+    VERBATIM = auto()
+    DRAWN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token: `text` is what it says, or its name; `name` that of an environment taken whole."""
+
+    kind: Kind
+    text: str
+    name: str = ""
+
+
+def tokenize(source: str) -> tuple[list[Token], dict[int, int]]:
+    """Return the tokens, and the number of the closing brace for that of each opening one."""
+    tokens: list[Token] = []
+    pairs: dict[int, int] = {}
+    opened: list[int] = []
+    unclosed: set[str] = set()
+    position = 0
+    while match := _TOKEN.match(source, position):
+        position = match.end()
+        token = _whole(source, match, unclosed)
+        if token is not None:
+            found, position = token
+            tokens.append(found)
+            continue
+        kind = match.lastgroup
+        if kind == "open":
+            opened.append(len(tokens))
+        elif kind == "close" and opened:
+            pairs[opened.pop()] = len(tokens)
+        tokens.append(Token(_KINDS[kind or "text"], match[kind or 0]))
+    return tokens, pairs
+
+
+_KINDS = {
+    "name": Kind.COMMAND,
+    "sign": Kind.SIGN,
+    "begin": Kind.BEGIN,
+    "comment": Kind.COMMENT,
+    "open": Kind.OPEN,
+    "close": Kind.CLOSE,
+    "cell": Kind.CELL,
+    "verb": Kind.VERB,
+    "text": Kind.TEXT,
+    "dollar": Kind.TEXT,
+}
+_CLOSING = {"(": "\\)", "[": "\\]"}
+
+
+def _whole(source: str, match: re.Match[str], unclosed: set[str]) -> tuple[Token, int] | None:
+    """Return a listing, a formula or a drawing that begins at a token, and where it ends."""
+    begin, end = match.end(), -1
+    if name := match["begin"]:
+        plain = name.rstrip("*")
+        if name in VERBATIM or plain in VERBATIM:
+            kind = Kind.VERBATIM
+        elif plain in FORMULAS:
+            kind = Kind.FORMULA
+        elif plain in DRAWN:
+            kind = Kind.DRAWN
+        else:
+            return None
+        closing = f"\\end{{{name}}}"
+    elif match["sign"] in _CLOSING:
+        kind, closing = Kind.FORMULA, _CLOSING[match["sign"]]
+    elif closing := match["dollar"] or "":
+        kind = Kind.FORMULA
+    else:
+        return None
+    if closing not in unclosed:
+        end = _find(source, closing, begin)
+        if end < 0:
+            unclosed.add(closing)
+    if end < 0 or (closing == "$" and _BLANK.search(source, begin, end)):
+        return None
+    stop = end + len(closing)
+    said = (
+        source[begin:end] if kind in {Kind.VERBATIM, Kind.DRAWN} else source[match.start() : stop]
+    )
+    return Token(kind, said, name or ""), stop
+
+
+def _find(source: str, closing: str, begin: int) -> int:
+    end = source.find(closing, begin)
+    # A dollar after a backslash is money.
+    while closing.startswith("$") and end > 0 and source[end - 1] == "\\":
+        end = source.find(closing, end + 1)
+    return end

@@ -1,0 +1,130 @@
+"""LaTeX: what it prints is read, and what it only says to LaTeX is not."""
+
+import pytest
+
+from foundry.material import Document, RawDocument
+from foundry.readers import read
+
+
+def read_body(body: str, preamble: str = "") -> Document:
+    source = f"\\documentclass{{book}}{preamble}\\begin{{document}}\n{body}\n\\end{{document}}\n"
+    document = read(RawDocument("s", "a.tex", "a.tex", source.encode()))
+    assert isinstance(document, Document), document
+    return document
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        (r"na\"{\i}ve r\^ole, \v{S}koda, \c Cesme, \r{a}", "naïve rôle, Škoda, Çesme, å"),
+        (r"\AA ngstr\"om {\ss} \O re \oe uvre", "Ångström ß Øre œuvre"),
+        ("``so'' -- 3--4 --- it~is", "\u201cso\u201d \u2013 3\u20134 \u2014 it is"),
+        (r"50\% of \$5 \& \#1 in a\_b", "50% of $5 & #1 in a_b"),
+        (r"hy\-phen and \LaTeX{} now", "hyphen and LaTeX now"),
+        (r"a\textsuperscript{b} 10\textsuperscript{6}", "ab 10^6"),
+        (r"see \href{https://e.org/a\%20b}{the \emph{page}}", None),
+        (r"\url{https://e.org/~ann} ends", "https://e.org/~ann ends"),
+        (r"it \verb|100% {sure}| is", "it `100% {sure}` is"),
+        (r"word\footnote{A \emph{note}.} goes on", "word (A note.) goes on"),
+        (r"red \textcolor{red}{words} \color{blue}stay", "red words stay"),
+        (r"\unknown[opt]{one}{two} three", "one two three"),
+        (r"as Knuth~\cite[p.~5]{k84} says~\ref{x}.", "as Knuth says."),
+        (r"price $5 $ and $x^2$", "price $5 $ and $x^2$"),
+        ("100 % no comment in it\nwords", "100 words"),
+    ],
+)
+def test_text(written: str, printed: str | None) -> None:
+    text = read_body(written).reading.text
+    assert text == (printed or "see [the page](https://e.org/a\\%20b)")
+
+
+def test_own_commands_are_expanded() -> None:
+    preamble = (
+        "\\newcommand{\\tool}{Press\\emph{works}}\\newcommand*{\\key}[2][Ctrl]{#1-#2}"
+        "\\def\\pair#1#2{#2 before #1}"
+    )
+    body = r"\tool{} and \tool: \key{C}, \key[Alt]{F4}, \pair{b}{a}"
+    assert read_body(body, preamble).reading.text == (
+        "Pressworks and Pressworks: Ctrl-C, Alt-F4, a before b"
+    )
+
+
+def test_commands_that_expand_without_end_do_end() -> None:
+    preamble = r"\newcommand{\a}{\b\b}\newcommand{\b}{\a\a}"
+    assert read_body(r"before \a after", preamble).reading.text.startswith("before")
+
+
+def test_titles_with_commands_in_commands() -> None:
+    document = read_body(r"\section[Short]{A \emph{b \textbf{c \textit{d}}} e}" + "\nText.")
+    assert [(h.level, h.text) for h in document.reading.headings] == [(2, "A b c d e")]
+
+
+def test_listings_are_kept_as_they_are() -> None:
+    body = (
+        "\\begin{lstlisting}[language=Python, caption={One}]\nx = 7 % 2  # {\n\\end{lstlisting}\n"
+        '\\begin{minted}[linenos]{go}\nf("%d")\n\\end{minted}\n'
+        "\\begin{Verbatim}\n  100% \\sure\n\\end{Verbatim}\n"
+    )
+    reading = read_body(body).reading
+    assert [reading.text[block.start : block.end] for block in reading.blocks] == [
+        "```python\nx = 7 % 2  # {\n```",
+        '```go\nf("%d")\n```',
+        "```\n  100% \\sure\n```",
+    ]
+
+
+def test_lists_keep_their_numbers_and_terms() -> None:
+    body = (
+        "\\begin{enumerate}\\item One\\begin{itemize}\\item Inner\\end{itemize}\\item Two"
+        "\\end{enumerate}\\begin{description}\\item[Oak] A \\emph{tree}.\\end{description}"
+    )
+    lines = [line for line in read_body(body).reading.text.split("\n") if line]
+    assert lines == ["1. One", "  - Inner", "2. Two", "- Oak: A tree."]
+
+
+def test_tables_fill_cells_that_span() -> None:
+    body = (
+        "\\begin{table}[ht]\\centering\\begin{tabular}{l|rr}\\toprule\n"
+        "Area & \\multicolumn{2}{c}{Sold} \\\\ \\cmidrule(lr){2-3}\n"
+        "\\multirow{2}{*}{North} & Plum & 1\\,200 \\\\\n & Fig & 5\\% \\\\ \\bottomrule\n"
+        "\\end{tabular}\\caption{Sales}\\end{table}"
+    )
+    text = read_body(body).reading.text
+    assert text.split("\n") == [
+        "| Area | Sold | Sold |",
+        "| --- | --- | --- |",
+        "| North | Plum | 1 200 |",
+        "| North | Fig | 5% |",
+        "",
+        "Sales",
+    ]
+
+
+def test_theorems_say_what_they_are() -> None:
+    preamble = r"\newtheorem{satz}{Satz}"
+    body = (
+        "\\begin{satz}[Euler]Words.\\end{satz}\n\\begin{proof}Easy.\\end{proof}\n"
+        "\\begin{abstract}Short.\\end{abstract}"
+    )
+    text = read_body(body, preamble).reading.text
+    assert text.split("\n\n") == ["Satz (Euler). Words.", "Proof. Easy.", "Abstract. Short."]
+
+
+def test_what_is_left_out_is_told() -> None:
+    body = "Text \\label{sec:one}here. % aside\n\\begin{tikzpicture}\\draw (0,0);\\end{tikzpicture}"
+    told = {(each.reason.value, each.text.strip()) for each in read_body(body).reading.left_out}
+    assert {("attribute", "sec:one"), ("comment", "% aside"), ("script", r"\draw (0,0);")} <= told
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{" * 50_000,
+        r"\emph{" * 20_000 + "}" * 20_000,
+        r"\verb|" * 20_000,
+        "$" * 50_001,
+        r"\a[" * 20_000,
+    ],
+)
+def test_what_does_not_end_ends(source: str) -> None:
+    assert read(RawDocument("s", "a.tex", "a.tex", f"words {source}".encode()))
