@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foundry.assembly.options import BuildOptions, BuildResult
-from foundry.serving.options import Adopted, Listening, ServeOptions
+from foundry.serving.options import Adopted, Listening, ServeOptions, Watched
 
 if TYPE_CHECKING:
     from foundry.config.project import Config
@@ -71,7 +71,7 @@ def build(
 
 def watch(
     project: Path, reporter: Reporter, options: BuildOptions
-) -> Iterator[BuildResult | FoundryError | ServerError | OSError]:
+) -> Iterator[BuildResult | Watched | FoundryError | ServerError | OSError]:
     """Build now and after each change, until interrupted; yields results and failures alike.
 
     A build that fails leaves the index as it was.
@@ -84,12 +84,13 @@ def watch(
 def serve(
     source: str, reporter: Reporter, options: ServeOptions, say: Callable[[str], object]
 ) -> Generator[
-    Adopted | BuildResult | Listening | FoundryError | ServerError | OSError, None, None
+    Adopted | BuildResult | Watched | Listening | FoundryError | ServerError | OSError, None, None
 ]:
     """Build a project, and run the server that an export would be until interrupted.
 
     A folder, a file or a url without foundry.toml is served by the defaults. Yields the outcome of
-    each build, and where the server listens; `say` gets the server's log lines, in a thread.
+    each build, what is watched, and where the server listens; `say` gets the server's log lines, in
+    a thread.
     """
     from foundry.config.extras import require
     from foundry.serving.adopt import adopt

@@ -56,6 +56,18 @@ def as_another_user() -> tuple[str, ...]:
     return prefix
 
 
+def with_watches(watches: int, instances: int = 128) -> tuple[str, ...]:
+    """What begins a process to which the system gives so many watches of folders at most."""
+    limits = {"watches": watches, "instances": instances}
+    set_limits = "".join(
+        f"echo {most} > /proc/sys/user/max_inotify_{name} && " for name, most in limits.items()
+    )
+    prefix = ("unshare", "--user", "--map-root-user", "sh", "-c", set_limits + 'exec "$@"', "sh")
+    if not is_possible(*prefix, "true"):
+        pytest.skip("this system permits no namespaces of users")
+    return prefix
+
+
 def need_namespaces(*trial: str | Path) -> None:
     """Skip a test for which root has to be in namespaces of its own, as a trial shows."""
     if os.geteuid() != 0 or not is_possible("unshare", *trial):

@@ -19,7 +19,7 @@ import web_sites
 from conftest import CONFIG, MakeProject
 from processes import FOUNDRY, foundry, snapshot
 from sharing import begin_foundry
-from systems import needs_proc
+from systems import needs_proc, without_rights
 from waiting import wait_until
 from web_sites import Route, page
 
@@ -73,9 +73,12 @@ def serving(
         encoding="utf-8",
         env={**os.environ, **(variables or {})},
     )
+    limit = threading.Timer(3 * SECONDS, process.kill)
+    limit.start()
     try:
         yield Serve(process)
     finally:
+        limit.cancel()
         process.kill()
         process.wait()
         assert process.stdout is not None
@@ -275,6 +278,34 @@ def test_changes_are_found_and_no_request_fails(make_project: MakeProject) -> No
 
 
 @pytest.mark.slow
+def test_a_folder_that_may_not_be_read_ends_no_server(
+    tmp_path: Path, cache: dict[str, str]
+) -> None:
+    docs = tmp_path / "docs"
+    (docs / "private").mkdir(parents=True)
+    (docs / "seals.md").write_text(SEALS)
+    # Behind a link as well, which readers of folders do not follow.
+    (tmp_path / "elsewhere" / "closed").mkdir(parents=True)
+    (docs / "linked").symlink_to(tmp_path / "elsewhere")
+    closed = [docs / "private", tmp_path / "elsewhere" / "closed"]
+    for folder in closed:
+        folder.chmod(0)
+    begin = [*without_rights(), *FOUNDRY]
+    try:
+        with serving(docs, variables=cache, begin=begin) as serve:
+            address = serve.wait_for_address()
+            serve.wait_for("not watched: docs: private: Permission denied")
+            serve.wait_for("watching 1 folder$")
+            edit(docs / "pumps.md", "# Pumps\n\nTest the P90 pump monthly.\n")
+            serve.wait_for("2 documents, 2 chunks")
+            wait_until(lambda: search(address, "pump") == ["pumps.md"])
+            serve.interrupt()
+        assert "linked" not in "".join(serve.said).partition("listening")[2]
+    finally:
+        for folder in closed:
+            folder.chmod(0o755)
+
+
 def test_a_server_that_cannot_be_started_leaves_the_one_before(make_project: MakeProject) -> None:
     project = make_project({"a.md": SEALS})
     with serving(project.root) as serve:

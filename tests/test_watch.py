@@ -6,17 +6,19 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from conftest import CONFIG, MakeProject, Project
-from processes import snapshot
+from processes import FOUNDRY, snapshot
 from sharing import begin_foundry
+from systems import with_watches, without_rights
 
 # Signals go to servers that are started as users start them.
 pytestmark = pytest.mark.usefixtures("formatted_once")
@@ -25,31 +27,36 @@ SECONDS = 60
 
 
 class Watch:
-    """A running `foundry watch`."""
+    """A running `foundry watch`; what it has said is in `said`."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
+        self.said: list[str] = []
 
     def wait_for(self, pattern: str) -> str:
         """The next line with this pattern."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
+            self.said.append(line)
             if re.search(pattern, line):
                 return line
-        raise AssertionError(f"ended without {pattern!r}")
+        raise AssertionError(f"ended without {pattern!r}:\n{''.join(self.said)}")
 
 
 @contextmanager
-def watching(project: Project) -> Iterator[Watch]:
+def watching(project: Project, *, begin: Sequence[str] = ()) -> Iterator[Watch]:
     process = subprocess.Popen(
-        [*begin_foundry(), "watch", project.root, "--quiet"],
+        [*(begin or begin_foundry()), "watch", project.root, "--quiet"],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
     )
+    limit = threading.Timer(3 * SECONDS, process.kill)
+    limit.start()
     try:
         yield Watch(process)
     finally:
+        limit.cancel()
         process.kill()
         process.wait()
         assert process.stdout is not None
@@ -167,6 +174,79 @@ def test_an_index_put_in_the_place_of_what_was_published_is_replaced(
         (index / "CURRENT").write_text("v7\n")
         watch.wait_for("1 document, 1 chunk in .*: 0 read, 1 unchanged")
     assert [hit["path"] for hit in project.ask("coolant seal")["results"]] == ["a.md"]
+
+
+def test_a_folder_that_may_not_be_read_is_left(make_project: MakeProject) -> None:
+    """Also one that is closed, opened, removed or replaced while everything is watched."""
+    project = make_project({"a.md": "# A\n\nOne.", "sources/private/b.md": "# B\n\nTwo."})
+    private = project.root / "sources" / "private"
+    (project.root / "sources" / "linked").symlink_to("private")
+    private.chmod(0)
+    try:
+        with watching(project, begin=[*without_rights(), *FOUNDRY]) as watch:
+            watch.wait_for("1 document, 1 chunk in .*: 1 read")
+            watch.wait_for("not watched: sources: private: Permission denied")
+            watch.wait_for("watching 1 folder$")
+            edit(project, "sources/c.md", "# C\n\nThree.")
+            watch.wait_for("2 documents, .*: 1 read, 1 unchanged")
+            private.chmod(0o755)
+            watch.wait_for("3 documents, .*: 1 read, 2 unchanged")
+            edit(project, "sources/private/b.md", "# B\n\nTwice.")
+            watch.wait_for("3 documents, .*: 1 read, 2 unchanged")
+            private.chmod(0)
+            watch.wait_for("not watched: sources: private: Permission denied")
+            watch.wait_for("2 documents, .*: 0 read, 2 unchanged, 1 removed")
+            private.chmod(0o755)
+            watch.wait_for("3 documents")
+            shutil.rmtree(private)
+            private.write_text("A file now.")
+            watch.wait_for("3 documents, .*: 1 read, 2 unchanged, 1 removed|2 documents, ")
+            edit(project, "sources/d.md", "# D\n\nFour.")
+            watch.wait_for(r"\d documents, .*: 1 read")
+            assert watch.process.poll() is None
+            assert sum("not watched" in line for line in watch.said) == 2
+    finally:
+        if private.is_dir():
+            private.chmod(0o755)
+
+
+def test_a_source_that_is_closed_is_built_again_once_it_is_open(make_project: MakeProject) -> None:
+    config = CONFIG + '\n[[sources]]\ntype = "folder"\nname = "other"\npath = "other"\n'
+    project = make_project({"a.md": "# A\n\nOne.", "other/b.md": "# B\n\nTwo."}, config=config)
+    other = project.root / "other"
+    other.chmod(0)
+    try:
+        with watching(project, begin=[*without_rights(), *FOUNDRY]) as watch:
+            watch.wait_for("not built: source other: cannot read the folder .*Permission denied")
+            other.chmod(0o755)
+            watch.wait_for("2 documents, 2 chunks")
+            edit(project, "other/b.md", "# B\n\nTwice.")
+            watch.wait_for("2 documents, .*: 1 read, 1 unchanged")
+    finally:
+        other.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("limits", "said", "is_noticed"),
+    [
+        ((4, 128), "2 of 5 folders are watched: OS file watch limit reached", True),
+        ((100, 0), "0 of 5 folders are watched: .*Too many open files", False),
+    ],
+)
+def test_what_the_system_does_not_watch_is_told(
+    limits: tuple[int, int], said: str, is_noticed: bool, make_project: MakeProject
+) -> None:
+    names = ["a.md", *(f"sources/folder{number}/b.md" for number in range(4))]
+    project = make_project({name: f"# {name}\n\nText." for name in names})
+    with watching(project, begin=[*with_watches(*limits), *FOUNDRY]) as watch:
+        watch.wait_for("5 documents")
+        watch.wait_for(said)
+        watch.wait_for("hint: .*max_user_watches")
+        if is_noticed:
+            edit(project, "sources/a.md", "# A\n\nOther.")
+        else:
+            edit(project, "foundry.toml", CONFIG + "[chunking]\nmax_chars = 100\n")
+        watch.wait_for("5 documents, .*: . read")
 
 
 def test_only_names_that_may_be_documents_concern(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """Notice when to build again: a source's folder, a table or foundry.toml has changed.
 
-Folders are watched by what the system notices; the few single files, which editors like to replace,
-are looked at five times a second. Sources of the web are not watched.
+Folders are watched by what the system notices (`folder_changes.py`); the few single files, which
+editors like to replace, are looked at five times a second. Sources of the web are not watched.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from foundry.assembly.options import BuildResult
@@ -14,14 +16,11 @@ from foundry.config.project import load_config
 from foundry.config.sources import CONFIG_NAME, FolderSource, RecordsSource, Source
 from foundry.errors import BusyError, FoundryError
 from foundry.runtime.errors import ServerError
-from foundry.sources.ignoring import concerns_any, enters_folders
+from foundry.serving.options import Watched
 from foundry.state.folder import STATE
 
-QUIET_MS = 200
-"""A change counts as complete after this time without another."""
-
-LONGEST_MS = 10_000
-"""A build begins after this time, even if changes go on."""
+QUIET_SECONDS = 0.2
+"""A change of a single file counts as complete after this time without another."""
 
 BUSY_SECONDS = 0.5
 """A build that waits for another checks this often whether it has ended."""
@@ -31,14 +30,14 @@ _Looks = list[tuple[int, int, int] | None]
 
 def build_after_changes(
     project: Path, build: Callable[[], BuildResult]
-) -> Iterator[BuildResult | FoundryError | ServerError | OSError]:
-    """Call `build` now and after each change, until the process is interrupted; yield what it
-    returns or raises.
+) -> Iterator[BuildResult | Watched | FoundryError | ServerError | OSError]:
+    """Call `build` now and after each change, until the process is interrupted.
 
+    Yields what it returns or raises, and what there is to tell about the folders that are watched.
     Raises MissingExtraError at once.
     """
     require(["watch"])
-    return (_try(build) for _ in _changes_of(project))
+    return (news or _try(build) for news in _changes_of(project))
 
 
 def _try(build: Callable[[], BuildResult]) -> BuildResult | FoundryError | ServerError | OSError:
@@ -51,24 +50,32 @@ def _try(build: Callable[[], BuildResult]) -> BuildResult | FoundryError | Serve
             return error
 
 
-def _changes_of(project: Path) -> Iterator[None]:
-    """Yield at once, and again after each change.
+def _changes_of(project: Path) -> Iterator[Watched | None]:
+    """Yield None at once, and again after each change; Watched if there is something new to tell.
 
     What changes while a build is going on is delivered when it has ended.
     """
-    yield
+    yield None
+    told = None
     while True:
         config = project / CONFIG_NAME
         before = _look_at([config])
         sources = _load_sources(project)
-        yield from _changes_until_other_sources(project, before, sources)
+        for found in _changes_until_other_sources(project, before, sources):
+            if found is None:
+                yield None
+                continue
+            left = tuple(each for each in found.left if told is None or each not in told.left)
+            if told is None or left or found.reason != told.reason:
+                yield replace(found, left=left)
+            told = found
         _wait_until_settled(config)
-        yield
+        yield None
 
 
 def _changes_until_other_sources(
     project: Path, config: _Looks, sources: Sequence[Source] | None
-) -> Iterator[None]:
+) -> Iterator[Watched | None]:
     folders = [source for source in sources or () if isinstance(source, FolderSource)]
     tables = [source.path for source in sources or () if isinstance(source, RecordsSource)]
     roots = _identify(folders)
@@ -76,7 +83,10 @@ def _changes_until_other_sources(
     has_begun = sources is None
     current = project / STATE / "index" / "CURRENT"
     published = _look_at([current])
-    for has_changed in _watch_folders(folders):
+    for has_changed in _watch(folders):
+        if isinstance(has_changed, Watched):
+            yield has_changed
+            continue
         found = _look_at(tables)
         is_settled, pending = found == pending, found
         is_mended = sources is None and _load_sources(project) is not None
@@ -87,7 +97,7 @@ def _changes_until_other_sources(
         if has_changed or not has_begun or is_replaced or (is_settled and found != built):
             # The first time for what has changed before anything was watched.
             has_begun, built = True, found
-            yield
+            yield None
             published = _look_at([current])
 
 
@@ -99,27 +109,16 @@ def _load_sources(project: Path) -> tuple[Source, ...] | None:
         return None
 
 
-def _watch_folders(sources: Sequence[FolderSource]) -> Iterator[bool]:
+def _watch(sources: Sequence[FolderSource]) -> Iterator[bool | Watched]:
     """Yield whether they have changed: five times a second, and at once after a change."""
-    paths = [source.path for source in sources if source.path.is_dir()]
-    if not paths:
+    if not any(map(_is_open, sources)):
         while True:
-            time.sleep(QUIET_MS / 1000)
+            time.sleep(QUIET_SECONDS)
             yield False
-    from watchfiles import watch
+    # Its library comes with an extra.
+    from foundry.assembly.folder_changes import watch_folders
 
-    concerns = concerns_any(sources)
-    for changes in watch(
-        *paths,
-        watch_filter=lambda _, path: concerns(path),
-        step=QUIET_MS,
-        debounce=LONGEST_MS,
-        rust_timeout=QUIET_MS,
-        yield_on_timeout=True,
-        # Around a single file that is served there may be anything.
-        recursive=any(enters_folders(source) for source in sources),
-    ):
-        yield bool(changes)
+    yield from watch_folders(sources)
 
 
 def _look_at(files: Sequence[Path]) -> _Looks:
@@ -134,12 +133,19 @@ def _look_at(files: Sequence[Path]) -> _Looks:
     return found
 
 
-def _identify(sources: Sequence[FolderSource]) -> list[int | None]:
-    return [look and look[0] for look in _look_at([source.path for source in sources])]
+def _identify(sources: Sequence[FolderSource]) -> list[tuple[int | None, bool]]:
+    return [
+        (look and look[0], _is_open(source))
+        for source, look in zip(sources, _look_at([each.path for each in sources]), strict=True)
+    ]
+
+
+def _is_open(source: FolderSource) -> bool:
+    return os.access(source.path, os.R_OK | os.X_OK)
 
 
 def _wait_until_settled(file: Path) -> None:
     before = None
     while (found := _look_at([file])) != before:
         before = found
-        time.sleep(QUIET_MS / 1000)
+        time.sleep(QUIET_SECONDS)

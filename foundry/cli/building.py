@@ -19,7 +19,11 @@ from foundry.cli.options import (
     quiet_option,
 )
 from foundry.progress import Reporter
+from foundry.serving.options import Watched
 from foundry.terminal import count_of
+
+_NAMED_FOLDERS = 10
+"""So many folders that cannot be watched are named, others counted."""
 
 jobs_option = click.option(
     "--jobs",
@@ -79,6 +83,8 @@ def watch(project: Path, quiet: bool, **chosen: Any) -> None:
         for outcome in outcomes:
             if isinstance(outcome, BuildResult):
                 click.echo(describe_outcome(outcome))
+            elif isinstance(outcome, Watched):
+                show_watched(outcome)
             else:
                 hint = getattr(outcome, "hint", None)
                 complain(f"{time.strftime('%H:%M:%S')} not built", str(outcome), hint)
@@ -120,6 +126,25 @@ def describe_outcome(outcome: BuildResult) -> str:
         return f"{now} nothing has changed: {count_of(outcome.documents, 'document')}"
     described = _describe(outcome.changes)
     return f"{now} {_contents(outcome)} in {outcome.seconds:.1f} s: {described}"
+
+
+def show_watched(watched: Watched) -> None:
+    """Say how many folders are watched, and which cannot be."""
+    now = time.strftime("%H:%M:%S")
+    for skipped in watched.left[:_NAMED_FOLDERS]:
+        place = f"{skipped.source}: {skipped.path}"
+        complain(f"{now} not watched", f"{place}: {skipped.detail}", None)
+    if (more := len(watched.left) - _NAMED_FOLDERS) > 0:
+        complain(f"{now} not watched", f"{count_of(more, 'other folder')}", None)
+    if watched.reason:
+        some = f"{watched.watched:,} of {count_of(watched.found, 'folder')} are watched"
+        hint = (
+            "what changes in the others is read by the next build; exclude folders, or raise"
+            " fs.inotify.max_user_watches and max_user_instances"
+        )
+        complain(now, f"{some}: {watched.reason}", hint)
+    else:
+        click.echo(f"{now} watching {count_of(watched.watched, 'folder')}")
 
 
 def _contents(result: BuildResult) -> str:

@@ -9,10 +9,10 @@ import click
 
 from foundry import pipeline
 from foundry.assembly.options import BuildResult
-from foundry.cli.building import describe_outcome, show_result
+from foundry.cli.building import describe_outcome, show_result, show_watched
 from foundry.cli.options import allow_private_option, flag
 from foundry.progress import Reporter
-from foundry.serving.options import Adopted, Listening, ServeOptions
+from foundry.serving.options import Adopted, Listening, ServeOptions, Watched
 from foundry.terminal import printable
 
 
@@ -56,6 +56,8 @@ def serve(source: str, opens: bool, no_watch: bool, **chosen: Any) -> None:
                     elif not event.unchanged:
                         click.echo(describe_outcome(event))
                     is_built = True
+                elif isinstance(event, Watched):
+                    show_watched(event)
                 else:
                     _show_failure(event)
     except KeyboardInterrupt:

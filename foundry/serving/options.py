@@ -1,7 +1,14 @@
-"""Options of `foundry serve`, and what it reports."""
+"""Options of `foundry serve`, and what it and `foundry watch` report besides builds."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from foundry.material import Skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +49,16 @@ class Listening:
 
     address: str
     again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """How many of the `found` folders are watched; if not all are, `reason` says why.
+
+    `left` are folders that cannot be watched.
+    """
+
+    watched: int
+    found: int
+    reason: str = ""
+    left: tuple[Skipped, ...] = ()

@@ -23,7 +23,7 @@ from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_key
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.errors import ServerError
-from foundry.serving.options import Listening, ServeOptions
+from foundry.serving.options import Listening, ServeOptions, Watched
 from foundry.serving.preview import render_preview
 from foundry.serving.running import begin_server, explain_exit, find_address
 
@@ -37,7 +37,7 @@ WAIT_SECONDS = 0.5
 """An interrupt is noticed within this time."""
 
 Outcome = TypeVar("Outcome")
-"""Result of a build, or the exception that it failed with."""
+"""Result of a build, the exception that it failed with, or what is watched."""
 
 
 def check_beginning(config: Config, options: ServeOptions) -> None:
@@ -58,7 +58,7 @@ def serve_builds(
     options: ServeOptions,
     say: Callable[[str], object],
 ) -> Iterator[Outcome | FoundryError | ServerError | OSError | Listening]:
-    """Yield the outcome of each build, and serve what was published, until interrupted.
+    """Yield what `outcomes` has, and serve what builds have published, until interrupted.
 
     A build that fails leaves the server as it was; the first one may fail if there is an earlier
     index. `say` is called in a thread with what the server logs. Raises FoundryError if the server
@@ -66,6 +66,9 @@ def serve_builds(
     """
     with RunningServer(options, say) as server:
         for outcome in outcomes:
+            if isinstance(outcome, Watched):
+                yield outcome
+                continue
             if isinstance(outcome, Exception) and not server.is_running:
                 _require_index(project, outcome)
             yield outcome

@@ -42,13 +42,27 @@ def look(source: FolderSource) -> Iterator[Found | Skipped]:
 
     Raises SourceError when the folder itself cannot be read or a pattern is malformed.
     """
+    return _begin(source)
+
+
+def _begin(source: FolderSource, *, only_folders: bool = False) -> Iterator[Found | Skipped]:
     try:
-        return _Walk(source, Selection(source)).walk()
+        return _Walk(source, Selection(source), only_folders).walk()
     except OSError as error:
         raise SourceError(
             f"source {source.name}: cannot read the folder {source.path}: {error.strerror}",
             hint="correct the source's path in foundry.toml",
         ) from None
+
+
+def find_folders(source: FolderSource) -> Iterator[str | Skipped]:
+    """Yield the paths of the folders that `look` enters, and those that it cannot.
+
+    Raises SourceError as `look` does.
+    """
+    root = os.path.abspath(source.path)  # noqa: PTH100
+    for found in _begin(source, only_folders=True):
+        yield found if isinstance(found, Skipped) else os.path.normpath(f"{root}/{found.key}")
 
 
 def read_file(source: FolderSource, key: str) -> RawDocument | Skipped:
@@ -76,10 +90,11 @@ def read_file(source: FolderSource, key: str) -> RawDocument | Skipped:
 
 @dataclass(slots=True)
 class _Walk:
-    """One pass over a folder source."""
+    """One pass over a folder source, which finds its files or, with `only_folders`, its folders."""
 
     source: FolderSource
     selection: Selection
+    only_folders: bool = False
     visited: set[tuple[int, int]] = field(default_factory=set)
 
     def walk(self) -> Iterator[Found | Skipped]:
@@ -106,6 +121,8 @@ class _Walk:
             except OSError as error:
                 yield self._skip(prefix, Reason.CANNOT_BE_READ, error.strerror or "")
                 return
+            if self.only_folders:
+                yield Found(_to_text(prefix), "")
             if b".gitignore" in names:
                 ignore_files += _read_ignore_file(folder, prefix)
             for name in names:
@@ -114,7 +131,7 @@ class _Walk:
                     continue
                 if name.endswith(b"/"):
                     yield from self._enter(folder, prefix, name, ignore_files)
-                elif self.selection.wants_file(path):
+                elif not self.only_folders and self.selection.wants_file(path):
                     text_name = path[path.rfind("/") + 1 :]
                     if looks_secret(path) and not self.selection.spells_out(path):
                         yield self._skip(prefix + name, Reason.LOOKS_SECRET, how_to_include(path))

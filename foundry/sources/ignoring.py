@@ -122,11 +122,6 @@ def concerns_any(sources: Sequence[FolderSource]) -> Callable[[str], bool]:
     return judge
 
 
-def enters_folders(source: FolderSource) -> bool:
-    """Return whether documents may lie in folders below the source's own."""
-    return Selection(source).enters("any/")
-
-
 def _concerns(root: str, selection: Selection, path: str) -> bool:
     relative = os.path.relpath(path, root)
     if relative == ".":

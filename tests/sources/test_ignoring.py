@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from foundry.config.sources import FolderSource
-from foundry.sources.ignoring import concerns_any, enters_folders
+from foundry.sources.ignoring import concerns_any
 
 FILES = (
     *("docs/a.md", "docs/a.txt", "docs/deep/b.md", "docs/old/c.md", "docs/deep/old/d.md"),
@@ -74,10 +74,3 @@ def test_one_of_several_sources_is_enough(root: Path) -> None:
     sources = [source_of(root / "docs"), source_of(root / "other")]
     assert concerns_any(sources)(str(root / "other/h.md"))
     assert not concerns_any([])(str(root / "other/h.md"))
-
-
-@pytest.mark.parametrize(("exclude", "enters"), [((), True), (("old/",), True), (("/*/",), False)])
-def test_folders_below_are_entered_unless_all_are_excluded(
-    exclude: tuple[str, ...], enters: bool, tmp_path: Path
-) -> None:
-    assert enters_folders(FolderSource(name="a", path=tmp_path, exclude=exclude)) is enters
