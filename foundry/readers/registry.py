@@ -10,7 +10,6 @@ from foundry.material import RawDocument
 from foundry.readers.code import source as code
 from foundry.readers.contract import FileReader, Reader
 from foundry.readers.formats import (
-    asciidoc,
     epub,
     html,
     mail,
@@ -27,6 +26,7 @@ from foundry.readers.formats import (
     word,
     xml,
 )
+from foundry.readers.formats.asciidoc import reader as asciidoc
 from foundry.readers.formats.latex import reader as latex
 from foundry.readers.formats.markdown import reader as markdown
 from foundry.readers.formats.pdf import reader as pdf

@@ -236,7 +236,7 @@ def test_markup_of_asciidoc_becomes_markdown() -> None:
         "Steps\n- One\n  - Two\n1. First\nQueue: what waits\nrun.sh\n\n"
         '```bash\necho "[x]" # not. a == heading\n```\n\n'
         "Within a box.\n\n"
-        "| Queue | Days |\n| --- | --- |\n| none |  |\n| a \\| b and c | 7 |"
+        "| Queue | Days |\n| --- | --- |\n| none | none |\n| a \\| b and c | 7 |"
     )
 
 

@@ -1,0 +1,128 @@
+"""AsciiDoc within lines: attributes, links, macros and marks."""
+
+import re
+from collections.abc import Mapping
+
+from foundry.material.left_out import Omission
+from foundry.readers.notes import leave_out
+
+MAX_REFERENCES = 5
+"""How many levels of attributes within attributes are filled in."""
+MAX_FILLED = 10_000
+"""Characters that a line may grow by what is filled in."""
+
+_REFERENCE = re.compile(r"(?<!\\)\{([\w-]{1,60})\}")
+_INLINE = re.compile(
+    r"(?P<code>`[^`\n]{1,300}`|\+\+\+?[^+\n]{1,300}\+\+\+?)"
+    r"|\b(?:link|xref):(?P<target>\+\+[^+\n]{1,500}\+\+|[^\s\[\]]{1,500}+)"
+    r"\[(?P<label>[^\]\n]{0,300}+)\]"
+    r"|(?P<url>(?:https?|ftp|irc)://[^\s\[\]<>]{1,500}+)\[(?P<named>[^\]\n]{0,300}+)\]"
+    r"|(?P<mail>mailto:[^\s\[\]]{1,200}+)\[(?P<mailed>[^\]\n]{0,300}+)\]"
+    r"|<<(?P<place>[^<>,\n]{1,200}+)(?:,(?P<reference>[^<>]{1,300}))?>>"
+    r"|\b(?:image|icon)::?(?P<picture>[^\s\[\]:]{1,300}+)"
+    r"\[(?P<alt>(?:\"[^\"\n]{0,300}\"|[^\[\],\n]{0,300}+))[^\[\]\n]{0,300}+\]"
+    r"|\bfootnote(?:ref)?:[\w-]{0,50}\[(?P<note>[^\[\]\n]{0,2000}+)\]"
+    r"|\bindexterm2:\[(?P<indexed>[^\[\]\n]{0,300}+)\]|\(\((?P<visible>[^()\n]{1,200}+)\)\)(?!\))"
+    r"|(?P<hidden>\(\(\([^()\n]{1,300}+\)\)\)|\bindexterm:\[[^\[\]\n]{0,300}+\])"
+    r"|\b(?:kbd|btn|pass|stem|latexmath|asciimath|menu):(?P<menu>[^\s\[\]]{0,100}+)"
+    r"\[(?P<keys>[^\]\n]{0,300}+)\]"
+    r"|\b(?P<macro>[a-z]\w{1,30}):(?P<object>[^\s\[\]:/][^\s\[\]]{0,200}+)"
+    r"\[(?P<said>[^\[\]\n]{0,300}+)\]"
+    r"|(?P<anchor>\[\[\[?[^\[\]\n]{1,200}\]\]\]?|\banchor:[\w-]{1,100}\[[^\]\n]{0,100}\])"
+    r"|(?P<role>\[[.#%\"']?[\w\s.#%\"',=-]{0,100}\])(?=[#*_`][^\s])"
+    r"|(?<![\w^])(?P<power>[0-9]{1,40})\^(?P<raised>-?\d{1,20})\^"
+    r"|(?P<word>\w)\^(?P<above>[^\s^]{1,40})\^|(?P<atom>\w)~(?P<below>[^\s~]{1,40})~"
+    r"|(?<![#\w])#(?P<marked>[^\s#\n](?:[^#\n]{0,200}[^\s#\n])?)#(?![#\w])"
+)
+_MACRO = re.compile(r"(?!https?:|ftp:|irc:|mailto:)[a-z]\w{1,30}(?=:)")
+_BREAK = re.compile(r"[ \t]\+$", re.MULTILINE)
+INTRINSIC = {
+    **{"empty": "", "blank": "", "sp": " ", "nbsp": " ", "zwsp": "", "wj": "", "shy": ""},
+    **{"amp": "&", "lt": "<", "gt": ">", "plus": "+", "caret": "^", "tilde": "~", "vbar": "|"},
+    **{"backslash": "\\", "backtick": "`", "startsb": "[", "endsb": "]", "asterisk": "*"},
+    **{"two-colons": "::", "two-semicolons": ";;", "cpp": "C++", "cxx": "C++", "pp": "++"},
+    **{"apos": "'", "quot": '"', "lsquo": "\u2018", "rsquo": "\u2019", "ldquo": "\u201c"},
+    **{"rdquo": "\u201d", "deg": "°", "brvbar": "¦", "litdd": "--", "underscore": "_", "star": "*"},
+}
+"""Attributes that every document has, or that the tools of man pages define."""
+
+
+def fill_in(text: str, attributes: Mapping[str, str]) -> str:
+    """Return a text with the values of its attributes; unknown ones stay as they are written."""
+    limit = len(text) + MAX_FILLED
+    for _ in range(MAX_REFERENCES):
+        filled = _REFERENCE.sub(lambda match: _value(match, attributes), text)
+        if filled == text or len(filled) > limit:
+            break
+        text = filled
+    return text
+
+
+def _value(match: re.Match[str], attributes: Mapping[str, str]) -> str:
+    value = attributes.get(match[1], INTRINSIC.get(match[1]))
+    if value is None:
+        return match[0]
+    leave_out(Omission.MACRO, match[1])
+    return value
+
+
+def write_inline(text: str, attributes: Mapping[str, str]) -> str:
+    """Return AsciiDoc's text as Markdown; what has no words for people is noted as left out."""
+    return _INLINE.sub(_unwrap, _BREAK.sub("", fill_in(text, attributes)))
+
+
+def _unwrap(match: re.Match[str]) -> str:
+    if name := _MACRO.match(match[0]):
+        leave_out(Omission.MACRO, name[0])
+    if match["code"]:
+        return match["code"] if match["code"].startswith("`") else match["code"].strip("+")
+    if target := match["target"] or match["url"] or match["mail"]:
+        target = target.strip("+")
+        label = _label(match["label"] or match["named"] or match["mailed"] or target)
+        return f"[{label}]({target})"
+    if match["place"]:
+        if match["reference"]:
+            leave_out(Omission.ATTRIBUTE, match["place"])
+        return (match["reference"] or match["place"].lstrip("#")).strip()
+    if match["picture"]:
+        leave_out(Omission.ATTRIBUTE, match["picture"])
+        return match["alt"].strip('"')
+    if note := match["note"]:
+        return f" ({note})"
+    if match["keys"] is not None:
+        menu, keys = match["menu"], match["keys"]
+        return f"{menu} > {keys}" if menu and keys else menu or keys
+    if match["macro"]:
+        return _write_macro(match["object"], match["said"])
+    if left := match["hidden"] or match["anchor"] or match["role"]:
+        leave_out(Omission.ATTRIBUTE, left)
+        return ""
+    return _write_marks(match)
+
+
+def _write_macro(target: str, said: str) -> str:
+    """Return what a macro of a project's own shows, as far as its text tells."""
+    if said.isdigit():
+        return f"{target}({said})"
+    return f"{target} {said}".strip() if said else target
+
+
+def _write_marks(match: re.Match[str]) -> str:
+    if match["power"]:
+        return f"{match['power']}^{match['raised']}"
+    if match["above"]:
+        digits = match["above"].lstrip("-").isdigit()
+        return f"{match['word']}^{match['above']}" if digits else match["word"] + match["above"]
+    if match["atom"]:
+        return match["atom"] + match["below"]
+    return match["indexed"] or match["visible"] or match["marked"] or ""
+
+
+def _label(written: str) -> str:
+    """Return the text of a link without its options."""
+    text = written.strip()
+    if text.startswith('"') and '"' in text[1:]:
+        text = text[1 : text.index('"', 1)]
+    elif "," in text and re.search(r",[ \t]*(?:window|role|opts|id|title|rel)=", text):
+        text = text.partition(",")[0]
+    return text.rstrip("^").replace("\\]", "]")

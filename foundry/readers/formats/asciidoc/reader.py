@@ -1,0 +1,279 @@
+"""AsciiDoc: its text as Markdown, with its sections as outline.
+
+Files that a document includes are not read, and of text under conditions (`ifdef::`) all is kept.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from foundry.material import Reading
+from foundry.material.left_out import Omission
+from foundry.readers.composing import Composer
+from foundry.readers.contract import Reader
+from foundry.readers.dates import normalise_date
+from foundry.readers.formats.asciidoc.inline import fill_in, write_inline
+from foundry.readers.formats.asciidoc.tables import read_table
+from foundry.readers.notes import leave_out
+
+_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*$")
+_UNDERLINE = re.compile(r"([=~^+-])\1{1,120}[ \t]*$")
+_TITLED = re.compile(r"[\w`*{<\"'(]")
+_LEVELS = {"=": 1, "-": 2, "~": 3, "^": 4, "+": 5}
+_FENCE = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,}|[|,:!]={3,})([\w+-]*)[ \t]*$")
+_BOX = re.compile(r"(={4,}|\*{4,}|_{4,}|--|~{4,})[ \t]*$")
+_RULE = re.compile(r"(?:\+|'{3,}|<<<|-{3}|\* \* \*|\*{3})[ \t]*$")
+_COMMENT = re.compile(r"//(?!/)(.*)")
+_DIRECTIVE = re.compile(r"(include|toc|ifeval|endif|video|audio)::(.*)")
+_CONDITION = re.compile(r"(?:ifdef|ifndef)::([^\[\]\s]{1,300})\[(.*)\][ \t]*$")
+_BLOCK = re.compile(r"\[(?:\[[^\[\]]*\]|[^\[\]]*)\][ \t]*$")
+_ATTRIBUTE = re.compile(r":(!?[\w-]{1,60}!?):(?:[ \t]+(.*))?$")
+_SOURCE = re.compile(r"\[(?:source|,)[^\]]{0,20}?,[ \t]*\"?([\w+-]{1,20})")
+_QUOTED = re.compile(r"\[(?:quote|verse)\b[^,\]]{0,50},([^\]]{1,300})\]")
+_ADMONITION = re.compile(r"\[(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b")
+_TITLE = re.compile(r"\.(?=[^\s.])(.*)")
+_ITEM = re.compile(r"^[ \t]*(?:(\*{1,5}|-)|(\.{1,5}|\d{1,4}[.)]))[ \t]+(?=\S)")
+_TERM = re.compile(r"^[ \t]*(\S(?:[^\n]{0,200}?\S)?)(?::{2,4}|;;)(?=[ \t]|$)")
+_AUTHOR = re.compile(r"[^\W\d_][\w .'-]{1,80}<[^<>\s]{3,100}@[^<>\s]{3,100}>")
+_REVISION = re.compile(r"v?[\w.]{1,20},[ \t]*([^:]{4,40})(?::|$)")
+
+
+@dataclass
+class _Block:
+    """What the lines above a block say of it: attributes in brackets, as they are written."""
+
+    text: str = ""
+    quoted: list[str] = field(default_factory=list)
+    is_list: bool = False
+    awaits_text: bool = False
+
+
+class _Source:
+    """A document's lines, one after the other."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.split("\n")
+        self._next = 0
+
+    def take(self) -> str | None:
+        """Return the next line; None at the end."""
+        if self._next >= len(self._lines):
+            return None
+        self._next += 1
+        return self._lines[self._next - 1]
+
+    def peek(self, ahead: int = 0) -> str:
+        """Return a line that has not been taken yet; an empty one behind the end."""
+        place = self._next + ahead
+        return self._lines[place] if place < len(self._lines) else ""
+
+    def before(self) -> str:
+        """Return the line before the one that was taken last."""
+        return self._lines[self._next - 2] if self._next > 1 else ""
+
+    def until(self, fence: str) -> list[str]:
+        """Take the lines before a closing fence, and the fence."""
+        content = []
+        while (line := self.take()) is not None and line.rstrip() != fence:
+            content.append(line)
+        return content
+
+
+class _Writer:
+    def __init__(self, text: str) -> None:
+        self.composer = Composer()
+        self.attributes: dict[str, str] = {}
+        self.date: str | None = None
+        self._source = _Source(text)
+        self._held: list[str] = []
+        self._block = _Block()
+        self._boxes: list[tuple[str, str]] = []
+
+    def write(self) -> None:
+        while (line := self._source.take()) is not None:
+            if not line.strip():
+                self._held.append("")
+                continue
+            if not self._outside(line) and not self._begin(line):
+                self._prose(line)
+                self._block.text = ""
+        self.flush()
+
+    def flush(self) -> None:
+        self.composer.text(self._inline("\n".join(self._held)))
+        self._held.clear()
+
+    def _inline(self, text: str) -> str:
+        return write_inline(text, self.attributes)
+
+    def _outside(self, line: str) -> bool:
+        """Return whether a line is no text: a comment, an attribute, a directive."""
+        if comment := _COMMENT.match(line):
+            leave_out(Omission.COMMENT, comment[1])
+        elif condition := _CONDITION.match(line):
+            leave_out(Omission.ATTRIBUTE, line.removesuffix(f"{condition[2]}]"))
+            if condition[2]:
+                self._prose(condition[2])
+        elif _DIRECTIVE.match(line):
+            leave_out(Omission.ATTRIBUTE, line)
+        elif attribute := _ATTRIBUTE.match(line):
+            self._define(attribute[1], (attribute[2] or "").strip())
+        elif _BLOCK.match(line) and not line.startswith("[["):
+            self._block.text += line.strip()
+            leave_out(Omission.ATTRIBUTE, line)
+        elif _BLOCK.match(line):
+            leave_out(Omission.ATTRIBUTE, line)
+        else:
+            return False
+        return True
+
+    def _define(self, name: str, value: str) -> None:
+        while value.endswith(("\\", " +")):
+            value = value.rstrip("\\+").rstrip() + " " + (self._source.take() or "").strip()
+        leave_out(Omission.METADATA, f"{name}: {value}")
+        # What stands above has the values that were known there.
+        self.flush()
+        if "!" in name:
+            self.attributes.pop(name.strip("!"), None)
+        else:
+            self.attributes[name] = fill_in(value, self.attributes)
+
+    def _begin(self, line: str) -> bool:
+        """Read a heading or a block that begins here; return whether one does."""
+        if heading := _HEADING.match(line):
+            self._heading(len(heading[1]), heading[2])
+        elif self._is_title(line):
+            self._heading(_LEVELS[(self._source.take() or "-")[0]], line.strip())
+        elif fence := _FENCE.match(line):
+            self._fenced(fence)
+        elif box := _BOX.match(line):
+            self._box(box[1])
+        elif _RULE.match(line):
+            self._block.is_list = self._block.is_list and line.startswith("+")
+            self._block.awaits_text = False
+        elif titled := _TITLE.match(line):
+            self._held.append(titled[1])
+            return True
+        elif self._is_literal(line):
+            self._literal(line)
+        else:
+            return False
+        self._block.text = ""
+        return True
+
+    def _heading(self, level: int, title: str) -> None:
+        self.flush()
+        self._block = _Block()
+        is_first = not self.attributes.get("doctitle")
+        self.composer.heading(level, self._inline(title))
+        if level == 1 and is_first:
+            self.attributes["doctitle"] = title
+            self._header()
+
+    def _header(self) -> None:
+        """Read the lines of author and revision below a document's title."""
+        if _AUTHOR.match(self._source.peek()):
+            self._held.append(self._source.take() or "")
+            if revision := _REVISION.match(self._source.peek()):
+                self.date = revision[1]
+                self._held.append(self._source.take() or "")
+
+    def _is_title(self, line: str) -> bool:
+        """Return whether a line is a title, underlined by the next."""
+        below = self._source.peek()
+        if not _UNDERLINE.match(below) or (not line[0].isalnum() and line[0] not in "`_*{<\"'(["):
+            return False
+        length = len(below.rstrip())
+        above = self._source.before()
+        stands_alone = not above.strip() or bool(_BLOCK.match(above))
+        closes = any(fence == below.rstrip() for fence, _ in self._boxes)
+        return stands_alone and not closes and length > 1 and abs(length - len(line.rstrip())) <= 2
+
+    def _fenced(self, fence: re.Match[str]) -> None:
+        self.flush()
+        content = self._source.until(fence[1])
+        if fence[1][0] in "|,:!":
+            rows = read_table(content, self._block.text, fence[1])
+            if rows is None:
+                self.composer.text("\n".join(content), is_block=True)
+            else:
+                self.composer.table([[*map(self._inline, row)] for row in rows])
+        elif fence[1].startswith("/"):
+            leave_out(Omission.COMMENT, "\n".join(content))
+        elif self._block.text.startswith(("[quote", "[verse")):
+            self._held += content
+        else:
+            self._listing(content, fence[2])
+
+    def _listing(self, content: list[str], language: str) -> None:
+        stated = _SOURCE.match(self._block.text)
+        name = language or (stated[1] if stated else "")
+        mark = "````" if any("```" in each for each in content) else "```"
+        self.composer.text("\n".join([mark + name, *content, mark]), is_block=True)
+
+    def _box(self, fence: str) -> None:
+        """Begin or end a box, a quotation or a sidebar, of which the text is read as it comes."""
+        place = next((n for n, (each, _) in enumerate(self._boxes) if each == fence), None)
+        if place is not None:
+            for _, attribution in reversed(self._boxes[place:]):
+                self._held += ["", f"\u2014 {attribution}"] if attribution else [""]
+            del self._boxes[place:]
+            return
+        quoted = _QUOTED.match(self._block.text)
+        attribution = re.sub(r"\s*,\s*", ", ", quoted[1].strip(' "')) if quoted else ""
+        self._boxes.append((fence, attribution))
+        self._held.append("")
+        if kind := _ADMONITION.match(self._block.text):
+            self._held.append(f"{kind[1].capitalize()}:")
+
+    def _is_literal(self, line: str) -> bool:
+        if line[0] not in " \t" or _ITEM.match(line) or _TERM.match(line):
+            return False
+        is_begun = not self._source.before().strip()
+        return is_begun and not self._block.awaits_text
+
+    def _literal(self, line: str) -> None:
+        """Read a paragraph that is set in and therefore as it is written."""
+        self.flush()
+        content = [line]
+        while self._source.peek().strip() and self._source.peek()[0] in " \t":
+            content.append(self._source.take() or "")
+        width = min(len(each) - len(each.lstrip(" ")) for each in content)
+        self._listing([each[width:].rstrip() for each in content], "")
+
+    def _prose(self, line: str) -> None:
+        if kind := _ADMONITION.match(self._block.text):
+            line = f"{kind[1].capitalize()}: {line}"
+        if quoted := _QUOTED.match(self._block.text):
+            self._held.append(line)
+            while self._source.peek().strip():
+                self._held.append(self._source.take() or "")
+            line = "\u2014 " + re.sub(r"\s*,\s*", ", ", quoted[1].strip(' "'))
+        term = _TERM.match(line)
+        item = _ITEM.match(line)
+        self._block.awaits_text = bool(term and not line[term.end() :].strip())
+        self._block.is_list = bool(term or item) or self._block.is_list
+        line = _ITEM.sub(_mark_item, line, count=1)
+        self._held.append(_TERM.sub(r"\1:", line, count=1).rstrip())
+
+
+def read(text: str) -> Reading:
+    """Read a document; a listing or a table stays whole if it fits into a chunk."""
+    writer = _Writer(text)
+    writer.write()
+    attributes = writer.attributes
+    return writer.composer.finish(
+        modified=normalise_date(
+            attributes.get("revdate") or attributes.get("docdate") or writer.date or ""
+        ),
+        language=attributes.get("lang"),
+    )
+
+
+def _mark_item(item: re.Match[str]) -> str:
+    number = item[2] or ""
+    if number[:1].isdigit():
+        return f"{number.rstrip('.)')}. "
+    return "  " * (len(item[1] or number) - 1) + ("- " if item[1] else "1. ")
+
+
+READER = Reader("asciidoc/3", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)

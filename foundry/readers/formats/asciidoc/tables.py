@@ -1,0 +1,97 @@
+"""AsciiDoc's tables: rows of cells, those that span others repeated."""
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+
+MAX_CELLS = 1_000_000
+MAX_SPAN = 100
+_COLUMNS = re.compile(r"\bcols=(?:\"([^\"\]]{1,500})\"?|([^,\"\]]{1,100}))")
+_FORMAT = re.compile(r"\bformat=\"?(\w{3})|%(csv|tsv|dsv)\b")
+_SEPARATOR = re.compile(r"\bseparator=\"?([^\s\"\],])")
+_REPEATED = re.compile(r"(\d{1,3})\*")
+# How a cell is set may be told before it: `2+^s|`, `.3+|`, `3*|`.
+_SPEC = r"(?:(?:^|(?<=\s))(?:([1-9]\d?)?(?:\.([1-9]\d{0,2}))?([+*]))?[<^>.]{0,4}[adehlmsv]?)?"
+_SEPARATORS = {"csv": ",", "tsv": "\t", "dsv": ":"}
+_OF_FENCE = {",": "csv", ":": "dsv", "|": "psv", "!": "psv"}
+
+
+def read_table(lines: Sequence[str], block: str, fence: str) -> list[list[str]] | None:
+    """Return the rows of a table; None for one of too many cells.
+
+    `block` is what the lines above say of it, `fence` the line that it begins with. The first line
+    says how many columns there are, if `cols` does not.
+    """
+    written = _FORMAT.search(block)
+    kind = (written[1] or written[2]) if written else _OF_FENCE[fence[0]]
+    stated = _SEPARATOR.search(block)
+    if kind in _SEPARATORS:
+        separator = stated[1] if stated else _SEPARATORS[kind]
+        rows = csv.reader([line for line in lines if line.strip()], delimiter=separator)
+        return [[cell.strip() for cell in row] for row in rows]
+    mark = stated[1] if stated else fence[0]
+    if sum(line.count(mark) for line in lines) > MAX_CELLS:
+        return None
+    cells, first = _cells(lines, mark)
+    return _lay_out(cells, _width(block) or first)
+
+
+def _width(block: str) -> int:
+    columns = _COLUMNS.search(block)
+    if columns is None:
+        return 0
+    parts = re.split("[,;]", (columns[1] or columns[2]).strip())
+    repeated = [_REPEATED.match(part.strip()) for part in parts]
+    return sum(int(each[1]) if each else 1 for each in repeated)
+
+
+_Cell = tuple[str, int, int]
+"""A text, and how many columns and rows it spans."""
+
+
+def _cells(lines: Sequence[str], mark: str) -> tuple[list[_Cell], int]:
+    """Return the cells, and how many columns the first line has."""
+    split = re.compile(rf"{_SPEC}(?<!\\){re.escape(mark)}")
+    cells: list[_Cell] = []
+    first = 0
+    for line in lines:
+        before, *begun = split.split(line)
+        if cells and before.strip():
+            text, columns, rows = cells[-1]
+            cells[-1] = f"{text} {before.strip()}".strip(), columns, rows
+        for place in range(0, len(begun), 4):
+            across, down, sign, text = begun[place : place + 4]
+            text = text.strip().replace(f"\\{mark}", mark)
+            times = min(int(across or 1), MAX_SPAN)
+            cells += [(text, 1, 1)] * times if sign == "*" else [(text, times, int(down or 1))]
+        if cells and not first:
+            first = sum(columns for _, columns, _ in cells)
+    return cells, first
+
+
+def _lay_out(cells: Sequence[_Cell], width: int) -> list[list[str]]:
+    """Return rows of equally many cells, of which those that span are repeated."""
+    width = max(width, 1)
+    rows: list[list[str]] = []
+    below: dict[int, tuple[str, int]] = {}
+
+    def fill(row: list[str]) -> Iterator[str]:
+        while len(row) < width and below.get(len(row), ("", 0))[1]:
+            text, count = below[len(row)]
+            below[len(row)] = text, count - 1
+            yield text
+
+    row: list[str] = []
+    for text, columns, spanned in cells:
+        for said in fill(row):
+            row.append(said)
+        for _ in range(columns):
+            if len(row) < width:
+                below[len(row)] = text, spanned - 1
+                row.append(text)
+        for said in fill(row):
+            row.append(said)
+        if len(row) >= width:
+            rows.append(row)
+            row = []
+    return [*rows, row] if row else rows

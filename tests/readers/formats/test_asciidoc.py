@@ -1,0 +1,137 @@
+"""AsciiDoc as Asciidoctor reads it: titles, blocks, tables, conditions, and what is left out."""
+
+import pytest
+
+from foundry.material import Document, RawDocument
+from foundry.readers import read
+
+
+def read_text(source: str) -> Document:
+    document = read(RawDocument("s", "a.adoc", "a.adoc", source.encode()))
+    assert isinstance(document, Document), document
+    return document
+
+
+def text_of(source: str) -> str:
+    return read_text(source).reading.text
+
+
+def outline(source: str) -> list[tuple[int, str]]:
+    return [(heading.level, heading.text) for heading in read_text(source).reading.headings]
+
+
+def test_titles_may_be_underlined() -> None:
+    source = (
+        "press(1)\n========\n\nNAME\n----\npress - it\n\nMore\n~~~~\n\n[[a]]\nDeep\n^^^^\nEnd.\n"
+    )
+    assert outline(source) == [(1, "press(1)"), (2, "NAME"), (3, "More"), (4, "Deep")]
+    assert "```" not in text_of(source)
+
+
+def test_a_listing_below_a_line_of_another_length_is_no_title() -> None:
+    source = "= T\n\nRun this command:\n----\nx = 1\n----\n\nThe end\n"
+    assert outline(source) == [(1, "T")]
+    assert "```\nx = 1\n```" in text_of(source)
+
+
+def test_a_heading_may_close_as_it_opens() -> None:
+    assert outline("= T\n\n== Two ==\n\nText.\n") == [(1, "T"), (2, "Two")]
+
+
+def test_what_is_set_in_is_literal_but_not_in_a_list() -> None:
+    source = "= T\n\nFor example:\n\n    $ press x\n      y\n\nDone.\n\n--flag::\n\tWhat it does.\n"
+    assert text_of(source).split("\n\n", 2)[2] == (
+        "```\n$ press x\n  y\n```\n\nDone.\n\n--flag:\n\tWhat it does."
+    )
+    assert "```" not in text_of("= T\n\nterm::\n\n  Its text after a gap.\n")
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (":a: https://e.org\n:b: {a}/x\n\nlink:{b}/y[the page^]", "[the page](https://e.org/x/y)"),
+        ("{a}\n\n:a: late", "{a}"),
+        ("xref:mod:page.adoc#part[Part, window=_blank]", "[Part](mod:page.adoc#part)"),
+        ("https://e.org[one, role=external] two", "[one](https://e.org) two"),
+        ("10^6^ bytes of H~2~O, the 4^th^ x^2^", "10^6 bytes of H2O, the 4th x^2"),
+        ("[.lead]#Roles# and [#id.big]*bold* #mark#", "Roles and *bold* mark"),
+        ("linkgit:git-log[1] shows", "git-log(1) shows"),
+        ("a ((visible)) b (((hidden, term))) c", "a visible b  c"),
+        ("C{plus}{plus} and {startsb}x{endsb}", "C++ and [x]"),
+        ("line one +\nline two", "line one\nline two"),
+        ("`link:no[code]` stays", "`link:no[code]` stays"),
+        ("arrays a[0] and b[5-20] stay", "arrays a[0] and b[5-20] stay"),
+        ('image::x.png["A map, drawn",300]', "A map, drawn"),
+    ],
+)
+def test_text(written: str, expected: str) -> None:
+    assert text_of(f"{written}\n") == expected
+
+
+def test_of_text_under_conditions_all_is_kept() -> None:
+    source = "= T\n\nifdef::x[One line.]\nifndef::y,z[]\nA block.\nendif::y,z[]\n"
+    document = read_text(source)
+    assert "One line.\nA block." in document.reading.text
+    assert "ifdef::x[" in {each.text for each in document.reading.left_out}
+
+
+def test_admonitions_say_their_kind_and_quotations_who_said_it() -> None:
+    source = (
+        "[WARNING]\n====\nHot.\n====\n\n[TIP]\nCool it.\n\nNOTE: Dry.\n\n"
+        "[quote, Ada Fox, Letters]\n____\nSo it was.\n____\n\n[verse,Bo]\nOh\nno\n"
+    )
+    said = [part for part in text_of(source).split("\n") if part]
+    assert said == [
+        *("Warning:", "Hot.", "Tip: Cool it.", "NOTE: Dry.", "So it was."),
+        *("\u2014 Ada Fox, Letters", "Oh", "no", "\u2014 Bo"),
+    ]
+
+
+def rows(source: str) -> list[str]:
+    return [line for line in text_of(source).split("\n") if line.startswith("|")][2:]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            '[cols="1,1,1"]\n|===\n|A|B|C\n\n.2+|x|y|1\n|z|2\n2+|wide|3\n|===\n',
+            ["| x | y | 1 |", "| x | z | 2 |", "| wide | wide | 3 |"],
+        ),
+        ("[cols=2*]\n|===\n|A|B\n3*|same|last\n|===\n", ["| same | same |", "| same | last |"]),
+        ('[%header,format=csv]\n|===\na,b\n"1, 2",3\n|===\n', ["| 1, 2 | 3 |"]),
+        (",===\na,b\n1,2\n,===\n", ["| 1 | 2 |"]),
+        ("[format=dsv]\n|===\na:b\n1:2\n|===\n", ["| 1 | 2 |"]),
+        ("[separator=¦]\n|===\n¦a¦b\n¦x \\| y¦2\n|===\n", ["| x \\\\| y | 2 |"]),
+        ("|=====\n|a|b\n\n|1\n|2\n|=====\n", ["| 1 | 2 |"]),
+        (
+            '[cols="1a,1"]\n|===\n|a|b\n\na|\n* item\n* other\n|2\n|===\n',
+            ["| * item * other | 2 |"],
+        ),
+    ],
+)
+def test_tables(source: str, expected: list[str]) -> None:
+    assert rows(source) == expected
+
+
+def test_author_and_date_below_the_title() -> None:
+    document = read_text("= T\nAda Fox <ada@e.org>\nv2.1, 2024-05-03\n\nText.\n")
+    assert "Ada Fox" in document.reading.text
+    assert document.modified == "2024-05-03"
+
+
+def test_what_is_left_out_is_told() -> None:
+    source = ":x: secret\n// aside\n////\nlong aside\n////\ninclude::other.adoc[]\n\nText {x}.\n"
+    told = {(each.reason.value, each.text) for each in read_text(source).reading.left_out}
+    assert told == {
+        ("metadata", "x: secret"),
+        ("comment", " aside"),
+        ("comment", "long aside"),
+        ("attribute", "include::other.adoc[]"),
+        ("macro", "x"),
+    }
+
+
+def test_attributes_that_fill_in_each_other_end() -> None:
+    lines = [f":a{n + 1}: {{a{n}}}{{a{n}}}{{a{n}}}" for n in range(60)]
+    assert len(text_of("\n".join([":a0: xx", *lines, "", "{a60} end", ""]))) < 100_000
