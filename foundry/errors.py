@@ -5,7 +5,7 @@ The command line prints the message and the hint, and exits with the error's `ex
 
 from collections.abc import Sequence
 
-from foundry.terminal import count_of
+from foundry.terminal import count_of, printable
 
 DISTRIBUTION = "rag-foundry"
 """The name of Foundry as packages are installed."""
@@ -119,5 +119,7 @@ class VerificationError(FoundryError):
         hint: str = "export again, or restore the named files from a trusted copy",
     ) -> None:
         heading = f"{subject}: {count_of(len(findings), 'finding')}"
+        # Each in one line, whatever the names in it.
+        findings = [printable(finding) for finding in findings]
         super().__init__("\n".join([heading, *(f"  {finding}" for finding in findings)]), hint=hint)
         self.findings = tuple(findings)

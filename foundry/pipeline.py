@@ -5,6 +5,7 @@ Stages are imported by what needs them, so that every command loads its own and 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -274,7 +275,7 @@ def verify(folder: Path, *, strict: bool = False) -> list[dict[str, Any]]:
     from foundry.export.verify import verify_export
     from foundry.indexing.versions import built_index, check_index
 
-    if (folder / CHECKSUMS).exists() or not (folder / CONFIG_NAME).exists():
+    if os.path.lexists(folder / CHECKSUMS) or not (folder / CONFIG_NAME).exists():
         return [verify_export(folder, strict=strict)]
     config = _load_config(folder)
     index = built_index(config)

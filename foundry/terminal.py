@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from foundry.runtime.index.records import count_of as count_of
+from foundry.runtime.index.tree import shown
 
 MAX_LISTED = 50
 """Lines of a list that are shown."""
@@ -19,11 +20,11 @@ def format_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def list_briefly(lines: Sequence[str], most: int = MAX_LISTED) -> str:
-    """Return the first lines, indented, and how many more there are."""
+    """Return the first lines, indented and printable, and how many more there are."""
     more = [f"and {len(lines) - most:,} more"] if len(lines) > most else []
-    return "\n".join(f"  {line}" for line in (*lines[:most], *more))
+    return "\n".join(f"  {printable(line)}" for line in (*lines[:most], *more))
 
 
 def printable(line: str) -> str:
     """Return a line with every control character but tabs written as an escape."""
-    return "".join(c if c.isprintable() or c == "\t" else ascii(c)[1:-1] for c in line)
+    return "\t".join(map(shown, line.split("\t")))

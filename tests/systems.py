@@ -8,6 +8,7 @@ import os
 import platform
 import resource
 import shutil
+import stat
 import sys
 from pathlib import Path
 
@@ -66,6 +67,14 @@ def with_watches(watches: int, instances: int = 128) -> tuple[str, ...]:
     if not is_possible(*prefix, "true"):
         pytest.skip("this system permits no namespaces of users")
     return prefix
+
+
+def make_device(path: Path) -> None:
+    """Make a device that gives zeros for ever; only root can."""
+    try:
+        os.mknod(path, 0o644 | stat.S_IFCHR, os.makedev(1, 5))
+    except PermissionError:
+        pytest.skip("this system lets nobody make devices")
 
 
 def need_namespaces(*trial: str | Path) -> None:

@@ -28,6 +28,8 @@ FOR_BUILDERS_AND_TESTS = {
     "PieceCutter.__init__(entries)",
     "RateLimit.__init__(clock)",
     "format_json(indent)",
+    "read_file(most)",
+    "walk(passed_over)",
     "remember(entries)",
     "settings(file)",
     "weights(file)",

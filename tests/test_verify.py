@@ -24,6 +24,7 @@ from sharing import begin_foundry
 from foundry.cli.main import main
 from foundry.export.checksums import hash_file
 from foundry.runtime.index.layout import manifest_bytes
+from foundry.runtime.index.tree import shown
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
@@ -277,7 +278,7 @@ def test_stranger_is_named(name: str, kind: str, exported: Path, tmp_path: Path)
         stranger.write_bytes(b"")
     else:
         stranger.symlink_to("/etc/passwd")
-    assert f"{name}: not part of the export" in findings(copy)
+    assert f"{shown(name)}: not part of the export" in findings(copy)
 
 
 def test_link_in_place_of_a_file_is_named(exported: Path, tmp_path: Path) -> None:
@@ -285,7 +286,7 @@ def test_link_in_place_of_a_file_is_named(exported: Path, tmp_path: Path) -> Non
     path = copy / "notes" / "search.py"
     shutil.move(path, tmp_path / "search.py")
     path.symlink_to(tmp_path / "search.py")
-    assert "notes/search.py: changed" in findings(copy)
+    assert "notes/search.py: changed, a link" in findings(copy)
 
 
 def as_its_owner(export: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":

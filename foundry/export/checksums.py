@@ -1,10 +1,12 @@
 """SHA256SUMS: the list of everything that an export consists of."""
 
-from collections.abc import Iterator, Mapping, Set
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from foundry.errors import VerificationError
 from foundry.files import hash_file
+from foundry.runtime.index.tree import FILE, LINK, Entry, read_file, walk
 
 CHECKSUMS = "SHA256SUMS"
 
@@ -16,22 +18,35 @@ UNLISTED = "not part of the export"
 BY_PRODUCTS = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"}
 """Folders that running and checking an export leaves behind."""
 
+MAX_LIST_BYTES = 64_000_000
+
+_TO_ESCAPE = {"\\": "\\\\", "\n": "\\n", "\r": "\\r"}
+_ESCAPED = {escape: character for character, escape in _TO_ESCAPE.items()}
+
 
 def format_checksums(digests: Mapping[str, str]) -> bytes:
-    """Return the list as `sha256sum --check` reads it, sorted by path."""
-    return "".join(f"{digests[name]}  {name}\n" for name in sorted(digests)).encode()
+    """Return the list as `sha256sum --check` reads it, sorted by path.
+
+    As it writes it, too: a line begins with a backslash if its path has escapes.
+    """
+    return b"".join(_format_line(name, digests[name]) for name in sorted(digests))
 
 
 def read_checksums(folder: Path) -> dict[str, str]:
     """Read the SHA-256 of each path. Raises VerificationError for a missing or malformed list."""
     try:
-        content = (folder / CHECKSUMS).read_bytes()
-        lines = content.decode().removesuffix("\n").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise VerificationError(str(folder), [f"{CHECKSUMS}: unreadable: {error}"]) from None
+        if (folder / CHECKSUMS).is_symlink():
+            raise OSError("is a link, not a file")
+        content = read_file(folder / CHECKSUMS, MAX_LIST_BYTES)
+    except OSError as error:
+        problem = f"{CHECKSUMS}: unreadable: {error.strerror or error}"
+        raise VerificationError(str(folder), [problem]) from None
+    lines = content.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n")
     entries = {}
     for number, line in enumerate(lines, start=1):
         digest, separator, name = line.partition("  ")
+        if digest.startswith("\\"):
+            digest, name = digest[1:], re.sub(r"\\[\\nr]", lambda each: _ESCAPED[each[0]], name)
         if len(digest) != 64 or not separator or not _stays_inside(name):
             raise VerificationError(str(folder), [f"{CHECKSUMS}: line {number} is malformed"])
         entries[name] = digest
@@ -41,24 +56,31 @@ def read_checksums(folder: Path) -> dict[str, str]:
 
 
 def compare(folder: Path) -> dict[str, str]:
-    """Hash every listed file, and look for files that are not listed: relative path -> difference.
+    """Hash every listed file, and look for what is not listed or no file: path -> difference.
 
     By-products of running the export are passed over; links are never followed.
     """
-    listed, present = read_checksums(folder), set(list_files(folder))
-    return {
+    listed, present = read_checksums(folder), list_files(folder)
+    unlisted = sorted(present.keys() - listed.keys() - {CHECKSUMS})
+    differences = {
         **dict.fromkeys(find_changed(folder, listed, present), "changed"),
-        **dict.fromkeys(sorted(listed.keys() - present), "missing"),
-        **dict.fromkeys(sorted(present - listed.keys() - {CHECKSUMS}), UNLISTED),
+        **dict.fromkeys(sorted(listed.keys() - present.keys()), "missing"),
+        **dict.fromkeys(unlisted, UNLISTED),
     }
+    for name, what in differences.items():
+        if name in present and (kind := present[name].kind) != FILE:
+            differences[name] = f"{what}, a {kind}"
+    return differences
 
 
-def find_changed(folder: Path, digests: Mapping[str, str], present: Set[str]) -> list[str]:
-    """Return, sorted, those that are `present` with another SHA-256, or are links now."""
+def find_changed(
+    folder: Path, digests: Mapping[str, str], present: Mapping[str, Entry]
+) -> list[str]:
+    """Return, sorted, those that are `present` with another SHA-256, or are no files now."""
     return sorted(
         name
-        for name in digests.keys() & present
-        if (folder / name).is_symlink() or hash_file(folder / name) != digests[name]
+        for name in digests.keys() & present.keys()
+        if present[name].kind != FILE or hash_file(folder / name) != digests[name]
     )
 
 
@@ -67,15 +89,27 @@ def is_owners(name: str) -> bool:
     return name.partition("/")[0] in OWNERS_FILES
 
 
-def list_files(folder: Path, prefix: str = "") -> Iterator[str]:
-    """Yield the paths of all files and links but those that running an export leaves behind."""
-    for path in sorted(folder.iterdir()):
-        if path.name in BY_PRODUCTS:
-            continue
-        if path.is_dir() and not path.is_symlink():
-            yield from list_files(path, f"{prefix}{path.name}/")
-        else:
-            yield prefix + path.name
+def list_files(folder: Path) -> dict[str, Entry]:
+    """Return by path all that lies in an export but folders and what running it leaves behind."""
+    return {entry.path: entry for entry in walk(folder, BY_PRODUCTS)}
+
+
+def find_obstacles(present: Iterable[Entry]) -> list[str]:
+    """Return a line for whatever cannot be brought into another folder: no file and no link.
+
+    Of what belongs to the owner alone, single files are given another name without being read.
+    """
+    return [
+        f"{entry.path}: a {entry.kind}"
+        for entry in present
+        if entry.kind not in (FILE, LINK) and (entry.is_folder or not is_owners(entry.path))
+    ]
+
+
+def _format_line(name: str, digest: str) -> bytes:
+    written = "".join(_TO_ESCAPE.get(character, character) for character in name)
+    mark = "\\" if written != name else ""
+    return f"{mark}{digest}  {written}\n".encode("utf-8", "surrogateescape")
 
 
 def _stays_inside(name: str) -> bool:

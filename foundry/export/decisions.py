@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from foundry.export.existing import Existing
 from foundry.export.merge import merge
+from foundry.runtime.index.tree import LINK
 
 BESIDE = ".new"
 """Appended to a file's name for the generated version, if the owner's could not be merged."""
@@ -112,7 +113,7 @@ class _Decisions:
     def _edited(self, name: str, new: bytes | None) -> bytes | None:
         """Return the content of a file that was edited; None to leave the file alone."""
         update, base, path = self.update, self._base, self._target / name
-        if path.is_symlink():
+        if self._existing.present[name].kind == LINK:
             (update.orphaned if new is None else update.kept).append(name)
             return None
         yours, old = path.read_bytes(), base.texts.get(name)

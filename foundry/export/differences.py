@@ -9,6 +9,7 @@ from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners, lis
 from foundry.export.existing import GENERATED
 from foundry.export.write import Export
 from foundry.files import hash_file, hash_files
+from foundry.runtime.index.tree import FILE, read_file, shown
 from foundry.terminal import printable
 
 _DERIVED = frozenset({CHECKSUMS, GENERATED})
@@ -36,21 +37,22 @@ def diff_folder(
     `files` are compared line by line, those in `digests` by their SHA-256 alone. Names that are
     `ignored` may be there or not.
     """
-    present = {name for name in list_files(folder) if not ignored(name)}
+    present = {name: entry.kind for name, entry in list_files(folder).items() if not ignored(name)}
     expected = files.keys() | digests.keys()
     parts = []
-    for name in sorted(present | expected):
+    for name in sorted(present.keys() | expected):
         if name not in expected:
-            parts.append(f"not part of the export: {name}\n")
+            what = "" if present[name] == FILE else f", a {present[name]}"
+            parts.append(f"not part of the export{what}: {shown(name)}\n")
         elif name not in present:
             parts.append(f"missing: {name}\n")
-        elif (folder / name).is_symlink():
-            parts.append(f"a link: {name}\n")
+        elif present[name] != FILE:
+            parts.append(f"a {present[name]}: {name}\n")
         elif name in digests:
             if hash_file(folder / name) != digests[name]:
                 parts.append(f"contents differ: {name}\n")
         else:
-            parts += _diff_file(name, (folder / name).read_bytes(), files[name])
+            parts += _diff_file(name, read_file(folder / name), files[name])
     return "".join(parts)
 
 

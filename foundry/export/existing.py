@@ -21,6 +21,7 @@ from foundry.export.checksums import (
     list_files,
     read_checksums,
 )
+from foundry.runtime.index.tree import FILE, Entry, read_file
 from foundry.serving.running import model_variables
 
 GENERATED = ".generated.json.bz2"
@@ -33,6 +34,9 @@ LISTS = frozenset({"uv.lock", "requirements.txt", "sbom.cdx.json", "corpus.json"
 
 ABOUT_FILES = frozenset({CHECKSUMS, GENERATED})
 """Files that describe the others."""
+
+MAX_READ_BYTES = 16_000_000
+"""Larger files are no code or text whose conflicts and imports are looked at."""
 
 _SETTINGS = "/settings.json"
 """Marks the package, which holds the index."""
@@ -52,7 +56,7 @@ def warn_without_model(config: Config, target: Path, warn: Callable[[str, str], 
 
 def _could_ask_model(package: Path) -> bool:
     try:
-        return "chat_instructions" in json.loads((package / "settings.json").read_bytes())
+        return "chat_instructions" in json.loads(read_file(package / "settings.json"))
     except (OSError, ValueError, TypeError):
         return False
 
@@ -71,7 +75,8 @@ class Existing:
 
     `generated` is what Foundry wrote last, the index aside, and `index` the SHA-256 of its files as
     they were written. `edited` are files that are not as they were written, `added` those that
-    Foundry did not write, `deleted` generated ones that are gone.
+    Foundry did not write, `deleted` generated ones that are gone. `present` is all that was found,
+    by path, whether it is a file or not.
     """
 
     generated: Generated
@@ -79,6 +84,7 @@ class Existing:
     edited: list[str]
     added: list[str]
     deleted: list[str]
+    present: Mapping[str, Entry]
 
     @property
     def owned(self) -> list[str]:
@@ -86,11 +92,12 @@ class Existing:
         return [*self.edited, *self.added]
 
     def read_files(self, folder: Path) -> dict[str, bytes]:
-        """Return all files except the index, those that belong to the owner alone, and links."""
+        """Return the files up to MAX_READ_BYTES, except the index and those of the owner alone."""
         return {
-            name: (folder / name).read_bytes()
-            for name in list_files(folder)
-            if not is_owners(name) and name not in self.index and not (folder / name).is_symlink()
+            name: read_file(folder / name)
+            for name, entry in self.present.items()
+            if entry.kind == FILE and entry.size <= MAX_READ_BYTES
+            if not is_owners(name) and name not in self.index
         }
 
     def is_foundrys(self, name: str) -> bool:
@@ -110,13 +117,14 @@ def examine(folder: Path) -> Existing:
     index = {name: digest for name, digest in listed.items() if name.startswith(index_places)}
     generated = read_generated(folder)
     written = {**generated.digests, **index}
-    present = set(list_files(folder))
+    present = list_files(folder)
     return Existing(
         generated=generated,
         index=index,
         edited=find_changed(folder, written, present),
-        added=sorted(present - written.keys() - ABOUT_FILES),
-        deleted=sorted(written.keys() - present),
+        added=sorted(present.keys() - written.keys() - ABOUT_FILES),
+        deleted=sorted(written.keys() - present.keys()),
+        present=present,
     )
 
 
@@ -145,7 +153,7 @@ def read_generated(folder: Path) -> Generated:
     path = folder / GENERATED
     try:
         decompressor = bz2.BZ2Decompressor()
-        content = decompressor.decompress(path.read_bytes(), MAX_BYTES)
+        content = decompressor.decompress(read_file(path, MAX_BYTES), MAX_BYTES)
         if not decompressor.eof:
             raise ValueError("cut off, or too large")
         values = json.loads(content)

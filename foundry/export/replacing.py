@@ -6,11 +6,12 @@ is stopped midway leaves the old folder, perhaps under another name, which the n
 
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from foundry.errors import ExportError
-from foundry.export.checksums import BY_PRODUCTS
+from foundry.export.checksums import BY_PRODUCTS, list_files
 from foundry.files import sync_folder, sync_tree
 
 
@@ -84,9 +85,9 @@ def take_over(old: Path, new: Path, is_foundrys: Callable[[str], bool]) -> dict[
     """
     folders = {
         parent.as_posix()
-        for path in old.rglob("*")
-        if is_foundrys(name := path.relative_to(old).as_posix())
-        for parent in Path(name).parents
+        for name in list_files(old)
+        if is_foundrys(name)
+        for parent in PurePosixPath(name).parents
     }
     return dict(_take_over(old, new, "", is_foundrys, folders))
 
@@ -101,12 +102,17 @@ def free_name(path: Path) -> Path:
 
 
 def link_or_copy(old: str | Path, new: str | Path) -> None:
-    """Give a file a second name, or copy it where that cannot be done."""
+    """Give a file a second name, or copy it where that cannot be done.
+
+    What is neither a file nor a link, such as a socket, is left behind then.
+    """
     Path(new).parent.mkdir(parents=True, exist_ok=True)
     try:
         os.link(old, new, follow_symlinks=False)
     except OSError:
-        shutil.copy2(old, new, follow_symlinks=False)
+        mode = os.lstat(old).st_mode
+        if stat.S_ISREG(mode) or stat.S_ISLNK(mode):
+            shutil.copy2(old, new, follow_symlinks=False)
 
 
 def _take_over(

@@ -14,6 +14,8 @@ from foundry.export.package_files import find_unresolved, find_unsettled
 from foundry.export.replacing import replace_folder, settle, take_over
 from foundry.export.write import Export, fill_folder, find_existing
 from foundry.files import FILE_MODE, hash_file, set_modes
+from foundry.runtime.index.tree import FILE
+from foundry.terminal import printable
 
 
 def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -> Update:
@@ -57,7 +59,7 @@ def find_project(folder: Path) -> Path:
 
 def check_origin(target: Path, config: Config) -> None:
     """Refuse to update an export of another project. Raises ExportError."""
-    if target.is_dir() and not (target / config.package / "settings.json").is_file():
+    if target.is_dir() and not os.path.lexists(target / config.package / "settings.json"):
         raise ExportError(
             f"{target}: holds no package {config.package}, so it is no export of this project",
             hint=f"name the project that it came from with --project; this one is {config.root}",
@@ -79,9 +81,9 @@ def _fill(
             (folder / name).symlink_to((target / name).readlink())
     digests = {
         name: hash_file(folder / name)
-        for name in list_files(folder)
-        if not is_owners(name)
-        and not (folder / name).is_symlink()
+        for name, entry in list_files(folder).items()
+        if entry.kind == FILE
+        and not is_owners(name)
         and name.removesuffix(BESIDE) not in export.files.keys() - {name}
     }
     (folder / CHECKSUMS).write_bytes(format_checksums(digests))
@@ -100,6 +102,6 @@ def _refuse_unsettled(target: Path, existing: Existing) -> None:
     if unsettled := find_unsettled(existing.read_files(target)):
         raise ExportError(
             f"{target}: conflicts of an earlier update are not resolved:"
-            + "".join(f"\n  {finding}" for finding in unsettled),
+            + "".join(f"\n  {printable(finding)}" for finding in unsettled),
             hint="resolve the conflicts and delete the .new files, or pass --force",
         )

@@ -13,11 +13,12 @@ from types import CodeType
 from typing import Any
 
 from foundry.errors import FoundryError, VerificationError
-from foundry.export.checksums import UNLISTED, compare, is_owners
+from foundry.export.checksums import UNLISTED, compare, is_owners, list_files
 from foundry.export.existing import ABOUT_FILES, examine
 from foundry.export.package_files import find_broken
 from foundry.runtime.errors import ServerError
 from foundry.runtime.index.layout import Manifest
+from foundry.runtime.index.tree import FILE
 from foundry.serving.running import find_unanswered, find_unimportable, run_server
 
 _HINT = (
@@ -33,16 +34,18 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
 
     Files that the owner edited, added or deleted are listed, those from before the last update
     apart; they are no findings unless `strict`. Findings are damage of the index and of the lists
-    of files, links in place of files, files that a merge has left to be settled, and imports that
-    lead nowhere. Only what has none of them is run: its modules, its server and the known
-    questions, unless libraries are missing here that it needs, which are listed.
+    of files, what is neither a file nor a folder or cannot be read, files that a merge has left to
+    be settled, and imports that lead nowhere. Only what has none of them is run: its modules, its
+    server and the known questions, unless libraries are missing here that it needs, which are
+    listed.
     """
     if not folder.is_dir():
         raise FoundryError(f"{folder}: no such folder", hint="name the folder of an export")
+    present = list_files(folder)
     differences = {
         name: what
         for name, what in compare(folder).items()
-        if what != UNLISTED or not is_owners(name)
+        if not (is_owners(name) and what.startswith(UNLISTED))
     }
 
     def refuse(is_meant: Callable[[str], bool]) -> None:
@@ -50,10 +53,12 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
             raise VerificationError(str(folder), findings, hint=_HINT)
 
     refuse(lambda name: strict or name in ABOUT_FILES)
+    # Before anything else is opened.
+    refuse(lambda name: name in present and present[name].kind != FILE)
     existing = examine(folder)
     places = tuple({"/".join(name.split("/")[:2]) + "/" for name in existing.index})
-    # What no owner edits: the index, and links in place of files.
-    refuse(lambda name: name.startswith(places) or (folder / name).is_symlink())
+    # What no owner edits.
+    refuse(lambda name: name.startswith(places))
     package = find_package(folder)
     files = existing.read_files(folder)
     if findings := find_broken(files, package):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundry.errors import ExportError
-from foundry.export.checksums import CHECKSUMS, format_checksums
+from foundry.export.checksums import CHECKSUMS, find_obstacles, format_checksums, list_files
 from foundry.export.decisions import where_code_went
 from foundry.export.existing import GENERATED, Existing, encode_generated, examine
 from foundry.export.replacing import (
@@ -122,19 +122,35 @@ def warn_of_kept(
 
 
 def find_existing(target: Path) -> Existing | None:
-    """Return the export at the target, if there is one. Raises ExportError for anything else."""
+    """Return the export at the target, if there is one.
+
+    Raises ExportError for anything else, and for one with obstacles.
+    """
     if not target.exists():
         return None
     if not target.is_dir():
         raise ExportError(f"{target}: is not a folder", hint="choose another folder with --output")
     if not any(target.iterdir()):
         return None
+    refuse_obstacles(target)
     if not (target / CHECKSUMS).is_file():
         raise ExportError(
             f"{target}: holds files that Foundry did not write",
             hint="choose another folder with --output, or empty this one",
         )
     return examine(target)
+
+
+def refuse_obstacles(target: Path) -> None:
+    """Raise ExportError if an export holds what can neither be replaced nor kept: a pipe, say."""
+    if not os.path.lexists(target / CHECKSUMS):
+        return
+    if obstacles := find_obstacles(list_files(target).values()):
+        raise ExportError(
+            f"{target}: holds what can neither be replaced nor kept:\n"
+            + list_briefly(obstacles, 20),
+            hint="move it out of the export, or make it readable",
+        )
 
 
 def fill_folder(folder: Path, files: Mapping[str, bytes], export: Export) -> None:
@@ -150,7 +166,10 @@ def fill_folder(folder: Path, files: Mapping[str, bytes], export: Export) -> Non
 
 
 def check_target(target: Path, project: Path) -> Path:
-    """Return the absolute target. Refuses one that is, or holds, what must not be replaced."""
+    """Return the absolute target. Refuses one that is, or holds, what must not be replaced.
+
+    So what stands in the way of an export is said before the server is rendered.
+    """
     # Not resolved: a link on the way is to be seen and refused, not followed.
     absolute = Path(os.path.abspath(target))  # noqa: PTH100
     # Path.home raises where the user has no home, as in some containers.
@@ -169,4 +188,5 @@ def check_target(target: Path, project: Path) -> Path:
             f"{absolute}: lies in the project's own state",
             hint="choose another folder with --output",
         )
+    refuse_obstacles(absolute)
     return absolute

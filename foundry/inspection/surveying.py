@@ -23,8 +23,8 @@ from foundry.readers.registry import find_by_name
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 from foundry.readers.sniffing import binary_kind
+from foundry.runtime.index.names import indexed_name
 from foundry.sources import folder, tables
-from foundry.sources.names import printable
 from foundry.sources.versions import recognise_versions
 
 FILES_READ = 40
@@ -161,7 +161,7 @@ def _read_some(paths: Sequence[str], source: FolderSource) -> Iterable[Document]
         for path in chosen:
             content = _read(source.path, path, MAX_BYTES + 1)
             if content is not None and len(content) <= MAX_BYTES:
-                raw = RawDocument(source.name, path, printable(path), content)
+                raw = RawDocument(source.name, path, indexed_name(path), content)
                 document = read_apart(raw, sandbox)
                 if isinstance(document, Document):
                     yield document

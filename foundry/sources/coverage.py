@@ -9,7 +9,7 @@ from foundry.errors import SourceError
 from foundry.fetching.addresses import ALLOWING
 from foundry.material import Skipped
 from foundry.material.reasons import AnyReason, Reason
-from foundry.sources.names import printable
+from foundry.runtime.index.names import indexed_name
 
 NOT_EXPECTED = frozenset(
     {Reason.DISALLOWED, Reason.NOINDEX, Reason.DUPLICATE_PAGE, Reason.OVER_MAX_PAGES}
@@ -109,4 +109,4 @@ class Coverage:
 
 def _shown(text: str) -> str:
     """Return a url fit for a report, which travels with the index: printable, without passwords."""
-    return printable(_USER.sub("//***@", text))
+    return indexed_name(_USER.sub("//***@", text))

@@ -18,8 +18,9 @@ from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
 from foundry.material import RawDocument, Skipped
 from foundry.material.reasons import AnyReason, Reason
+from foundry.runtime.index.names import indexed_name
 from foundry.sources.ignoring import IgnoreFile, Selection, is_ignored
-from foundry.sources.names import how_to_include, looks_secret, printable, url_of
+from foundry.sources.names import how_to_include, looks_secret, url_of
 from foundry.sources.stamps import lasting_stamp, stamp_of
 
 MAX_DEPTH = 100
@@ -192,7 +193,7 @@ def _deliver(
     return RawDocument(
         source=source.name,
         key=_to_text(path),
-        path=printable(_to_text(path)),
+        path=indexed_name(_to_text(path)),
         content=content,
         url=url,
         tags=source.tags,
@@ -210,7 +211,7 @@ def _over_limit(source: FolderSource, path: bytes, status: os.stat_result) -> Sk
 
 
 def _skip(source: FolderSource, path: bytes, reason: AnyReason, detail: str = "") -> Skipped:
-    name = printable(_to_text(path)).rstrip("/") or "."
+    name = indexed_name(_to_text(path)).rstrip("/") or "."
     return Skipped(source=source.name, path=name, reason=reason, detail=detail)
 
 

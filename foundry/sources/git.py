@@ -14,9 +14,10 @@ from foundry.fetching.relay import Relay
 from foundry.material import RawDocument, Skipped
 from foundry.material.reasons import Reason
 from foundry.progress import StartStep
+from foundry.runtime.index.names import indexed_name
 from foundry.sources.fetched import FetchedRepository, GitFile
 from foundry.sources.ignoring import Selection
-from foundry.sources.names import how_to_include, looks_secret, printable, url_of
+from foundry.sources.names import how_to_include, looks_secret, url_of
 
 CACHE_FOLDER = "git"
 MAX_POINTER_BYTES = 1_024
@@ -46,7 +47,7 @@ def fetch(
             except GitError as error:
                 raise SourceError(
                     f"source {source.name}: cannot read {', '.join(source.refs)}"
-                    f" of {source.repository}: {printable(error.message)}",
+                    f" of {source.repository}: {indexed_name(error.message)}",
                     hint=error.hint
                     or f"see whether `git ls-remote {source.repository}` lists it; credentials"
                     " come from git's own helpers",
@@ -67,7 +68,7 @@ def iterate(repository: FetchedRepository) -> Iterator[RawDocument | Skipped]:
     read: list[GitFile] = []
     for file in repository.files:
         size = sizes.get(file.blob)
-        path = printable(file.key)
+        path = indexed_name(file.key)
         if size is None:
             yield Skipped(source.name, path, Reason.CANNOT_BE_READ, "not in the copy")
         elif size > source.max_bytes:
@@ -131,9 +132,9 @@ def _select(
             continue
         key = f"{version}/{path}" if version else path
         if entry.mode in _NO_FILES:
-            yield Skipped(source.name, printable(key), _NO_FILES[entry.mode])
+            yield Skipped(source.name, indexed_name(key), _NO_FILES[entry.mode])
         elif looks_secret(path) and not selection.spells_out(path):
-            yield Skipped(source.name, printable(key), Reason.LOOKS_SECRET, how_to_include(path))
+            yield Skipped(source.name, indexed_name(key), Reason.LOOKS_SECRET, how_to_include(path))
         elif not selection.hides(name):
             change = changes.get(entry.path, Change(commit, None))
             base = source.base_url and source.base_url.replace("{commit}", change.commit)
@@ -142,7 +143,7 @@ def _select(
 
 
 def _deliver(source: GitSource, file: GitFile, content: bytes) -> RawDocument | Skipped:
-    path = printable(file.key)
+    path = indexed_name(file.key)
     if len(content) <= MAX_POINTER_BYTES and content.startswith(_POINTER):
         return Skipped(source.name, path, Reason.NOT_IN_REPOSITORY, "kept by Git LFS")
     return RawDocument(

@@ -2,15 +2,10 @@
 
 import json
 import posixpath
-import re
 from urllib.parse import quote_from_bytes
 
 from foundry.config.sources import pattern_of
-
-# Control characters, line and paragraph separators, and the bidirectional controls that make a
-# name look like another one.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+from foundry.runtime.index.names import indexed_name
 
 INCLUDING_SECRETS = (
     'to read what only looks like a secret: include = ["**/*", "/PATH/OF/IT"] in [[sources]]'
@@ -65,12 +60,6 @@ _PAGES = frozenset(
 """Endings of files that are published as pages with other names."""
 
 
-def printable(name: str) -> str:
-    """Return a name that is safe to show: control characters escaped, bad bytes as U+FFFD."""
-    visible = _UNPRINTABLE.sub(lambda match: _escape(match.group()), name)
-    return _SURROGATE.sub("\ufffd", visible)
-
-
 def looks_secret(path: str) -> bool:
     """Return whether a file of this path usually holds a key or a password."""
     place = f"/{path.casefold()}"
@@ -88,7 +77,7 @@ def looks_secret(path: str) -> bool:
 
 def how_to_include(path: str) -> str:
     """Return how foundry.toml includes the file of this path, which looks like a secret."""
-    pattern = json.dumps(printable("/" + pattern_of(path)), ensure_ascii=False)
+    pattern = json.dumps(indexed_name("/" + pattern_of(path)), ensure_ascii=False)
     return f"read with {pattern} in include"
 
 
@@ -105,8 +94,3 @@ def url_of(base_url: str, path: bytes, suffix: str | None) -> str:
         end = b"/" if is_index and suffix and folder else suffix.encode()
         path += end if path else b""
     return f"{base_url.rstrip('/')}/{quote_from_bytes(path)}"
-
-
-def _escape(character: str) -> str:
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

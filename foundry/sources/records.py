@@ -13,7 +13,7 @@ from foundry.config.sources import RecordsSource
 from foundry.errors import SourceError
 from foundry.material import RawDocument, Skipped
 from foundry.material.reasons import AnyReason, Reason
-from foundry.sources.names import printable
+from foundry.runtime.index.names import indexed_name
 from foundry.sources.tables import Row, RowProblem, parse_line, read_csv, read_lines
 from foundry.urls import parse_url
 
@@ -122,20 +122,20 @@ def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
     if not key:
         return _skip(source, row, Reason.NO_ID)
     if "\0" in key or not _is_encodable(key):
-        return _skip(source, row, Reason.ID_IS_NO_TEXT, printable(key))
+        return _skip(source, row, Reason.ID_IS_NO_TEXT, indexed_name(key))
     if key in {".", ".."}:
         # Browsers leave them out of an address, however they are escaped.
         return _skip(source, row, Reason.ID_HAS_NO_ADDRESS, key)
     if isinstance(text, (list, dict)):
-        return _skip(source, row, Reason.TEXT_IS_NO_STRING, printable(key))
+        return _skip(source, row, Reason.TEXT_IS_NO_STRING, indexed_name(key))
     text = _to_text(text)
     if not text.strip():
-        return _skip(source, row, Reason.NO_TEXT, printable(key))
+        return _skip(source, row, Reason.NO_TEXT, indexed_name(key))
     tags = _split_tags(values.get(source.tags_column)) if source.tags_column else ()
     return RawDocument(
         source=source.name,
         key=key,
-        path=printable(key),
+        path=indexed_name(key),
         content=_to_bytes(text),
         media_type=_MEDIA_TYPES[source.text_format],
         id=key,
@@ -166,7 +166,7 @@ def _check_columns(source: RecordsSource, columns: Mapping[str, None]) -> None:
             missing.append(f"{option} = {column!r}")
     missing += [f"metadata {name!r}" for name in source.metadata if name not in columns]
     if missing:
-        there = ", ".join(repr(printable(name)) for name in list(columns)[:50])
+        there = ", ".join(repr(indexed_name(name)) for name in list(columns)[:50])
         raise SourceError(
             f"source {source.name}: {source.path} has no such column: {', '.join(missing)}",
             hint=f"the columns that are there: {there}",

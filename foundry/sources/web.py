@@ -12,9 +12,9 @@ from foundry.fetching.page_cache import PageCache
 from foundry.material import RawDocument, Skipped
 from foundry.material.reasons import Reason
 from foundry.progress import StartStep
+from foundry.runtime.index.names import indexed_name
 from foundry.sources.coverage import Coverage
 from foundry.sources.fetched import FetchedSource
-from foundry.sources.names import printable
 from foundry.sources.web_collecting import Collector
 from foundry.sources.web_scope import Scope
 
@@ -47,12 +47,12 @@ def iterate(source: FetchedSource) -> Iterator[RawDocument | Skipped]:
         for page in source.pages:
             cached, url = cache.load(page.content), str(page.url)
             if cached is None:
-                yield Skipped(source.name, printable(url), Reason.DAMAGED_IN_CACHE)
+                yield Skipped(source.name, indexed_name(url), Reason.DAMAGED_IN_CACHE)
             else:
                 yield RawDocument(
                     source=source.name,
                     key=url,
-                    path=printable(url),
+                    path=indexed_name(url),
                     content=cached.body,
                     media_type=page.media_type,
                     url=url,

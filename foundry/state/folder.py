@@ -22,6 +22,7 @@ from filelock import FileLock
 
 from foundry.errors import ForeignStateError
 from foundry.files import sync_file
+from foundry.runtime.index.tree import FILE, UNREADABLE, shown, walk
 from foundry.state.user_cache import begin_cache_folder, read_secret
 
 STATE = ".foundry"
@@ -108,19 +109,9 @@ def is_signed(state: Path, subject: str, content: bytes, code: Path) -> bool:
         return False
 
 
-def find_links(folder: Path) -> Iterator[Path]:
-    """Yield what is neither a file nor a folder in a folder, or in any below it."""
-    try:
-        with os.scandir(folder) as entries:
-            found = list(entries)
-    except FileNotFoundError:
-        # A build that is going on has removed it.
-        return
-    for entry in found:
-        if entry.is_dir(follow_symlinks=False):
-            yield from find_links(Path(entry.path))
-        elif not entry.is_file(follow_symlinks=False):
-            yield Path(entry.path)
+def find_links(folder: Path) -> Iterator[str]:
+    """Yield the paths of what is neither a file nor a folder in a folder, or in any below it."""
+    return (shown(entry.path) for entry in walk(folder) if entry.kind not in (FILE, UNREADABLE))
 
 
 def _find_reason(state: Path) -> str | None:
@@ -143,7 +134,7 @@ def _find_reason(state: Path) -> str | None:
             else "was not written here by this installation"
         )
     if link := next(find_links(state), None):
-        return f"holds a link or a special file, {link.relative_to(state)}"
+        return f"holds a link or a special file, {link}"
     return None
 
 

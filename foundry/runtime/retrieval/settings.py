@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigurationError, cause_of
+from ..index.tree import read_file
 
 SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
 
@@ -120,7 +121,7 @@ def _read_hosts(listed: Iterable[str]) -> frozenset[str]:
 def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
     """Read the JSON of an exported file; errors within become ConfigurationErrors."""
     try:
-        yield json.loads(file.read_bytes())
+        yield json.loads(read_file(file))
     except _UNUSABLE as error:
         hint = "export the server again, or restore the file from a trusted copy"
         raise ConfigurationError(f"{file}: unusable: {cause_of(error)}", hint=hint) from None

@@ -9,7 +9,7 @@ import logging
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from fastapi import APIRouter
 from starlette.exceptions import HTTPException
@@ -17,6 +17,7 @@ from starlette.responses import FileResponse
 
 from ..errors import ConfigurationError
 from ..index.documents import DocumentRecord, Documents
+from ..index.names import indexed_name
 from ..index.reader import current_index
 from ..retrieval.settings import read_variable
 from .documents import require_document
@@ -65,8 +66,8 @@ class Originals:
     def _candidates(self, document: DocumentRecord) -> Iterator[Path]:
         if self._folder is not None:
             for place in document.places():
-                yield self._folder / place.source / place.path
-                yield self._folder / place.path
+                yield from _find_named(self._folder / place.source, place.path)
+                yield from _find_named(self._folder, place.path)
 
     def _hash(self, path: Path, size: int) -> str | None:
         """Return the SHA-256 of a file, if it is one of this size. Raises OSError."""
@@ -82,6 +83,21 @@ class Originals:
                 self._hashes.clear()
             self._hashes[key] = known
         return known
+
+
+def _find_named(folder: Path, path: str) -> list[Path]:
+    """Return the places below a folder that an index calls by this path: one, for most names."""
+    places = [folder]
+    for part in PurePosixPath(path).parts:
+        if "\ufffd" not in part and "\\" not in part:
+            places = [place / part for place in places]
+            continue
+        found = []
+        for place in places:
+            with suppress(OSError, ValueError):
+                found += [each for each in place.iterdir() if indexed_name(each.name) == part]
+        places = found
+    return places
 
 
 def original_routes(originals: Originals) -> APIRouter:
@@ -104,7 +120,7 @@ def original_routes(originals: Originals) -> APIRouter:
         return FileResponse(
             path,
             media_type=record.media_type if is_shown else "application/octet-stream",
-            filename=path.name,
+            filename=indexed_name(path.name),
             content_disposition_type="inline" if is_shown else "attachment",
             headers={"ETag": f'"{record.sha256}"'}
             | ({"Content-Security-Policy": _POLICY} if is_shown else {}),

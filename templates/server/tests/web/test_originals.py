@@ -113,6 +113,30 @@ def test_what_is_no_file_is_not_found(tmp_path: Path, path: str) -> None:
     assert Originals(tmp_path).find(record("pipe", b"")) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "indexed"),
+    [
+        (b"caf\xe9.pdf", "caf\ufffd.pdf"),
+        (b"a\nb\x1b.pdf", r"a\x0ab\x1b.pdf"),
+        (b"\xff\xfe/\xff.pdf", "\ufffd\ufffd/\ufffd.pdf"),
+        (b"back\\slash.pdf", r"back\slash.pdf"),
+        ("caf\ufffd.pdf".encode(), "caf\ufffd.pdf"),
+    ],
+)
+def test_a_name_that_is_no_text_is_found_by_what_the_index_calls_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: bytes, indexed: str
+) -> None:
+    file = put(tmp_path, os.fsdecode(name))
+    # Another one, which the index would call the same.
+    put(tmp_path, os.fsdecode(name.replace(b"\xe9", b"\xe8")), file.read_bytes()[::-1])
+    file.write_bytes(PDF)
+    assert Originals(tmp_path).find(record(indexed)) == file
+    response = client_of(Originals(tmp_path), record(indexed), monkeypatch).get("/originals/d%2F1")
+    assert (response.status_code, response.content) == (200, PDF)
+    assert response.headers["content-disposition"].startswith("inline; filename")
+    assert Originals(tmp_path).find(record("caf\ufffd\ufffd.pdf")) is None
+
+
 def test_hashes_are_kept_and_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = put(tmp_path, "a/pump.pdf")
     originals, read = Originals(tmp_path), []

@@ -1,0 +1,265 @@
+"""What lies in an export and is no plain file: named, never opened, and never waited for."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from systems import make_device, needs_root, without_rights
+
+from foundry.errors import ExportError, FoundryError, VerificationError
+from foundry.export.checksums import CHECKSUMS, format_checksums, list_files, read_checksums
+from foundry.export.differences import diff_export
+from foundry.export.existing import GENERATED
+from foundry.export.update import update_export
+from foundry.export.verify import verify_export
+from foundry.export.write import Export, check_target, write_export
+from foundry.runtime.index.tree import MAX_DEPTH
+
+pytestmark = pytest.mark.usefixtures("forked_servers")
+
+ANSWERS = b"""import json, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+if __name__ == "__main__" and sys.argv[1:] == ["verify", "--json"]:
+    print(json.dumps({"documents": 3, "findings": []}))
+elif __name__ == "__main__":
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    sys.stderr.write(f"Serving on http://127.0.0.1:{server.server_port}\\n")
+    sys.stderr.flush()
+    server.serve_forever()
+"""
+FILES = {
+    "README.md": b"read me\n",
+    "acme/__init__.py": b"",
+    "acme/__main__.py": ANSWERS,
+    "acme/settings.json": b'{"embedding": {"api_key_env": "ACME_KEY"}}\n',
+}
+Act = Callable[[Path, Export], object]
+ACTS: dict[str, Act] = {
+    "verify": lambda folder, _: verify_export(folder),
+    "verify --strict": lambda folder, _: verify_export(folder, strict=True),
+    "update": lambda folder, export: update_export(folder, export, force=False, dry_run=False),
+    "export --force": lambda folder, export: write_export(folder, export, force=True),
+    "export": lambda folder, export: write_export(folder, export, force=False),
+    "the target alone": lambda folder, _: check_target(folder, folder.parent),
+}
+
+
+@pytest.fixture(autouse=True)
+def impatience() -> Iterator[None]:
+    """Whatever waits for a pipe fails, instead of waiting for ever."""
+
+    def fail(*_: object) -> None:
+        raise AssertionError("still waiting")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True)
+def without_nests(tmp_path: Path) -> Iterator[None]:
+    """Neither Python nor pytest can remove folders that are nested so deep."""
+    yield
+    subprocess.run(["rm", "-rf", str(tmp_path)], check=True)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> tuple[Path, Export]:
+    index = tmp_path / "index"
+    index.mkdir()
+    (index / "manifest.json").write_bytes(b"{}")
+    export = Export(FILES, index, "acme/data")
+    write_export(tmp_path / "export", export, force=False)
+    return tmp_path / "export", export
+
+
+def bind(path: Path) -> None:
+    # Where the folder is short enough for a socket's address.
+    with socket.socket(socket.AF_UNIX) as listener:
+        here = Path.cwd()
+        os.chdir(path.parent)
+        listener.bind(path.name)
+        os.chdir(here)
+
+
+def dig(path: Path, depth: int = 900) -> None:
+    here = os.open(".", os.O_RDONLY)
+    os.chdir(path.parent)
+    for _ in range(depth):
+        Path(path.name).mkdir()
+        os.chdir(path.name)
+    Path("end").touch()
+    os.fchdir(here)
+    os.close(here)
+
+
+PLANTED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a pipe": (os.mkfifo, "a named pipe"),
+    "a socket": (bind, "a socket"),
+    "a nest of folders": (dig, f"a folder below {MAX_DEPTH} others"),
+}
+PLACES = ("odd", "acme/odd", "acme/data/odd", "acme/odd.py")
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", PLANTED)
+@pytest.mark.parametrize("act", ACTS)
+def test_what_is_no_file_is_named_and_stays(
+    act: str, kind: str, place: str, made: tuple[Path, Export]
+) -> None:
+    folder, export = made
+    plant, said = PLANTED[kind]
+    plant(folder / place)
+    before = [*list_files(folder)]
+    with pytest.raises(FoundryError) as caught:
+        ACTS[act](folder, export)
+    assert isinstance(caught.value, VerificationError | ExportError)
+    assert place in caught.value.message and said in caught.value.message
+    assert [*list_files(folder)] == before
+    assert f"not part of the export, {said}: {place}" in diff_export(folder, export)
+
+
+@pytest.mark.parametrize("name", [*FILES, CHECKSUMS, GENERATED, "acme/data/manifest.json"])
+@pytest.mark.parametrize("act", ACTS)
+def test_a_pipe_in_place_of_a_file_is_named(act: str, name: str, made: tuple[Path, Export]) -> None:
+    folder, export = made
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(FoundryError, match="named pipe") as caught:
+        ACTS[act](folder, export)
+    assert name in caught.value.message
+    assert f"a named pipe: {name}\n" in diff_export(folder, export)
+
+
+@needs_root
+@pytest.mark.parametrize("act", ACTS)
+def test_a_device_is_named_and_not_read(act: str, made: tuple[Path, Export]) -> None:
+    folder, export = made
+    (folder / "README.md").unlink()
+    make_device(folder / "README.md")
+    with pytest.raises(FoundryError, match=r"README\.md: .*a device"):
+        ACTS[act](folder, export)
+
+
+NAMES = [b"caf\xe9.md", b"a\nb.md", b"a\x1b[31mb.md", b"back\\slash\\n", b"tab\t.md", b"caf\xe9.py"]
+SHOWN = [
+    *(r"caf\xe9.md", r"a\x0ab.md", r"a\x1b[31mb.md"),
+    *("back\\slash\\n", r"tab\x09.md", r"caf\xe9.py"),
+]
+
+
+@pytest.mark.parametrize(("name", "said"), [*zip(NAMES, SHOWN, strict=True)], ids=SHOWN)
+@pytest.mark.parametrize("within", ["", "acme/", "deep/er/"])
+def test_a_file_of_any_name_is_kept_and_listed(
+    name: bytes, said: str, within: str, made: tuple[Path, Export]
+) -> None:
+    folder, export = made
+    path = folder / within / os.fsdecode(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"x = 1\n")
+    own = within + os.fsdecode(name)
+    assert verify_export(folder)["added"] == [own]
+    with pytest.raises(VerificationError) as strict:
+        verify_export(folder, strict=True)
+    assert strict.value.findings[0].replace("\t", r"\x09") == (
+        f"{within}{said}: not part of the export"
+    )
+    assert diff_export(folder, export) == f"not part of the export: {within}{said}\n"
+    with pytest.raises(ExportError) as refused:
+        write_export(folder, export, force=False)
+    assert len(refused.value.message.splitlines()) == 2
+    for _ in range(2):
+        update_export(folder, export, force=False, dry_run=False)
+        assert path.read_bytes() == b"x = 1\n"
+        assert own in read_checksums(folder)
+        done = subprocess.run(
+            ["sha256sum", "--check", "--quiet", CHECKSUMS], cwd=folder, capture_output=True
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        assert verify_export(folder, strict=True)["added"] == [own]
+    assert write_export(folder, export, force=True) == {own: own} or path.read_bytes() == b"x = 1\n"
+
+
+def test_a_list_of_checksums_takes_every_name() -> None:
+    names = [os.fsdecode(name) for name in NAMES]
+    content = format_checksums(dict.fromkeys(names, 64 * "a"))
+    assert b"\\" + 64 * b"a" + b"  a\\nb.md\n" in content
+    assert 64 * b"a" + b"  caf\xe9.md\n" in content
+
+
+@pytest.mark.parametrize("target", ["/", "nowhere", "odd"])
+def test_links_are_named_by_verify_and_kept_by_the_others(
+    target: str, made: tuple[Path, Export]
+) -> None:
+    folder, export = made
+    (folder / "odd").symlink_to(target)
+    with pytest.raises(VerificationError, match="odd: not part of the export, a link"):
+        verify_export(folder)
+    update_export(folder, export, force=False, dry_run=False)
+    write_export(folder, export, force=True)
+    assert (folder / "odd").readlink() == Path(target)
+    assert "not part of the export, a link: odd" in diff_export(folder, export)
+
+
+def test_what_lies_in_the_owners_folders_stays_there(made: tuple[Path, Export]) -> None:
+    folder, export = made
+    (folder / ".git").mkdir()
+    bind(folder / ".git" / "fsmonitor--daemon.ipc")
+    os.mkfifo(folder / ".env")
+    assert verify_export(folder, strict=True)["added"] == []
+    for _ in range(2):
+        update_export(folder, export, force=False, dry_run=False)
+        write_export(folder, export, force=True)
+    assert {name: entry.kind for name, entry in list_files(folder).items()}.items() >= {
+        ".git/fsmonitor--daemon.ipc": "socket",
+        ".env": "named pipe",
+    }.items()
+
+
+READS = """
+import sys
+from pathlib import Path
+from foundry.errors import FoundryError
+from foundry.export.verify import verify_export
+from foundry.export.write import check_target
+folder = Path(sys.argv[1])
+for act in (verify_export, lambda folder: check_target(folder, folder.parent)):
+    try:
+        act(folder)
+    except FoundryError as error:
+        print(error.message)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("README.md", "a file that may not be read"),
+        ("acme", "a folder that cannot be read (Permission denied)"),
+        ("notes.txt", "a file that may not be read"),
+    ],
+)
+def test_what_may_not_be_read_is_named(name: str, said: str, made: tuple[Path, Export]) -> None:
+    folder, _ = made
+    if name == "notes.txt":
+        (folder / name).touch()
+    (folder / name).chmod(0)
+    command = [*without_rights(), sys.executable, "-c", READS, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    (folder / name).chmod(0o755)
+    assert done.stderr == ""
+    lines = [line for line in done.stdout.splitlines() if line.startswith(f"  {name}: ")]
+    assert len(lines) == 2 and all(line.endswith(said) for line in lines), done.stdout
