@@ -19,10 +19,10 @@ from foundry.config.sources import FolderSource
 from foundry.errors import SourceError
 from foundry.material import Skipped
 from foundry.material.reasons import Reason
+from foundry.runtime.index.names import indexed_name
 from foundry.serving.options import Watched
 from foundry.sources.folder import find_folders
 from foundry.sources.ignoring import concerns_any
-from foundry.sources.names import printable
 
 QUIET_MS = 200
 """A change counts as complete after this time without another."""
@@ -118,7 +118,7 @@ class _Folders:
 
 
 def _leave(source: str, path: str, reason: str) -> Skipped:
-    return Skipped(source, printable(path), Reason.CANNOT_BE_READ, reason)
+    return Skipped(source, indexed_name(path), Reason.CANNOT_BE_READ, reason)
 
 
 class _Begun(NamedTuple):
