@@ -109,6 +109,11 @@ def create_app():
                 await asyncio.sleep(0 if size > 1 else 0.02)
         return StreamingResponse(pieces(), media_type="text/event-stream")
 
+    @app.get("/stuck")
+    def stuck():
+        # In a thread, as searches are that ask a service.
+        time.sleep(3600)
+
     app.include_router(health_routes())
     app.include_router(metrics_routes)
     app.add_middleware(
@@ -127,6 +132,7 @@ web_serving.serve(
     create_app,
     "127.0.0.1",
     0,
+    grace=options["grace"],
     follow=lambda served: None,
     spread=partial(run_workers, options["workers"]) if options["workers"] > 1 else None,
 )
@@ -155,6 +161,7 @@ class Server:
         keep_alive_seconds: int = 5,
         *,
         workers: int = 1,
+        grace: float = 30.0,
         prefix: tuple[str, ...] = (),
         **limits: int,
     ) -> None:
@@ -164,6 +171,7 @@ class Server:
             "reading_seconds": reading_seconds,
             "keep_alive_seconds": keep_alive_seconds,
             "workers": workers,
+            "grace": grace,
             "limits": limits,
         }
         # Limits that a prefix sets are those of a process of its own.

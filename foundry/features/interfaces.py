@@ -140,8 +140,8 @@ class LanguageModel(Interface):
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
         """Yield what answers by the model that the environment names."""
         del chosen
-        imports = {"chat.model_answer": ("ModelChat",), "language_model": ("LanguageModel",)}
-        arguments = "search, LanguageModel.from_environment(), chosen.chat_instructions"
+        imports = {"chat.model_answer": ("ModelChat",), "chat.guarded_model": ("GuardedModel",)}
+        arguments = "search, GuardedModel.from_environment(), chosen.chat_instructions"
         yield _chat("ModelChat", imports, arguments, words)
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,9 @@ from .index.reader import current_index
 from .index.records import count_of
 from .retrieval.journal import MAX_TOP_K
 from .retrieval.results import SearchResponse
+from .web.process import GRACE_SECONDS
+
+MAX_GRACE_SECONDS = 3600
 
 EXIT_CODES = """\
 exit codes:
@@ -82,6 +86,8 @@ def _parser(
     add("--port", type=int, help="port to bind, 0 for any (PORT or settings.json)")
     no_auth = "answer everyone who can reach the address, without a token"
     add("--insecure-no-auth", action="store_true", help=no_auth)
+    finish = "time for current requests after SIGTERM; chats end before (%(default)s)"
+    add("--grace", type=_read_seconds, default=GRACE_SECONDS, metavar="SECONDS", help=finish)
 
     for add_command in more:
         add_command(commands)
@@ -90,6 +96,13 @@ def _parser(
     verify.set_defaults(answer=_verify)
     verify.add_argument("--json", action="store_true", help="print the findings as JSON")
     return parser
+
+
+def _read_seconds(written: str) -> float:
+    with suppress(ValueError):
+        if 1 <= (seconds := float(written)) <= MAX_GRACE_SECONDS:
+            return seconds
+    raise argparse.ArgumentTypeError(f"takes 1 to {MAX_GRACE_SECONDS} seconds")
 
 
 def format_json(value: object, *, indent: int | None = None) -> str:

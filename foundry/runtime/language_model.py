@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -99,6 +99,14 @@ class BudgetSpentError(ModelError):
     """The calls of the day are used up."""
 
 
+class ModelTimeoutError(ModelError):
+    """The model was asked, and said nothing in time: no connection, first word or next word."""
+
+
+class EmptyReplyError(ModelError):
+    """The model replied without an answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelChunk:
     """A piece of a reply; the last says why it ended, and the tokens it took if known."""
@@ -149,6 +157,7 @@ class LanguageModel:
     def __init__(self, settings: ModelSettings) -> None:
         self.settings = settings
         self._refused: frozenset[str] = frozenset()
+        self._places = asyncio.Semaphore(settings.concurrency)
 
     @classmethod
     def from_environment(cls) -> "LanguageModel | None":
@@ -167,7 +176,6 @@ class LanguageModel:
             headers={**headers, "Authorization": f"Bearer {key}"} if key else headers,
             # Reading has deadlines of its own, which a trickle of bytes does not move.
             timeout=httpx2.Timeout(None, connect=5),
-            # A call beyond this number waits for a connection.
             limits=httpx2.Limits(max_connections=self.settings.concurrency),
         )
 
@@ -183,9 +191,10 @@ class LanguageModel:
     async def stream(
         self, messages: list[Message], max_tokens: int, **options: object
     ) -> AsyncGenerator[ModelChunk, None]:
-        """Yield the reply as it comes, cut if it is too long. Raises ModelError, maybe midway."""
-        import httpx2
+        """Yield the reply as it comes, cut if it is too long. Raises ModelError, maybe midway.
 
+        A call beyond LLM_CONCURRENCY waits for another to end.
+        """
         if not take_call(self.settings.daily_calls):
             raise BudgetSpentError("has no calls left today")
         clock = asyncio.get_running_loop().time
@@ -199,14 +208,29 @@ class LanguageModel:
             "max_tokens": max_tokens,
             **{name: value for name, value in options.items() if value is not None},
         }
-        left = MAX_EVENT_BYTES + BYTES_PER_TOKEN * max_tokens
+        async with self._place(limit), aclosing(self._read(parameters, limit, end)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def _read(
+        self, parameters: Mapping[str, Any], limit: float, end: float
+    ) -> AsyncGenerator[ModelChunk, None]:
+        """Yield a reply that begins by the loop's time `limit`, and ends by `end`."""
+        import httpx2
+
+        clock = asyncio.get_running_loop().time
+        left = MAX_EVENT_BYTES + BYTES_PER_TOKEN * parameters["max_tokens"]
         has_begun, has_answered, finish_reason, usage = False, False, None, None
         answer = AnswerFilter()
         async with aclosing(await self._send(parameters, limit)) as response:
             events = aiter(httpx2.EventSource(response, MAX_EVENT_BYTES))
             while True:
-                async with _in_time(limit):
-                    event = await anext(events, None)
+                try:
+                    async with _in_time(limit):
+                        event = await anext(events, None)
+                except ModelTimeoutError as error:
+                    # Slow as it is, it has gone on to the last moment.
+                    raise ModelError(str(error)) if has_begun and limit == end else error from None
                 if event is None or event.data.strip() == "[DONE]":
                     break
                 chunk = _read_event(event.data)
@@ -226,10 +250,22 @@ class LanguageModel:
         if not (has_answered or rest):
             is_cut = has_begun and finish_reason == "length"
             said = "used up its tokens before answering" if is_cut else "gave an empty answer"
-            raise ModelError(said)
+            raise EmptyReplyError(said)
         if event is None and finish_reason is None:
             raise ModelError("broke off")
         yield ModelChunk(rest, finish_reason or "stop", usage)
+
+    @asynccontextmanager
+    async def _place(self, limit: float) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout_at(limit):
+                await self._places.acquire()
+        except TimeoutError:
+            raise ModelError("has as many calls as it may have at a time") from None
+        try:
+            yield
+        finally:
+            self._places.release()
 
     async def _send(
         self, parameters: Mapping[str, object], limit: float, *, may_retry: bool = True
@@ -271,8 +307,8 @@ async def _in_time(limit: float) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout_at(limit):
             yield
-    except TimeoutError:
-        raise ModelError("took too long") from None
+    except (TimeoutError, httpx2.TimeoutException):
+        raise ModelTimeoutError("took too long") from None
     except httpx2.ConnectError:
         raise ModelError("cannot be reached") from None
     except httpx2.HTTPError as error:

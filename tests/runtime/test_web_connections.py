@@ -382,6 +382,24 @@ def test_a_body_that_trickles_is_cut(hasty: Server) -> None:
                 time.sleep(0.1)
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/chat?seconds=3600", "/chat?seconds=3600&size=65536", "/stream?pieces=100000", "/stuck"],
+)
+def test_a_stop_waits_no_longer_than_its_grace(path: str) -> None:
+    server = Server(grace=2.0, reading_seconds=3600)
+    with server.connect() as connection:
+        connection.sendall(get(path))
+        if path != "/stuck":
+            # Nothing more is read, so what is sent fast fills up every buffer.
+            assert b"200 OK" in connection.recv(64)
+        with server.connect() as other:
+            other.sendall(get("/stuck"))
+            server.stop()
+            assert server.wait() == 0
+    assert [line["message"] for line in server.log if "exception" in line] == []
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_request_that_has_begun_is_finished_before_stopping(number: signal.Signals) -> None:
     server = Server()

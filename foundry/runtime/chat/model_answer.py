@@ -12,7 +12,7 @@ from itertools import chain, islice, zip_longest
 from typing import Any
 
 from ..index.reader import Index, current_index
-from ..language_model import BudgetSpentError, LanguageModel, ModelChunk, ModelError
+from ..language_model import BudgetSpentError, ModelChunk, ModelError
 from ..retrieval.results import HEDGES, Hit, Match, SearchResponse, notices_of
 from ..web.requests import AsyncSearch
 from .answer import (
@@ -28,6 +28,7 @@ from .answer import (
 )
 from .conversation import ENGLISH, Conversation, LanguageWords, kind_of, query_of
 from .extracts import Chat, extract_answer
+from .guarded_model import GuardedModel, ModelStalledError
 from .model_text import CitationFilter, MarkupFilter
 from .prompt import answer_messages, condense_messages
 from .support import CheckedDone, UnsupportedSentence, find_unsupported
@@ -42,7 +43,7 @@ class ModelChat:
     """Answers by a model, as the owner instructs it; without one, as `Chat` does."""
 
     search: AsyncSearch
-    model: LanguageModel | None
+    model: GuardedModel | None
     instructions: str
     language: LanguageWords = ENGLISH
 
@@ -89,7 +90,7 @@ class ModelChat:
         yield replace(done, usage=dict(usage) or None)
 
     async def _query(
-        self, model: LanguageModel, asked: Conversation, usage: Counter[str]
+        self, model: GuardedModel, asked: Conversation, usage: Counter[str]
     ) -> tuple[str, QueryOrigin, str | None, str | None]:
         """Return the arguments of `find_passages` from `query` on."""
         turns, index, notice = asked.turns, current_index(), None
@@ -193,6 +194,13 @@ def _without_model(
     if not done.cited:
         text = f"Nothing was found in the documents about this; the language model {failure}."
         done = replace(done, notice=text)
-    spent = isinstance(failure, BudgetSpentError)
-    reason: AnswerReason = "budget_spent" if spent else "model_failed"
-    return text, replace(done, reason=reason)
+    return text, replace(done, reason=_reason_of(failure))
+
+
+def _reason_of(failure: ModelError) -> AnswerReason:
+    match failure:
+        case BudgetSpentError():
+            return "budget_spent"
+        case ModelStalledError():
+            return "model_stalled"
+    return "model_failed"

@@ -18,10 +18,11 @@ from ..web.disconnection import while_connected
 from ..web.problems import answer_failure, describe_failure
 from ..web.requests import WHOLE
 from ..web.routes import JsonResponse, JsonRoute
+from ..web.stopping import stopping
 from .answer import Answer, ChatEvent, CitedPassage, Delta, Done, Failed, Sources
 from .conversation import Conversation, Turn
 from .legend import ending_of, read_legend
-from .routes import LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS, EventStream
+from .routes import LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS, EventStream, until_stopped
 
 MAX_WISHES_CHARACTERS = 8_000
 
@@ -155,7 +156,8 @@ def openai_routes(answer: Answer, model_name: str) -> APIRouter:
         head = {"id": identity, "created": int(time.time()), "model": model_name}
         if completion.stream:
             is_counted = (completion.stream_options or {}).get("include_usage") is True
-            return EventStream(_stream(events, head, asked, is_counted=is_counted))
+            stream = _stream(until_stopped(events), head, asked, is_counted=is_counted)
+            return EventStream(stream)
         whole = await while_connected(request.receive, _collect(events, head, asked))
         return Response() if whole is None else JsonResponse(whole)
 
@@ -194,9 +196,9 @@ def _usage(done: Done, asked: int, text: str) -> dict[str, Any]:
 async def _collect(
     answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any], asked: int
 ) -> dict[str, Any]:
-    """Return the whole answer. Raises HTTPException 502 if it broke off."""
+    """Return the whole answer. Raises HTTPException: 502 if it broke off, 503 at a stop."""
     text = ""
-    async with aclosing(answer) as events:
+    async with stopping.in_time(), aclosing(answer) as events:
         async for event in events:
             match event:
                 case Sources():

@@ -22,6 +22,7 @@ from ..retrieval.settings import settings
 from ..retrieval.stages.parents import find_passages
 from ..web.citations import document_url
 from ..web.requests import AsyncSearch, RequestModel, SearchArguments
+from ..web.stopping import stopping
 
 MAX_FETCHED_LENGTH = 100_000  # Characters of a document: few models have room for more.
 _LEFT_OUT = {"exclude": True}
@@ -214,7 +215,8 @@ def create_server(search: AsyncSearch, version: str) -> Server[Any]:
         found, tool = None, tools[call.name]
         try:
             arguments = tool.arguments.model_validate(call.arguments or {})
-            found = (await tool.answer(search, arguments)).to_json()
+            async with stopping.in_time():
+                found = (await tool.answer(search, arguments)).to_json()
             said = to_json(found).decode()
         except ValidationError as error:
             fields = [(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..retrieval.settings import HOST, Limits
 from .problems import answer_failure
+from .stopping import stopping
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})  # They need no token, and wait for nothing.
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -103,6 +104,10 @@ class Middleware:
                 await self._serve(scope, receive, answer)
             except ClientDisconnect:
                 failure = answer.refusal
+            except asyncio.CancelledError:
+                # The server has stopped and closed the connection: nobody is left to answer.
+                if not stopping.has_begun:
+                    raise
             except Exception as error:
                 if answer.has_begun:
                     raise

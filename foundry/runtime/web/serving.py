@@ -12,6 +12,7 @@ import select
 import signal
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,13 +30,23 @@ from ..index.records import count_of
 from ..retrieval.settings import settings
 from .middleware import SECURITY_HEADERS
 from .problems import ProblemDocument
-from .process import PROXY_HINT, STOP_SIGNALS, configure_logging, listen, loading, resolve
+from .process import (
+    GRACE_SECONDS,
+    PROXY_HINT,
+    STOP_SIGNALS,
+    configure_logging,
+    listen,
+    loading,
+    resolve,
+)
+from .stopping import stopping
 
 HEAD_SECONDS = 10.0
 MAX_HEAD_BYTES = 65_536
 READING_SECONDS = 30.0
 MAX_UNREAD_BYTES = 1 << 25
 DRAINING_SECONDS = 1.0
+STREAMS_SHARE, CONNECTIONS_SHARE = 0.8, 0.9  # Of the grace: when the server ends them.
 MIN_CONNECTIONS = 4
 SPARE_FILES = 56  # Open besides connections: two indexes during a reload, and calls to services.
 
@@ -48,6 +59,7 @@ def serve(
     port: int | None = None,
     *,
     insecure_no_auth: bool = False,
+    grace: float = GRACE_SECONDS,
     # [callers
     has_tokens: bool = False,
     tokens_hint: str = PROXY_HINT,  # Says how to have callers send tokens.
@@ -63,6 +75,7 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests that have begun.
 
+    They have `grace` seconds; a stream that would take longer ends by an event that says so.
     Port 0 takes any that is free, None that of the settings. `follow` verifies the index in a
     thread, and may replace it by newer ones.
     Raises ServerError for a port in use, and its subclasses ConfigurationError, as for an address
@@ -97,14 +110,16 @@ def serve(
             os.write(sys.stderr.fileno(), line.encode())
         # [workers
         if spread is not None:
-            spread(partial(_run, app, listener, follow), listener)
+            spread(partial(_run, app, listener, follow, grace), listener)
             return
         # ]
-        _run(app, listener, follow)
+        _run(app, listener, follow, grace)
 
 
-def _run(app: FastAPI, listener: socket.socket, follow: Callable[[Served], object]) -> None:
-    server = Server(app, settings().limits.connections)
+def _run(
+    app: FastAPI, listener: socket.socket, follow: Callable[[Served], object], grace: float
+) -> None:
+    server = Server(app, settings().limits.connections, grace)
     # Uvicorn raises the signal that stopped it again, which must not end this process.
     for number in STOP_SIGNALS:
         signal.signal(number, server.handle_exit)
@@ -113,6 +128,13 @@ def _run(app: FastAPI, listener: socket.socket, follow: Callable[[Served], objec
     follow(served)
     server.run(sockets=[listener])
     _logger.info("stopped")
+    others = [each for each in threading.enumerate() if not each.daemon]
+    others.remove(threading.main_thread())
+    for thread in others:
+        thread.join(max(0.0, server.stops_at - time.monotonic()))
+    if any(thread.is_alive() for thread in others):
+        # The end of the interpreter would wait for them, however long a service takes to answer.
+        os._exit(0)
 
 
 class Connections(ServerState):
@@ -235,7 +257,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 class Server(uvicorn.Server):
     """Serves an application on listening sockets until SIGTERM or SIGINT."""
 
-    def __init__(self, app: ASGIApp, max_connections: int) -> None:
+    def __init__(self, app: ASGIApp, max_connections: int, grace: float = GRACE_SECONDS) -> None:
+        self._grace = grace
+        self.stops_at = 0.0  # By the monotonic clock, once it is stopping.
         self._connections = Connections(_limit_connections(max_connections))
         config = uvicorn.Config(
             app,
@@ -251,15 +275,19 @@ class Server(uvicorn.Server):
             date_header=False,
             # This many are accepted in a row, before they are counted.
             backlog=max(MIN_CONNECTIONS, self._connections.max_connections // 8),
-            timeout_graceful_shutdown=30,
+            # By then, its own shutdown has closed every connection.
+            timeout_graceful_shutdown=1,
         )
         super().__init__(config)
         self.server_state = self._connections
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop, but first answer requests that arrive within DRAINING_SECONDS."""
-        shared, until = self._connections, time.monotonic() + DRAINING_SECONDS
+        """Stop within the grace, but first answer requests that arrive within DRAINING_SECONDS."""
+        begun = time.monotonic()
+        self.stops_at = begun + self._grace
+        shared, until = self._connections, begun + min(DRAINING_SECONDS, self._grace / 2)
         shared.draining = True
+        stopping.begin(asyncio.get_running_loop().time() + STREAMS_SHARE * self._grace)
         for connection in shared.connections - shared.idle.keys():
             connection.shutdown()
         # The kernel makes no more connections, and those that it has made are accepted.
@@ -275,6 +303,16 @@ class Server(uvicorn.Server):
         await asyncio.sleep(0.02)
         while shared.connections and time.monotonic() < until:
             await asyncio.sleep(0.02)
+        for listener in sockets or []:
+            listener.close()
+        for connection in [*shared.connections]:
+            connection.shutdown()
+        # Uvicorn would cancel what has not ended, and log a traceback of each.
+        until = begun + CONNECTIONS_SHARE * self._grace
+        while shared.connections and not self.force_exit and time.monotonic() < until:
+            await asyncio.sleep(0.02)
+        for connection in [*shared.connections]:
+            connection.transport.abort()
         await super().shutdown(sockets)
 
 

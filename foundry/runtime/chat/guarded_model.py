@@ -1,0 +1,106 @@
+"""Leaves a language model alone that has stalled: questions are answered by extracts at once.
+
+Each process of a server has a circuit breaker. MAX_TIMEOUTS in a row open it, and no question waits
+for the model then. The first question after a pause has a probe sent in the background; the
+breaker closes once the model replies to one.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from ..language_model import (
+    EmptyReplyError,
+    LanguageModel,
+    Message,
+    ModelChunk,
+    ModelError,
+    ModelSettings,
+    ModelTimeoutError,
+)
+from ..retrieval.calls import CircuitBreaker
+
+MAX_TIMEOUTS = 3
+PROBE: list[Message] = [{"role": "user", "content": "Answer with the word yes."}]
+PROBE_TOKENS = 16
+
+_logger = logging.getLogger(__name__)
+
+
+class ModelStalledError(ModelError):
+    """The model was not asked, because it has stalled."""
+
+    def __init__(self) -> None:
+        super().__init__("does not answer at present")
+
+
+class GuardedModel:
+    """A language model that is asked as long as it replies in time; see `LanguageModel`."""
+
+    def __init__(self, model: LanguageModel, clock: Callable[[], float] = time.monotonic) -> None:
+        self._model = model
+        self._breaker: CircuitBreaker[str] = CircuitBreaker(clock, failures=MAX_TIMEOUTS)
+        # The event loop keeps no reference to a task.
+        self._probing: asyncio.Task[None] | None = None
+
+    @classmethod
+    def from_environment(cls) -> "GuardedModel | None":
+        """Return the model that the environment names. Raises ConfigurationError."""
+        model = LanguageModel.from_environment()
+        return None if model is None else cls(model)
+
+    @property
+    def settings(self) -> ModelSettings:
+        """The limits of the model's use."""
+        return self._model.settings
+
+    async def complete(
+        self, messages: list[Message], max_tokens: int, seconds: float, **options: object
+    ) -> ModelChunk:
+        """Return the whole reply within so many seconds. Raises ModelError.
+
+        A reply that is late here says nothing about the model: the limit is the caller's, not its.
+        """
+        self._admit()
+        return await self._model.complete(messages, max_tokens, seconds, **options)
+
+    async def stream(
+        self, messages: list[Message], max_tokens: int, **options: object
+    ) -> AsyncGenerator[ModelChunk, None]:
+        """Yield the reply as it comes. Raises ModelError, maybe midway."""
+        ticket = self._admit()
+        try:
+            async with aclosing(self._model.stream(messages, max_tokens, **options)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+        except ModelTimeoutError as error:
+            if self._breaker.fail(ticket, str(error)):
+                _logger.warning("the language model has stalled; answers are extracts meanwhile")
+            raise
+        self._breaker.succeed(ticket)
+
+    def _admit(self) -> int:
+        """Return a ticket of the breaker. Raises ModelStalledError while it is open."""
+        is_closed = self._breaker.fault is None
+        ticket = self._breaker.admit()
+        if ticket is None or not is_closed:
+            if ticket is not None:
+                self._probing = asyncio.create_task(self._probe(ticket))
+            raise ModelStalledError
+        return ticket
+
+    async def _probe(self, ticket: int) -> None:
+        try:
+            async with aclosing(self._model.stream(PROBE, PROBE_TOKENS)) as chunks:
+                async for _ in chunks:
+                    pass
+        except EmptyReplyError:
+            # It has replied: so short a limit may cut what a model reasons before it answers.
+            pass
+        except ModelError as error:
+            self._breaker.fail(ticket, str(error))
+            return
+        if self._breaker.succeed(ticket):
+            _logger.warning("the language model answers again")
