@@ -30,6 +30,7 @@ from types import SimpleNamespace
 from fastapi import FastAPI
 from starlette.responses import StreamingResponse
 from foundry.runtime.web import middleware as web_middleware
+from foundry.runtime.web import connections as web_connections
 from foundry.runtime.web import serving as web_serving
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web.access import rate_checks
@@ -46,9 +47,9 @@ options = json.loads(sys.argv[1])
 limits = Limits(**{"connections": 2000, "searches": 8, "chats": 8, "mcp_calls": 8, "streams": 8,
                    "requests_per_minute": 0, "chat_requests_per_minute": 0,
                    **options.get("limits", {})})
-web_serving.HEAD_SECONDS = options["head_seconds"]
+web_connections.HEAD_SECONDS = options["head_seconds"]
 web_middleware.BODY_SECONDS = options["body_seconds"]
-web_serving.READING_SECONDS = options["reading_seconds"]
+web_connections.READING_SECONDS = options["reading_seconds"]
 web_serving.uvicorn.Config = partial(
     web_serving.uvicorn.Config, timeout_keep_alive=options["keep_alive_seconds"]
 )

@@ -16,9 +16,8 @@ from .index.reader import current_index
 from .index.records import count_of
 from .retrieval.journal import MAX_TOP_K
 from .retrieval.results import SearchResponse
-from .web.process import GRACE_SECONDS
 
-MAX_GRACE_SECONDS = 3600
+GRACE_SECONDS, MAX_GRACE_SECONDS = 30.0, 3600
 
 EXIT_CODES = """\
 exit codes:

@@ -1,7 +1,6 @@
 """Asks a language model, which LLM_* name and limit, where OpenAI's completions are streamed."""
 
 import asyncio
-import json
 import logging
 import os
 import re
@@ -11,13 +10,22 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import ConfigurationError
+from .model_reply import (
+    AnswerFilter,
+    BudgetSpentError,
+    EmptyReplyError,
+    ModelChunk,
+    ModelError,
+    ModelTimeoutError,
+    read_event,
+)
 from .retrieval.settings import ADDRESS, API_KEY
 
 if TYPE_CHECKING:
@@ -36,9 +44,6 @@ _OPTIONAL = ("max_tokens", "response_format", "stream_options", "temperature", "
 
 _HINT = "set LLM_BASE_URL (https://api.example.com/v1), LLM_MODEL and mostly LLM_API_KEY, or none"
 _PROBLEMS = {"missing": "is not set, other LLM_* are", "string_pattern_mismatch": "is unusable"}
-
-# Around what a model reasons before it answers, where its endpoint does not tell the two apart.
-_REASONING, _END_OF_REASONING = "<think>", "</think>"
 
 _logger = logging.getLogger(__name__)
 _calls: Counter[int] = Counter()
@@ -89,61 +94,6 @@ def take_call(daily_calls: int | None) -> bool:
         day = max(int(time.time() // 86_400), *_calls, 0)
         _calls[day] += 1
         return daily_calls is None or _calls[day] <= daily_calls
-
-
-class ModelError(Exception):
-    """The language model gives no answer; the message says why, as in "it took too long"."""
-
-
-class BudgetSpentError(ModelError):
-    """The calls of the day are used up."""
-
-
-class ModelTimeoutError(ModelError):
-    """The model was asked, and said nothing in time: no connection, first word or next word."""
-
-
-class EmptyReplyError(ModelError):
-    """The model replied without an answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelChunk:
-    """A piece of a reply; the last says why it ended, and the tokens it took if known."""
-
-    text: str = ""
-    finish_reason: str | None = None
-    usage: dict[str, int] | None = None
-
-
-class AnswerFilter:
-    """Passes a streamed reply on without the reasoning that it may begin with."""
-
-    def __init__(self) -> None:
-        self._held = ""
-        self._part: Literal["beginning", "reasoning", "answer"] = "beginning"
-
-    def feed(self, text: str) -> str:
-        """Take the next piece; return what of it belongs to the answer."""
-        text, self._held = self._held + text, ""
-        if self._part == "beginning":
-            text = text.lstrip()
-            if len(text) < len(_REASONING) and _REASONING.startswith(text):
-                self._held = text
-                return ""
-            self._part = "reasoning" if text.startswith(_REASONING) else "answer"
-        if self._part == "reasoning":
-            _, end, after = text.partition(_END_OF_REASONING)
-            if not end:
-                # Its end may be cut by the next piece.
-                self._held = text[1 - len(_END_OF_REASONING) :]
-                return ""
-            self._part, text = "answer", after.lstrip()
-        return text
-
-    def finish(self) -> str:
-        """Return what was held back until the end of the reply."""
-        return self._held if self._part == "beginning" else ""
 
 
 def draw_fence() -> str:
@@ -233,7 +183,7 @@ class LanguageModel:
                     raise ModelError(str(error)) if has_begun and limit == end else error from None
                 if event is None or event.data.strip() == "[DONE]":
                     break
-                chunk = _read_event(event.data)
+                chunk = read_event(event.data)
                 finish_reason = chunk.finish_reason or finish_reason
                 usage = chunk.usage or usage
                 has_begun = has_begun or bool(chunk.text)
@@ -313,22 +263,3 @@ async def _in_time(limit: float) -> AsyncIterator[None]:
         raise ModelError("cannot be reached") from None
     except httpx2.HTTPError as error:
         raise ModelError(f"broke off ({type(error).__name__})") from None
-
-
-def _read_event(data: str) -> ModelChunk:
-    """Read one event of a streamed chat completion. Raises ModelError for anything else."""
-    try:
-        payload = json.loads(data)
-        if payload.get("error"):
-            raise ModelError("reported an error")
-        choice = (payload.get("choices") or [{}])[0]
-        # JSON may hold lone surrogates, which no answer in UTF-8 can.
-        text = ((choice.get("delta") or {}).get("content") or "").encode(errors="replace").decode()
-        reason = choice.get("finish_reason")
-        used = payload.get("usage") or {}
-        counts = ("prompt_tokens", "completion_tokens")
-        usage = {name: used[name] for name in counts if type(used.get(name)) is int}
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-        raise ModelError("sent what is no chat completion") from None
-    counted = {**usage, "total_tokens": sum(usage.values())} if len(usage) == 2 else None
-    return ModelChunk(text, "length" if reason == "length" else reason and "stop", counted)

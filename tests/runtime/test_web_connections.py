@@ -13,8 +13,8 @@ import pytest
 from raw_http import BODY, HEAD, HEALTH, SEARCH, Server, get, read_all, statuses
 from waiting import wait_until
 
-from foundry.runtime.web import serving
-from foundry.runtime.web.serving import Connections
+from foundry.runtime.web import connections, serving
+from foundry.runtime.web.connections import Connections
 
 
 @pytest.fixture(scope="module")
@@ -253,7 +253,9 @@ def test_each_answer_and_each_piece_of_one_has_its_own_time_to_be_read(answers: 
         state = server.server_state
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
-        protocol = partial(serving.BoundedHttpProtocol, server_state=state, config=server.config)
+        protocol = partial(
+            connections.BoundedHttpProtocol, server_state=state, config=server.config
+        )
         await clock.connect_accepted_socket(partial(protocol, app_state={}), theirs)
         with ours:
             for pieces in answers:
@@ -261,7 +263,7 @@ def test_each_answer_and_each_piece_of_one_has_its_own_time_to_be_read(answers: 
                 for _ in range(pieces):
                     while not state.unread:
                         await asyncio.sleep(0)
-                    clock.ahead_seconds += serving.READING_SECONDS * 2 / 3
+                    clock.ahead_seconds += connections.READING_SECONDS * 2 / 3
                     # What is due by now happens before anything is read.
                     await asyncio.sleep(0)
                     await asyncio.sleep(0)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ..language_model import LanguageModel, ModelError, draw_fence
+from ..language_model import LanguageModel, draw_fence
+from ..model_reply import ModelError
 from .calls import CircuitBreaker
 
 MAX_TOKENS = 256

@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 
 from ..errors import ConfigurationError, ServerError
 
-GRACE_SECONDS = 30.0  # To finish requests after SIGTERM or SIGINT.
 STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 LEVELS = ("debug", "info", "warning", "error")
 PROXY_HINT = "let a reverse proxy decide who may ask"

@@ -13,7 +13,8 @@ from functools import cache
 from typing import Any, Protocol
 
 from ...index.reader import Index
-from ...language_model import LanguageModel, ModelError
+from ...language_model import LanguageModel
+from ...model_reply import ModelError
 from ..candidates import stage
 from ..filters import Filters
 from ..identifiers import MAX_PATTERN_INPUT, is_identifier_query
