@@ -11,6 +11,7 @@ import codecs
 import re
 
 from foundry.files import read_beside
+from foundry.readers.scripts import guess_script
 
 SAMPLE_BYTES = 65_536
 STRANGE_CHARACTERS = 2
@@ -33,10 +34,14 @@ _WIDE = (
     ("cp949", "\uac00\ud7a3", 0.9),
     ("gb18030", "\u4e00\u9fff", 0.7),
 )
+_SURELY = ("cp932", "euc_jp", "cp949")
+# No word of Icelandic or Turkish begins with these; in Lithuanian the same bytes begin many.
+_NEVER_FIRST = re.compile(r"(?<![^\W\d_])[ðÐğĞ]")
 # Signs that stand before no letter, or after none, and those that only a wrong code page gives.
 _BEFORE_LETTER = re.compile(r"[¹²³ªº¼½¾±£¥¢¤¦©®]+(?=[^\W\d_])")
 _AFTER_LETTER = re.compile(r"(?<=[^\W\d_])[¡¿]+")
 _STRANGE = re.compile("[\ufffd\x80-\x9f¨¬¯¸ˇ˘˙˛˝¦¤]")
+_SIGNS = (_BEFORE_LETTER, _AFTER_LETTER, _STRANGE)
 _HIGH = re.compile(rb"[\x80-\xff]")
 _HIGH_RUN = re.compile(rb"[\x80-\xff]{3}")
 
@@ -46,6 +51,11 @@ def guess_charset(content: bytes) -> str:
     first = _HIGH.search(content)
     start = max(0, (first.start() if first else 0) - 1_000)
     sample = content[start : start + SAMPLE_BYTES]
+    wide = _find_wide(sample) if _HIGH_RUN.search(sample) else None
+    if wide in _SURELY:
+        return wide
+    if script := guess_script(sample):
+        return script
     # Few documents need it, and importing it takes as long as reading several.
     from charset_normalizer import from_bytes
 
@@ -55,7 +65,7 @@ def guess_charset(content: bytes) -> str:
     strange, high = _count_strange(sample, latin), len(_HIGH.findall(sample))
     if not others or matches[0] in _ALPHABETS:
         is_latin = strange * 3 <= high
-        return latin if is_latin else next(iter(others), _find_wide(sample) or latin)
+        return latin if is_latin else next(iter(others), wide or latin)
     # Other scripts have words of nothing but such bytes, and hardly a western alphabet's.
     letters = sum(map(len, re.findall(rb"[A-Za-z]+", sample)))
     is_sprinkled = high * 2 < letters or not _HIGH_RUN.search(sample)
@@ -90,7 +100,8 @@ def _find_wide(sample: bytes) -> str | None:
 def _count_strange(sample: bytes, charset: str) -> int:
     """Count the characters that a code page gives and the best of its languages does not have."""
     text = sample.decode(charset, "replace")
-    signs = sum(len(pattern.findall(text)) for pattern in (_BEFORE_LETTER, _AFTER_LETTER, _STRANGE))
+    signs = sum(len(pattern.findall(text)) for pattern in _SIGNS)
+    signs += STRANGE_CHARACTERS * len(_NEVER_FIRST.findall(text))
     letters = [letter for letter in text.lower() if letter > "\xbf" and letter.isalpha()]
     return signs + min(
         sum(letter not in alphabet for letter in letters) for alphabet in _ALPHABETS[charset]

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from foundry.readers.charsets import SAMPLE_BYTES, guess_charset
 from foundry.readers.notes import note_guess, note_hidden
+from foundry.readers.scripts import guess_escaped, guess_wide
 
 NORMALISATION_SLICE_CHARS = 2_000
 _BOMS = (
@@ -58,7 +59,7 @@ def normalise_line(text: str, max_chars: int = 500) -> str:
 
 
 def looks_like_wide_text(sample: bytes) -> str | None:
-    """Return the UTF-16 flavour of bytes without a byte order mark that are mostly Latin text."""
+    """Return the UTF-16 flavour of bytes without a byte order mark that are text in it."""
     pairs = len(sample) // 2
     if pairs < 4:
         return None
@@ -67,7 +68,7 @@ def looks_like_wide_text(sample: bytes) -> str | None:
         return "utf-16-le"
     if even > 0.4 * pairs and odd < 0.02 * pairs:
         return "utf-16-be"
-    return None
+    return guess_wide(sample)
 
 
 def byte_order_mark(content: bytes) -> str | None:
@@ -80,7 +81,7 @@ def _decode(content: bytes, declared: str | None) -> tuple[str, int]:
     wide = marked or looks_like_wide_text(content[:SAMPLE_BYTES])
     if wide:
         return _replace_undecodable(content, wide, b"")
-    charset = _known_charset(declared)
+    charset = _known_charset(declared) or guess_escaped(content)
     # The ISO 2022 family is ASCII with escape sequences, and would pass for UTF-8.
     if charset and charset.startswith("iso2022") and b"\x1b" in content:
         return _replace_undecodable(content, charset, b"")

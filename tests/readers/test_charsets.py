@@ -3,7 +3,7 @@
 # ruff: noqa: RUF001
 import pytest
 
-from foundry.readers.decoding import decode
+from foundry.readers.decoding import decode, looks_like_wide_text
 from foundry.readers.notes import taking_notes
 
 ENGLISH = b"This is a file with some English in it.\n\n" * 5
@@ -205,3 +205,39 @@ def test_guesses_are_noted_and_declarations_are_none() -> None:
         decode("Caf\xe9 cr\xe8me, s'il vous pla\xeet".encode("cp1252"))
         decode(next(text for charset, text in TEXTS if charset == "cp1250").encode("cp1250"))
     assert notes.guessed == {"cp1252", "cp1250"}
+
+
+SHORT = [
+    ("cp1251", "Новый дом стоит у моста."),
+    ("koi8_r", "Новый дом стоит у моста."),
+    ("koi8_u", "Їжак біг через ліс."),
+    ("iso8859_5", "Новый дом стоит у моста, а рядом сад."),
+    ("cp866", "Новый дом стоит у моста."),
+    ("cp1255", "הבית החדש עומד ליד הגשר."),
+    ("iso8859_7", "Το νέο σπίτι είναι κοντά στη γέφυρα."),
+    ("cp1256", "البيت الجديد يقع قرب الجسر."),
+    ("euc_jp", "新しい家は橋のそばにあります。"),
+    ("cp932", "新しい家は橋のそばにあります。"),
+    ("cp949", "새 집은 다리 옆에 있습니다."),
+    ("cp874", "บ้านใหม่อยู่ใกล้สะพาน"),
+    ("cp1257", "Naujas namas stovi prie tilto, šalia žalia pieva."),
+    ("iso2022_jp", "新しい家は橋のそばにあります。"),
+    ("utf-16-le", "Новый дом стоит у моста."),
+    ("utf-16-be", "הבית החדש עומד ליד הגשר."),
+    ("utf-16-le", "新しい家は橋のそばにあります。"),
+]
+
+
+@pytest.mark.parametrize(("charset", "text"), SHORT)
+def test_a_sentence_is_enough(charset: str, text: str) -> None:
+    assert decode(text.encode(charset)) == (text, 0)
+    named = f"a.txt: {text}" if charset.startswith("utf") else f"See below.\n\n{text}"
+    assert decode(named.encode(charset)) == (named, 0)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"Bush hid the facts" * 4, b"\x04\x07\x01\x02" * 64, bytes(range(256)) * 4, b"a\0b\0" * 2],
+)
+def test_bytes_that_are_no_wide_text_are_not_read_as_such(content: bytes) -> None:
+    assert looks_like_wide_text(content) is None or content.startswith(b"a\0")
