@@ -26,7 +26,7 @@ import numpy as np
 from common import Search, build, load_server, machine, make_project, read_collection, row
 from identifiers import Cases, functions, monsters
 
-from foundry.evaluation.metrics import measure
+from foundry.runtime.evaluation.metrics import measure
 
 SORTS: dict[str, tuple[str, Callable[[Path], Cases]]] = {
     "monsters": ("docs_srd51", monsters),

@@ -39,10 +39,10 @@ from foundry.embedding.providers.batching import BatchedModel
 from foundry.embedding.providers.models import open_model
 from foundry.embedding.static import StaticEmbedder
 from foundry.embedding.vector_cache import VectorCache
-from foundry.evaluation.metrics import measure
 from foundry.indexing.dense.overlap import RankingOverlap
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
+from foundry.runtime.evaluation.metrics import measure
 from foundry.runtime.index.layout import IndexFiles
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord

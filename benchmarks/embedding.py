@@ -42,8 +42,8 @@ from foundry.embedding.providers.models import open_model
 from foundry.embedding.providers.splitting import split_text
 from foundry.embedding.static import StaticEmbedder
 from foundry.embedding.vector_cache import VectorCache
-from foundry.evaluation.metrics import measure
 from foundry.indexing.versions import open_index
+from foundry.runtime.evaluation.metrics import measure
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.identifiers import is_identifier_query

@@ -25,7 +25,7 @@ from common import (
 from latency import ask_all
 from numpy.typing import NDArray
 
-from foundry.evaluation import metrics
+from foundry.runtime.evaluation import metrics
 
 STAGE = "[search.word_parts]"
 RANKINGS = (

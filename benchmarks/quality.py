@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 from foundry import pipeline
 from foundry.cli.options import warn
 from foundry.config.search import DEFAULT_FIELDS
-from foundry.evaluation import metrics
 from foundry.evaluation.options import EvaluationOptions
 from foundry.evaluation.run import EvaluationResult
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
+from foundry.runtime.evaluation import metrics
 from foundry.runtime.retrieval.candidates import candidate_count
 from foundry.runtime.retrieval.journal import MAX_TOP_K
 

@@ -15,8 +15,8 @@ import numpy as np
 from common import Search, build, load_server, machine, make_project, read_collection
 from stages_corpora import REFERENCE_DATE, make_all
 
-from foundry.evaluation.metrics import measure, recall
 from foundry.evaluation.questions import read_questions
+from foundry.runtime.evaluation.metrics import measure, recall
 
 STAGES = {
     "off": "",

@@ -1,11 +1,53 @@
-"""Evaluations made of numbers, for what judges and shows them."""
+"""Evaluations made of numbers, those of exports, and trec_eval's figures."""
 
+import os
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytrec_eval
+from servers import in_checkout
 
-from foundry.evaluation.metrics import METRICS
 from foundry.evaluation.results import Evaluation
+from foundry.runtime.evaluation.metrics import METRICS, Grades
+
+ORACLE = {
+    "nDCG@10": "ndcg_cut_10",
+    "recall@5": "recall_5",
+    "recall@10": "recall_10",
+    "recall@100": "recall_100",
+    "hit@1": "success_1",
+    "hit@5": "success_5",
+    "hit@3": "success_3",
+    "R-precision": "Rprec",
+}
+
+
+def ask_trec_eval(ranked: list[str], grades: Grades) -> dict[str, float]:
+    """trec_eval orders by score, then by name; scores that fall strictly leave it no choice."""
+    judged = {document: int(grade) for document, grade in grades.items()}
+    scores = {document: float(len(ranked) - place) for place, document in enumerate(ranked)}
+    names = {"ndcg_cut.10", "recall.5,10,100", "success.1,3,5", "Rprec", "recip_rank"}
+    found = pytrec_eval.RelevanceEvaluator({"q": judged}, names).evaluate({"q": scores})["q"]
+    values = {name: found[theirs] for name, theirs in ORACLE.items()}
+    # trec_eval's reciprocal rank has no depth.
+    is_near = found["recip_rank"] >= 0.1
+    return {**values, "MRR@10": found["recip_rank"] if is_near else 0.0}
+
+
+def ask_export(
+    export: Path, *arguments: str, **variables: str
+) -> "subprocess.CompletedProcess[str]":
+    """Run the `eval` of an export."""
+    return subprocess.run(
+        [*in_checkout(export), "eval", *arguments],
+        cwd=export,
+        capture_output=True,
+        text=True,
+        env={"PATH": os.environ["PATH"], **variables},
+        check=False,
+    )
 
 
 def make_evaluation(systems: dict[str, list[float]], **changes: Any) -> Evaluation:

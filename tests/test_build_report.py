@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from conftest import MakeProject, Project
 
-from foundry.evaluation.in_server import resolve
 from foundry.evaluation.questions import Question
 from foundry.indexing.versions import open_index
+from foundry.runtime.evaluation.judging import resolve
 
 pytestmark = pytest.mark.usefixtures("forked_servers")
 

@@ -1,1 +1,1 @@
-"""Evaluation: questions, intervals, limits, tuning, the report. Metrics are the runtime's own."""
+"""Evaluation: questions, intervals, limits, tuning, the report. The runtime judges."""

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from foundry.errors import RequestError
-from foundry.evaluation.questions import skip_reason, write_lines
+from foundry.evaluation.questions import write_lines
+from foundry.runtime.evaluation.questions import skip_reason
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
 from foundry.terminal import count_of, format_table, list_briefly, printable

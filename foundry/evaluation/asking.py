@@ -1,6 +1,5 @@
 """Renders servers and asks them in interpreters of their own: what is evaluated is what ships."""
 
-import hashlib
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -14,11 +13,11 @@ import foundry
 from foundry.config.project import Config
 from foundry.config.search import DEFAULT_WEIGHTS
 from foundry.errors import FoundryError
-from foundry.evaluation.metrics import METRICS, measure
-from foundry.evaluation.questions import QuestionSet
 from foundry.evaluation.results import CONFIGURED, Report
 from foundry.files import write_files
 from foundry.rendering.design import Design
+from foundry.runtime.evaluation.metrics import METRICS, measure
+from foundry.runtime.evaluation.questions import QuestionSet, hash_questions
 from foundry.serving.preview import render_preview
 from foundry.serving.running import explain_exit, model_variables, run_python, run_server
 
@@ -100,7 +99,6 @@ def ask(
 
 
 def _judge(asked: QuestionSet, found: Mapping[str, Any], weights: Sequence[float]) -> Report:
-    texts = [[question.query, sorted(question.relevant.items())] for question in asked.questions]
     relevant = [question["relevant"] for question in found["per_question"]]
     values = {}
     for run, rankings in found["runs"].items():
@@ -109,11 +107,11 @@ def _judge(asked: QuestionSet, found: Mapping[str, Any], weights: Sequence[float
     return Report(
         facts={
             "kind": asked.kind,
-            "questions": len(texts),
+            "questions": len(asked.questions),
             "documents": found["documents"],
             "chunks": found["chunks"],
             "corpus": found["corpus"],
-            "questions_sha256": hashlib.sha256(json.dumps(texts).encode()).hexdigest(),
+            "questions_sha256": hash_questions(asked.questions),
             "index_version": found["index_version"],
             "missing": found["missing"],
         },

@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from foundry.config.search import rest
-from foundry.evaluation.questions import Question
 from foundry.evaluation.results import CONFIGURED
-from foundry.runtime.evaluation import Grades
+from foundry.runtime.evaluation.judging import rank_documents, resolve
+from foundry.runtime.evaluation.metrics import Grades
+from foundry.runtime.evaluation.questions import Question
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.journal import MAX_TOP_K
-from foundry.runtime.retrieval.results import Hit, SearchResponse
+from foundry.runtime.retrieval.results import SearchResponse
 
 Search = Callable[..., SearchResponse]
 
@@ -122,44 +123,6 @@ def shingle_once(package: str) -> Callable[[], None]:
         return lambda: None
     module.Shingles.of = kept = cache(module.Shingles.of)
     return kept.cache_clear
-
-
-def resolve(index: Index, questions: Sequence[Question]) -> tuple[list[Question], list[str]]:
-    """Return the questions with ids of documents in place of names, and the unknown names.
-
-    A name is a document's id, else a chunk's, else a path, which several documents may share. One
-    that is unknown here stays as it is, and is never found.
-    """
-    known: dict[str, list[str]] = {}
-    wanted = {name for question in questions for name in question.relevant}
-    for name in wanted:
-        if document := index.part(Documents).find(name):
-            known[name] = [document.id]
-        elif chunk := index.find_chunk(name):
-            known[name] = [chunk.document_id]
-    wanted -= known.keys()
-    for document in index.part(Documents).page(limit=index.document_count) if wanted else ():
-        for path in wanted & {document.path, *(place.path for place in document.also_at)}:
-            known.setdefault(path, []).append(document.id)
-    resolved = []
-    for question in questions:
-        grades: dict[str, float] = {}
-        for name, grade in question.relevant.items():
-            for found in known.get(name, [name]):
-                grades[found] = max(grade, grades.get(found, grade))
-        resolved.append(Question(question.query, grades))
-    return resolved, sorted(wanted - known.keys())
-
-
-def rank_documents(index: Index, hits: Sequence[Hit]) -> list[str]:
-    """Return the ids of the documents of hits and of their near duplicates, each once."""
-    documents: dict[str, None] = {}
-    for hit in hits:
-        documents[hit.document_id] = None
-        for name in hit.near_duplicates:
-            if chunk := index.find_chunk(name):
-                documents[chunk.document_id] = None
-    return list(documents)
 
 
 def _time(ask: Search, query: str) -> float:

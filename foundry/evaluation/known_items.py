@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from foundry.errors import FoundryError
-from foundry.evaluation.questions import Question, QuestionSet, write_lines
+from foundry.evaluation.questions import write_lines
+from foundry.runtime.evaluation.questions import Question, QuestionSet
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord

@@ -1,18 +1,18 @@
-"""Fail an evaluation: a metric below its minimum, or worse than it was."""
+"""Compare an evaluation with an earlier one, and fail it if it is worse."""
 
 import json
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from foundry.errors import FoundryError, RequestError
-from foundry.evaluation.metrics import DIGITS, METRICS, bootstrap
+from foundry.errors import FoundryError
+from foundry.evaluation.intervals import bootstrap
 from foundry.evaluation.results import CONFIGURED, Evaluation
+from foundry.runtime.evaluation.metrics import METRICS
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,36 +32,6 @@ class Baseline:
 
     kind: str
     values: Mapping[tuple[str, int], Mapping[str, float]]
-
-
-def parse_minimum(written: str) -> tuple[str, float]:
-    """Read a limit such as `nDCG@10=0.40`. Raises RequestError."""
-    name, separator, number = written.partition("=")
-    name = name.strip()
-    if name not in METRICS:
-        raise RequestError(
-            f"{written!r}: there is no metric {name!r}",
-            hint=f"write METRIC=VALUE with one of {', '.join(METRICS)}",
-        )
-    try:
-        value = float(number)
-    except ValueError:
-        value = math.nan
-    if not separator or not 0 <= value <= 1:
-        raise RequestError(
-            f"{written!r}: the value must be a number from 0 to 1",
-            hint=f"write, for example, {name}=0.8",
-        )
-    return name, value
-
-
-def find_shortfalls(minimums: Sequence[tuple[str, float]], means: Mapping[str, float]) -> list[str]:
-    """Return a line for each mean that is below its limit, as exact as means are rounded."""
-    return [
-        f"{name} is {means[name]:.4f}, below the minimum of {value:g}"
-        for name, value in minimums
-        if round(means[name], DIGITS) < value
-    ]
 
 
 def read_baseline(file: Path) -> Baseline:

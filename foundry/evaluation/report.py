@@ -9,10 +9,10 @@ import jinja2
 import numpy as np
 
 from foundry.errors import FoundryError
-from foundry.evaluation.metrics import METRICS
 from foundry.evaluation.results import CONFIGURED, HEADLINE, Evaluation, Values
 from foundry.evaluation.tuning import Tuning
 from foundry.files import replace_file
+from foundry.runtime.evaluation.metrics import METRICS
 
 WORST_QUESTIONS = 25
 """Questions that are shown with what was found for them."""

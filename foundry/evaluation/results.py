@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.evaluation.metrics import METRICS, Interval, bootstrap
-from foundry.evaluation.questions import describe_skipped
+from foundry.evaluation.intervals import Interval, bootstrap
+from foundry.runtime.evaluation.metrics import METRICS, mean
+from foundry.runtime.evaluation.questions import describe_missing, describe_skipped
 from foundry.terminal import count_of, format_table
 
 CONFIGURED = "hybrid"
@@ -100,7 +101,7 @@ class Evaluation(Report):
             "weights": [
                 {
                     "semantic_weight": weight,
-                    "metrics": {name: round(float(values[name].mean()), 6) for name in METRICS},
+                    "metrics": {name: mean(values[name].tolist()) for name in METRICS},
                 }
                 for weight, values in self.sweep.items()
             ],
@@ -163,8 +164,8 @@ class Evaluation(Report):
             )
         if said := describe_skipped(self.facts["skipped"]):
             notes.append(said)
-        if missing := self.facts["missing"]:
-            notes.append(f"{len(missing):,} relevant names are not in the index: {_some(missing)}")
+        if said := describe_missing(self.facts["missing"]):
+            notes.append(said)
         if unjudged := self.facts["unjudged"]:
             notes.append(f"{unjudged:,} queries have no relevant document and were left out")
         notes += [
@@ -190,8 +191,3 @@ def _table(evaluation: Evaluation) -> str:
         values = (f"{means[name]:.4f}" for name in METRICS)
         rows.append([system, *values, f"{times['median']:.2f}", f"{times['p95']:.2f}"])
     return format_table(rows)
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:3])
-    return f"{shown}, ..." if len(names) > 3 else shown

@@ -12,21 +12,17 @@ from foundry.config.sources import CONFIG_NAME, QUESTIONS_NAME
 from foundry.errors import FoundryError
 from foundry.evaluation.asking import ask, render_servers, render_variant
 from foundry.evaluation.known_items import make_known_items
-from foundry.evaluation.limits import (
-    Comparison,
-    compare,
-    find_shortfalls,
-    parse_minimum,
-    read_baseline,
-)
+from foundry.evaluation.limits import Comparison, compare, read_baseline
 from foundry.evaluation.options import EvaluationOptions
-from foundry.evaluation.questions import QuestionSet, read_beir, read_questions
+from foundry.evaluation.questions import read_beir, read_questions
 from foundry.evaluation.report import write_report
 from foundry.evaluation.results import CONFIGURED, Evaluation, Report
 from foundry.evaluation.tuning import METRIC, Candidate, Tuning, tune, vary_stages
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
 from foundry.rendering.design import Design
+from foundry.runtime.evaluation.metrics import find_shortfalls, parse_minimum
+from foundry.runtime.evaluation.questions import QuestionSet
 
 FINE_SWEEP = tuple(step / 20 for step in range(21))
 """Semantic weights that are tried; the rest goes to keywords."""

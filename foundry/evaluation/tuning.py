@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from foundry.config.project import Config
-from foundry.evaluation.metrics import SEED, Interval, bootstrap
+from foundry.evaluation.intervals import SEED, Interval, bootstrap
 from foundry.features.stage import Stage
 
 METRIC = "nDCG@10"

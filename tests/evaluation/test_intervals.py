@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from foundry.evaluation.metrics import bootstrap
+from foundry.evaluation.intervals import bootstrap
 
 
 def test_same_values_give_the_same_interval() -> None:

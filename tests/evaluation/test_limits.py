@@ -9,16 +9,11 @@ from typing import Any
 import pytest
 from evaluations import make_evaluation
 
-from foundry.errors import FoundryError, RequestError
-from foundry.evaluation.limits import (
-    Baseline,
-    compare,
-    find_shortfalls,
-    parse_minimum,
-    read_baseline,
-)
-from foundry.evaluation.metrics import METRICS
+from foundry.errors import FoundryError
+from foundry.evaluation.limits import Baseline, compare, read_baseline
 from foundry.evaluation.results import Evaluation
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.evaluation.metrics import METRICS, find_shortfalls, parse_minimum
 
 
 def print_of(evaluation: Evaluation) -> Any:
@@ -49,14 +44,14 @@ def test_minimum() -> None:
 
 @pytest.mark.parametrize("written", ["ndcg=0.4", "nDCG@20=0.4", "=0.4", ""])
 def test_unknown_metric_lists_the_known_ones(written: str) -> None:
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(ConfigurationError) as caught:
         parse_minimum(written)
     assert all(name in str(caught.value.hint) for name in METRICS)
 
 
 @pytest.mark.parametrize("written", ["nDCG@10", "nDCG@10=", "hit@1=high", "hit@1=1.1", "hit@1=nan"])
 def test_impossible_minimum(written: str) -> None:
-    with pytest.raises(RequestError, match="from 0 to 1"):
+    with pytest.raises(ConfigurationError, match="from 0 to 1"):
         parse_minimum(written)
 
 

@@ -5,35 +5,11 @@ import random
 
 import numpy as np
 import pytest
-import pytrec_eval
+from evaluations import ask_trec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.evaluation.metrics import METRICS, measure
-from foundry.runtime.evaluation import Grades
-
-ORACLE = {
-    "nDCG@10": "ndcg_cut_10",
-    "recall@5": "recall_5",
-    "recall@10": "recall_10",
-    "recall@100": "recall_100",
-    "hit@1": "success_1",
-    "hit@5": "success_5",
-    "hit@3": "success_3",
-    "R-precision": "Rprec",
-}
-
-
-def ask_trec_eval(ranked: list[str], grades: Grades) -> dict[str, float]:
-    """trec_eval orders by score, then by name; scores that fall strictly leave it no choice."""
-    judged = {document: int(grade) for document, grade in grades.items()}
-    scores = {document: float(len(ranked) - place) for place, document in enumerate(ranked)}
-    names = {"ndcg_cut.10", "recall.5,10,100", "success.1,3,5", "Rprec", "recip_rank"}
-    found = pytrec_eval.RelevanceEvaluator({"q": judged}, names).evaluate({"q": scores})["q"]
-    values = {name: found[theirs] for name, theirs in ORACLE.items()}
-    # trec_eval's reciprocal rank has no depth.
-    is_near = found["recip_rank"] >= 0.1
-    return {**values, "MRR@10": found["recip_rank"] if is_near else 0.0}
+from foundry.runtime.evaluation.metrics import METRICS, measure
 
 
 def rank_with_ties(scores: dict[str, float]) -> list[str]:

@@ -6,13 +6,9 @@ from pathlib import Path
 import pytest
 
 from foundry.errors import FoundryError, RequestError
-from foundry.evaluation.questions import (
-    Question,
-    askable_lines,
-    describe_skipped,
-    read_beir,
-    read_questions,
-)
+from foundry.evaluation.questions import askable_lines, read_beir, read_questions
+from foundry.runtime.errors import ConfigurationError
+from foundry.runtime.evaluation.questions import Question, describe_skipped
 
 
 def write(path: Path, text: str) -> Path:
@@ -60,7 +56,7 @@ def test_lines(tmp_path: Path) -> None:
 )
 def test_bad_line_is_named(line: str, problem: str, tmp_path: Path) -> None:
     file = write(tmp_path / "q.jsonl", f'{{"query": "a", "relevant": ["x"]}}\n{line}\n')
-    with pytest.raises(RequestError, match=problem) as caught:
+    with pytest.raises(ConfigurationError, match=problem) as caught:
         read_questions(file)
     assert "line 2" in str(caught.value)
 
@@ -74,7 +70,7 @@ def test_what_cannot_be_asked_is_counted(tmp_path: Path) -> None:
     assert askable_lines(tmp_path / "q.jsonl").decode() == lines[0] + "\n"
     said = "3 queries cannot be asked: 2 empty, 1 over 2,000 characters"
     assert describe_skipped(read.skipped) == said
-    with pytest.raises(RequestError, match=f"holds no question .{said}"):
+    with pytest.raises(ConfigurationError, match=f"holds no question .{said}"):
         read_questions(write(tmp_path / "q.jsonl", "\n".join(lines[1:])))
 
 
@@ -94,9 +90,9 @@ def test_kinds_are_not_mixed_and_nothing_is_no_question(tmp_path: Path) -> None:
     lines = (
         '{"query": "a", "relevant": ["x"]}\n{"query": "a", "relevant": ["x"], "kind": "known-item"}'
     )
-    with pytest.raises(RequestError, match="known-item queries"):
+    with pytest.raises(ConfigurationError, match="known-item queries"):
         read_questions(write(tmp_path / "q.jsonl", lines))
-    with pytest.raises(RequestError, match="no question"):
+    with pytest.raises(ConfigurationError, match="no question"):
         read_questions(write(tmp_path / "q.jsonl", "\n"))
     with pytest.raises(RequestError, match="cannot be read"):
         read_questions(tmp_path / "none.jsonl")
@@ -107,7 +103,7 @@ QUERIES = '{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "two", "metadata"
 
 def test_beir(tmp_path: Path) -> None:
     queries = write(tmp_path / "queries.jsonl", QUERIES)
-    judgements = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq2\td1\t0\n"
+    judgements = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td1\t1\nq1\td2\t0\nq2\td1\t0\n"
     judged = read_beir(queries, write(tmp_path / "qrels.tsv", judgements))
     assert judged.questions == (Question("one", {"d1": 2.0, "d2": 0.0}),)
     assert judged.unjudged == 1

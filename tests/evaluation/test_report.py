@@ -11,8 +11,8 @@ import pytest
 from evaluations import hit, make_evaluation
 
 from foundry.errors import FoundryError
-from foundry.evaluation.metrics import METRICS
 from foundry.evaluation.report import render_report, write_report
+from foundry.runtime.evaluation.metrics import METRICS
 
 HOSTILE = "</title><script>alert(1)</script><img src=http://x.test/ onerror='x'>{{ 7*7 }}"
 SYSTEMS = {"hybrid": [0.2, 1.0], "rrf": [0.4, 0.5], "keyword": [0.0, 0.0]}

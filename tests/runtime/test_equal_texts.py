@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import Note, rendered_server, write_notes
 
-from foundry.evaluation.in_server import rank_documents
+from foundry.runtime.evaluation.judging import rank_documents
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, merge_equal_texts
 
