@@ -68,6 +68,7 @@ class FilterColumns:
         ends = open_array(layout.document_chunks, np.uint64, (manifest.documents + 1,))
         self._document_lengths = np.diff(ends).astype(np.int64)
 
+    # [page or recency or has_questions
     def newest_date(self) -> str | None:
         """Return the date on which a chunk was modified last, as ISO 8601, if any states one."""
         newest = int(self.modified.max(initial=UNKNOWN_TIME))
@@ -75,6 +76,7 @@ class FilterColumns:
             return None
         return datetime.fromtimestamp(newest, UTC).date().isoformat()
 
+    # ]
     def known_values(self, name: str, most: int) -> list[str]:
         """Return the values that a filter can have, sorted; none if they are more than `most`."""
         named = {"source": self._sources, "tags": self._tags}.get(name)
