@@ -1,13 +1,18 @@
 """Names that no package of a server may have: of whatever stands beside it."""
 
 import re
+import sys
 from importlib.metadata import packages_distributions
+from pathlib import Path
 
 import pytest
 
-from foundry.config.file import PACKAGE_PATTERN
+from foundry.config import package_names
 from foundry.config.package_names import is_taken
+from foundry.features.feature import PACKAGE_PATTERN
 from foundry.files import templates_folder
+
+CONFIG = Path(package_names.__file__).parent
 
 
 def test_every_module_of_a_locked_distribution_is_taken() -> None:
@@ -30,6 +35,27 @@ def test_every_module_of_a_locked_distribution_is_taken() -> None:
 )
 def test_what_may_not_be_installed_here_is_taken_too(package: str) -> None:
     assert is_taken(package)
+
+
+@pytest.mark.parametrize(
+    "package",
+    [
+        # Gone after 3.11, after 3.12, and new in 3.14.
+        *("asynchat", "asyncore", "distutils", "imp", "smtpd"),
+        *("aifc", "cgi", "chunk", "crypt", "imghdr", "nis", "pipes", "telnetlib", "uu", "xdrlib"),
+        *("annotationlib", "compression"),
+        # Of other systems than this one.
+        *("msvcrt", "winreg", "nt"),
+    ],
+)
+def test_modules_of_every_supported_python_are_taken(package: str) -> None:
+    assert is_taken(package)
+
+
+def test_the_list_has_what_this_python_has() -> None:
+    own = {name for name in sys.stdlib_module_names if re.fullmatch(PACKAGE_PATTERN, name)}
+    listed = (CONFIG / "stdlib_modules.toml").read_text("utf-8").partition('"""')[2].split()
+    assert sys.version_info >= (3, 15) or own <= {*listed}
 
 
 @pytest.mark.parametrize("package", ["server", "handbook", "docs", "mc", "source", "version"])

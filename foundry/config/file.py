@@ -13,7 +13,8 @@ from foundry.features.operation import Callers, Interface
 from foundry.features.providers import OTHER_KEY_VARIABLE, PROVIDERS
 from foundry.features.stores import StoreSection
 from foundry.features.targets import TARGETS
-from foundry.runtime.retrieval.settings import ADDRESS, HOST, HOSTS_HINT
+from foundry.runtime.retrieval.hosts import HOST, HOSTS_HINT, plain_host
+from foundry.runtime.retrieval.settings import ADDRESS
 
 DEFAULT_MAX_CHARS = {"page": 4000, "parent": 400}
 """Defaults by strategy, other than 1200: a page is longer than a section, and a chunk with a parent
@@ -224,7 +225,7 @@ class ServerOptions(Table):
             *(
                 f"server.allowed_hosts[{number}]: {host!r} is not a host name; {HOSTS_HINT}"
                 for number, host in enumerate(self.allowed_hosts)
-                if not HOST.fullmatch(host.lower())
+                if not HOST.fullmatch(plain_host(host.lower()))
             ),
         ]
 

@@ -4,7 +4,7 @@ import keyword
 import sys
 from functools import cache
 
-from foundry.files import templates_folder
+from foundry.files import read_beside, templates_folder
 
 _SERVER = "server"
 """The lock's name for the project itself."""
@@ -19,9 +19,14 @@ _TAKEN = frozenset("""
     """.split())
 
 
+_PYTHONS = frozenset(read_beside(__file__, "stdlib_modules.toml")["modules"].split())
+"""Modules of every supported Python, since an export may run on another one than its builder."""
+
+
 def is_taken(package: str) -> bool:
     """Return whether a package of this name would hide another, or one of Python's own."""
-    is_module = package in sys.stdlib_module_names or package in _TAKEN or _is_locked(package)
+    is_pythons = package in sys.stdlib_module_names or package in _PYTHONS
+    is_module = is_pythons or package in _TAKEN or _is_locked(package)
     return keyword.iskeyword(package) or is_module
 
 

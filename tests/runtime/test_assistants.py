@@ -1,11 +1,15 @@
 """Configurations of assistants: what is printed, and files that are changed with care."""
 
+import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -36,15 +40,15 @@ def test_what_is_printed_is_what_is_installed(home: Path, name: str) -> None:
     assert files(home) == {}
     said = assistants.give_to(name, install=True)
     ((path, text),) = files(home).items()
-    assert json.loads(printed.split("\n\n", 1)[1]) == json.loads(text)
-    assert Path(path).name in printed
-    assert "handbook is in" in said
+    assert json.loads(printed.entry) == json.loads(text)
+    assert Path(path).name in printed.said
+    assert "handbook is in" in said.said and not said.entry
     assistants.give_to(name, install=True)
     assert files(home) == {path: text}
 
 
 def test_the_entry_starts_this_package_from_anywhere(home: Path, tmp_path: Path) -> None:
-    printed = assistants.give_to("claude", install=False).split("\n\n", 1)[1]
+    printed = assistants.give_to("claude", install=False).entry
     server = json.loads(printed)["mcpServers"]["handbook"]
     assert server["command"] == sys.executable
     assert server["args"][:3] == ["-P", "-m", "runtime"]
@@ -57,6 +61,99 @@ def test_the_entry_starts_this_package_from_anywhere(home: Path, tmp_path: Path)
         check=True,
     )
     assert Path(found.stdout.strip()) == Path(assistants.__file__).parents[1] / "__init__.py"
+
+
+ASKS = """
+import json, sys
+sys.path[1:1] = {added!r}
+from notes.mcp import assistants
+if len(sys.argv) > 1:
+    print(assistants.__file__, sys.argv[1:])
+else:
+    print(json.dumps(assistants._entry("mcpServers")))
+"""
+
+
+def installed(folder: Path) -> Path:
+    """A package and, in another folder, a library that it needs."""
+    ignore = shutil.ignore_patterns("__pycache__", "page")
+    shutil.copytree(Path(assistants.__file__).parents[1], folder / "notes", ignore=ignore)
+    (folder / "notes" / "__main__.py").write_text(
+        "import sys\nimport needed_by_notes\nfrom .mcp import assistants\n"
+        "print(assistants.__file__, sys.argv[1:])\n"
+    )
+    libraries = folder.parent / "libraries"
+    libraries.mkdir(parents=True)
+    (libraries / "needed_by_notes.py").touch()
+    return libraries
+
+
+def started(entry: dict[str, Any], folder: Path) -> str:
+    """What comes of an entry in another folder, and with nothing of this process's variables."""
+    (folder / "notes").mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(
+        [entry["command"], *entry["args"]],
+        env={"PATH": os.defpath, **entry.get("env", {})},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("name", ["target", "site-packages", "dist-packages", "with blank"])
+def test_the_entry_starts_a_package_wherever_it_was_installed(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / name
+    libraries = installed(folder)
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", ASKS.format(added=[str(libraries)])],
+        env={"PATH": os.defpath, "PYTHONPATH": str(folder)},
+        cwd=begun,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    entry = json.loads(done.stdout)
+    assert entry["env"] == {"PYTHONPATH": f"{folder}{os.pathsep}{libraries}"}
+    place = folder / "notes" / "mcp" / "assistants.py"
+    assert started(entry, tmp_path / "elsewhere") == f"{place} ['mcp']"
+
+
+def test_the_entry_starts_the_archive_that_a_package_came_in(tmp_path: Path) -> None:
+    """As shiv and pex write them: one file that unpacks what is in it."""
+    libraries = installed(tmp_path / "unpacked" / "site-packages")
+    with zipfile.ZipFile(tmp_path / "notes.pyz", "w") as archive:
+        added = [str(tmp_path / "unpacked" / "site-packages"), str(libraries)]
+        archive.writestr("__main__.py", ASKS.format(added=added))
+    done = subprocess.run(
+        [sys.executable, "notes.pyz"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    entry = json.loads(done.stdout)
+    assert entry["args"] == [str(tmp_path / "notes.pyz"), "mcp"]
+    assert started(entry, tmp_path / "elsewhere").endswith("/assistants.py ['mcp']")
+
+
+def test_the_entry_alone_goes_to_standard_output(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers()
+    commands.add_parser("mcp")
+    assistants.add_assistants(commands)
+    with pytest.raises(SystemExit) as ended:
+        parser.parse_args(["mcp", "--print-config", "zed"])
+    assert ended.value.code == 0
+    printed = capsys.readouterr()
+    assert "handbook" in json.loads(printed.out)["context_servers"]
+    assert printed.err == f"Zed reads {home}/.config/zed/settings.json; it needs this there:\n"
+    with pytest.raises(SystemExit):
+        parser.parse_args(["mcp", "--install", "zed"])
+    printed = capsys.readouterr()
+    assert printed.out == "" and "handbook is in" in printed.err
 
 
 def test_all_else_stays_and_a_copy_is_kept(home: Path) -> None:
@@ -105,3 +202,29 @@ def test_files_lie_where_each_system_has_them() -> None:
     ):
         found = assistants.assistants(home, platform, {})
         assert found["claude"].file == folder / "Claude" / "claude_desktop_config.json"
+        assert found["zed"].file == home / ".config" / "zed" / "settings.json"
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "claude", "zed"),
+    [
+        ("linux", {"XDG_CONFIG_HOME": "/conf"}, "/conf", "/conf"),
+        ("linux", {"XDG_CONFIG_HOME": "conf"}, "/home/me/.config", "/home/me/.config"),
+        ("linux", {"XDG_CONFIG_HOME": ""}, "/home/me/.config", "/home/me/.config"),
+        ("linux", {"FLATPAK_XDG_CONFIG_HOME": "/flat"}, "/home/me/.config", "/flat"),
+        (
+            "darwin",
+            {"XDG_CONFIG_HOME": "/conf"},
+            "/home/me/Library/Application Support",
+            "/home/me/.config",
+        ),
+    ],
+)
+def test_variables_say_where_files_lie(
+    platform: str, variables: dict[str, str], claude: str, zed: str
+) -> None:
+    found = assistants.assistants(Path("/home/me"), platform, variables)
+    assert found["claude"].file == Path(claude, "Claude", "claude_desktop_config.json")
+    assert found["zed"].file == Path(zed, "zed", "settings.json")
+    assert found["cursor"].file == Path("/home/me/.cursor/mcp.json")
+    assert found["windsurf"].file == Path("/home/me/.codeium/windsurf/mcp_config.json")

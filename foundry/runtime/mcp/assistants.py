@@ -8,8 +8,10 @@ import argparse
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
+import zipfile
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -19,6 +21,8 @@ from ..errors import ConfigurationError
 from ..retrieval.settings import settings
 
 _PACKAGE = Path(__file__).parents[1]
+_CONFIG = "XDG_CONFIG_HOME"
+_PATH = "import json, sys; print(json.dumps(sys.path))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +45,30 @@ def add_assistants(commands: Any) -> None:
 
 class _Give(argparse.Action):
     def __call__(self, parser: Any, _namespace: Any, value: Any, option: Any = None) -> None:
-        parser.exit(message=give_to(value, install=option == "--install") + "\n")
+        given = give_to(value, install=option == "--install")
+        # Not `parser.exit`, which prints to standard error.
+        sys.stderr.write(f"{given.said}\n")
+        sys.stdout.write(given.entry)
+        parser.exit()
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What was done, or where the entry belongs; and the entry as JSON, unless it is there now."""
+
+    said: str
+    entry: str = ""
 
 
 def assistants(home: Path, platform: str, environment: dict[str, str]) -> dict[str, Assistant]:
     """Return the assistants by the names that they have on the command line."""
-    config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
-    support = home / "Library" / "Application Support" if platform == "darwin" else config
+    is_mac = platform == "darwin"
+    written = [Path(environment.get(name, "")) for name in ("FLATPAK_XDG_CONFIG_HOME", _CONFIG)]
+    # Those that are relative count for nothing, by the XDG Base Directory Specification.
+    flatpak, config = (each if each.is_absolute() else None for each in written)
+    config = config or home / ".config"
+    support = home / "Library" / "Application Support" if is_mac else config
+    zed = home / ".config" if is_mac else flatpak or config
     here = "It asks once whether the server may run in this folder."
     return {
         "claude": Assistant("Claude Desktop", support / "Claude" / "claude_desktop_config.json"),
@@ -55,12 +76,12 @@ def assistants(home: Path, platform: str, environment: dict[str, str]) -> dict[s
         "cursor": Assistant("Cursor", home / ".cursor" / "mcp.json"),
         "vscode": Assistant("VS Code", Path(".vscode", "mcp.json"), "servers", here),
         "windsurf": Assistant("Windsurf", home / ".codeium" / "windsurf" / "mcp_config.json"),
-        "zed": Assistant("Zed", home / ".config" / "zed" / "settings.json", "context_servers"),
+        "zed": Assistant("Zed", zed / "zed" / "settings.json", "context_servers"),
     }
 
 
-def give_to(name: str, *, install: bool) -> str:
-    """Return the entry for the file of an assistant, or add it there and return what was done.
+def give_to(name: str, *, install: bool) -> Given:
+    """Return the entry for the file of an assistant, or add it there and say what was done.
 
     Raises ConfigurationError for an unknown assistant and for a file that cannot be changed.
     """
@@ -72,7 +93,7 @@ def give_to(name: str, *, install: bool) -> str:
     entry = {assistant.key: {server: _entry(assistant.key)}}
     if not install:
         text = json.dumps(entry, indent=2, ensure_ascii=False)
-        return f"{assistant.title} reads {assistant.file}; it needs this there:\n\n{text}"
+        return Given(f"{assistant.title} reads {assistant.file}; it needs this there:", f"{text}\n")
     try:
         backup = _merge(assistant.file.resolve(), assistant.key, entry[assistant.key])
     except (OSError, ValueError, RecursionError) as error:
@@ -81,20 +102,36 @@ def give_to(name: str, *, install: bool) -> str:
             hint=f"correct it, or put in yourself what mcp --print-config {name} prints",
         ) from None
     kept = f"; as it was: {backup}" if backup else ""
-    return f"{server} is in {assistant.file}{kept}\n{assistant.title}: {assistant.after}"
+    return Given(f"{server} is in {assistant.file}{kept}\n{assistant.title}: {assistant.after}")
 
 
 def _entry(key: str) -> dict[str, Any]:
     """Return how this server is started, whatever folder and PATH an assistant has."""
     # -P, or a folder of the same name where the assistant starts it would come first.
-    command = {"command": sys.executable, "args": ["-P", "-m", _PACKAGE.name, "mcp"]}
-    environment = {}
-    if _PACKAGE.parent.name not in {"site-packages", "dist-packages"}:
-        environment["PYTHONPATH"] = str(_PACKAGE.parent)
+    arguments, environment = ["-P", "-m", _PACKAGE.name], {}
+    if zipfile.is_zipfile(sys.argv[0]):
+        # Of shiv, pex and the like, which unpack themselves where they see fit.
+        arguments = [str(Path(sys.argv[0]).resolve())]
+    elif folders := _find_unknown():
+        environment["PYTHONPATH"] = os.pathsep.join(folders)
+    command = {"command": sys.executable, "args": [*arguments, "mcp"]}
     if folder := os.environ.get("INDEX_DIR"):
         environment["INDEX_DIR"] = str(Path(folder).resolve())
     kind = {"type": "stdio"} if key == "servers" else {}
     return {**kind, **command, **({"env": environment} if environment else {})}
+
+
+def _find_unknown() -> list[str]:
+    """Return the folders that this process imports from, and this Python by itself would not."""
+    own = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _PATH], env=own, capture_output=True, text=True, check=True
+    )
+    known = json.loads(done.stdout.splitlines()[-1])
+    # The first one is where the command was started, or its script lies.
+    searched = sys.path if sys.flags.safe_path else sys.path[1:]
+    folders = dict.fromkeys([str(_PACKAGE.parent), *filter(os.path.isabs, searched)])
+    return [folder for folder in folders if folder not in known and Path(folder).is_dir()]
 
 
 def _merge(file: Path, key: str, entry: dict[str, Any]) -> Path | None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import ConfigurationError, cause_of
 from ..index.tree import read_file
+from .hosts import HOST, HOSTS_HINT, plain_host, plain_host_and_port
 
 SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
 
@@ -26,9 +27,6 @@ ADDRESS = re.compile(
 # A key that a header can carry.
 API_KEY = re.compile("[!-~]+")
 # ]
-# A host in lower case, and a port if there is one.
-HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
-HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"
 
 _UNUSABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, re.error, OverflowError)
 
@@ -110,7 +108,8 @@ def settings(file: Path = SETTINGS_FILE) -> Settings:
 
 def _read_hosts(listed: Iterable[str]) -> frozenset[str]:
     added = os.environ.get("ALLOWED_HOSTS", "").split(",")
-    hosts = frozenset(host for each in (*listed, *added) if (host := each.strip().lower()))
+    written = (each.strip().lower() for each in (*listed, *added))
+    hosts = frozenset(plain_host_and_port(plain_host(host)) for host in written if host)
     if wrong := [host for host in hosts if not HOST.fullmatch(host)]:
         problem = f"ALLOWED_HOSTS: {wrong[0]!r} is not a host name"
         raise ConfigurationError(problem, hint=HOSTS_HINT)

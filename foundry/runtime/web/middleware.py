@@ -13,7 +13,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..retrieval.settings import HOST, Limits
+from ..retrieval.hosts import HOST, plain_host, plain_host_and_port
+from ..retrieval.settings import Limits
 from .problems import answer_failure
 from .stopping import stopping
 
@@ -193,9 +194,9 @@ def check_head(scope: Scope, allowed_hosts: frozenset[str]) -> None:
     hosts = values_of(scope, b"host")
     if len(hosts) != 1:
         raise HTTPException(400, "A request needs exactly one Host header.")
-    host = hosts[0].decode("latin-1").lower()
+    host = plain_host_and_port(hosts[0].decode("latin-1").lower())
     parts, server = HOST.fullmatch(host), scope.get("server")
-    is_address = parts and server and parts["name"].strip("[]") == server[0]
+    is_address = parts and server and parts["name"] == plain_host(str(server[0]))
     names = {host, parts["name"]} if parts else set()
     if not is_address and names.isdisjoint(LOOPBACK | allowed_hosts):
         named = parts["name"] if parts else "the host name"
@@ -207,7 +208,7 @@ def check_head(scope: Scope, allowed_hosts: frozenset[str]) -> None:
         senders |= {name + host.removeprefix(parts["name"]) for name in LOOPBACK}
     for origin in values_of(scope, b"origin"):
         scheme, _, sender = origin.decode("latin-1").lower().partition("://")
-        if scheme not in {"http", "https"} or sender not in senders:
+        if scheme not in {"http", "https"} or plain_host_and_port(sender) not in senders:
             raise HTTPException(403, "Pages of this Origin may not use this server.")
 
 
