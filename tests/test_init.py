@@ -71,7 +71,7 @@ def test_what_is_found_is_said_and_decided(tmp_path: Path, monkeypatch: pytest.M
             "b.md": TEXTS["german"],
             "c.txt": TEXTS["english"],
             "d.png": b"\x89PNG\r\n\x1a\n\0\0\0\0",
-            "e.docx": b"PK\x03\x04",
+            "e.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
             "empty.md": "",
             "secrets.yaml": "a: b",
             "prod.tfvars": "a = 1",
@@ -85,7 +85,7 @@ def test_what_is_found_is_said_and_decided(tmp_path: Path, monkeypatch: pytest.M
         "       1  .png  (pictures: read with ocr = true, and pip install 'rag-foundry[ocr]')\n"
         in said
     )
-    assert "       1  .docx  (pip install 'rag-foundry[office]' reads them)" in said
+    assert "       1  .xls  (pip install 'rag-foundry[office]' reads them)" in said
     assert "left out: looks like a secret (2), empty file (1)\n" in said
     assert 'include = ["**/*", "/PATH/OF/IT"] in [[sources]]' in said
     assert "language: german (2 of 3 read)" in said

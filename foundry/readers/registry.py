@@ -23,13 +23,14 @@ from foundry.readers.formats import (
     structured,
     subtitles,
     wikitext,
-    word,
     xml,
 )
 from foundry.readers.formats.asciidoc import reader as asciidoc
 from foundry.readers.formats.latex import reader as latex
 from foundry.readers.formats.markdown import reader as markdown
 from foundry.readers.formats.pdf import reader as pdf
+from foundry.readers.formats.rtf import reader as rtf
+from foundry.readers.formats.word import reader as word
 from foundry.readers.sniffing import binary_kind, document_kind, is_html
 
 READERS: tuple[Reader, ...] = (
@@ -51,7 +52,7 @@ FILE_READERS: tuple[FileReader, ...] = (
     sheets.READER,
     opendocument.READER,
     epub.READER,
-    word.RTF_READER,
+    rtf.READER,
     *mail.READERS,
     xml.READER,
     rst.READER,

@@ -74,8 +74,8 @@ def test_libraries_of_readers_are_found() -> None:
     found = {name.lower() for name in installation()}
     assert {
         *("charset-normalizer", "docutils", "html-to-markdown", "lxml", "numpy", "pystemmer"),
-        *("mammoth", "markdown-it-py", "olefile", "pypdfium2", "python-calamine", "python-pptx"),
-        *("pyyaml", "selectolax", "semantic-text-splitter", "striprtf", "tree-sitter"),
+        *("markdown-it-py", "olefile", "pypdfium2", "python-calamine", "python-pptx"),
+        *("pyyaml", "selectolax", "semantic-text-splitter", "tree-sitter"),
         *("tree-sitter-bash", "tree-sitter-typescript"),
     } <= found
 

@@ -1,0 +1,1 @@
+"""What Word, PowerPoint and Excel have in common: packages, equations, charts, drawings."""

@@ -1,0 +1,43 @@
+"""The words of SmartArt: its points in the order of their tree."""
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+_DGM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_SHOWN = frozenset({"node", "asst", "doc"})
+MAX_DEPTH = 50
+
+
+def diagram_lines(root: Element) -> Iterator[str]:
+    """Yield a diagram's points, a line each, those below one another indented."""
+    texts: dict[str, str] = {}
+    first = []
+    for point in root.iter(f"{_DGM}pt"):
+        kind = point.get("type", "node")
+        paragraphs = ("".join(t.text or "" for t in p.iter(f"{_A}t")) for p in point.iter(f"{_A}p"))
+        name = point.get("modelId", "")
+        texts[name] = " ".join(filter(None, paragraphs)) if kind in _SHOWN else ""
+        first += [name] if kind == "doc" else []
+    children: dict[str, list[tuple[int, str]]] = {}
+    for link in root.iter(f"{_DGM}cxn"):
+        if link.get("type", "parOf") == "parOf":
+            place = link.get("srcOrd", "0")
+            order = int(place) if place.isdecimal() and len(place) < 9 else 0
+            children.setdefault(link.get("srcId", ""), []).append((order, link.get("destId", "")))
+    seen: set[str] = set()
+
+    def below(name: str, depth: int) -> Iterator[str]:
+        if name in seen or depth > MAX_DEPTH:
+            return
+        seen.add(name)
+        text = texts.get(name, "")
+        if text:
+            yield f"{'  ' * max(depth - 1, 0)}- {text}"
+        for _, child in sorted(children.get(name, ())):
+            yield from below(child, depth + 1)
+
+    for name in first:
+        yield from below(name, 0)
+    # What no point leads to is said all the same.
+    yield from (f"- {text}" for name, text in texts.items() if text and name not in seen)

@@ -1,0 +1,15 @@
+"""Links of documents that are no markup, written as Markdown has them."""
+
+_REFUSED = ("javascript:", "vbscript:", "data:")
+
+
+def write_link(text: str, url: str) -> str:
+    """Return a text with its link; the text alone where that says it, or cannot be a label."""
+    label = text.strip()
+    url = url.strip().replace(" ", "%20").replace("(", "%28").replace(")", "%29")
+    is_said = label in {url, url.removeprefix("mailto:"), url.rstrip("/")}
+    if not label or not url or "\n" in label or is_said or label.startswith("["):
+        return text
+    if url.lower().startswith(_REFUSED) or url.startswith("#"):
+        return text
+    return text.replace(label, f"[{label}]({url})", 1)

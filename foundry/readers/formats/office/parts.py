@@ -1,0 +1,113 @@
+"""The parts of an Office Open XML package, and the relationships between them."""
+
+import posixpath
+from dataclasses import dataclass
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element
+
+from foundry.material.reasons import Reason
+from foundry.readers.contract import UnreadableError
+from foundry.readers.formats.packed import Package, parse_xml
+
+RELATIONSHIPS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+CHOICE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Choice"
+FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
+
+_STRICT = b"http://purl.oclc.org/ooxml/"
+# ISO 29500 Strict has other names for the same vocabularies.
+_TRANSITIONAL = {
+    b"http://purl.oclc.org/ooxml/officeDocument/relationships": (
+        b"http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    ),
+    b"http://purl.oclc.org/ooxml/officeDocument/math": (
+        b"http://schemas.openxmlformats.org/officeDocument/2006/math"
+    ),
+    b"http://purl.oclc.org/ooxml/wordprocessingml/main": (
+        b"http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    ),
+    b"http://purl.oclc.org/ooxml/spreadsheetml/main": (
+        b"http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    ),
+    b"http://purl.oclc.org/ooxml/presentationml/main": (
+        b"http://schemas.openxmlformats.org/presentationml/2006/main"
+    ),
+    b"http://purl.oclc.org/ooxml/drawingml/": b"http://schemas.openxmlformats.org/drawingml/2006/",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Where a part points: the last word of its type, and another part's name or a URL."""
+
+    kind: str
+    target: str
+    is_external: bool
+
+
+class Parts:
+    """A package opened as its main part and what that leads to."""
+
+    def __init__(self, package: Package) -> None:
+        """Raises UnreadableError where there is no main part."""
+        self._package = package
+        # Names of parts are compared without regard to case.
+        self._names = {name.lower(): name for name in package.names}
+        self._relations: dict[str, dict[str, Relation]] = {}
+        named = (each.target for each in self.relations("").values())
+        self.main = next((name for name in named if self.has(name) and "docprops" not in name), "")
+        for relation in self.relations("").values():
+            if relation.kind == "officeDocument" and self.has(relation.target):
+                self.main = relation.target
+        if not self.main:
+            raise UnreadableError(Reason.DAMAGED, "there is no main part")
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a part of this name."""
+        return name.lower() in self._names
+
+    def read(self, name: str) -> bytes | None:
+        """Return a part's bytes; None where there is none."""
+        return self._package.read(self._names.get(name.lower(), name))
+
+    def xml(self, name: str) -> Element | None:
+        """Return a part parsed as XML in the transitional vocabulary; None where there is none."""
+        content = self.read(name)
+        return None if content is None else parse_xml(as_transitional(content))
+
+    def relations(self, name: str) -> dict[str, Relation]:
+        """Return the relationships of a part by their id; those of the package for ""."""
+        if name not in self._relations:
+            folder, _, file = name.rpartition("/")
+            root = self.xml(f"{folder}/_rels/{file}.rels".lstrip("/"))
+            self._relations[name] = {
+                each.get("Id", ""): _relation(folder, each)
+                for each in (() if root is None else root)
+            }
+        return self._relations[name]
+
+    def related(self, name: str, kind: str) -> str | None:
+        """Return the first part of a kind that a part points to."""
+        found = (each.target for each in self.relations(name).values() if each.kind == kind)
+        return next(found, None)
+
+
+def _relation(folder: str, element: Element) -> Relation:
+    target = element.get("Target", "")
+    is_external = element.get("TargetMode") == "External"
+    if not is_external:
+        target = posixpath.normpath(posixpath.join("/", folder, unquote(target))).lstrip("/")
+    return Relation(element.get("Type", "").rpartition("/")[2], target, is_external)
+
+
+def as_transitional(content: bytes) -> bytes:
+    """Return XML of the strict vocabulary in the transitional one."""
+    if _STRICT in content:
+        for strict, transitional in _TRANSITIONAL.items():
+            content = content.replace(strict, transitional)
+    return content
+
+
+def texts_of(element: Element) -> str:
+    """Return every text below an element, separated by spaces."""
+    return " ".join(filter(None, (text.strip() for text in element.itertext())))

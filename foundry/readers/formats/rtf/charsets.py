@@ -1,0 +1,36 @@
+"""Character sets of RTF: of the document by its code page, of each font by its number."""
+
+import codecs
+
+SYMBOL = "symbol"
+_BY_NUMBER = {
+    **{2: SYMBOL, 77: "mac_roman", 78: "shift_jis", 79: "euc_kr", 80: "gbk", 81: "big5"},
+    **{82: "mac_roman", 83: "mac_roman", 84: "mac_roman", 85: "mac_greek", 86: "mac_turkish"},
+    **{88: "mac_latin2", 89: "mac_cyrillic", 128: "cp932", 129: "cp949", 130: "johab"},
+    **{134: "gbk", 136: "cp950", 161: "cp1253", 162: "cp1254", 163: "cp1258", 177: "cp1255"},
+    **{178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874", 238: "cp1250", 254: "cp437"},
+    255: "cp850",
+}
+_PAGES = {
+    10_000: "mac_roman",
+    936: "gbk",
+    65_001: "utf-8",
+    42: SYMBOL,
+    1361: "johab",
+}
+
+
+def charset_of_font(number: int, document: str) -> str:
+    """Return the codec for a font's `fcharset`; the document's for ANSI and unknown ones."""
+    return _BY_NUMBER.get(number, document)
+
+
+def charset_of_page(page: int) -> str:
+    """Return the codec for a code page, Windows-1252 for one that Python does not know."""
+    name = _PAGES.get(page, f"cp{page}")
+    if name == SYMBOL:
+        return name
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return "cp1252"

@@ -1,0 +1,121 @@
+"""Paragraphs, lists and tables of an RTF document, put together as they end."""
+
+from foundry.material import Reading
+from foundry.readers.composing import Composer
+from foundry.readers.decoding import normalise
+from foundry.readers.formats.office.running import RunningLines
+from foundry.readers.formats.office.scripts import ScriptedText
+from foundry.readers.formats.rtf.tables import CellShape, Table
+
+
+class Layout:
+    """Takes text as `line`; ends paragraphs, cells and rows. Boxes and notes follow them."""
+
+    def __init__(self) -> None:
+        self.running = RunningLines()
+        self.line = ScriptedText()
+        self.last_line = self.line
+        self.shapes: list[CellShape] = []
+        self.next_shape = CellShape(0)
+        self._composer = Composer()
+        self._items: list[str] = []
+        self._cells: list[str] = []
+        self._table = Table()
+        self._kept: list[str] = []
+        self._current: list[str] = []
+        self._notes = 0
+        self._label = ""
+        self._level = 0
+
+    def next_note(self) -> str:
+        """Return the label of the next note."""
+        self._notes += 1
+        return f"[{self._notes}]"
+
+    def keep(self, text: str) -> None:
+        """Add a note or a box when the paragraph that it belongs to has ended."""
+        self._current.append(_joined(text))
+
+    def set_label(self, label: str) -> None:
+        """Set the number or bullet of the paragraph; any other sign than a number is a bullet."""
+        label = _joined(label)
+        self._label = label if any(map(str.isalnum, label)) else "-" if label else ""
+
+    def set_level(self, level: int) -> None:
+        """Set the depth of the list that the paragraph belongs to."""
+        self._level = min(max(level, 0), 8)
+
+    def end_paragraph(self, heading: int) -> None:
+        """End a paragraph outside tables; a level of 0 is no heading."""
+        text, label = self._take(), self._label
+        if not text:
+            self._label = ""
+            self._end_kept()
+            return
+        self._flush_table()
+        if heading:
+            self._flush_items()
+            self._composer.heading(heading, f"{label} {text}".strip())
+        elif label:
+            indent = "   " * self._level
+            self._items.append(f"{indent}{label} {text}")
+        else:
+            self._flush_items()
+            self._composer.text(text)
+        self._label, self._level = "", 0
+        self._end_kept()
+
+    def end_cell(self) -> None:
+        """End a cell of the row that is being read."""
+        self._flush_items()
+        self._cells.append(f"{self._label} {self._take()}".strip())
+        self._label = ""
+        self._end_kept()
+
+    def end_row(self) -> None:
+        """End a row, whose cells have the shapes that were defined last."""
+        if self._cells:
+            self._table.rows.append((self._cells, [*self.shapes]))
+            self._cells = []
+
+    def finish(self) -> Reading:
+        """Return everything, when the document has ended."""
+        self.end_row()
+        self._flush_table()
+        self._flush_items()
+        self._end_kept()
+        return self._composer.finish()
+
+    def _take(self) -> str:
+        self.last_line, self.line = self.line, ScriptedText()
+        return _joined(str(self.last_line))
+
+    def _flush_table(self) -> None:
+        if self._table.rows:
+            self._composer.table(self._table.fill())
+            self._table = Table()
+            self._flush_kept()
+
+    def _flush_items(self) -> None:
+        items, self._items = self._items, []
+        self._composer.text("\n".join(items))
+        if items:
+            self._flush_kept()
+
+    def _end_kept(self) -> None:
+        self._kept += self._current
+        self._current = []
+        self._flush_kept()
+
+    def _flush_kept(self) -> None:
+        if not (self._items or self._cells or self._table.rows):
+            kept, self._kept = self._kept, []
+            for text in kept:
+                self._composer.text(text)
+
+
+def _joined(text: str) -> str:
+    """Return a text whose characters beyond U+FFFF came as two halves."""
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return normalise(text).strip()

@@ -1,0 +1,279 @@
+"""Rich Text Format ([MS-RTF] 1.9.1), read in one pass over its groups and control words.
+
+A reader of our own: the library for it drops notes, text boxes, tables' cells and every charset but
+the first.
+"""
+
+import re
+
+from foundry.material import Reading
+from foundry.material.left_out import Omission
+from foundry.readers.composing import Composer
+from foundry.readers.contract import FileReader
+from foundry.readers.dates import normalise_date
+from foundry.readers.formats.office.headings import level_of_style
+from foundry.readers.formats.office.links import write_link
+from foundry.readers.formats.office.running import PAGE_NUMBER
+from foundry.readers.formats.office.scripts import ScriptedText
+from foundry.readers.formats.rtf.groups import Groups
+from foundry.readers.formats.rtf.layout import Layout
+from foundry.readers.formats.rtf.state import Field, State
+from foundry.readers.formats.rtf.tables import CellShape
+from foundry.readers.formats.rtf.words import (
+    CONTENTS,
+    MATH,
+    METADATA,
+    PAGES,
+    PASSED_OVER,
+    RUNNING,
+    SIGNS,
+    TRANSPARENT,
+)
+from foundry.readers.notes import leave_out
+
+MAX_DEPTH = 2_000
+_INSTRUCTION = re.compile(r'\s*(\w+)(?:\s+(?:"([^"]*)"|([^\s\\]+)))?')
+
+
+def read(content: bytes) -> Reading:
+    """Read a document's text, with headings by its styles, lists, tables, notes and text boxes.
+
+    Hidden and deleted text and comments are left out; running lines are read once. Raises
+    UnreadableError for groups that are nested too deeply.
+    """
+    interpreter = _Interpreter()
+    interpreter.run(content.decode("latin-1"))
+    return interpreter.finish()
+
+
+class _Interpreter(Groups):
+    def __init__(self) -> None:
+        self._layout = Layout()
+        super().__init__(self._layout.line)
+        self._headings: dict[int, int] = {}
+        self._unicode_targets: list[ScriptedText | None] = []
+        self._has_mark = False
+        self._property = ""
+        self._title: str | None = None
+        self._dates: dict[str, dict[str, int]] = {}
+        self.words |= {
+            **dict.fromkeys(SIGNS, lambda word, _: self.put(SIGNS[word])),
+            **dict.fromkeys(PASSED_OVER, self._pass_over),
+            **dict.fromkeys(TRANSPARENT, self._read_on),
+            **dict.fromkeys(RUNNING, self._open_part),
+            **dict.fromkeys(METADATA, self._open_part),
+            **dict.fromkeys(MATH, self._open_math),
+            **dict.fromkeys(("shptxt", "dptxbxtext", "annotation", "title"), self._open_part),
+            **dict.fromkeys(("listtext", "pntext", "sn", "sv", "ffl"), self._open_part),
+            **dict.fromkeys(("creatim", "revtim"), self._open_part),
+            **dict.fromkeys(("yr", "mo", "dy"), self._date),
+            **dict.fromkeys(("clvmrg", "clmrg", "cellx", "trowd"), self._shape),
+            **dict.fromkeys(("par", "sect", "page"), lambda _, __: self.end_paragraph()),
+            "cell": lambda _, __: self._end_cell(),
+            "row": lambda _, __: self._layout.end_row(),
+            "fonttbl": lambda word, _: self._open(word, ScriptedText()),
+            "stylesheet": lambda word, _: self._open(word, ScriptedText()),
+            "s": lambda _, n: self.set(style=n or 0),
+            "outlinelevel": lambda _, n: self.set(outline=n),
+            "ilvl": lambda _, n: self._layout.set_level(n or 0),
+            "intbl": lambda _, __: self.set(is_in_table=True),
+            "pard": lambda _, __: self.set(is_in_table=False, style=0, outline=None),
+            "footnote": self._open_note,
+            "chftn": lambda _, __: self._mark(),
+            "field": lambda _, __: self.set(field=Field()),
+            "fldinst": self._open_instruction,
+            "fldrslt": self._open_result,
+            "ffres": self._choose,
+            "ffdefres": self._choose,
+            "upr": self._open_alternatives,
+        }
+
+    def finish(self) -> Reading:
+        """Return the reading of all that was read."""
+        composer = Composer()
+        composer.text(str(self._layout.running))
+        composer.include(self._layout.finish())
+        stated = self._dates.get("revtim") or self._dates.get("creatim") or {}
+        year, month, day = (stated.get(name, 0) for name in ("yr", "mo", "dy"))
+        modified = normalise_date(f"{year:04}-{month:02}-{day:02}")
+        return composer.finish(title=self._title, modified=modified)
+
+    def close(self, state: State) -> None:
+        """Do with what a group has said what its destination asks for."""
+        name, text = state.closes, "" if state.target is None else str(state.target)
+        outer = self.states[-1].target
+        if name in RUNNING:
+            self._layout.running.add(text, name)
+        elif name in METADATA:
+            leave_out(Omission.METADATA, text, "info")
+        elif name in {"footnote", "shptxt", "dptxbxtext"}:
+            self._layout.keep(f"{state.label} {text.strip()}".strip())
+        elif name == "annotation":
+            leave_out(Omission.COMMENT, text)
+        elif name in {"listtext", "pntext"}:
+            self._layout.set_label(text.strip())
+        elif name == "title":
+            self._title = text.strip() or None
+        elif name == "style":
+            outline = state.outline
+            level = level_of_style(text.split(";")[0])
+            level = outline + 1 if outline is not None and outline < 9 else level
+            self._headings.setdefault(state.style, level)
+        elif name == "sn":
+            self._property = text.strip()
+        elif (
+            name == "sv"
+            and outer is not None
+            and self._property in {"wzDescription", "gtextUNICODE"}
+        ):
+            self.put(text)
+        elif name == "contents":
+            leave_out(Omission.DUPLICATE, text)
+        elif name == "ffl" and state.field is not None:
+            state.field.choices.append(text)
+        elif name == "fldrslt" and state.field is not None and state.target is not None:
+            self._close_result(state.field, state.target)
+        elif name == "upr":
+            self._unicode_targets.pop()
+        elif name in MATH and state.target is not None:
+            state.target.flush()
+            inner = "".join(state.target.parts[state.math_start :]).strip()
+            shown = inner if inner.isalnum() or len(inner) == 1 else f"({inner})"
+            state.target.parts[state.math_start :] = [f"{MATH[name]}{shown}" if inner else ""]
+
+    def _open(self, name: str, target: ScriptedText | None) -> None:
+        if self.states[-1].target is not None:
+            self.set(closes=name, target=target, is_hidden=False, script="")
+
+    def _open_part(self, word: str, _: int | None) -> None:
+        self._open(word, ScriptedText())
+
+    def _pass_over(self, word: str, _: int | None) -> None:
+        if word != "comment" or self.is_optional:
+            self.set(target=None)
+
+    def _read_on(self, word: str, _: int | None) -> None:
+        if word == "ud" and self._unicode_targets:
+            self.set(target=self._unicode_targets[-1])
+
+    def _open_alternatives(self, word: str, _: int | None) -> None:
+        self._unicode_targets.append(self.states[-1].target)
+        self.set(closes=word, target=None)
+
+    def _open_math(self, word: str, _: int | None) -> None:
+        target = self.states[-1].target
+        if target is not None:
+            target.flush()
+            self.set(closes=word, math_start=len(target.parts))
+
+    def _mark(self) -> None:
+        self._has_mark = True
+
+    def _open_note(self, word: str, _: int | None) -> None:
+        target = self.states[-1].target
+        if target is None:
+            return
+        label = self._layout.next_note() if self._has_mark else ""
+        target.put(label)
+        self._has_mark = False
+        self._open(word, ScriptedText())
+        self.set(label=label)
+
+    def _open_instruction(self, word: str, _: int | None) -> None:
+        state = self.states[-1]
+        if state.target is not None and state.field is not None:
+            self.set(closes=word, target=state.field.instruction)
+
+    def _open_result(self, word: str, _: int | None) -> None:
+        state = self.states[-1]
+        if state.target is None or state.field is None:
+            return
+        name = _instruction(state.field)[0]
+        if name in CONTENTS:
+            self._open("contents", ScriptedText())
+        elif name in PAGES and state.target is not self._layout.line:
+            state.target.put(PAGE_NUMBER)
+            self.set(target=None)
+        else:
+            state.target.flush()
+            state.field.start = len(state.target.parts)
+            state.field.line = state.target
+            self.set(closes=word)
+
+    def _close_result(self, field: Field, target: ScriptedText) -> None:
+        if field.line is not target:
+            return
+        target.flush()
+        name, argument = _instruction(field)
+        text = "".join(target.parts[field.start :])
+        if name == "HYPERLINK":
+            target.parts[field.start :] = [write_link(text, argument)]
+        elif name == "FORMCHECKBOX" and not text.strip():
+            target.put("☒" if field.chosen else "☐")
+        elif name == "FORMDROPDOWN" and not text.strip() and 0 <= field.chosen < len(field.choices):
+            target.put(field.choices[field.chosen])
+
+    def _choose(self, word: str, number: int | None) -> None:
+        field = self.states[-1].field
+        # 25 says that the default was not changed.
+        if field is not None and number is not None and (word == "ffdefres" or number != 25):
+            field.chosen = number
+
+    def _date(self, word: str, number: int | None) -> None:
+        name = self.states[-1].closes
+        if name in {"creatim", "revtim"}:
+            self._dates.setdefault(name, {})[word] = (number or 0) % 10_000
+
+    def _shape(self, word: str, number: int | None) -> None:
+        shapes = self._layout.shapes
+        if word == "trowd":
+            shapes.clear()
+            self._layout.next_shape = CellShape(0)
+        elif word == "cellx":
+            self._layout.next_shape.edge = number or 0
+            shapes.append(self._layout.next_shape)
+            self._layout.next_shape = CellShape(0)
+        elif word == "clmrg":
+            self._layout.next_shape.is_right = True
+        else:
+            self._layout.next_shape.is_below = True
+
+    def end_paragraph(self) -> None:
+        state = self.states[-1]
+        if state.target is not self._layout.line:
+            self.put("\n")
+            return
+        self._tell_dropped()
+        if state.is_in_table:
+            self.put("\n")
+            return
+        heading = self._headings.get(state.style, 0)
+        if state.outline is not None:
+            heading = state.outline + 1 if state.outline < 9 else 0
+        self._layout.end_paragraph(heading)
+        self._retarget()
+
+    def _end_cell(self) -> None:
+        if self.states[-1].target is self._layout.line:
+            self._tell_dropped()
+            self._layout.end_cell()
+            self._retarget()
+
+    def _retarget(self) -> None:
+        """Let all groups that have written to the line that has ended write to the next."""
+        for state in self.states:
+            if state.target is self._layout.last_line:
+                state.target = self._layout.line
+
+    def _tell_dropped(self) -> None:
+        leave_out(Omission.HIDDEN, "".join(self.dropped))
+        self.dropped.clear()
+
+
+def _instruction(field: Field) -> tuple[str, str]:
+    """Return the name of a field and its first argument."""
+    found = _INSTRUCTION.match(str(field.instruction))
+    return (found[1].upper(), found[2] or found[3] or "") if found else ("", "")
+
+
+READER = FileReader("rtf/2", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read)

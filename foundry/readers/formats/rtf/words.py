@@ -1,0 +1,35 @@
+"""Control words of RTF by what is done with them."""
+
+from foundry.readers.formats.office.running import PAGE_NUMBER
+
+CONTENTS = frozenset({"TOC", "INDEX", "TOA"})
+PAGES = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES", "PAGEREF"})
+SIGNS = {
+    **{
+        "tab": "\t",
+        "line": "\n",
+        "lbr": "\n",
+        "emdash": "\u2014",
+        "endash": "\u2013",
+        "bullet": "•",
+    },
+    **{"lquote": "\u2018", "rquote": "\u2019", "ldblquote": "\u201c", "rdblquote": "\u201d"},
+    **{"emspace": " ", "enspace": " ", "qmspace": " ", "zwj": "\u200d", "zwnj": "\u200c"},
+    **{"nestcell": ", ", "nestrow": "; ", "chpgn": PAGE_NUMBER, "sectnum": ""},
+}
+SYMBOLS = {"~": "\u00a0", "_": "-", "{": "{", "}": "}", "\\": "\\"}
+# Destinations whose text is no text of the document.
+PASSED_OVER = frozenset(
+    "colortbl pict themedata colorschememapping latentstyles datastore generator listtable"
+    " listoverridetable rsidtbl xmlnstbl mmathPr filetbl revtbl pgptbl objdata nonshppict shprslt"
+    " bkmkstart bkmkend atnid atnauthor atndate atntime atnicn atnref atrfstart atrfend xe tc rxe"
+    " nonesttables ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn panose falt fontemb keycode"
+    " pnseclvl template background wgrffmtfilter oldcprops oldpprops oldtprops"
+    " passwordhash protusertbl userprops docvar factoidname mhtmltag".split()
+)
+MATH = {"mden": "/", "msup": "^", "msub": "_"}
+TRANSPARENT = frozenset("shppict shpinst shpgrp do dptxbx ud moMath mr mf mnum me me oMath".split())
+METADATA = frozenset(
+    "author subject keywords doccomm operator manager company category hlinkbase comment".split()
+)
+RUNNING = frozenset("header headerl headerr headerf footer footerl footerr footerf".split())

@@ -1,0 +1,31 @@
+"""Documents that Word takes in when it opens a file (`w:altChunk`): pages, text, RTF, mail."""
+
+from email import message_from_bytes
+
+from foundry.readers.composing import Composer
+from foundry.readers.decoding import decode
+from foundry.readers.formats import html
+from foundry.readers.formats.office.parts import Parts, Relation
+from foundry.readers.formats.rtf import reader as rtf
+
+
+def include_part(composer: Composer, parts: Parts, relation: Relation | None) -> None:
+    """Include the text of a part that is a document in itself."""
+    content = parts.read(relation.target) if relation and not relation.is_external else None
+    if not relation or content is None:
+        return
+    suffix = relation.target.lower().rpartition(".")[2]
+    if content.startswith(b"{\\rtf"):
+        composer.include(rtf.read(content))
+    elif suffix in {"htm", "html", "xhtml"} or html.declared_charset(content):
+        composer.include(html.read(decode(content, html.declared_charset(content))[0]))
+    elif suffix in {"mht", "mhtml"}:
+        for part in message_from_bytes(content).walk():
+            if part.get_content_type() == "text/html":
+                page = part.get_payload(decode=True)
+                text, _ = decode(
+                    page if isinstance(page, bytes) else b"", part.get_content_charset()
+                )
+                composer.include(html.read(text))
+    elif suffix == "txt":
+        composer.text(decode(content)[0])

@@ -1,0 +1,116 @@
+"""Word's documents: what they show, with headings, lists, tables, notes and equations.
+
+A reader of our own, as libraries drop what fields, text boxes, revisions and numbering show, and
+take several times as long (see `benchmarks`).
+"""
+
+import re
+from dataclasses import replace
+from functools import partial
+from xml.etree.ElementTree import Element
+
+from foundry.material import Reading
+from foundry.material.left_out import Omission
+from foundry.material.reasons import Reason
+from foundry.readers.composing import Composer
+from foundry.readers.contract import FileReader, UnreadableError
+from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
+from foundry.readers.formats.office.running import RunningLines
+from foundry.readers.formats.packed import Package, describe
+from foundry.readers.formats.pictures import PICTURE_SUFFIXES, extend, read_pictures
+from foundry.readers.formats.word.blocks import Blocks
+from foundry.readers.formats.word.inline import Inline
+from foundry.readers.formats.word.names import PARAGRAPH, W
+from foundry.readers.formats.word.numbering import Numbering
+from foundry.readers.formats.word.styles import Styles
+from foundry.readers.notes import leave_out
+
+_WORDS = re.compile(r"\w{2}")
+_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_REFERENCES = (f"{W}headerReference", f"{W}footerReference")
+
+
+def read(content: bytes, *, ocr: bool = False) -> Reading:
+    """Read a document's text, tables, lists and notes; pictures give their description.
+
+    Running lines are read once, without the numbers of pages. Comments, deleted and hidden text are
+    left out. With `ocr`, the pictures of a document without text are read. Raises UnreadableError
+    for a bomb, and for a document without its main part.
+    """
+    package = Package(content)
+    parts = Parts(package)
+    root = parts.xml(parts.main)
+    body = None if root is None else root.find(f"{W}body")
+    if body is None:
+        raise UnreadableError(Reason.DAMAGED, "there is no body")
+    styles = Styles(_related(parts, "styles"))
+    composer = Composer()
+    composer.text(_running_lines(parts, body, styles))
+    Blocks(parts, parts.main, styles, Numbering(_related(parts, "numbering"))).add(composer, body)
+    _tell_comments(parts)
+    reading = composer.finish()
+    if ocr and not _WORDS.search(reading.text):
+        media = (name for name in package.names if "/media/" in name)
+        found = (name for name in media if name.lower().endswith(PICTURE_SUFFIXES))
+        reading = read_pictures(package.read(name) or b"" for name in found)
+    stated = describe(package.xml("docProps/core.xml"))
+    stated["title"] = stated["title"] or reading.title
+    return replace(reading, **stated)
+
+
+def _related(parts: Parts, kind: str) -> Element | None:
+    name = parts.related(parts.main, kind)
+    return parts.xml(name) if name else None
+
+
+def _running_lines(parts: Parts, body: Element, styles: Styles) -> str:
+    """Return what headers and footers say, each text once, without what counts pages."""
+    relations = parts.relations(parts.main)
+    ids = (
+        each.get(f"{RELATIONSHIPS}id", "")
+        for section in body.iter(f"{W}sectPr")
+        for each in section
+        if each.tag in _REFERENCES
+    )
+    names = dict.fromkeys(relations[each].target for each in ids if each in relations)
+    lines = RunningLines()
+    for name in names:
+        root = parts.xml(name)
+        if root is None:
+            continue
+        inline = Inline(name, styles, parts.relations(name))
+        inline.is_running = True
+        waiting = _paragraphs(root)
+        while waiting:
+            written = inline.read(waiting.pop(0))
+            boxes = (each for each in inline.take() if isinstance(each, Element))
+            waiting = [p for box in boxes for p in _paragraphs(box)] + waiting
+            lines.add(written, name)
+    return str(lines)
+
+
+def _paragraphs(root: Element) -> list[Element]:
+    """Return the paragraphs that are in no other: text boxes of headers have some of their own."""
+    found: list[Element] = []
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        if element.tag == PARAGRAPH:
+            found.append(element)
+        else:
+            waiting += reversed(element)
+    return found
+
+
+def _tell_comments(parts: Parts) -> None:
+    name = parts.related(parts.main, "comments")
+    root = parts.xml(name) if name else None
+    for comment in root if root is not None else ():
+        leave_out(Omission.COMMENT, texts_of(comment), name or "")
+
+
+_SUFFIXES = (".docx", ".docm", ".dotx", ".dotm")
+READER = extend(
+    FileReader("docx/2", {"Word": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read),
+    partial(read, ocr=True),
+)

@@ -1,0 +1,100 @@
+"""Rich Text Format, as Word, LibreOffice, TextEdit and pandoc write it."""
+
+from foundry.material import Document, RawDocument
+from foundry.material.left_out import Omission
+from foundry.readers import read
+
+HEAD = (
+    r"{\rtf1\ansi\ansicpg1252\uc1\deff0{\fonttbl{\f0\froman\fcharset0 Times;}"
+    r"{\f1\fswiss\fcharset204 Arial CYR;}{\f2\fnil\fcharset128 MS Mincho;}"
+    r"{\f3\ftech\fcharset2 Symbol;}{\f4\fnil\fcharset134 SimSun;}}"
+    r"{\stylesheet{\ql Normal;}{\s1\outlinelevel0\b Kapitel;}{\s2 heading 2;}}"
+)
+
+
+def read_rtf(body: str) -> Document:
+    content = f"{HEAD}{body}}}".encode("latin-1")
+    result = read(RawDocument("s", "a.rtf", "a.rtf", content), is_worker=True)
+    assert isinstance(result, Document), result
+    return result
+
+
+def text_of(body: str) -> str:
+    return read_rtf(body).reading.text
+
+
+def left_out(document: Document) -> dict[Omission, str]:
+    return {each.reason: each.text.strip() for each in document.reading.left_out}
+
+
+def test_each_font_has_its_charset() -> None:
+    body = (
+        r"Caf\'e9 {\f1 \'d1\'eb\'e8\'e2\'e0} {\f2\'82\'a0\'83A} {\f3 a} {\f4\'d6\'d0} \f1\'e9\par"
+    )
+    assert text_of(body) == "Café Слива あア \u03b1 中 й"
+
+
+def test_characters_beyond_a_charset() -> None:
+    assert text_of(r"\u-10179?\u-8704? \u233\'e9t\u233 ?{\uc2\u8364\'80\'80.}\par") == "😀 été€."
+    assert text_of(r"{\upr{ansi?}{\*\ud{unicode \u8364?}}}\par") == "unicode €"
+    assert text_of(r"a\~b\_c\-d\emdash e\{\par").replace("\xa0", " ") == "a b-cd\u2014e{"
+
+
+def test_headings_lists_and_levels() -> None:
+    document = read_rtf(
+        r"\pard\s1 One\par\pard\s2 Two\par\pard\plain Text 10{\super 6}\par"
+        r"{\listtext\pard\plain 3.\tab}\pard\ls1\ilvl0 third\par"
+        r"{\listtext\f3\'b7\tab}\pard\ls1\ilvl1 point\par\pard After\par"
+    )
+    assert [(each.level, each.text) for each in document.reading.headings] == [
+        (1, "One"),
+        (2, "Two"),
+    ]
+    assert document.reading.text.endswith("Text 10^6\n\n3. third\n   - point\n\nAfter")
+
+
+def test_tables_have_a_grid() -> None:
+    rows = (
+        r"\trowd\cellx1000\cellx2000\cellx3000\pard\intbl A\cell B\cell C\cell\row"
+        r"\trowd\clvmgf\cellx1000\cellx3000\pard\intbl two\cell wide\cell\row"
+        r"\trowd\clvmrg\cellx1000\cellx2000\cellx3000\pard\intbl\cell y\cell z\par zz\cell\row"
+    )
+    assert text_of(rows + r"\pard After\par") == (
+        "| A | B | C |\n| --- | --- | --- |\n| two | wide |  |\n| two | y | z zz |\n\nAfter"
+    )
+
+
+def test_notes_boxes_and_links() -> None:
+    for star in ("", r"\*"):
+        note = rf"Planted{{\super\chftn{{{star}\footnote\chftn  By {{\i monks}}.}}}} early.\par"
+        assert text_of(note) == "Planted[1] early.\n\n[1] By monks."
+    box = (
+        r"{\shp{\*\shpinst{\sp{\sn a}{\sv 1}}{\shptxt\pard Box\par}}{\shprslt{\*\do Box}}}Text\par"
+    )
+    assert text_of(box) == "Text\n\nBox"
+    link = r'{\field{\*\fldinst{ HYPERLINK "https://example.org/a" }}{\fldrslt {\ul the site}}}\par'
+    assert read_rtf(link).reading.links[0].target == "https://example.org/a"
+    fraction = r"{\*\mf{\*\mnum{\*\mr a}}{\*\mden{\*\mr b+c}}}"
+    assert text_of(rf"{{\mmath{{\*\moMath{fraction}}}}}\par") == "a/(b+c)"
+
+
+def test_what_is_left_out_is_told() -> None:
+    document = read_rtf(
+        r"{\info{\title Plums}{\author Ann}}{\header\pard Contract 7\tab Page "
+        r"{\field{\*\fldinst PAGE}{\fldrslt 3}}\par}{\*\unknown junk}{\pict\pngblip 8950}"
+        r"Shown{\v veiled }{\deleted gone}\chatn{\*\annotation{\*\atndate 1}Really?}\par"
+    )
+    assert document.title == "Plums"
+    assert document.reading.text == "Contract 7\n\nShown"
+    assert left_out(document) == {
+        Omission.METADATA: "Ann",
+        Omission.RUNNING_LINE: "Page",
+        Omission.COMMENT: "Really?",
+        Omission.HIDDEN: "veiled gone",
+    }
+
+
+def test_groups_without_an_end() -> None:
+    assert text_of(r"{\b Open {\i words") == "Open words"
+    deep = read(RawDocument("s", "a.rtf", "a", b"{\\rtf1" + b"{" * 100_000), is_worker=True)
+    assert not isinstance(deep, Document)

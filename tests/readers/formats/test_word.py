@@ -1,0 +1,323 @@
+"""Word: what python-docx and Word itself write, and what a reader must not lose of it."""
+
+import io
+from collections.abc import Iterator
+
+import docx as python_docx
+import pytest
+from document_files import WORD, docx, pack, paragraph
+from docx.enum.style import WD_STYLE_TYPE
+from docx.oxml import parse_xml
+
+from foundry.material import Document, RawDocument
+from foundry.material.left_out import Omission
+from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
+
+W = f'xmlns:w="{WORD}"'
+M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+MC = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as shared:
+        yield shared
+
+
+def read_file(content: bytes, sandbox: Sandbox) -> Document:
+    result = read_apart(RawDocument("s", "a.docx", "a.docx", content), sandbox)
+    assert isinstance(result, Document), result
+    return result
+
+
+def text_of(content: bytes, sandbox: Sandbox) -> str:
+    return read_file(content, sandbox).reading.text
+
+
+def outline(document: Document) -> list[tuple[int, str]]:
+    return [(heading.level, heading.text) for heading in document.reading.headings]
+
+
+def left_out(document: Document) -> dict[Omission, str]:
+    found: dict[Omission, str] = {}
+    for each in document.reading.left_out:
+        found[each.reason] = " ".join([found.get(each.reason, ""), each.text.strip()]).strip()
+    return found
+
+
+def saved(document: "python_docx.document.Document") -> bytes:
+    written = io.BytesIO()
+    document.save(written)
+    return written.getvalue()
+
+
+def run(text: str, properties: str = "") -> str:
+    return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def line(*parts: str) -> str:
+    return f"<w:p>{''.join(parts)}</w:p>"
+
+
+def relations(kind: str, target: str) -> dict[str, str]:
+    """The relationships of a document that points to one other part."""
+    names = "http://schemas.openxmlformats.org/package/2006/relationships"
+    relation = f'<Relationship Id="x" Type="{RELATIONS}/{kind}" Target="{target}"/>'
+    written = f'<Relationships xmlns="{names}">{relation}</Relationships>'
+    return {"word/_rels/document.xml.rels": written}
+
+
+def mark(kind: str) -> str:
+    return f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>'
+
+
+def field(instruction: str, *results: str) -> str:
+    told = f"<w:r><w:instrText>{instruction}</w:instrText></w:r>"
+    return mark("begin") + told + mark("separate") + "".join(results) + mark("end")
+
+
+def test_fields_show_their_results_and_not_their_instructions(sandbox: Sandbox) -> None:
+    nested = mark("begin") + "<w:r><w:instrText> IF </w:instrText></w:r>"
+    nested += field(" MERGEFIELD sex ", run("male")) + "<w:r><w:instrText> = m</w:instrText></w:r>"
+    nested += mark("separate") + run("Mr.") + mark("end")
+    document = read_file(
+        docx(
+            line(run("For "), f'<w:fldSimple w:instr=" AUTHOR ">{run("Ann")}</w:fldSimple>')
+            + line(nested, run(" Plum"))
+            + line(field(' HYPERLINK "https://example.org/a" ', run("the "), run("site")))
+            + line(mark("begin"), "<w:r><w:instrText> SYMBOL 97 \\f Symbol</w:instrText></w:r>")
+            + line(run("The end"))
+        ),
+        sandbox,
+    )
+    text = document.reading.text
+    assert text == "For Ann\n\nMr. Plum\n\n[the site](https://example.org/a)\n\nThe end"
+    assert document.reading.links[0].target == "https://example.org/a"
+    assert "MERGEFIELD sex" in left_out(document)[Omission.MACRO]
+    assert "male" in left_out(document)[Omission.MACRO]
+
+
+def test_a_table_of_contents_says_nothing_new(sandbox: Sandbox) -> None:
+    begin = mark("begin") + "<w:r><w:instrText>TOC \\o</w:instrText></w:r>" + mark("separate")
+    entries = line(begin, run("Plums 1")) + line(run("Figs 2"), mark("end"))
+    document = read_file(docx(entries + paragraph("Plums", "Heading1")), sandbox)
+    assert document.reading.text == "# Plums"
+    assert left_out(document)[Omission.DUPLICATE] == "Plums 1 Figs 2"
+
+
+def test_forms_show_what_was_chosen(sandbox: Sandbox) -> None:
+    def form(data: str, name: str) -> str:
+        begin = (
+            f'<w:r><w:fldChar w:fldCharType="begin"><w:ffData>{data}</w:ffData></w:fldChar></w:r>'
+        )
+        return begin + f"<w:r><w:instrText>{name}</w:instrText></w:r>" + mark("end")
+
+    entries = "".join(f'<w:listEntry w:val="{name}"/>' for name in ("plum", "fig"))
+    ticked = form('<w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox>', "FORMCHECKBOX")
+    chosen = form(f'<w:ddList><w:result w:val="1"/>{entries}</w:ddList>', "FORMDROPDOWN")
+    prompt = (
+        f"<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent>{run('Click')}</w:sdtContent>"
+    )
+    date = f"<w:sdt><w:sdtPr><w:date/></w:sdtPr><w:sdtContent>{run('3 May')}</w:sdtContent></w:sdt>"
+    document = read_file(docx(line(ticked, run(" "), chosen, prompt, "</w:sdt>", date)), sandbox)
+    assert document.reading.text == "☒ fig3 May"
+    assert left_out(document)[Omission.FORM] == "Click"
+
+
+def test_words_stay_whole_and_numbers_the_numbers_that_they_were(sandbox: Sandbox) -> None:
+    above, below = ('<w:vertAlign w:val="superscript"/>', '<w:vertAlign w:val="subscript"/>')
+    ruby = "<w:r><w:ruby><w:rt>{}</w:rt><w:rubyBase>{}</w:rubyBase></w:ruby></w:r>"
+    lines = [
+        line(run("P", "<w:b/>"), run("ersimmon")),
+        line(run("10"), run("1", above), run("2", above), run(" m")),
+        line(
+            run("1"), run("st", above), run(" and H"), run("2", below), run("O, x"), run("1", below)
+        ),
+        line(run("Donau"), "<w:r><w:softHyphen/></w:r>", run("dampf")),
+        line(run("e"), "<w:r><w:noBreakHyphen/></w:r>", run("mail")),
+        line(ruby.format(run("かん"), run("漢")) + ruby.format(run("じ"), run("字")), run("です")),
+        line(f"<w:bdo>{run('turned')}</w:bdo><w:smartTag>{run(' Paris')}</w:smartTag>"),
+        line('<w:r><w:sym w:font="Symbol" w:char="F061"/></w:r>', run("\uf0fc", _wingdings())),
+    ]
+    assert text_of(docx("".join(lines)), sandbox).split("\n\n") == [
+        *("Persimmon", "10^12 m", "1st and H2O, x_1", "Donaudampf", "e-mail", "漢字(かんじ)です"),
+        *("turned Paris", "\u03b1✓"),
+    ]
+
+
+def _wingdings() -> str:
+    return '<w:rFonts w:ascii="Wingdings"/>'
+
+
+def test_revisions_comments_and_hidden_text(sandbox: Sandbox) -> None:
+    body = line(
+        run("Kept "),
+        f"<w:ins>{run('added ')}</w:ins><w:del><w:r><w:delText>gone</w:delText></w:r></w:del>",
+        run("veiled", "<w:vanish/>"),
+        run("shown", '<w:vanish w:val="0"/>'),
+    )
+    comments = f"<w:comments {W}><w:comment>{line(run('Really?'))}</w:comment></w:comments>"
+    document = read_file(
+        docx(body, **relations("comments", "comments.xml"), **{"word/comments.xml": comments}),
+        sandbox,
+    )
+    assert document.reading.text == "Kept added shown"
+    assert left_out(document) == {Omission.HIDDEN: "goneveiled", Omission.COMMENT: "Really?"}
+
+
+def test_text_boxes_are_read_once_behind_their_paragraph(sandbox: Sandbox) -> None:
+    box = f"<w:txbxContent>{line(run('In the box'))}</w:txbxContent>"
+    drawing = f'<w:drawing><wps:txbx xmlns:wps="urn:x">{box}</wps:txbx></w:drawing>'
+    picture = (
+        f'<w:pict><v:textbox xmlns:v="urn:schemas-microsoft-com:vml">{box}</v:textbox></w:pict>'
+    )
+    both = f"<mc:AlternateContent {MC}><mc:Choice>{drawing}</mc:Choice><mc:Fallback>{picture}"
+    both += "</mc:Fallback></mc:AlternateContent>"
+    document = read_file(docx(line(run("Anchor"), f"<w:r>{both}</w:r>", run(" ends"))), sandbox)
+    assert document.reading.text == "Anchor ends\n\nIn the box"
+    assert left_out(document) == {Omission.DUPLICATE: "In the box"}
+    assert text_of(docx(line(f"<w:r>{picture}</w:r>")), sandbox) == "In the box"
+
+
+def test_headings_by_derived_styles_and_outline_levels(sandbox: Sandbox) -> None:
+    document = python_docx.Document()
+    style = document.styles.add_style("Acme", WD_STYLE_TYPE.PARAGRAPH)
+    style.base_style = document.styles["Heading 2"]
+    document.add_paragraph("Report", style="Title")
+    document.add_paragraph("Derived", style="Acme")
+    levelled = document.add_paragraph("Levelled")
+    levelled._p.get_or_add_pPr().append(parse_xml(f'<w:outlineLvl {W} w:val="2"/>'))
+    document.add_paragraph("Text")
+    assert outline(read_file(saved(document), sandbox)) == [
+        *((1, "Report"), (2, "Derived"), (3, "Levelled"))
+    ]
+
+
+LEVEL = (
+    '<w:lvl w:ilvl="{}"><w:start w:val="1"/><w:numFmt w:val="{}"/><w:lvlText w:val="{}"/></w:lvl>'
+)
+
+
+def numbered(body: str, *levels: tuple[str, str], nums: str = "") -> bytes:
+    made = "".join(LEVEL.format(number, *level) for number, level in enumerate(levels))
+    numbering = f'<w:numbering {W}><w:abstractNum w:abstractNumId="7">{made}</w:abstractNum>'
+    numbering += '<w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num>' + nums + "</w:numbering>"
+    more = {"word/numbering.xml": numbering}
+    return docx(body, **relations("numbering", "numbering.xml"), **more)
+
+
+def item(text: str, level: int = 0, num: int = 1, more: str = "") -> str:
+    placed = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="{num}"/></w:numPr>'
+    return f"<w:p><w:pPr>{placed}{more}</w:pPr>{run(text)}</w:p>"
+
+
+def test_lists_have_the_numbers_that_word_shows(sandbox: Sandbox) -> None:
+    again = (
+        '<w:num w:numId="2"><w:abstractNumId w:val="7"/><w:lvlOverride w:ilvl="0">'
+        '<w:startOverride w:val="5"/></w:lvlOverride></w:num>'
+    )
+    body = item("a") + item("b", 1) + item("c", 1) + item("d") + paragraph("Between.")
+    body += item("e") + item("f", 1) + paragraph("Anew:") + item("g", num=2) + item("h", num=2)
+    content = numbered(body, ("decimal", "%1."), ("lowerRoman", "(%1.%2)"), nums=again)
+    assert text_of(content, sandbox) == (
+        "1. a\n   (1.i) b\n   (1.ii) c\n2. d\n\nBetween.\n\n3. e\n   (3.i) f\n\nAnew:\n\n5. g\n6. h"
+    )
+
+
+def test_bullets_and_numbers_of_headings(sandbox: Sandbox) -> None:
+    title = '<w:outlineLvl w:val="{}"/>'
+    body = item("One", more=title.format(0)) + item("Two", 1, more=title.format(1))
+    content = numbered(body, ("decimal", "%1"), ("decimal", "%1.%2"))
+    assert outline(read_file(content, sandbox)) == [(1, "1 One"), (2, "1.1 Two")]
+    assert text_of(numbered(item("x") + item("y"), ("bullet", "\uf0b7")), sandbox) == "- x\n- y"
+
+
+def test_merged_cells_count_for_all_that_they_cover(sandbox: Sandbox) -> None:
+    document = python_docx.Document()
+    table = document.add_table(rows=4, cols=3)
+    rows = [["Fruit", "Price", ""], ["", "Net", "Gross"], ["plum", "1", "2"], ["", "3", "4"]]
+    for row, values in zip(table.rows, rows, strict=True):
+        for cell, value in zip(row.cells, values, strict=True):
+            cell.text = value
+    for first, last in (((0, 1), (0, 2)), ((0, 0), (1, 0)), ((2, 0), (3, 0))):
+        table.cell(*first).merge(table.cell(*last))
+    assert text_of(saved(document), sandbox) == (
+        "| Fruit | Price Net | Price Gross |\n| --- | --- | --- |\n"
+        "| plum | 1 | 2 |\n| plum | 3 | 4 |"
+    )
+
+
+def test_what_stands_in_tables_and_around_them(sandbox: Sandbox) -> None:
+    def cell(*blocks: str) -> str:
+        return f"<w:tc>{''.join(blocks)}</w:tc>"
+
+    inner = f"<w:tbl><w:tr>{cell(line(run('p')))}{cell(line(run('q')))}</w:tr></w:tbl>"
+    rows = f"<w:tr>{cell(line(run('A')))}{cell(line(run('B')))}</w:tr>"
+    rows += f"<w:tr>{cell(line(run('x')))}{cell(line(run('y')), inner, line(run('z')))}</w:tr>"
+    assert text_of(docx(f"<w:tbl>{rows}</w:tbl>"), sandbox).endswith("| x | y p, q; z |")
+    layout = cell(paragraph("Title", "Heading1"), line(run("Words")))
+    assert text_of(docx(f"<w:tbl><w:tr>{layout}</w:tr></w:tbl>"), sandbox) == "# Title\n\nWords"
+
+
+def test_headers_and_footers_are_read_once(sandbox: Sandbox) -> None:
+    document = python_docx.Document()
+    document.add_paragraph("Body.")
+    section = document.sections[0]
+    section.header.paragraphs[0].text = "Contract QX-7\tRoyal Plums"
+    number = f'<w:p {W}>{run("Page ")}<w:fldSimple w:instr="PAGE">{run("1")}</w:fldSimple></w:p>'
+    section.footer._element.append(parse_xml(number))
+    section.footer.paragraphs[0].text = "Royal Plums"
+    read = read_file(saved(document), sandbox)
+    assert read.reading.text == "Contract QX-7\nRoyal Plums\n\nBody."
+    assert "Page" in left_out(read)[Omission.RUNNING_LINE]
+
+
+def test_notes_follow_the_paragraph_that_they_belong_to(sandbox: Sandbox) -> None:
+    notes = (
+        f'<w:footnotes {W}><w:footnote w:type="separator" w:id="0">{line(run("---"))}</w:footnote>'
+    )
+    notes += f'<w:footnote w:id="4">{line(run("By monks."))}</w:footnote></w:footnotes>'
+    body = line(run("Planted"), '<w:r><w:footnoteReference w:id="4"/></w:r>', run(" early."))
+    members = {**relations("footnotes", "footnotes.xml"), "word/footnotes.xml": notes}
+    text = text_of(docx(body + paragraph("Next."), **members), sandbox)
+    assert text == "Planted[1] early.\n\n[1] By monks.\n\nNext."
+
+
+def test_code_keeps_its_lines(sandbox: Sandbox) -> None:
+    style = '<w:style w:type="paragraph" w:styleId="Src"><w:name w:val="Source Code"/></w:style>'
+    more = {"word/styles.xml": f"<w:styles {W}>{style}</w:styles>"}
+    lines = run("def f():") + "<w:r><w:br/></w:r>" + run("    return 1")
+    content = docx(
+        f'<w:p><w:pPr><w:pStyle w:val="Src"/></w:pPr>{lines}</w:p>',
+        **relations("styles", "styles.xml"),
+        **more,
+    )
+    assert text_of(content, sandbox) == "```\ndef f():\n    return 1\n```"
+
+
+def test_strict_documents_and_imported_ones(sandbox: Sandbox) -> None:
+    relation = (
+        '<Relationship Id="r1" Type="http://purl.oclc.org/ooxml/officeDocument/relationships/'
+        'officeDocument" Target="/word/document2.xml"/>'
+    )
+    names = "http://schemas.openxmlformats.org/package/2006/relationships"
+    body = line(run("Strictly said.")) + f'<w:altChunk r:id="h" {R.replace(RELATIONS, STRICT)}/>'
+    page = f'<Relationship Id="h" Type="{RELATIONS}/aFChunk" Target="page.html"/>'
+    content = pack(
+        {
+            "_rels/.rels": f'<Relationships xmlns="{names}">{relation}</Relationships>',
+            "word/document2.xml": '<w:document xmlns:w="http://purl.oclc.org/ooxml/wordprocessingml'
+            f'/main"><w:body>{body}</w:body></w:document>',
+            "word/_rels/document2.xml.rels": (
+                f'<Relationships xmlns="{names}">{page}</Relationships>'
+            ),
+            "word/page.html": "<html><body><h1>Imported</h1><p>Page words.</p></body></html>",
+        }
+    )
+    assert text_of(content, sandbox).split() == "Strictly said. # Imported Page words.".split()
+
+
+STRICT = "http://purl.oclc.org/ooxml/officeDocument/relationships"
