@@ -18,8 +18,9 @@ def plain_host(written: str) -> str:
 
     An address of IPv6 gets brackets, and loses the zone that it has on this machine.
     """
+    has_brackets = written.startswith("[") and written.endswith("]")
     try:
-        address = plain_address(written.removeprefix("[").removesuffix("]"))
+        address = plain_address(written[1:-1] if has_brackets else written)
     except ValueError:
         return written
     return f"[{address}]" if address.version == 6 else str(address)
