@@ -1,4 +1,7 @@
-"""Decode bytes to text in one normal form: LF, NFC, no NUL, lone surrogate or hidden character."""
+"""Decode bytes to text in one normal form: LF, NFC, no NUL, lone surrogate or hidden character.
+
+Soft hyphens go as well: they say where a word may be divided, and are no part of it.
+"""
 
 import codecs
 import re
@@ -42,7 +45,7 @@ def normalise(text: str) -> str:
         text = text.replace("\0", "")
     if text.isascii():
         return text
-    text = remove_hidden(_SURROGATE.sub("\ufffd", text))
+    text = remove_hidden(_SURROGATE.sub("\ufffd", text)).replace("\u00ad", "")
     # Normalisation is quadratic in the length of a run of combining marks, hence the slices.
     cuts = [0]
     while len(text) - cuts[-1] > NORMALISATION_SLICE_CHARS:

@@ -1,30 +1,53 @@
-"""EPUB: the chapters of its spine, each read as a page."""
+"""EPUB: the chapters of its spine, each read as a page, below what its navigation calls them."""
 
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from posixpath import dirname, join, normpath
+from typing import NamedTuple
 from urllib.parse import unquote
+from xml.etree.ElementTree import Element
+
+from selectolax.lexbor import LexborNode
 
 from foundry.material import Reading
+from foundry.material.left_out import Omission
 from foundry.material.reasons import Reason
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
+from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode
 from foundry.readers.formats import html
 from foundry.readers.formats.packed import Package, describe
+from foundry.readers.formats.pages.content import SEMANTICS
+from foundry.readers.notes import leave_out
 
 MAX_CHAPTERS = 5_000
+MAX_POINTS = 20_000
 _OPF = "{http://www.idpf.org/2007/opf}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
-# To a parser of HTML these would be begin tags, and the rest of the page their content.
-_SELF_CLOSED = re.compile(r"<(title|script|style|a|div|span|p|i|b|em)((?:\s[^<>]*)?)/>")
+_PAGE = re.compile(r"\.x?html?$|xhtml|text/html", re.IGNORECASE)
+_NOTES = "application/x-dtbncx+xml"
 _TYPE = "application/epub+zip"
+
+
+class Point(NamedTuple):
+    """An entry of a book's navigation: what it is called, and how deep it is, from 1."""
+
+    title: str
+    level: int
+
+
+Navigation = dict[str, dict[str, Point]]
+"""Entries by the file that they lead to, and the id in it; an empty id is the file itself."""
 
 
 def read(content: bytes) -> Reading:
     """Read a book's chapters in their order, without its table of contents.
 
-    A chapter without a heading gets its page's title as one. Raises UnreadableError for a bomb, and
-    for a book that is encrypted or does not say what it consists of.
+    A file belongs to the chapter before, unless the navigation names it or it has a heading of its
+    own. Raises UnreadableError for a bomb, and for a book that is encrypted or does not say what it
+    consists of.
     """
     package = Package(content, allow_dtd=True)
     if package.read("META-INF/rights.xml") is not None:
@@ -35,24 +58,159 @@ def read(content: bytes) -> Reading:
     book = package.xml(path)
     if book is None:
         raise UnreadableError(Reason.DAMAGED, "the book does not say what it consists of")
+    described = {**describe(book), "modified": _modified(book)}
     items = {item.get("id"): item for item in book.iter(f"{_OPF}item")}
-    composer = Composer()
+    navigation = _read_navigation(package, dirname(path), list(items.values()))
+    chapters = _Chapters(navigation, described["title"] or "")
     for reference in list(book.iter(f"{_OPF}itemref"))[:MAX_CHAPTERS]:
         item = items.get(reference.get("idref"))
-        if item is None or "nav" in item.get("properties", "").split():
+        if item is None:
             continue
-        chapter = package.read(normpath(join(dirname(path), unquote(item.get("href", "")))))
-        if chapter is not None:
-            _add_chapter(composer, chapter)
-    return composer.finish(**describe(book))
+        name = _resolve(dirname(path), item.get("href", ""))
+        chapter = package.read(name)
+        if chapter is None or not _is_page(item):
+            continue
+        if "nav" in item.get("properties", "").split():
+            leave_out(Omission.DUPLICATE, _words_of(chapter), name)
+            continue
+        chapters.add(name, chapter)
+    return chapters.composer.finish(**described)
 
 
-def _add_chapter(composer: Composer, content: bytes) -> None:
+class _Chapters:
+    """Puts the files of a book together; `composer` has what was added."""
+
+    def __init__(self, navigation: Navigation, title: str) -> None:
+        self.composer = Composer()
+        self._navigation = navigation
+        self._previous_title = title
+
+    def add(self, name: str, content: bytes) -> None:
+        """Add a file of the spine."""
+        points = self._navigation.get(name, {})
+        text, _ = decode(content, html.declared_charset(content))
+        inner = {place: point for place, point in points.items() if place}
+        reading = html.read(text, is_book=True, sections=inner)
+        if not reading.text.strip():
+            return
+        first = points.get("") or (next(iter(points.values())) if len(points) == 1 else None)
+        if not reading.headings:
+            self._name(first, reading.title)
+        else:
+            level = first.level if first else 1
+            goes_on = bool(self._navigation) and not points
+            shift = 0 if goes_on else level - reading.headings[0].level
+            begins_late = reading.text[: reading.headings[0].start].strip() != ""
+            if first and begins_late and not inner:
+                self._name(first, None)
+            reading = _shifted(reading, shift)
+        self.composer.include(reading)
+
+    def _name(self, point: Point | None, title: str | None) -> None:
+        """Begin a section for a file without a heading, if the book has a name for it."""
+        if point:
+            self.composer.heading(point.level, point.title)
+        elif title and not self._navigation and title != self._previous_title:
+            self.composer.heading(1, title)
+            self._previous_title = title
+
+
+def _shifted(reading: Reading, shift: int) -> Reading:
+    """Return a reading with other levels of headings, in its text as well."""
+    if not shift:
+        return reading
+    composer, end, blocks = Composer(), 0, list(reading.blocks)
+    for heading in (*reading.headings, None):
+        start = heading.start if heading else len(reading.text)
+        piece = reading.text[end:start].strip("\n")
+        if piece.strip():
+            begin = reading.text.index(piece, end)
+            own = [block for block in blocks if begin <= block.start < start]
+            moved = tuple(
+                replace(block, start=block.start - begin, end=block.end - begin) for block in own
+            )
+            composer.include(Reading(piece, blocks=moved))
+        if heading:
+            composer.heading(min(max(heading.level + shift, 1), 6), heading.text)
+            end = heading.end
+    return composer.finish(title=reading.title)
+
+
+def _read_navigation(package: Package, folder: str, items: list[Element]) -> Navigation:
+    """Return what a book's navigation document says, or its NCX if it has none."""
+    documents = [item for item in items if "nav" in item.get("properties", "").split()]
+    documents += [item for item in items if item.get("media-type") == _NOTES]
+    for item in documents:
+        name = _resolve(folder, item.get("href", ""))
+        content = package.read(name)
+        if content is None:
+            continue
+        text, _ = decode(content, html.declared_charset(content))
+        if html.nesting_depth(text) >= html.MAX_DEPTH:
+            continue
+        found: Navigation = {}
+        for target, point in list(_points(html.parse(text).root))[:MAX_POINTS]:
+            path, _, place = target.partition("#")
+            named = found.setdefault(_resolve(dirname(name), path), {})
+            named.setdefault(unquote(place), point)
+        if found:
+            return found
+    return {}
+
+
+def _points(root: LexborNode | None) -> Iterator[tuple[str, Point]]:
+    """Yield the targets of a navigation document or an NCX, and what they are called."""
+    if root is None:
+        return
+    for label in root.css("navpoint > navlabel"):
+        entry = label.parent
+        content = next((c for c in entry.iter() if c.tag == "content"), None) if entry else None
+        title = " ".join(label.text().split())
+        if entry is not None and content is not None and title:
+            target = content.attributes.get("src") or ""
+            yield target, Point(title, _depth(entry, "navpoint") + 1)
+    for part in root.css("nav"):
+        if "toc" not in (part.attributes.get(SEMANTICS) or "").split():
+            continue
+        for link in part.css("li > a[href]"):
+            title = " ".join(link.text().split())
+            if title:
+                yield link.attributes.get("href") or "", Point(title, _depth(link, "ol"))
+
+
+def _depth(node: LexborNode, tag: str) -> int:
+    depth, parent = 0, node.parent
+    while parent is not None:
+        depth += parent.tag == tag
+        parent = parent.parent
+    return depth
+
+
+def _resolve(folder: str, href: str) -> str:
+    return normpath(join(folder, unquote(href.partition("#")[0])))
+
+
+def _is_page(item: Element) -> bool:
+    return bool(_PAGE.search(item.get("media-type", "")) or _PAGE.search(item.get("href", "")))
+
+
+def _words_of(content: bytes) -> str:
     text, _ = decode(content, html.declared_charset(content))
-    reading = html.read(_SELF_CLOSED.sub(r"<\1\2></\1>", text))
-    if not reading.headings and reading.text.strip():
-        composer.heading(1, reading.title or "")
-    composer.include(reading)
+    body = None if html.nesting_depth(text) >= html.MAX_DEPTH else html.parse(text).body
+    return body.text(separator=" ") if body else ""
 
 
-READER = FileReader("epub/1", {"EPUB": _TYPE}, {".epub": _TYPE}, read)
+def _modified(book: Element) -> str | None:
+    """Return when the book was last changed, as EPUB 3 requires it to say, or else its date."""
+    stated: Mapping[str, str] = {
+        meta.get("property", ""): (meta.text or "").strip() for meta in book.iter(f"{_OPF}meta")
+    }
+    dates = {
+        each.get(f"{_OPF}event", ""): (each.text or "").strip()
+        for each in book.iter("{http://purl.org/dc/elements/1.1/}date")
+    }
+    found = (stated.get("dcterms:modified"), dates.get("modification"), *dates.values())
+    return next(filter(None, map(normalise_date, found)), None)
+
+
+READER = FileReader("epub/2", {"EPUB": _TYPE}, {".epub": _TYPE}, read)

@@ -2,19 +2,17 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
+from html import escape
 
-import html_to_markdown
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser
 
 from foundry.material import Reading
 from foundry.material.reasons import Reason
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.dates import normalise_date
-from foundry.readers.decoding import normalise
-from foundry.readers.formats.markdown import reader as markdown
-from foundry.readers.notes import note_hidden
+from foundry.readers.formats.pages.content import Content
+from foundry.readers.formats.pages.markdown import Sections, write
 
 MAX_CHARS = 50_000_000
 MAX_DEPTH = 256
@@ -22,12 +20,6 @@ SHELL_WORDS = 20
 """A page that scripts fill has fewer: a title, "Loading"."""
 MAX_SHELL_CHARS = 2_000
 
-_MAIN = ("main", "[role=main]", "article")
-_DROPPED = (
-    "script,style,template,noscript,svg,canvas,iframe,object,button,select,input,textarea,"
-    "nav,footer,aside,[role=navigation],[role=contentinfo],[role=search],[hidden],"
-    "[aria-hidden=true],a.headerlink,a.anchor-link"
-)
 _ROOTS = "#root,#app,#__next,#__nuxt,#___gatsby,#svelte,app-root,[ng-app],[data-reactroot]"
 _WORD = re.compile(r"\w+")
 # Options are dropped with their menu, and thousands of them take the parser quadratic time.
@@ -43,7 +35,7 @@ _NOT_NESTING = frozenset(
     "area base br col embed hr img input link meta param source track wbr p li dt dd tr td th thead"
     " tbody tfoot colgroup option optgroup rp rt body html head".split()
 )
-_INVISIBLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+_DECLARATION = re.compile(rb"\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*[\"']([\w.:-]{1,40})")
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _MODIFIED = (
     'meta[property="article:modified_time"]',
@@ -51,24 +43,35 @@ _MODIFIED = (
     'meta[name="dcterms.modified"]',
     'meta[itemprop="dateModified"]',
 )
-_OPTIONS = html_to_markdown.ConversionOptions(
-    heading_style="atx",
-    extract_metadata=False,
-    autolinks=False,
-    compact_tables=True,
-    infer_dimensions=False,
-    max_depth=4 * MAX_DEPTH,
+_XHTML = re.compile(r"<\?xml|XHTML|xmlns\s*=\s*[\"']http://www\.w3\.org/1999/xhtml", re.IGNORECASE)
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+# To a parser of HTML these would be begin tags, and the rest of the page their content.
+_SELF_CLOSED = re.compile(
+    r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)\b)"
+    r"([A-Za-z][\w:.-]{0,60}+)((?:[^<>\"'/]++|\"[^\"<]*+\"|'[^'<]*+'|/(?!>))*+)/>"
+)
+_SHADOW = re.compile(
+    r"<template\b[^<>]{0,200}?\bshadowroot(?:mode)?\b[^<>]{0,200}>(.*?)</template\s*>",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
 def declared_charset(content: bytes) -> str | None:
-    """Return the charset that a page's `meta` element names."""
-    match = _CHARSET.search(content[:4096])
+    """Return the charset that a page's XML declaration or `meta` element names."""
+    match = _DECLARATION.match(content[:400]) or _CHARSET.search(content[:4096])
     return match.group(1).decode("ascii") if match else None
 
 
-def read(text: str) -> Reading:
+def parse(text: str) -> LexborHTMLParser:
+    """Return the tree of a page that is not nested too deeply (see `nesting_depth`)."""
+    return LexborHTMLParser(_content_markup(text))
+
+
+def read(text: str, *, is_book: bool = False, sections: Sections | None = None) -> Reading:
     """Read a page's main content; hidden elements, navigation and scripts are left out.
+
+    In a book, headers and footers are content as well. `sections` are the titles and levels of
+    sections by the ids of elements with which they begin, where the page may have no heading.
 
     `text` of the reading is Markdown. The title is the `title` element's, or the first level 1
     heading's, or `og:title`. Raises UnreadableError for a page that is too large or too deep.
@@ -77,17 +80,17 @@ def read(text: str) -> Reading:
         raise UnreadableError(Reason.PAGE_TOO_LARGE, f"{len(text)} characters")
     if nesting_depth(text) >= MAX_DEPTH:
         raise UnreadableError(Reason.ELEMENTS_TOO_DEEP)
-    page = LexborHTMLParser(_OPTION.sub(" ", text))
-    note_hidden("hidden elements", _count_hidden(page))
-    title = _find_title(page)
+    markup = _content_markup(text)
+    page = LexborHTMLParser(markup)
     dates = (normalise_date(_content_of(page, selector)) for selector in _MODIFIED)
     modified = next(filter(None, dates), None)
     is_filled_later = _is_filled_later(page)
-    content = _convert(_main_content(page))
-    if is_filled_later and len(_WORD.findall(content, 0, MAX_SHELL_CHARS)) < SHELL_WORDS:
-        raise UnreadableError(Reason.NEEDS_BROWSER, "JavaScript fills this page")
-    reading = markdown.read_body(normalise(content))
-    return replace(reading, title=title or reading.title, modified=modified)
+    reading = write(Content(page, markup, is_book=is_book), sections or {})
+    if is_filled_later and _is_short(reading):
+        reading = write(Content(page, markup, is_book=is_book, reads_noscript=True), {})
+        if _is_short(reading):
+            raise UnreadableError(Reason.NEEDS_BROWSER, "JavaScript fills this page")
+    return replace(reading, title=_find_title(page, reading), modified=modified)
 
 
 def _is_filled_later(page: LexborHTMLParser) -> bool:
@@ -98,10 +101,21 @@ def _is_filled_later(page: LexborHTMLParser) -> bool:
     return asked or any(not node.css_first("p") for node in page.css(_ROOTS))
 
 
-def _find_title(page: LexborHTMLParser) -> str | None:
-    nodes = filter(None, map(page.css_first, ("head title", "h1")))
-    texts = (" ".join(node.text().split()) for node in nodes)
-    return next(filter(None, texts), None) or _content_of(page, 'meta[property="og:title"]')
+def read_part(markup: str) -> str | None:
+    """Return a part of a page as Markdown, such as a table; None if it is nested too deeply."""
+    if nesting_depth(markup) >= MAX_DEPTH:
+        return None
+    return write(Content(parse(markup), markup), {}).text
+
+
+def _is_short(reading: Reading) -> bool:
+    return len(_WORD.findall(reading.text, 0, MAX_SHELL_CHARS)) < SHELL_WORDS
+
+
+def _find_title(page: LexborHTMLParser, reading: Reading) -> str | None:
+    node = page.css_first("head title")
+    stated = " ".join(node.text().split()) if node else ""
+    return stated or reading.title or _content_of(page, 'meta[property="og:title"]')
 
 
 def _content_of(page: LexborHTMLParser, selector: str) -> str | None:
@@ -109,56 +123,15 @@ def _content_of(page: LexborHTMLParser, selector: str) -> str | None:
     return node.attributes.get("content") if node else None
 
 
-def _count_hidden(page: LexborHTMLParser) -> int:
-    """Return outermost elements whose words the page does not show, scripts aside."""
-    count, inside = 0, set[int]()
-    for node in page.css("[hidden],[style]"):
-        attributes = node.attributes
-        is_hidden = "hidden" in attributes or _INVISIBLE.search(attributes.get("style") or "")
-        if not is_hidden or node.tag in {"script", "style", "template"}:
-            continue
-        # Text is asked for once: where hidden elements are nested, it would be read for each.
-        is_outermost = inside.isdisjoint(_ancestors(node))
-        if not is_outermost or node.text().strip():
-            inside.add(node.mem_id)
-            count += is_outermost
-    return count
-
-
-def _ancestors(node: LexborNode) -> Iterator[int]:
-    parent = node.parent
-    while parent is not None:
-        yield parent.mem_id
-        parent = parent.parent
-
-
-def _main_content(page: LexborHTMLParser) -> LexborNode | None:
-    for node in page.css(_DROPPED):
-        node.decompose()
-    for node in page.css("[style]"):
-        if _INVISIBLE.search(node.attributes.get("style") or ""):
-            node.decompose()
-    for node in page.css("header"):
-        # An article's own header holds its title; a site's holds the menu.
-        if not node.css_first("h1"):
-            node.decompose()
-    for node in page.css("img"):
-        node.replace_with(node.attributes.get("alt") or "")
-    for selector in _MAIN:
-        found = page.css(selector)
-        if len(found) == 1:
-            return found[0]
-    return page.body
-
-
-def _convert(node: LexborNode | None) -> str:
-    markup = node.html if node else None
-    if not markup:
-        return ""
-    try:
-        return html_to_markdown.convert(markup, _OPTIONS).content or ""
-    except html_to_markdown.ConversionError as error:
-        raise UnreadableError(Reason.CANNOT_BE_CONVERTED, str(error)[:200]) from None
+def _content_markup(text: str) -> str:
+    """Return a page's markup as a parser of HTML understands it, whatever it was written for."""
+    text = _OPTION.sub(" ", text)
+    if "shadowroot" in text:
+        text = _SHADOW.sub(r"<div>\1</div>", text)
+    if not _XHTML.search(text, 0, 2_000):
+        return text
+    text = _CDATA.sub(lambda match: escape(match[1]), text) if "<![CDATA[" in text else text
+    return _SELF_CLOSED.sub(r"<\1\2></\1>", text)
 
 
 def nesting_depth(page: str) -> int:
@@ -183,4 +156,4 @@ def nesting_depth(page: str) -> int:
     return deepest
 
 
-READER = Reader("html/2", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read)
+READER = Reader("html/3", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read)

@@ -20,7 +20,7 @@ def test_the_main_content_becomes_markdown() -> None:
         "<html><head><title>Guide</title></head><body><nav>Menu</nav><header>Site</header>"
         "<main><header><h1>Start</h1></header><p>Read <a href='b.html'>this</a>.</p>"
         "<pre><code>x = 1\ny = 2</code></pre><table><tr><th>a</th></tr><tr><td>1</td></tr></table>"
-        "<aside>Ad</aside></main><footer>Legal</footer></body></html>"
+        "</main><aside>Ad</aside><footer>Legal</footer></body></html>"
     )
     reading = document.reading
     assert document.title == "Guide"

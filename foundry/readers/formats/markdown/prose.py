@@ -6,8 +6,7 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
-import html_to_markdown
-
+from foundry.readers.formats import html as pages
 from foundry.readers.formats.markdown.blocks import BlockParser, Parsed
 from foundry.readers.formats.markdown.directives import open_indented, remove_directives
 from foundry.readers.formats.markdown.edits import Edits
@@ -16,7 +15,6 @@ from foundry.readers.formats.markdown.tags import remove_tags
 
 MAX_EXPORT_CHARS = 20_000
 MAX_TABLE_CHARS = 500_000
-MAX_TABLE_DEPTH = 100
 
 _COMMENT = re.compile(r"<!--|\{/\*|(?<!\S)%%")
 _COMMENT_ENDS = {
@@ -44,9 +42,6 @@ _STRING = re.compile(
     r"\{(?<![\w$={]\{)\s?(?:\"([^\"\n]{0,500}+)\"|'([^'\n]{0,500}+)'|`([^`$\n]{0,500}+)`)\s?\}"
 )
 _ENTITY = re.compile(r"&(?!lt;|gt;|amp;|quot;)[A-Za-z][A-Za-z0-9]{1,30}+;")
-_TABLES = html_to_markdown.ConversionOptions(
-    extract_metadata=False, compact_tables=True, autolinks=False, max_depth=4 * MAX_TABLE_DEPTH
-)
 
 
 # Code and references have one of these; parsing takes a third of the reading time.
@@ -130,13 +125,10 @@ def _convert(name: str, content: str) -> str | None:
         return f"\n{fence}\n{code}\n{fence}\n"
     if name != "table":
         return ""
-    if len(content) > MAX_TABLE_CHARS or content.lower().count("<table") > MAX_TABLE_DEPTH:
+    if len(content) > MAX_TABLE_CHARS:
         return None
-    try:
-        made = html_to_markdown.convert(f"<table>{content}</table>", _TABLES).content or ""
-    except html_to_markdown.ConversionError:
-        return None
-    return f"\n{made.strip()}\n"
+    made = pages.read_part(f"<table>{content}</table>")
+    return None if made is None else f"\n{made}\n"
 
 
 def _take_out_modules(edits: Edits) -> None:

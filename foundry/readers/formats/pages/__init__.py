@@ -1,0 +1,1 @@
+"""Pages of HTML: what of them is content, and how it is written as Markdown."""

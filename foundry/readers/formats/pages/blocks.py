@@ -1,0 +1,115 @@
+"""Blocks of Markdown: what a page is written in, and how one is put into another."""
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from foundry.material import Span
+
+_MARKER = re.compile(r"(?:[-+*>]|#{1,6})(?=\s|$)|(?=```|~~~)")
+"""What begins a block, if a paragraph begins with it."""
+_TICKS = re.compile("`+")
+
+
+class Block(NamedTuple):
+    """A part of a page: Markdown, and the spans of it that stay whole; a heading has a level."""
+
+    text: str
+    level: int = 0
+    spans: tuple[Span, ...] = ()
+
+
+def paragraph(text: str) -> str:
+    """Return the lines of a paragraph as Markdown breaks them; two breaks divide paragraphs."""
+    if "\n" not in text:
+        text = " ".join(text.split())
+        return f"\\{text}" if _MARKER.match(text) else text
+    lines = (" ".join(line.split()) for line in text.strip(" \n").split("\n"))
+    return re.sub(r"\n{2,}", "\0", "\n".join(lines)).replace("\n", "  \n").replace("\0", "\n\n")
+
+
+def fenced(code: str, language: str) -> list[Block]:
+    """Return code in a fence that is longer than those in it; nothing for no code."""
+    code = code.strip("\n")
+    if not code.strip():
+        return []
+    fence = "```"
+    while fence in code:
+        fence += "`"
+    text = f"{fence}{language}\n{code}\n{fence}"
+    return [Block(text, 0, (Span(0, len(text)),))]
+
+
+def code_span(text: str) -> str:
+    """Return a line of code between more backticks than it has."""
+    longest = max(map(len, _TICKS.findall(text)), default=0)
+    ticks = "`" * (longest + 1)
+    return f"{ticks} {text} {ticks}" if longest else f"`{text}`"
+
+
+def table_lines(grid: Sequence[Sequence[str]]) -> str:
+    """Return rows of equal length as a table, the first being its header."""
+    if not any(map(any, grid)):
+        return ""
+    rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in grid]
+    rows.insert(1, "|" + " --- |" * len(grid[0]))
+    return "\n".join(rows)
+
+
+def flat(block: Block) -> str:
+    """Return a block as part of a cell: on one line, code as a span of it."""
+    if block.spans and block.text.startswith("```"):
+        lines = [line.strip() for line in block.text.split("\n")[1:-1]]
+        return code_span(" ".join(filter(None, lines)))
+    if block.spans and block.text.startswith("|"):
+        rows = [line.strip("| ") for line in block.text.split("\n")]
+        return "; ".join(" ".join(row.split(" | ")) for row in rows if row.strip("-| "))
+    said = (line.strip() for line in block.text.split("\n"))
+    return " ".join(re.sub(r"^[-*] (?=\S)", "", line) for line in said if line)
+
+
+def joined(blocks: Sequence[Block], joint: str = "\n") -> list[Block]:
+    """Return blocks as one, in lines of their own, their spans moved."""
+    if not blocks:
+        return []
+    starts = accumulate((len(block.text) + len(joint) for block in blocks), initial=0)
+    spans = tuple(
+        Span(start + span.start, start + span.end)
+        for start, block in zip(starts, blocks, strict=False)
+        for span in block.spans
+    )
+    return [Block(joint.join(block.text for block in blocks), 0, spans)]
+
+
+def nested(
+    blocks: Sequence[Block], first: str, others: str, *, is_item: bool = False
+) -> list[Block]:
+    """Return blocks as one with marks before its lines: those of a quotation or an item."""
+    if not blocks:
+        return []
+    written = [
+        block._replace(text=f"{'#' * block.level} {block.text}", level=0) if block.level else block
+        for block in blocks
+    ]
+    # A list that follows an item's only line stands close to it.
+    is_tight = is_item and len(written) == 2 and re.match(r"(?:[-*]|\w{1,9}\.) ", written[1].text)
+    (whole,) = joined(written, "\n" if is_tight else "\n\n")
+    lines = whole.text.split("\n")
+    marked = [
+        (
+            (first if place == 0 else others) + line
+            if line
+            else (first if place == 0 else others).rstrip()
+        )
+        for place, line in enumerate(lines)
+    ]
+    old = [0, *accumulate(len(line) + 1 for line in lines)]
+    new = [0, *accumulate(len(line) + 1 for line in marked)]
+
+    def moved(span: Span) -> Span:
+        begin = next(place for place, start in enumerate(old) if start >= span.start)
+        end = next(place for place, start in enumerate(old) if start > span.end - 1)
+        return Span(new[begin], new[end] - 1)
+
+    return [Block("\n".join(marked), 0, tuple(map(moved, whole.spans)))]

@@ -1,0 +1,107 @@
+"""Code of a page: its lines as they are shown, without their numbers."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from selectolax.lexbor import LexborNode
+
+from foundry.readers.decoding import normalise
+from foundry.readers.formats.pages.blocks import Block, fenced
+from foundry.readers.formats.pages.content import Attributes
+from foundry.readers.formats.pages.tree import children
+
+IsLeftOut = Callable[[LexborNode, Attributes], bool]
+
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:language|lang|highlight-source|highlight|sourceCode|brush:)[-: ]?([\w+#.-]+)"
+)
+_CODE_LINE = re.compile(
+    r"(?:^|\s)(?:line|code-line|view-line|token-line|cl|CodeMirror-line|ec-line)(?:$|\s)"
+)
+
+
+def code_block(node: LexborNode, is_left_out: IsLeftOut) -> list[Block]:
+    """Return a `pre` element as a fence with the language that a class names."""
+    code = node.css_first("code")
+    owners = [
+        node,
+        *([code] if code is not None else []),
+        *([node.parent] if node.parent is not None else []),
+    ]
+    language = ""
+    for owner in owners:
+        own = owner.attributes
+        found = _LANGUAGE.search(own.get("class") or "")
+        language = (
+            language
+            or own.get("data-lang")
+            or own.get("data-language")
+            or (found[1] if found else "")
+        )
+    if language in {"text", "none", "default", "plaintext", "notranslate"}:
+        language = ""
+    lines = code_text(node, is_left_out)
+    return fenced(lines, language)
+
+
+def code_text(node: LexborNode, is_left_out: IsLeftOut) -> str:
+    """Return the lines of code in an element."""
+    parts: list[str] = []
+    _add_code(node, parts, is_left_out)
+    text = normalise("".join(parts)).replace("\xa0", " ")
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
+
+
+def _add_code(node: LexborNode, parts: list[str], is_left_out: IsLeftOut) -> None:
+    for child in children(node):
+        if child.is_text_node:
+            parts.append(child.text_content or "")
+            continue
+        tag = child.tag or ""
+        if tag == "br":
+            parts.append("\n")
+            continue
+        if not child.is_element_node:
+            continue
+        attributes = child.attributes
+        if is_left_out(child, attributes):
+            continue
+        is_line = tag in {"div", "li", "p", "tr"} or bool(
+            _CODE_LINE.search(attributes.get("class") or "") or "data-line" in attributes
+        )
+        if tag == "pre" or is_line:
+            _break(parts)
+        length = len(parts)
+        _add_code(child, parts, is_left_out)
+        if is_line and tag != "pre" and _ends_line(child, parts[length:]):
+            parts.append("\n")
+
+
+def _break(parts: list[str]) -> None:
+    if parts and not next((part for part in reversed(parts) if part), "\n").endswith("\n"):
+        parts.append("\n")
+
+
+def _ends_line(node: LexborNode, said: Sequence[str]) -> bool:
+    """Return whether a line of code has to be ended: the page has no break after it."""
+    if "".join(said[-1:]).endswith("\n"):
+        return False
+    sibling = node.next
+    return not (
+        sibling is not None
+        and sibling.is_text_node
+        and (sibling.text_content or "").lstrip(" ").startswith(("\n", "\r"))
+    ) and not (sibling is None and node.parent is not None and node.parent.tag == "code")
+
+
+def language_around(node: LexborNode) -> str:
+    """Return the language that a class of an element, or of those around it, names."""
+    current: LexborNode | None = node
+    for _ in range(3):
+        if current is None:
+            break
+        found = _LANGUAGE.search(current.attributes.get("class") or "")
+        if found and found[1] not in {"table", "text", "default"}:
+            return found[1]
+        current = current.parent
+    return ""

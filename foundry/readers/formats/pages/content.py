@@ -1,0 +1,301 @@
+"""Tell the content of a page from what surrounds it, and what people see from what they do not."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from foundry.material.left_out import Omission
+
+Attributes = Mapping[str, str | None]
+
+_ROOTS = ("main", "[role=main]", "article")
+_SECTIONS = frozenset(
+    "article main section blockquote figure li td th dd details fieldset aside".split()
+)
+_SCRIPTS = frozenset(("script", "style", "template"))
+_UNSEEN = frozenset("noscript canvas audio video iframe datalist frameset noframes".split())
+_FORM = frozenset(("select", "input", "textarea", "optgroup", "option"))
+_NAVIGATION_ROLES = frozenset(
+    "navigation search menu menubar toolbar directory doc-toc doc-index doc-pagelist".split()
+)
+_NOTE_ROLES = frozenset(
+    "note alert status doc-footnote doc-footnotes doc-endnote doc-endnotes doc-tip doc-notice"
+    " doc-example doc-pullquote doc-epigraph doc-biblioentry doc-bibliography doc-glossary".split()
+)
+_NOTE = re.compile(
+    r"(?:^|[\s_-])(?:admonition|alert|attention|callout|caution|citation|danger|epigraph|error"
+    r"|example|footnotes?|endnotes?|rearnotes?|hint|important|info|infobox|note(?:s|box)?|pullquote|sidenote"
+    r"|marginnote|tip|topic|warn(?:ing)?)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_SURROUNDING = re.compile(
+    r"(?:^|[\s_-])(?:ads?|advert\w*|banner|breadcrumbs?|cookies?|menu|nav(?:bar|igation)?"
+    r"|newsletter|on-?this-?page|pagination|promo|related|share|sharing|sitemap|social|sponsor\w*"
+    r"|toc|table-of-contents|mw-editsection|printfooter|skip-?link|skip-to-content)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_TABBED = re.compile(
+    r"(?:^|[\s_-])(?:tab(?:bed)?-?(?:pane|panel|content|block|item)s?|accordion|collapse|collapsible"
+    r"|panel|details|expand\w*|toggle|slide|carousel)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_INVISIBLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+_PERMALINK = re.compile(
+    r"(?:^|[\s_-])(?:headerlink|header-?anchor|heading-?(?:anchor|link)|hash-?link|anchor(?:-?link|js)?"
+    r"|anchorjs-link|doc-anchor|direct-link|perma-?link|section-?link|deep-?link|copy-?link)"
+    r"(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_PERMALINK_SIGNS = re.compile(r"[\s¶§#🔗⚓∞◆🖇⛓➰↩↵⤴↑⏎^\ufe0e\ufe0f\u200b-\u200d\ufeff\xa0]*")
+_LINE_NUMBER = re.compile(
+    r"(?:^|[\s_-])(?:linenos?|lineno(?:div|s)?|gutter|lnt?|blob-num|hljs-ln-(?:n|numbers|line-numbers)"
+    r"|line-?nums?|line-?numbers?(?:-rows)?|linenumbers?|line_numbers?)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_NUMBERS = re.compile(r"[\s\d.:|+-]*")
+_WORD = re.compile(r"\w")
+_NOTE_REFERENCE = re.compile(
+    r"(?:^|[\s_-])(?:footnote|fn|note|endnote)s?-?_?(?:ref(?:erence)?|call|link|anchor)?(?:$|[\s_-])"
+    r"|(?:^|\s)(?:noteref|reference)(?:$|\s)",
+    re.IGNORECASE,
+)
+_NOTE_TARGET = re.compile(
+    r"#(?:user-content-)?_?(?:(?:foot|end|side|rear|cite_)?note|fn|ftn|edn|en|id|r?n|bib|cite)[\w.:-]*$",
+    re.IGNORECASE,
+)
+_EQUATION = re.compile(r"katex|mjx|mathjax|mwe-math", re.IGNORECASE)
+SEMANTICS = "epub:type"
+
+
+def in_classes(pattern: re.Pattern[str], attributes: Attributes) -> bool:
+    """Return whether a class, or the id, of an element is one that the pattern describes."""
+    written = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+    return bool(written.strip()) and pattern.search(written) is not None
+
+
+class Content:
+    """What is left out of a page's content, and why.
+
+    `root` is the element that holds the content. `labels` are the names of tabs by the `mem_id` of
+    the panels that they show.
+    """
+
+    def __init__(
+        self,
+        page: LexborHTMLParser,
+        markup: str,
+        *,
+        is_book: bool = False,
+        reads_noscript: bool = False,
+    ) -> None:
+        """Look a page over; what is no content of a site surrounds no chapter of a book."""
+        self._is_book, self._reads_noscript = is_book, reads_noscript
+        self._controlled = (
+            _controlled_ids(page) if "aria-" in markup or "data-" in markup else set()
+        )
+        self.labels, self._used_tabs = _name_panels(page) if "tab" in markup else ({}, set())
+        self.root = page.body if is_book else _find_root(page)
+
+    def omission(self, node: LexborNode, tag: str, attributes: Attributes) -> Omission | None:
+        """Return why an element is left out; None for what is read."""
+        if tag in _SCRIPTS:
+            is_tex = (attributes.get("type") or "").startswith("math/tex")
+            return None if is_tex else Omission.SCRIPT
+        if tag in _UNSEEN:
+            return None if tag == "noscript" and self._reads_noscript else Omission.HIDDEN
+        if tag in _FORM:
+            return Omission.FORM
+        if node.mem_id in self._used_tabs:
+            return Omission.DUPLICATE
+        if not attributes:
+            return self._of_region(node, tag, attributes) if tag in _REGIONS else None
+        if self.is_hidden(node, attributes):
+            is_copy = tag.startswith(("mjx", "nobr")) or in_classes(_EQUATION, attributes)
+            return Omission.DUPLICATE if is_copy else Omission.HIDDEN
+        role = attributes.get("role") or ""
+        if role == "doc-pagebreak" or "pagebreak" in (attributes.get(SEMANTICS) or ""):
+            return Omission.NAVIGATION
+        if tag == "button" or (role == "button" and tag not in {"summary", "a"}):
+            return None if _opens(node, attributes) else Omission.FORM
+        if tag == "dialog" and "open" not in attributes:
+            return Omission.HIDDEN
+        if role in _NAVIGATION_ROLES and tag not in {"body", "main"}:
+            return Omission.NAVIGATION
+        if tag in _REGIONS or role in _REGION_ROLES:
+            return self._of_region(node, tag, attributes)
+        if "class" in attributes:
+            return self._of_class(node, tag, attributes)
+        return None
+
+    def is_hidden(self, node: LexborNode, attributes: Attributes) -> bool:
+        """Return whether people do not see an element, not even after a click on a tab."""
+        state = attributes.get("hidden", "shown")
+        is_hidden = state != "shown" and (state or "").lower() != "until-found"
+        is_hidden = is_hidden or attributes.get("aria-hidden") == "true"
+        style = attributes.get("style")
+        is_hidden = is_hidden or bool(style and _INVISIBLE.search(style))
+        if not is_hidden:
+            return False
+        is_panel = attributes.get("role") == "tabpanel" or in_classes(_TABBED, attributes)
+        is_panel = is_panel or attributes.get("id") in self._controlled
+        return not is_panel or node.css_first("math") is not None
+
+    def _of_region(self, node: LexborNode, tag: str, attributes: Attributes) -> Omission | None:
+        role = attributes.get("role") or ""
+        kind = attributes.get(SEMANTICS) or ""
+        if tag == "nav" or tag == "search":
+            return Omission.NAVIGATION
+        if tag == "button":
+            return None if _opens(node, attributes) else Omission.FORM
+        if tag == "dialog":
+            return Omission.HIDDEN
+        if tag == "aside" and (role in _NOTE_ROLES or kind or in_classes(_NOTE, attributes)):
+            return None
+        if kind or role.startswith("doc-") or in_classes(_NOTE, attributes):
+            return None
+        if in_classes(_SURROUNDING, attributes) or _is_mostly_links(node):
+            return Omission.NAVIGATION
+        if tag == "aside" and role != "complementary":
+            return None
+        if any(parent in _SECTIONS for parent in _ancestors(node)):
+            return None
+        if self._is_book:
+            return None
+        if tag == "header" and node.css_first("h1") is not None:
+            return None
+        return Omission.NAVIGATION
+
+    def _of_class(self, node: LexborNode, tag: str, attributes: Attributes) -> Omission | None:
+        if is_line_number(node, attributes):
+            return Omission.NAVIGATION
+        is_surrounding = tag in {"div", "ul", "ol", "span", "p", "section"} and in_classes(
+            _SURROUNDING, attributes
+        )
+        if is_surrounding and "mw-editsection" in (attributes.get("class") or ""):
+            return Omission.NAVIGATION
+        return Omission.NAVIGATION if is_surrounding and _is_mostly_links(node) else None
+
+
+_REGIONS = frozenset("nav search aside header footer dialog button".split())
+_REGION_ROLES = frozenset(("contentinfo", "banner", "complementary"))
+
+
+def is_permalink(node: LexborNode, attributes: Attributes) -> bool:
+    """Return whether a link only leads to where it stands, and says nothing."""
+    if "href" not in attributes and not in_classes(_PERMALINK, attributes):
+        return False
+    text = node.text()
+    if _PERMALINK_SIGNS.fullmatch(text):
+        return node.css_first("img") is None
+    if not in_classes(_PERMALINK, attributes):
+        return False
+    # Some generators put the heading itself into the link.
+    parent = node.parent
+    whole = parent.text() if parent is not None else ""
+    return bool(_WORD.search(whole.replace(text, "", 1)))
+
+
+def is_note_reference(node: LexborNode, attributes: Attributes) -> bool:
+    """Return whether a link leads to a note: its text is the mark of it."""
+    kind = f"{attributes.get(SEMANTICS) or ''} {attributes.get('role') or ''}"
+    if "noteref" in kind:
+        return True
+    if len(node.text()) > 12:
+        return False
+    target = attributes.get("href") or ""
+    return "#" in target and (
+        in_classes(_NOTE_REFERENCE, attributes) or _NOTE_TARGET.search(target) is not None
+    )
+
+
+def is_line_number(node: LexborNode, attributes: Attributes) -> bool:
+    """Return whether an element has the numbers of lines of code."""
+    return in_classes(_LINE_NUMBER, attributes) and bool(_NUMBERS.fullmatch(node.text()))
+
+
+def _opens(node: LexborNode, attributes: Attributes) -> bool:
+    """Return whether a button says what it opens: a heading, a term, an accordion's title."""
+    if "aria-expanded" in attributes or "aria-controls" in attributes:
+        return True
+    if any(name.endswith(("-toggle", "-target")) for name in attributes):
+        return True
+    return any(
+        parent in _TITLES or parent == "heading" for parent in _ancestors(node, with_roles=True)
+    )
+
+
+_TITLES = frozenset("h1 h2 h3 h4 h5 h6 dt summary legend caption figcaption".split())
+
+
+def _ancestors(node: LexborNode, *, with_roles: bool = False) -> Iterator[str]:
+    parent = node.parent
+    while parent is not None and parent.tag not in {"body", "html"}:
+        yield parent.tag or ""
+        if with_roles and (role := parent.attributes.get("role")):
+            yield role
+        parent = parent.parent
+
+
+def _is_mostly_links(node: LexborNode) -> bool:
+    text = sum(map(len, node.text().split()))
+    linked = sum(sum(map(len, link.text().split())) for link in node.css("a[href]"))
+    return linked * 2 >= text and text > 0
+
+
+def _find_root(page: LexborHTMLParser) -> LexborNode | None:
+    for selector in _ROOTS:
+        found = [node for node in page.css(selector) if _WORD.search(node.text())]
+        if len(found) == 1:
+            return found[0]
+    return page.body
+
+
+def _controlled_ids(page: LexborHTMLParser) -> set[str]:
+    """Return the ids of what a click on a button or a tab shows."""
+    found = set[str]()
+    selector = "[aria-controls],[data-bs-target],[data-target],[role=tab][href],[data-tab]"
+    for node in page.css(selector):
+        attributes = node.attributes
+        for name in ("aria-controls", "data-bs-target", "data-target", "href", "data-tab"):
+            found.update((attributes.get(name) or "").replace("#", " ").split())
+    return found
+
+
+def _name_panels(page: LexborHTMLParser) -> tuple[dict[int, str], set[int]]:
+    """Return what tabs say by the panels that they show, and the tabs that were used."""
+    tabs = page.css("[role=tab],.tabbed-labels > label")
+    if not tabs:
+        return {}, set()
+    panels = page.css("[role=tabpanel],.tabbed-block")
+    ids = {node.attributes.get("id"): node for node in panels}
+    labels, used = dict[int, str](), set[int]()
+
+    def name(panel: LexborNode, tab: LexborNode) -> None:
+        labels[panel.mem_id] = " ".join(tab.text().split())
+        used.add(tab.mem_id)
+
+    by_id = {node.attributes.get("id"): node for node in tabs}
+    for panel in panels:
+        tab = by_id.get(panel.attributes.get("aria-labelledby") or "-")
+        if tab is not None:
+            name(panel, tab)
+    for tab in tabs:
+        target = tab.attributes.get("aria-controls") or (tab.attributes.get("href") or "")[1:]
+        if tab.mem_id not in used and target and target in ids:
+            name(ids[target], tab)
+
+    def siblings(nodes: list[LexborNode], is_left: Callable[[int], bool]) -> list[list[LexborNode]]:
+        groups: dict[int, list[LexborNode]] = {}
+        for node in nodes:
+            if is_left(node.mem_id) and node.parent is not None:
+                groups.setdefault(node.parent.mem_id, []).append(node)
+        return list(groups.values())
+
+    left = siblings(tabs, lambda place: place not in used)
+    shown = siblings(panels, lambda place: place not in labels)
+    for own_tabs, own_panels in zip(left, shown, strict=False):
+        if len(own_tabs) == len(own_panels):
+            for panel, tab in zip(own_panels, own_tabs, strict=True):
+                name(panel, tab)
+    return labels, used

@@ -1,0 +1,510 @@
+"""Writes the tree of a page as Markdown, with its outline, and notes what it leaves out."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from selectolax.lexbor import LexborNode
+
+from foundry.material import Reading, Span
+from foundry.material.left_out import Omission
+from foundry.readers.composing import Composer
+from foundry.readers.decoding import normalise
+from foundry.readers.formats.pages.blocks import (
+    Block,
+    code_span,
+    fenced,
+    flat,
+    joined,
+    nested,
+    paragraph,
+    table_lines,
+)
+from foundry.readers.formats.pages.code import code_block, code_text, language_around
+from foundry.readers.formats.pages.content import (
+    Attributes,
+    Content,
+    is_line_number,
+    is_note_reference,
+    is_permalink,
+)
+from foundry.readers.formats.pages.equations import equation
+from foundry.readers.formats.pages.numbers import ListNumbers, before_note, integer, lowered, raised
+from foundry.readers.formats.pages.tables import Cell, lay_out
+from foundry.readers.formats.pages.tree import (
+    BLOCKS,
+    children,
+    following,
+    table_rows,
+    tell,
+    tex_of,
+    words_of_drawing,
+)
+from foundry.readers.notes import note_hidden
+
+_EMPHASIS = {"b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "dfn": "*", "var": "*"}
+_EMPHASIS |= {"del": "~~", "s": "~~", "strike": "~~"}
+_NEVER_BLOCKS = frozenset("br wbr img math svg script style template pre sup sub select".split())
+_APART = frozenset(("button", "label", "output", "meter", "progress"))
+MAX_CELL_CHARS = 2_000
+_CODE = frozenset(("code", "kbd", "samp", "tt"))
+_SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
+Sections = Mapping[str, tuple[str, int]]
+"""Titles and levels of sections, by the ids of elements with which they begin."""
+
+
+def write(content: Content, sections: Sections) -> Reading:
+    """Return the content of a page as Markdown, with its headings and blocks.
+
+    A section of `sections` that begins with no heading gets one.
+    """
+    composer = Composer()
+    if content.root is not None:
+        for block in _Writer(content, sections).page():
+            if block.level:
+                composer.heading(block.level, block.text)
+            else:
+                composer.include(Reading(block.text, blocks=block.spans))
+    return composer.finish()
+
+
+class _Writer:
+    def __init__(self, content: Content, sections: Sections) -> None:
+        self._content = content
+        self._sections = dict(sections)
+        self._level = 0
+        self._with_blocks: dict[int, bool] = {}
+
+    def page(self) -> list[Block]:
+        root = self._content.root
+        assert root is not None
+        blocks = self._blocks(root)
+        if root.tag != "body":
+            headings = [block for block in blocks if block.level == 1]
+            blocks = [*self._surroundings(root, wants_title=not headings), *blocks]
+        return blocks
+
+    def _surroundings(self, root: LexborNode, *, wants_title: bool) -> list[Block]:
+        """Note what stands outside the content; its only title is returned as a heading."""
+        titles: list[Block] = []
+        node, parent = root, root.parent
+        while parent is not None and node.tag != "body":
+            for child in children(parent):
+                if child.mem_id == node.mem_id:
+                    continue
+                if child.is_element_node and wants_title and not titles:
+                    title = child if child.tag == "h1" else child.css_first("h1")
+                    text = self._line(title, is_heading=True) if title is not None else ""
+                    titles += [Block(text, 1)] if text else []
+                    if text and title is child:
+                        continue
+                reason = (
+                    Omission.SCRIPT if child.tag in {"script", "style"} else Omission.NAVIGATION
+                )
+                tell(reason, child)
+            node, parent = parent, parent.parent
+        return titles
+
+    # Blocks.
+
+    def _blocks(self, node: LexborNode) -> list[Block]:
+        """Return the blocks in an element; text between them makes paragraphs."""
+        blocks: list[Block] = []
+        line: list[str] = []
+
+        def flush() -> None:
+            if text := paragraph("".join(line)):
+                blocks.append(Block(text))
+            line.clear()
+
+        for child in children(node):
+            if self._sections and child.is_element_node and (title := self._begins(child)):
+                flush()
+                blocks.append(title)
+            if child.is_element_node and self._is_block(child):
+                attributes = child.attributes
+                if self._is_left_out(child, attributes):
+                    continue
+                flush()
+                blocks += self._block(child, attributes)
+            else:
+                self._add_inline(child, line)
+        flush()
+        return blocks
+
+    def _begins(self, node: LexborNode) -> Block | None:
+        """Return the heading of a section that begins with an element and has none."""
+        named = self._sections.pop(node.attributes.get("id") or "", None)
+        if named is None:
+            return None
+        following = node if node.text().strip() else node.next
+        while following is not None and not following.text().strip():
+            following = following.next
+        if following is not None:
+            first = following.css_first("h1,h2,h3,h4,h5,h6,[role=heading]")
+            if first is not None and following.text().strip().startswith(first.text().strip()):
+                return None
+        return Block(*named)
+
+    def _is_block(self, node: LexborNode) -> bool:
+        tag = node.tag or ""
+        if tag in BLOCKS:
+            return True
+        if tag == "math":
+            return node.attributes.get("display") == "block"
+        if tag in _NEVER_BLOCKS:
+            return False
+        if node.attributes.get("role") == "heading" or self._content.labels.get(node.mem_id):
+            return True
+        return self._has_blocks(node)
+
+    def _has_blocks(self, node: LexborNode) -> bool:
+        """Return whether an element that belongs into lines has blocks in it, as many links do."""
+        first = node.first_child
+        if first is None or (first.is_text_node and first.next is None):
+            return False
+        known = self._with_blocks.get(node.mem_id)
+        if known is None:
+            known = any(
+                child.tag in BLOCKS or self._has_blocks(child)
+                for child in children(node)
+                if child.is_element_node and child.tag not in _NEVER_BLOCKS
+            )
+            self._with_blocks[node.mem_id] = known
+        return known
+
+    def _block(self, node: LexborNode, attributes: Attributes) -> list[Block]:
+        tag = node.tag or ""
+        if label := self._content.labels.get(node.mem_id):
+            return [Block(f"**{label}**"), *self._block_by_tag(node, tag, attributes)]
+        return self._block_by_tag(node, tag, attributes)
+
+    def _block_by_tag(self, node: LexborNode, tag: str, attributes: Attributes) -> list[Block]:
+        role = attributes.get("role")
+        if role == "heading" or (len(tag) == 2 and tag[0] == "h" and tag[1].isdigit()):
+            level = attributes.get("aria-level") if role == "heading" else None
+            return self._heading(node, integer(level) or _level(tag))
+        if tag == "pre":
+            return code_block(node, self._is_left_out)
+        if tag in {"ul", "ol", "menu", "dir"}:
+            return self._list(node, tag, attributes)
+        if tag == "dl":
+            return self._definitions(node)
+        if tag == "table":
+            return self._table(node, attributes)
+        if tag == "blockquote":
+            return nested(self._blocks(node), "> ", "> ")
+        if tag == "hr":
+            return [Block("---")]
+        if tag == "math":
+            return [Block(equation(node))]
+        if tag == "summary":
+            return [Block(f"**{text}**") for text in [self._line(node)] if text]
+        return self._blocks(node)
+
+    def _heading(self, node: LexborNode, level: int) -> list[Block]:
+        if node.css_first("table,pre,ul,ol") is not None:
+            return self._blocks(node)
+        text = self._line(node, is_heading=True)
+        self._level = level
+        return [Block(text, level)] if text else []
+
+    def _list(self, node: LexborNode, tag: str, attributes: Attributes) -> list[Block]:
+        items = [child for child in children(node) if child.tag == "li"]
+        numbers = ListNumbers(attributes, len(items)) if tag == "ol" else None
+        blocks: list[Block] = []
+        lines: list[Block] = []
+        for child in children(node):
+            if child.tag != "li":
+                if child.is_element_node and self._is_block(child):
+                    if not self._is_left_out(child, child.attributes):
+                        lines += nested(self._block(child, child.attributes), "  ", "  ")
+                else:
+                    stray: list[str] = []
+                    self._add_inline(child, stray)
+                    lines += [Block(text) for text in [paragraph("".join(stray))] if text]
+                continue
+            own = child.attributes
+            mark = f"{numbers.next(own)} " if numbers else "- "
+            if self._is_left_out(child, own):
+                continue
+            label = self._content.labels.get(child.mem_id)
+            inner = [*([Block(f"**{label}**")] if label else []), *self._blocks(child)]
+            if inner and inner[0].level:
+                blocks += joined(lines)
+                lines = []
+                first = inner[0]
+                number = mark if numbers else ""
+                blocks += [first._replace(text=f"{number}{first.text}"), *inner[1:]]
+                continue
+            if item := nested(inner, mark, " " * len(mark), is_item=True):
+                lines += item
+        return [*blocks, *joined(lines)]
+
+    def _definitions(self, node: LexborNode) -> list[Block]:
+        outer = self._level
+        blocks: list[Block] = []
+        for child in children(node):
+            attributes = child.attributes if child.is_element_node else {}
+            if child.tag == "dt" and "sig" in (attributes.get("class") or "").split():
+                self._level = min(outer + 1, 6)
+                blocks += [
+                    Block(text, self._level)
+                    for text in [self._line(child, is_heading=True)]
+                    if text
+                ]
+            elif child.tag == "div":
+                blocks += self._definitions(child)
+            elif child.is_element_node and self._is_block(child):
+                if not self._is_left_out(child, attributes):
+                    blocks += self._block(child, attributes)
+            else:
+                line: list[str] = []
+                self._add_inline(child, line)
+                blocks += [Block(text) for text in [paragraph("".join(line))] if text]
+        self._level = outer
+        return blocks
+
+    # Tables.
+
+    def _table(self, node: LexborNode, attributes: Attributes) -> list[Block]:
+        rows: list[list[LexborNode]] = []
+        heads = 0
+        captions: list[Block] = []
+        numbers_seen = False
+        for part, row in table_rows(node):
+            if row.tag == "caption":
+                captions += self._blocks(row)
+                continue
+            if self._is_left_out(row, row.attributes):
+                continue
+            cells = []
+            for cell in children(row):
+                if cell.tag not in {"td", "th"}:
+                    if cell.is_element_node and not self._is_left_out(cell, cell.attributes):
+                        captions += self._blocks(cell)
+                    continue
+                own = cell.attributes
+                if is_line_number(cell, own):
+                    numbers_seen = True
+                    tell(Omission.NAVIGATION, cell)
+                elif not self._is_left_out(cell, own):
+                    cells.append(cell)
+            if cells:
+                heads += part == "thead" and heads == len(rows)
+                rows.append(cells)
+        if not rows:
+            return captions
+        if numbers_seen and all(len(row) == 1 for row in rows):
+            lines = [code_text(row[0], self._is_left_out) for row in rows]
+            return [*captions, *fenced("\n".join(lines), language_around(node))]
+        if _is_layout(attributes, rows):
+            return [
+                *captions,
+                *(block for row in rows for cell in row for block in self._blocks(cell)),
+            ]
+        cells_of = [
+            [
+                Cell(
+                    self._cell(cell),
+                    cell.tag == "th",
+                    _span(cell, "colspan"),
+                    _span(cell, "rowspan"),
+                )
+                for cell in row
+            ]
+            for row in rows
+        ]
+        grid = lay_out(cells_of, heads)
+        if grid is None or any(len(cell) > MAX_CELL_CHARS for row in grid for cell in row):
+            return [
+                *captions,
+                *(block for row in rows for cell in row for block in self._blocks(cell)),
+            ]
+        text = table_lines(grid)
+        return [*captions, Block(text, 0, (Span(0, len(text)),))] if text else captions
+
+    def _cell(self, node: LexborNode) -> str:
+        blocks = self._blocks(node)
+        return " ".join(flat(block) for block in blocks)
+
+    # Text within a line.
+
+    def _line(self, node: LexborNode, *, is_heading: bool = False) -> str:
+        text = self._inline(node, in_heading=is_heading)
+        return " ".join(text.split())
+
+    def _inline(self, node: LexborNode, before: str = "", *, in_heading: bool = False) -> str:
+        parts: list[str] = [before] if before else []
+        for child in children(node):
+            self._add_inline(child, parts, in_heading=in_heading)
+        return "".join(parts[1:] if before else parts)
+
+    def _add_inline(self, node: LexborNode, parts: list[str], *, in_heading: bool = False) -> None:
+        """Add what a node says to the parts of a line; `\\n` is a break of it."""
+        if node.is_text_node:
+            text = node.text_content or ""
+            if not text.isascii():
+                text = normalise(text)
+            parts.append(_SPACE.sub(" ", text))
+            return
+        if not node.is_element_node:
+            return
+        tag = node.tag or ""
+        if tag == "br":
+            parts.append("\n" if not in_heading else " ")
+            return
+        if tag == "wbr":
+            return
+        attributes = node.attributes
+        if self._is_left_out(node, attributes):
+            return
+        if tag in BLOCKS:
+            # A block within a line: where markup is broken, or text of a cell.
+            parts += [" ", self._line(node, is_heading=in_heading), " "]
+            return
+        parts.append(self._said(node, tag, attributes, _last(parts), in_heading=in_heading))
+
+    def _said(
+        self, node: LexborNode, tag: str, attributes: Attributes, before: str, *, in_heading: bool
+    ) -> str:
+        if tag == "img":
+            return _SPACE.sub(" ", normalise(attributes.get("alt") or ""))
+        if tag == "math":
+            return equation(node)
+        if tag == "script":
+            return tex_of(node)
+        if tag == "svg":
+            return words_of_drawing(node)
+        if tag in {"sup", "sub"}:
+            return self._script(node, tag, before)
+        if tag == "a":
+            return self._link(node, attributes, before, in_heading=in_heading)
+        if tag in _CODE:
+            text = " ".join(self._inner_text(node).split())
+            if in_heading:
+                return text
+            return code_span(text) if text else ""
+        text = self._inline(node, before, in_heading=in_heading)
+        if tag in _EMPHASIS and not in_heading:
+            return _emphasise(text, _EMPHASIS[tag], before, following(node))
+        if tag == "q":
+            return f'"{text.strip()}"'
+        if tag == "rt":
+            has_brackets = node.parent is not None and node.parent.css_first("rp") is not None
+            return text if has_brackets else f"({text.strip()})"
+        if tag == "abbr" and (title := attributes.get("title")):
+            title = " ".join(normalise(title).split())
+            return text if title.casefold() == text.strip().casefold() else f"{text} ({title})"
+        if tag in _APART and before and not before.isspace():
+            return f" {text}"
+        return text
+
+    def _inner_text(self, node: LexborNode) -> str:
+        parts: list[str] = []
+        for child in children(node):
+            if child.is_text_node:
+                parts.append(normalise(child.text_content or ""))
+            elif child.tag == "br":
+                parts.append(" ")
+            elif child.tag == "img":
+                parts.append(child.attributes.get("alt") or "")
+            elif child.is_element_node and not self._is_left_out(child, child.attributes):
+                parts.append(self._inner_text(child))
+        return "".join(parts).replace("\xa0", " ")
+
+    def _script(self, node: LexborNode, tag: str, before: str) -> str:
+        text = self._line(node)
+        if tag == "sub":
+            return lowered(text, before)
+        link = node.css_first("a")
+        if link is not None and is_note_reference(link, link.attributes):
+            return (
+                text if text.startswith(" ") else _note_mark(" ".join(node.text().split()), before)
+            )
+        return raised(text, before)
+
+    def _link(
+        self, node: LexborNode, attributes: Attributes, before: str, *, in_heading: bool
+    ) -> str:
+        if is_note_reference(node, attributes) and not in_heading:
+            mark = " ".join(node.text().split())
+            is_back = not any(map(str.isalnum, mark)) or "back" in (attributes.get("role") or "")
+            return "" if is_back and not mark else _note_mark(mark, before)
+        text = self._inline(node, before, in_heading=in_heading)
+        target = (attributes.get("href") or "").strip()
+        said = text.strip()
+        is_link = target and not target.startswith(("#", "javascript:", "data:"))
+        if in_heading or not said or not is_link:
+            return text
+        lead = " " if text[:1].isspace() else ""
+        tail = " " if text[-1:].isspace() else ""
+        if re.search(r"[\s()<>]", target):
+            target = f"<{target.replace('<', '%3C').replace('>', '%3E').strip()}>"
+            target = " ".join(target.split())
+        said = said.replace("\n", " ")
+        return f"{lead}[{said}]({target}){tail}"
+
+    def _is_left_out(self, node: LexborNode, attributes: Attributes) -> bool:
+        tag = node.tag or ""
+        if tag == "a" and "href" in attributes and is_permalink(node, attributes):
+            tell(Omission.NAVIGATION, node)
+            return True
+        reason = self._content.omission(node, tag, attributes)
+        if reason is None:
+            return False
+        if reason == Omission.HIDDEN and ("hidden" in attributes or "style" in attributes):
+            note_hidden("hidden elements", 1 if node.text().strip() else 0)
+        tell(reason, node)
+        return True
+
+
+def _last(parts: Sequence[str]) -> str:
+    """Return the end of what was said so far."""
+    return next((part[-24:] for part in reversed(parts) if part), "")
+
+
+def _span(node: LexborNode, name: str) -> int:
+    # A rowspan of 0 goes on to the end of the table.
+    value = integer(node.attributes.get(name))
+    return 1 if value is None else max(value, 0 if name == "rowspan" else 1)
+
+
+def _level(tag: str) -> int:
+    return int(tag[1]) if tag[1:].isdigit() and tag[1:] in "123456" else 2
+
+
+def _emphasise(text: str, sign: str, before: str, after: str) -> str:
+    """Return the text between signs of emphasis, unless these would divide a word."""
+    said = text.strip()
+    if not said or "\n" in said or said[0] in "*~" or said[-1] in "*~":
+        return text
+    begins_inside = _is_letter(before[-1:]) and text[0] == said[0] and _is_letter(said[0])
+    ends_inside = _is_letter(after) and text[-1] == said[-1] and _is_letter(said[-1])
+    if begins_inside or ends_inside:
+        return text
+    lead = " " if text[0].isspace() else ""
+    tail = " " if text[-1].isspace() else ""
+    return f"{lead}{sign}{said}{sign}{tail}"
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _note_mark(mark: str, before: str) -> str:
+    if not mark:
+        return ""
+    if not before or before[-1].isspace():
+        return f"[{mark.strip('[]() ')}]"
+    return before_note(mark)
+
+
+def _is_layout(attributes: Attributes, rows: list[list[LexborNode]]) -> bool:
+    if attributes.get("role") in {"presentation", "none"}:
+        return True
+    has_heads = any(cell.tag == "th" for row in rows for cell in row)
+    if has_heads:
+        return False
+    if len(rows) == 1 and len(rows[0]) == 1:
+        return True
+    return any(cell.css_first("h1,h2,h3,h4,pre,table") is not None for row in rows for cell in row)

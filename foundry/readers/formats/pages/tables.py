@@ -1,0 +1,57 @@
+"""Tables of pages: merged cells are filled, and several rows of headers become one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MAX_COLUMNS = 1_000
+MAX_CELLS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell's text on one line, and over how many columns and rows it goes."""
+
+    text: str
+    is_head: bool = False
+    columns: int = 1
+    rows: int = 1
+
+
+def lay_out(rows: Sequence[Sequence[Cell]], heads: int) -> list[list[str]] | None:
+    """Return rows of equal length, the first being the header, with merged cells filled.
+
+    The first `heads` rows are headers; without any, those that consist of header cells, or else the
+    first. None for a table of more than MAX_COLUMNS or MAX_CELLS.
+    """
+    grid: list[list[Cell | None]] = [[] for _ in rows]
+    cells = 0
+    for place, row in enumerate(rows):
+        column = 0
+        for cell in row:
+            while column < len(grid[place]) and grid[place][column] is not None:
+                column += 1
+            last = min(place + (cell.rows or len(rows)), len(rows))
+            cells += cell.columns * (last - place)
+            if column + cell.columns > MAX_COLUMNS or cells > MAX_CELLS:
+                return None
+            for filled in grid[place:last]:
+                filled += [None] * (column + cell.columns - len(filled))
+                filled[column : column + cell.columns] = [cell] * cell.columns
+            column += cell.columns
+    width = max(map(len, grid), default=0)
+    full = [filled + [None] * (width - len(filled)) for filled in grid]
+    if not heads:
+        for filled in full[: len(full) - 1]:
+            if not all(cell is None or cell.is_head for cell in filled):
+                break
+            heads += 1
+    heads = min(max(heads, 1), len(full))
+    header = [_joined([filled[column] for filled in full[:heads]]) for column in range(width)]
+    body = [[cell.text if cell else "" for cell in filled] for filled in full[heads:]]
+    return [header, *(row for row in body if any(row))]
+
+
+def _joined(cells: Sequence[Cell | None]) -> str:
+    different = list(dict.fromkeys(id(cell) for cell in cells if cell is not None))
+    by_id = {id(cell): cell for cell in cells if cell is not None}
+    return " ".join(filter(None, (by_id[each].text for each in different)))

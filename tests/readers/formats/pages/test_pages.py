@@ -1,0 +1,266 @@
+"""Pages as generators and people write them: no word, number or line of code is lost."""
+
+import pytest
+
+from foundry.material import Reading
+from foundry.material.left_out import Omission
+from foundry.readers.formats import html
+from foundry.readers.notes import taking_notes
+
+
+def read(body: str) -> Reading:
+    page = f"<!doctype html><html><head><title>T</title></head><body><main>{body}</main></body>"
+    return html.read(page)
+
+
+def text_of(body: str) -> str:
+    return read(body).text
+
+
+def headings(body: str) -> list[tuple[int, str]]:
+    return [(heading.level, heading.text) for heading in read(body).headings]
+
+
+@pytest.mark.parametrize(
+    ("markup", "heading"),
+    [
+        ("<h2>Pears<a class='headerlink' href='#p'>¶</a></h2>", "Pears"),
+        ("<h2><a class='doc-anchor' href='#p'>§</a>Pears</h2>", "Pears"),
+        ("<h2>Pears<a class='hash-link' href='#p'>#</a></h2>", "Pears"),
+        ("<h2>Pears <a class='anchor' href='#p'>Copy link</a></h2>", "Pears"),
+        ("<h2><a class='anchor' href='#p'>Pears</a></h2>", "Pears"),
+        ("<h2><a href='#p'>Pears</a></h2>", "Pears"),
+        (
+            "<h2><span class=permalink><a href='#p'>&#9670;&#160;</a></span>Pears</h2>",
+            "Pears",
+        ),
+        ("<h2>Pears<span class='mw-editsection'>[edit]</span></h2>", "Pears"),
+        ("<h2><button aria-expanded='false'>Pears</button></h2>", "Pears"),
+        ("<h2><button data-bs-toggle='collapse'>Pears</button></h2>", "Pears"),
+        ("<div role=heading aria-level=2>Pears</div>", "Pears"),
+        ("<span role=heading>Pears</span>", "Pears"),
+        ("<header><h2>Pears</h2><p>In March.</p></header>", "Pears"),
+        ("<h2>The <b>P</b>ear&shy;s</h2>", "The Pears"),
+        ("<h2>vector&lt;T&gt; *x*</h2>", "vector<T> *x*"),
+        (
+            "<dl><dt class=sig>Pears(<em>a</em>)<a href='#p'>¶</a></dt><dd>x</dd></dl>",
+            "Pears(a)",
+        ),
+    ],
+)
+def test_a_heading_says_what_the_page_shows(markup: str, heading: str) -> None:
+    assert [text for _, text in headings(f"<p>Before.</p>{markup}<p>After.</p>")] == [heading]
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<aside class='admonition'><p>Kept words.</p></aside>",
+        "<aside><p>Kept words.</p></aside>",
+        "<section><header><p>Kept words.</p></header></section>",
+        "<blockquote>x<footer>Kept words.</footer></blockquote>",
+        "<div hidden='until-found'>Kept words.</div>",
+        "<details><summary>More</summary>Kept words.</details>",
+        "<button role=tab>A</button><div role=tabpanel hidden>Kept words.</div>",
+        "<button aria-controls=a>A</button><div id=a hidden>Kept words.</div>",
+        "<div class='tab-pane' style='display:none'>Kept words.</div>",
+        "<template shadowrootmode=open><p>Kept words.</p></template>",
+        "<a href=x><div>Kept words.</div></a>",
+        "<custom-card><p>Kept words.</p></custom-card>",
+        "<picture><source><img alt='Kept words.'></picture>",
+        "<object data=x.pdf>Kept words.</object>",
+        "<svg><title>Icon</title><text>Kept words.</text></svg>",
+        "<table><caption>Kept words.</caption><tr><td>x</table>",
+        "<ul><b>Kept words.</b><li>x</ul>",
+    ],
+)
+def test_what_is_there_or_a_click_away_is_read(markup: str) -> None:
+    assert text_of(f"<p>Before.</p>{markup}<p>After.</p>").count("Kept words.") == 1
+
+
+@pytest.mark.parametrize(
+    ("markup", "reason"),
+    [
+        ("<nav>Lost words</nav>", Omission.NAVIGATION),
+        ("<aside><ul><li><a href=1>Lost words</a></ul></aside>", Omission.NAVIGATION),
+        ("<p hidden>Lost words</p>", Omission.HIDDEN),
+        ("<dialog>Lost words</dialog>", Omission.HIDDEN),
+        ("<button>Lost words</button>", Omission.FORM),
+        ("<select><option>Lost words</select>", Omission.FORM),
+        ("<script>Lost words</script>", Omission.SCRIPT),
+    ],
+)
+def test_what_is_left_out_is_told(markup: str, reason: Omission) -> None:
+    with taking_notes() as notes:
+        assert "Lost" not in text_of(f"<p>Before.</p>{markup}")
+    assert [(each.reason, each.text.strip()) for each in notes.left_out] == [(reason, "Lost words")]
+
+
+def test_what_surrounds_the_content_is_told() -> None:
+    page = "<body><header>Site</header><main><p>Words.</p></main><footer>Legal</footer></body>"
+    with taking_notes() as notes:
+        assert html.read(page).text == "Words."
+    assert [each.text for each in notes.left_out] == ["Site", "Legal"]
+
+
+def test_tabs_name_their_panels() -> None:
+    tabs = (
+        "<ul role=tablist><li role=tab>npm</li><li role=tab>yarn</li></ul>"
+        "<div><div role=tabpanel>npm i</div><div role=tabpanel hidden>yarn add</div></div>"
+    )
+    assert text_of(tabs) == "**npm**\n\nnpm i\n\n**yarn**\n\nyarn add"
+
+
+@pytest.mark.parametrize(
+    ("markup", "said"),
+    [
+        ("10<sup>6</sup> units", "10^6 units"),
+        ("2<sup>64</sup>", "2^64"),
+        ("10<sup>-6</sup>", "10^-6"),
+        ("x<sub>1</sub>", "x_1"),
+        ("e<sup>i x</sup>", "e^(i x)"),
+        ("H<sub>2</sub>O", "H2O"),
+        ("CO<sub>2</sub>", "CO2"),
+        ("log<sub>2</sub> n", "log_2 n"),
+        ("1<sup>st</sup>", "1st"),
+        ("<sup>1</sup>/<sub>2</sub>", "1/2"),
+        ("Old<sup><a href='#fn1'>1</a></sup>.", "Old [1]."),
+        ("Old<a href='#n' role='doc-noteref'>1</a>.", "Old [1]."),
+        ("harvest<sup>3</sup> was", "harvest [3] was"),
+        ("the end.<sup>12</sup>", "the end. [12]"),
+    ],
+)
+def test_raised_and_lowered_numbers_stay_apart(markup: str, said: str) -> None:
+    assert text_of(f"<p>{markup}</p>") == said
+
+
+@pytest.mark.parametrize(
+    ("markup", "said"),
+    [
+        ("un<b>believ</b>able", "unbelievable"),
+        ("<i>W</i>ord", "Word"),
+        ("<b>W</b><i>ord</i>", "Word"),
+        ("super<wbr>mar&shy;ket", "supermarket"),
+        ("one<b> two</b> three", "one **two** three"),
+        ("<a href=x><b>M</b>edlar</a>", "[Medlar](x)"),
+        ("a <em>whole</em>, word", "a *whole*, word"),
+    ],
+)
+def test_a_word_is_one_word(markup: str, said: str) -> None:
+    assert text_of(f"<p>{markup}</p>") == said
+
+
+@pytest.mark.parametrize(
+    ("markup", "said"),
+    [
+        ("<ol start=5><li>a<li>b</ol>", "5. a\n6. b"),
+        ("<ol><li>a<li value=7>b<li>c</ol>", "1. a\n7. b\n8. c"),
+        ("<ol reversed><li>a<li>b</ol>", "2. a\n1. b"),
+        ("<ol type=a><li>a<li>b</ol>", "a. a\nb. b"),
+        ("<ol type=I start=9><li>a<li>b</ol>", "IX. a\nX. b"),
+        ("<ol class='lowerroman simple'><li>a<li>b</ol>", "i. a\nii. b"),
+        ("<ul><li>a<ol><li>b</ol><li>c</ul>", "- a\n  1. b\n- c"),
+    ],
+)
+def test_items_keep_their_numbers(markup: str, said: str) -> None:
+    assert text_of(markup) == said
+
+
+def test_a_table_has_its_merged_cells_filled() -> None:
+    table = (
+        "<table><thead><tr><th rowspan=2>Fruit<th colspan=2>Price<tr><th>Net<th>Gross</thead>"
+        "<tr><td rowspan=2>Plum<td>1<td>2<tr><td>3<td>4<tr><td colspan=3>none</table>"
+    )
+    assert text_of(table) == (
+        "| Fruit | Price Net | Price Gross |\n| --- | --- | --- |\n"
+        "| Plum | 1 | 2 |\n| Plum | 3 | 4 |\n| none | none | none |"
+    )
+
+
+def test_a_table_in_a_table_is_read_once() -> None:
+    layout = "<table><tr><td>outer<table><tr><td>in1<td>in2</table></td><td>side</td></tr></table>"
+    assert text_of(layout).split() == ["outer", *"| in1 | in2 | | --- | --- |".split(), "side"]
+    data = "<table><tr><th>A<th>B<tr><td>x<td><table><tr><td>in1<td>in2</table></table>"
+    assert "| x | in1 in2 |" in text_of(data)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<pre>a = 1\n  b = 2</pre>",
+        "<pre><span class=linenos>1</span>a = 1\n<span class=linenos>2</span>  b = 2</pre>",
+        "<pre><code><span class=line>a = 1</span><span class=line>  b = 2</span></code></pre>",
+        "<pre><code><span class=line>a = 1</span>\n<span class=line>  b = 2</span></code></pre>",
+        "<pre>a = 1<br>  b = 2</pre>",
+        "<pre><ol><li>a = 1</li><li>  b = 2</li></ol></pre>",
+        "<table class=highlighttable><tr><td class=linenos><pre>1\n2</pre></td>"
+        "<td class=code><pre>a = 1\n  b = 2</pre></td></tr></table>",
+        "<table><tr><td class=blob-num></td><td>a = 1</td></tr>"
+        "<tr><td class=blob-num></td><td>  b = 2</td></tr></table>",
+    ],
+)
+def test_code_keeps_its_lines_and_has_no_numbers(markup: str) -> None:
+    reading = read(markup)
+    assert reading.text == "```\na = 1\n  b = 2\n```"
+    assert [(block.start, block.end) for block in reading.blocks] == [(0, len(reading.text))]
+
+
+def test_code_in_an_item_stays_whole() -> None:
+    reading = read("<ol><li>Run:<pre>a\nb</pre></li><li>Then <code>c</code></li></ol>")
+    assert reading.text == "1. Run:\n\n   ```\n   a\n   b\n   ```\n2. Then `c`"
+    (block,) = reading.blocks
+    assert reading.text[block.start : block.end] == "   ```\n   a\n   b\n   ```"
+
+
+@pytest.mark.parametrize(
+    ("markup", "said"),
+    [
+        ("<mfrac><mn>1</mn><mi>x</mi></mfrac>", "1/x"),
+        ("<msqrt><mi>y</mi><mo>+</mo><mn>1</mn></msqrt>", "√(y + 1)"),
+        ("<mroot><mi>x</mi><mn>3</mn></mroot>", "∛(x)"),
+        ("<msup><mn>10</mn><mn>6</mn></msup>", "10^6"),
+        (
+            "<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi>"
+            "</munderover><mi>i</mi>",
+            "∑_(i = 1)^n i",
+        ),
+        (
+            "<semantics><mi>x</mi><annotation encoding='application/x-tex'>x^2</annotation>"
+            "</semantics>",
+            "$x^2$",
+        ),
+    ],
+)
+def test_equations(markup: str, said: str) -> None:
+    assert text_of(f"<p><math>{markup}</math></p>") == said
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<span class=katex><span class=katex-mathml><math><mi>Q</mi></math></span>"
+        "<span class=katex-html aria-hidden=true>Q</span></span>",
+        "<mjx-container><mjx-math aria-hidden=true>Q</mjx-math><mjx-assistive-mml><math><mi>Q</mi>"
+        "</math></mjx-assistive-mml></mjx-container>",
+        "<span class=MathJax><nobr aria-hidden=true>Q</nobr><span><math><mi>Q</mi></math></span>"
+        "</span><script type='math/tex'>Q</script>",
+        "<script type='math/tex'>Q</script>",
+    ],
+)
+def test_an_equation_is_read_once(markup: str) -> None:
+    assert text_of(f"<p>It is {markup} here.</p>").count("Q") == 1
+
+
+@pytest.mark.parametrize("name", ["script", "iframe", "nav", "object", "title", "textarea", "b"])
+def test_an_empty_element_of_xhtml_has_no_content(name: str) -> None:
+    page = (
+        '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><body>'
+        f"<p>First.</p><{name} class='a/b>c'/><p>Last <![CDATA[a < b]]>.</p></body></html>"
+    )
+    assert html.read(page).text == "First.\n\nLast a < b."
+
+
+def test_what_only_noscript_says_is_read() -> None:
+    page = "<div id=root></div><script></script><noscript>{}</noscript>"
+    words = "These words are all there is of the page. " * 5
+    assert html.read(page.format(words)).text == words.strip()
