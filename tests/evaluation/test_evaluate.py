@@ -206,6 +206,13 @@ def test_keywords_alone_are_one_system_with_nothing_to_tune(make_project: MakePr
     refused = project.run("eval", "--tune")
     assert refused.exit_code == 1
     assert "nothing to tune" in refused.stderr
+    export = project.export()
+    asked = json.loads(ask_export(export, "--json").stdout)
+    assert asked["metrics"] == {"keyword": report["metrics"]["hybrid"]}
+    assert asked["missing"] == report["missing"] == ["compressor.md"]
+    impossible = ask_export(export, "--mode", "hybrid")
+    assert impossible.returncode == 2
+    assert "searches by keywords alone" in impossible.stderr
 
 
 @pytest.mark.slow
