@@ -14,7 +14,6 @@ from foundry.readers.formats import (
     html,
     mail,
     notebook,
-    opendocument,
     pictures,
     plain,
     pptx,
@@ -28,6 +27,7 @@ from foundry.readers.formats import (
 from foundry.readers.formats.asciidoc import reader as asciidoc
 from foundry.readers.formats.latex import reader as latex
 from foundry.readers.formats.markdown import reader as markdown
+from foundry.readers.formats.opendocument import reader as opendocument
 from foundry.readers.formats.pdf import reader as pdf
 from foundry.readers.formats.rtf import reader as rtf
 from foundry.readers.formats.word import reader as word
@@ -51,6 +51,7 @@ FILE_READERS: tuple[FileReader, ...] = (
     pptx.READER,
     sheets.READER,
     opendocument.READER,
+    opendocument.FLAT_READER,
     epub.READER,
     rtf.READER,
     *mail.READERS,

@@ -38,13 +38,15 @@ _STREAMS = {
     "Book": "old Excel",
 }
 _MIME_TYPE = re.compile(
-    rb"mimetypeapplication/(?:epub|vnd\.oasis\.opendocument\.?(text|spreadsheet|presentation)?)"
+    rb"mimetypeapplication/(?:epub|vnd\.oasis\.opendocument\.?(text|spreadsheet|presentation|graphics)?)"
 )
 _MEMBERS = {
     b"word/": "Word",
     b"xl/": "Excel",
     b"ppt/": "PowerPoint",
     b"META-INF/container.xml": "EPUB",
+    # Packed again, with another member first.
+    b"META-INF/manifest.xml": "OpenDocument",
 }
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f\b\x1b") + b"\x7f"
 _HTML_START = re.compile(

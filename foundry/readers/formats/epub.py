@@ -49,7 +49,7 @@ def read(content: bytes) -> Reading:
     own. Raises UnreadableError for a bomb, and for a book that is encrypted or does not say what it
     consists of.
     """
-    package = Package(content, allow_dtd=True)
+    package = Package(content)
     if package.read("META-INF/rights.xml") is not None:
         raise UnreadableError(Reason.ENCRYPTED)
     container = package.xml("META-INF/container.xml")

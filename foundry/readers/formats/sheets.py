@@ -18,7 +18,6 @@ MAX_ROWS = 1_000_000
 MAX_CELL_CHARS = 131_072  # More is a quote without its partner, not a cell.
 _DELIMITERS = ",;\t|"
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-_ODS = "application/vnd.oasis.opendocument.spreadsheet"
 _XLS = "application/vnd.ms-excel"
 
 
@@ -143,8 +142,8 @@ def read_delimited(text: str) -> Reading:
 
 READER = FileReader(
     "sheets/1",
-    {"Excel": _XLSX, "OpenDocument spreadsheet": _ODS, "old Excel": _XLS},
-    {".xlsx": _XLSX, ".xlsm": _XLSX, ".ods": _ODS, ".xls": _XLS},
+    {"Excel": _XLSX, "old Excel": _XLS},
+    {".xlsx": _XLSX, ".xlsm": _XLSX, ".xls": _XLS},
     read,
     ("python_calamine",),
     "office",

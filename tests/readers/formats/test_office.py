@@ -242,7 +242,7 @@ def test_opendocument_text(sandbox: Sandbox) -> None:
     assert document.reading.text == (
         "## Anfang\n\nEin  Satz.\n\n- eins\n- zwei\n\n| x | x |\n| --- | --- |\n| x | x |"
     )
-    assert (document.title, document.reader) == ("Titel", "opendocument/1")
+    assert (document.title, document.reader) == ("Titel", "opendocument/2")
 
 
 def test_opendocument_presentation(sandbox: Sandbox) -> None:

@@ -1,0 +1,160 @@
+"""Sheets as people fill them: titles, tables one below or beside another, notes around them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from foundry.readers.composing import Composer
+from foundry.readers.formats.office.merging import Merged, unmerge
+
+_NUMBER = re.compile(r"[-+\u2212(]?[^\w\s]?[-+\u2212]?\s?\d")
+MAX_TITLES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Cells as they are shown, rows from the first; and the merged ones among them."""
+
+    rows: list[list[str]]
+    merged: Sequence[Merged] = ()
+
+
+def add_grid(composer: Composer, grid: Grid) -> None:
+    """Add what a sheet holds, table by table; empty rows and columns are left out."""
+    for block in _blocks(grid):
+        for part in _side_by_side(block):
+            _add_block(composer, part)
+
+
+def _add_block(composer: Composer, grid: Grid) -> None:
+    rows = grid.rows
+    width = max(sum(map(bool, row)) for row in rows)
+    titles = 0
+    while titles < min(len(rows) - 1, MAX_TITLES) and _is_title(grid, titles, width):
+        titles += 1
+    composer.text("\n".join(" ".join(filter(None, row)) for row in rows[:titles]))
+    table = _cut(grid, range(titles, len(rows)), range(len(rows[0])))
+    if len(table.rows) == 1 and (titles or sum(map(bool, table.rows[0])) == 1):
+        composer.text(" ".join(filter(None, table.rows[0])))
+        return
+    filled = unmerge(table.rows, table.merged)
+    used = [column for column, cells in enumerate(zip(*filled, strict=True)) if any(cells)]
+    composer.table([[row[column] for column in used] for row in filled if any(row)])
+
+
+def _is_title(grid: Grid, line: int, width: int) -> bool:
+    """Return whether a row says something about the table: one cell, or a name with its value."""
+    row = grid.rows[line]
+    texts = [text for text in row if text]
+    if len(texts) == 2 and texts[0].endswith(":"):
+        # A list of nothing but names and values is a table.
+        return width > 2 or not all(_is_pair(other) for other in grid.rows[line:])
+    is_wide = any(lines.start == line and len(columns) >= width for lines, columns in grid.merged)
+    return len(texts) == 1 < width and (bool(row[0]) or is_wide)
+
+
+def _is_pair(row: Sequence[str]) -> bool:
+    texts = [text for text in row if text]
+    return len(texts) <= 2 and bool(texts) and texts[0].endswith(":")
+
+
+def _blocks(grid: Grid) -> Iterator[Grid]:
+    """Yield runs of rows; those behind an empty row are another table if they begin as one."""
+    rows = grid.rows
+    runs: list[tuple[int, int]] = []
+    start: int | None = None
+    covered = {line for lines, _ in grid.merged for line in lines[1:] if line < len(rows)}
+    for line, row in enumerate([*rows, []]):
+        if any(row) or line in covered:
+            start = line if start is None else start
+        elif start is not None:
+            is_new = not runs or start - runs[-1][1] > 1
+            if is_new or _begins_anew(grid, runs[-1], (start, line)):
+                runs.append((start, line))
+            else:
+                runs[-1] = (runs[-1][0], line)
+            start = None
+    for first, last in runs:
+        columns = [
+            column
+            for column in range(max(map(len, rows[first:last])))
+            if any(column < len(row) and row[column] for row in rows[first:last])
+        ]
+        if columns:
+            yield _cut(grid, range(first, last), range(columns[0], columns[-1] + 1))
+
+
+def _begins_anew(grid: Grid, before: tuple[int, int], after: tuple[int, int]) -> bool:
+    """Return whether rows behind one empty row are a table of their own."""
+    head = [place for place, text in enumerate(grid.rows[after[0]]) if text]
+    last = [place for place, text in enumerate(grid.rows[before[1] - 1]) if text]
+    texts = [grid.rows[after[0]][place] for place in head]
+    if after[1] - after[0] == 1 or len(head) < 2 or any(map(_is_number, texts)):
+        return len(last) < 2 <= len(head)
+    below = grid.rows[after[0] + 1 : after[1]]
+    names_numbers = any(
+        place < len(row) and _is_number(row[place]) for row in below for place in head
+    )
+    return names_numbers or head != last
+
+
+def _side_by_side(grid: Grid) -> Iterator[Grid]:
+    """Yield the tables that an empty column parts, unless they are one with a gap in it."""
+    lines = range(len(grid.rows))
+    left = 0
+    width = len(grid.rows[0])
+    used = [any(cells) for cells in zip(*grid.rows, strict=True)]
+    for column in range(1, width - 2):
+        if used[column] or column - left < 2:
+            continue
+        if any(columns.start <= column < columns.stop for _, columns in grid.merged):
+            continue
+        sides = _rows_of(grid, range(left, column)), _rows_of(grid, range(column + 1, width))
+        names = [{row for row in grid.rows[side[0]] if row} for side in sides if side]
+        if len(names) == 2 and _is_apart(grid, sides, left, column):
+            yield from _trimmed(grid, lines, range(left, column))
+            left = column + 1
+    yield from _trimmed(grid, lines, range(left, width))
+
+
+def _rows_of(grid: Grid, columns: range) -> list[int]:
+    return [line for line, row in enumerate(grid.rows) if any(row[columns.start : columns.stop])]
+
+
+def _is_apart(grid: Grid, sides: tuple[list[int], list[int]], left: int, column: int) -> bool:
+    """Return whether two sides are tables of their own: of other lengths, or of the same names."""
+    first, second = grid.rows[sides[0][0]], grid.rows[sides[1][0]]
+    names = {text for text in first[left:column] if text}
+    others = {text for text in second[column + 1 :] if text}
+    if min(len(names), len(others)) < 2 or any(map(_is_number, names | others)):
+        return False
+    return sides[0] != sides[1] or bool(names & others)
+
+
+def _trimmed(grid: Grid, lines: range, columns: range) -> Iterator[Grid]:
+    used = [line for line in lines if any(grid.rows[line][columns.start : columns.stop])]
+    if used:
+        yield _cut(grid, range(used[0], used[-1] + 1), columns)
+
+
+def _cut(grid: Grid, lines: range, columns: range) -> Grid:
+    """Return a part of a grid, with rows of one width."""
+    rows = [
+        [row[column] if column < len(row) else "" for column in columns]
+        for row in grid.rows[lines.start : lines.stop]
+    ]
+    merged = [
+        (
+            range(max(inner.start - lines.start, 0), min(inner.stop, lines.stop) - lines.start),
+            range(
+                max(across.start - columns.start, 0), min(across.stop, columns.stop) - columns.start
+            ),
+        )
+        for inner, across in grid.merged
+        if lines.start <= inner.start < lines.stop and columns.start <= across.start < columns.stop
+    ]
+    return Grid(rows, merged)
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.match(text) is not None

@@ -1,0 +1,1 @@
+"""OpenDocument: texts, presentations, drawings and spreadsheets."""

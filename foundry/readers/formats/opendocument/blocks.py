@@ -1,0 +1,272 @@
+"""The blocks of an OpenDocument: headings, lists, tables, slides and shapes, into a composer."""
+
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element
+
+from foundry.material.left_out import Omission
+from foundry.readers.composing import Composer
+from foundry.readers.formats.office.parts import texts_of
+from foundry.readers.formats.opendocument.cells import CellReader
+from foundry.readers.formats.opendocument.inline import (
+    LEFT_OUT,
+    Inline,
+    Load,
+    Note,
+    describe_drawing,
+)
+from foundry.readers.formats.opendocument.names import (
+    CHART,
+    DRAW,
+    LINK,
+    PRESENTATION,
+    TABLE,
+    TEXT,
+    number,
+)
+from foundry.readers.formats.opendocument.styles import BULLET, Counter, Styles
+from foundry.readers.formats.opendocument.tables import add_sheet, read_table
+from foundry.readers.notes import leave_out
+
+
+@dataclass(slots=True)
+class _List:
+    """The list that is being read: its lines, its depth and how it counts."""
+
+    counter: Counter
+    level: int = 1
+    lines: list[str] = field(default_factory=list)
+
+
+class Blocks:
+    """Reads the blocks of a document."""
+
+    def __init__(self, styles: Styles, load: Load) -> None:
+        self._styles = styles
+        self._load = load
+        self._inline = Inline(styles, load)
+        self._cells = CellReader(styles, self._inline)
+        self._outline = Counter(styles.outline)
+        self._counters: dict[str, Counter] = {}
+        self._code: list[str] = []
+        self._slide = 0
+
+    def add(self, composer: Composer, parent: Element) -> None:
+        """Add everything below an element."""
+        for element in parent:
+            self._add(composer, element)
+        self._flush(composer)
+
+    def _add(self, composer: Composer, element: Element) -> None:
+        tag = element.tag
+        if not isinstance(tag, str):
+            return
+        if tag == f"{TEXT}p":
+            self._paragraph(composer, element)
+            return
+        self._flush(composer)
+        if tag in LEFT_OUT:
+            leave_out(LEFT_OUT[tag], texts_of(element))
+        elif tag == f"{TEXT}h":
+            self._heading(composer, element)
+        elif tag == f"{TEXT}list":
+            self._list(composer, element)
+        elif tag == f"{TABLE}table":
+            self._table(composer, element)
+        elif tag == f"{DRAW}page":
+            self._page(composer, element)
+        elif tag == f"{TEXT}section" and self._is_hidden_section(element):
+            leave_out(Omission.HIDDEN, texts_of(element))
+        elif tag == f"{DRAW}object":
+            self._object(composer, element)
+        elif tag.startswith(DRAW) and not len(element):
+            return
+        else:
+            self._shape(composer, element)
+
+    def _shape(self, composer: Composer, element: Element) -> None:
+        """Add what a shape or a group holds; of a picture, its description."""
+        if element.tag.startswith(DRAW):
+            described = describe_drawing(element) if element.tag == f"{DRAW}frame" else ""
+            composer.text(described)
+        for child in element:
+            self._add(composer, child)
+        self._flush(composer)
+
+    def _paragraph(self, composer: Composer, element: Element) -> None:
+        style = self._styles.get("paragraph", element.get(f"{TEXT}style-name"))
+        if style.is_hidden:
+            leave_out(Omission.HIDDEN, texts_of(element))
+            return
+        text = self._inline.read(element)
+        referred = self._inline.take()
+        if style.is_code:
+            self._code.append(text)
+            return
+        self._flush(composer)
+        if style.level:
+            composer.heading(style.level, text)
+        else:
+            composer.text(text.strip())
+        self._add_referred(composer, referred)
+
+    def _add_referred(self, composer: Composer, referred: list[Element | Note]) -> None:
+        """Add notes and shapes behind the paragraph in which they are anchored."""
+        for each in referred:
+            if isinstance(each, Note):
+                composer.text(f"{each.label} {self._cells.read(each.body)}".strip())
+            else:
+                self._shape(composer, each)
+
+    def _flush(self, composer: Composer) -> None:
+        code, self._code = self._code, []
+        if any(line.strip() for line in code):
+            composer.text("```\n" + "\n".join(code).strip("\n") + "\n```", is_block=True)
+
+    def _heading(self, composer: Composer, element: Element, label: str | None = None) -> None:
+        level = number(element, f"{TEXT}outline-level")
+        text = self._inline.read(element).strip()
+        referred = self._inline.take()
+        if label is None:
+            is_counted = element.get(f"{TEXT}is-list-header") != "true"
+            label = self._outline.label(level) if text and is_counted else ""
+        label = "" if label == BULLET else label
+        composer.heading(level, f"{label} {text}".strip())
+        self._add_referred(composer, referred)
+
+    def _list(self, composer: Composer, element: Element, outer: _List | None = None) -> None:
+        name = element.get(f"{TEXT}style-name") or self._list_name(element)
+        if outer is not None:
+            inner = _List(outer.counter, outer.level + 1, outer.lines)
+            if name and name in self._styles.lists:
+                inner.counter = Counter(self._styles.lists[name])
+        else:
+            goes_on = element.get(f"{TEXT}continue-numbering") == "true"
+            goes_on = goes_on or element.get(f"{TEXT}continue-list") is not None
+            if not goes_on or name not in self._counters:
+                self._counters[name] = Counter(self._styles.lists.get(name, {}))
+            inner = _List(self._counters[name])
+        for item in element:
+            if item.tag in {f"{TEXT}list-item", f"{TEXT}list-header"}:
+                self._item(composer, item, inner)
+        if outer is None:
+            _end_list(composer, inner)
+
+    def _list_name(self, element: Element) -> str:
+        """Return the list that the first paragraph's style asks for."""
+        first = next(iter(element.iter(f"{TEXT}p")), None)
+        return self._styles.get("paragraph", _style_of(first)).list_name
+
+    def _item(self, composer: Composer, item: Element, of: _List) -> None:
+        is_header = item.tag == f"{TEXT}list-header"
+        start = number(item, f"{TEXT}start-value", -1)
+        indent = "   " * (of.level - 1)
+        label: str | None = None
+        for child in item:
+            if child.tag == f"{TEXT}list":
+                self._list(composer, child, of)
+                continue
+            if label is None and child.tag in {f"{TEXT}p", f"{TEXT}h"}:
+                label = (
+                    "" if is_header else of.counter.label(of.level, None if start < 0 else start)
+                )
+            elif child.tag in {f"{TEXT}p", f"{TEXT}h"}:
+                label = ""
+            if child.tag == f"{TEXT}p":
+                text = self._inline.read(child).strip().replace("\n", f"\n{indent}  ")
+                if text:
+                    space = "" if is_header or label else "  "
+                    of.lines.append(f"{indent}{space}{f'{label} {text}'.strip()}")
+                referred = self._inline.take()
+                if referred:
+                    _end_list(composer, of)
+                    self._add_referred(composer, referred)
+            else:
+                _end_list(composer, of)
+                if child.tag == f"{TEXT}h":
+                    self._heading(composer, child, label or "")
+                else:
+                    self._add(composer, child)
+
+    def _table(self, composer: Composer, element: Element) -> None:
+        if self._styles.get("table", element.get(f"{TABLE}style-name")).is_hidden:
+            leave_out(Omission.HIDDEN, texts_of(element))
+            return
+        table = read_table(element, self._cells.read)
+        if len(table.rows) == 1 and len(table.rows[0]) == 1:
+            for cell in element.iter(f"{TABLE}table-cell"):
+                self.add(composer, cell)
+                return
+        composer.table(table.fill())
+        self._add_referred(composer, self._inline.take())
+
+    def _page(self, composer: Composer, page: Element) -> None:
+        """Add a slide, its title first; a number stands for one without a title."""
+        composer.page()
+        self._slide += 1
+        style = self._styles.elements.get(("drawing-page", page.get(f"{DRAW}style-name", "")))
+        if style is not None and any(
+            each.get(f"{PRESENTATION}visibility") == "hidden" for each in style
+        ):
+            leave_out(Omission.HIDDEN, texts_of(page), f"slide {self._slide}")
+            return
+        title = next((each for each in page if _class_of(each) == "title"), None)
+        named = "" if title is None else " ".join(self._cells.read(title).split())
+        if title is not None or page.find(f"{PRESENTATION}notes") is not None:
+            composer.heading(2, named or f"Slide {self._slide}")
+        for element in page:
+            if element is title or _class_of(element) in _RUNNING:
+                continue
+            if element.tag == f"{PRESENTATION}notes":
+                self._notes(composer, element)
+            else:
+                self._add(composer, element)
+        self._flush(composer)
+
+    def _notes(self, composer: Composer, notes: Element) -> None:
+        for element in notes:
+            if _class_of(element) == "notes" and (text := self._cells.read(element).strip()):
+                composer.text(f"Notes: {text}")
+
+    def _object(self, composer: Composer, element: Element) -> None:
+        """Add the table that a chart was drawn from."""
+        name = element.get(LINK, "").removeprefix("./")
+        root = self._load(name) if name else element
+        chart = None if root is None else root.find(f".//{CHART}chart")
+        if chart is None:
+            return
+        titles = (texts_of(each) for part in _TITLES for each in chart.iter(f"{CHART}{part}"))
+        composer.text("\n".join(dict.fromkeys(filter(None, titles))))
+        for table in chart.iter(f"{TABLE}table"):
+            composer.table(read_table(table, self._cells.read).fill())
+
+    def _is_hidden_section(self, section: Element) -> bool:
+        return section.get(f"{TEXT}display") == "none"
+
+    def add_sheets(self, composer: Composer, body: Element) -> None:
+        """Add the visible sheets of a spreadsheet; a sheet's number is its page."""
+        for table in body.iter(f"{TABLE}table"):
+            composer.page()
+            name = table.get(f"{TABLE}name", "")
+            if self._styles.get("table", table.get(f"{TABLE}style-name")).is_hidden:
+                leave_out(Omission.HIDDEN, texts_of(table), name)
+                continue
+            add_sheet(composer, table, name, self._cells.read)
+            for shapes in table.iter(f"{TABLE}shapes"):
+                self.add(composer, shapes)
+
+
+_TITLES = ("title", "subtitle", "footer")
+_RUNNING = frozenset({"footer", "header", "date-time", "page-number"})
+
+
+def _class_of(element: Element) -> str:
+    return element.get(f"{PRESENTATION}class", "")
+
+
+def _style_of(element: Element | None) -> str:
+    return "" if element is None else element.get(f"{TEXT}style-name", "")
+
+
+def _end_list(composer: Composer, of: _List) -> None:
+    composer.text("\n".join(of.lines))
+    of.lines.clear()

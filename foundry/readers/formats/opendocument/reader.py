@@ -1,0 +1,114 @@
+"""OpenDocument's texts, presentations, drawings and spreadsheets, packed (.odt) or flat (.fodt)."""
+
+from collections.abc import Callable
+from xml.etree.ElementTree import Element
+
+from foundry.material import Reading
+from foundry.material.reasons import Reason
+from foundry.readers.composing import Composer
+from foundry.readers.contract import FileReader, UnreadableError
+from foundry.readers.formats.office.running import PAGE_NUMBER, RunningLines
+from foundry.readers.formats.opendocument.blocks import Blocks
+from foundry.readers.formats.opendocument.names import OFFICE, STYLE, TEXT
+from foundry.readers.formats.opendocument.styles import Styles
+from foundry.readers.formats.packed import Package, describe, parse_xml
+
+_TYPE = "application/vnd.oasis.opendocument"
+_SUFFIXES = {
+    **{"odt": "text", "ott": "text-template", "odm": "text-master", "ods": "spreadsheet"},
+    **{"ots": "spreadsheet-template", "odp": "presentation", "otp": "presentation-template"},
+    **{"odg": "graphics", "otg": "graphics-template"},
+}
+_FLAT = {"fodt": "text", "fods": "spreadsheet", "fodp": "presentation", "fodg": "graphics"}
+_RUNNING = tuple(
+    f"{STYLE}{name}{which}" for name in ("header", "footer") for which in ("", "-left", "-first")
+)
+_PAGES = frozenset(f"{TEXT}{name}" for name in ("page-number", "page-count", "page-continuation"))
+
+
+def read(content: bytes) -> Reading:
+    """Read headings, paragraphs, lists, tables, notes and shapes; a slide or sheet is a page.
+
+    Running lines are read once. Comments, deleted text and generated tables of contents are left
+    out. Raises UnreadableError for a bomb, and for an encrypted or a damaged document.
+    """
+    package = Package(content)
+    manifest = package.read("META-INF/manifest.xml") or b""
+    if b"encryption-data" in manifest:
+        raise UnreadableError(Reason.ENCRYPTED)
+    root = package.xml("content.xml")
+    styles = package.xml("styles.xml")
+
+    def load(name: str) -> Element | None:
+        return package.xml(f"{name}/content.xml")
+
+    return _read(root, styles, package.xml("meta.xml"), load)
+
+
+def read_flat(content: bytes) -> Reading:
+    """Read a document of a single XML file as `read` does. Raises UnreadableError."""
+    root = parse_xml(content)
+    return _read(root, None, root.find(f"{OFFICE}meta"), lambda _: None)
+
+
+def _read(
+    root: Element | None,
+    styles: Element | None,
+    meta: Element | None,
+    load: Callable[[str], Element | None],
+) -> Reading:
+    body = None if root is None else root.find(f"{OFFICE}body")
+    if root is None or body is None:
+        raise UnreadableError(Reason.DAMAGED, "there is no content.xml")
+    known = Styles.of((styles, root))
+    blocks = Blocks(known, load)
+    composer = Composer()
+    sheets = body.find(f"{OFFICE}spreadsheet")
+    if sheets is not None:
+        blocks.add_sheets(composer, sheets)
+    else:
+        composer.text(_running_lines(root if styles is None else styles))
+        for part in body:
+            blocks.add(composer, part)
+    return composer.finish(**describe(meta))
+
+
+def _running_lines(root: Element) -> str:
+    """Return what headers and footers of texts say, once, without what counts pages."""
+    lines = RunningLines()
+    for page in root.iter(f"{STYLE}master-page"):
+        for part in page:
+            if part.tag in _RUNNING and part.get(f"{STYLE}display") != "false":
+                for paragraph in part.iter(f"{TEXT}p"):
+                    lines.add(_text_of(paragraph), page.get(f"{STYLE}name", ""))
+    return str(lines)
+
+
+def _text_of(element: Element) -> str:
+    if element.tag in _PAGES:
+        return PAGE_NUMBER
+    if element.tag == f"{TEXT}tab":
+        return "\t"
+    if element.tag == f"{TEXT}s":
+        return " "
+    inner = ((_text_of(child), child.tail or "") for child in element)
+    return (element.text or "") + "".join(text + tail for text, tail in inner)
+
+
+_KINDS = {
+    **{f"OpenDocument {kind}": f"{_TYPE}.{kind}" for kind in ("text", "spreadsheet", "graphics")},
+    "OpenDocument presentation": f"{_TYPE}.presentation",
+    "OpenDocument": f"{_TYPE}.text",
+}
+READER = FileReader(
+    "opendocument/2",
+    _KINDS,
+    {f".{suffix}": f"{_TYPE}.{kind}" for suffix, kind in _SUFFIXES.items()},
+    read,
+)
+FLAT_READER = FileReader(
+    "opendocument-flat/1",
+    {},
+    {f".{suffix}": f"{_TYPE}.{kind}-flat-xml" for suffix, kind in _FLAT.items()},
+    read_flat,
+)

@@ -1,0 +1,111 @@
+"""Tables of OpenDocument, in texts, on slides and as sheets."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element
+
+from foundry.material.left_out import Omission
+from foundry.material.reasons import Reason
+from foundry.readers.composing import Composer
+from foundry.readers.contract import UnreadableError
+from foundry.readers.formats.office.grids import Grid, add_grid
+from foundry.readers.formats.office.merging import Merged, unmerge
+from foundry.readers.formats.office.parts import texts_of
+from foundry.readers.formats.opendocument.names import OFFICE, TABLE, number
+from foundry.readers.notes import leave_out
+
+MAX_CELLS = 5_000_000
+MAX_REPEATED_COLUMNS = 1_000
+MAX_REPEATED_ROWS = 1_000
+_DURATION = re.compile(r"PT(\d{1,6})H(\d{1,2})M(\d{1,2})(?:[.,]\d+)?S$")
+_CELLS = frozenset({f"{TABLE}table-cell", f"{TABLE}covered-table-cell"})
+
+
+@dataclass(slots=True)
+class Cells:
+    """The texts of a table's cells, what is merged, and how many rows are its header."""
+
+    rows: list[list[str]] = field(default_factory=list)
+    merged: list[Merged] = field(default_factory=list)
+    headers: int = 0
+
+    def fill(self) -> list[list[str]]:
+        """Return the rows with merged cells filled, the first being the header."""
+        return unmerge(self.rows, self.merged, headers=self.headers)
+
+
+def read_table(table: Element, read: Callable[[Element], str]) -> Cells:
+    """Return a table's cells, each read by `read`. Raises UnreadableError for too many of them."""
+    cells = Cells()
+    count = 0
+    for row, is_header in _rows(table, False):
+        texts = _read_row(row, len(cells.rows), cells.merged, read)
+        repeated = number(row, f"{TABLE}number-rows-repeated")
+        repeated = min(repeated, MAX_REPEATED_ROWS if any(texts) else 2)
+        if row.get(f"{TABLE}visibility") in {"collapse", "filter"}:
+            leave_out(Omission.HIDDEN, " ".join(texts))
+            continue
+        cells.headers += is_header and cells.headers == len(cells.rows)
+        count += repeated * len(texts)
+        if count > MAX_CELLS:
+            raise UnreadableError(Reason.TOO_MANY_CELLS, f"the limit is {MAX_CELLS}")
+        cells.rows += [[*texts] for _ in range(repeated)]
+    return cells
+
+
+def add_sheet(
+    composer: Composer, table: Element, name: str, read: Callable[[Element], str]
+) -> None:
+    """Add the tables of a sheet under its name."""
+    cells = read_table(table, lambda cell: read(cell) or _value_of(cell))
+    if any(any(row) for row in cells.rows):
+        composer.heading(2, name)
+        add_grid(composer, Grid(cells.rows, cells.merged))
+
+
+def _rows(parent: Element, is_header: bool) -> Iterator[tuple[Element, bool]]:
+    for element in parent:
+        if element.tag == f"{TABLE}table-row":
+            yield element, is_header
+        elif element.tag in _GROUPS:
+            yield from _rows(element, is_header or element.tag == f"{TABLE}table-header-rows")
+
+
+_GROUPS = frozenset(
+    f"{TABLE}{name}" for name in ("table-header-rows", "table-row-group", "table-rows")
+)
+
+
+def _read_row(
+    row: Element, line: int, merged: list[Merged], read: Callable[[Element], str]
+) -> list[str]:
+    texts: list[str] = []
+    for cell in row:
+        if cell.tag not in _CELLS:
+            continue
+        is_covered = cell.tag == f"{TABLE}covered-table-cell"
+        if is_covered and len(cell):
+            # What was in a cell before another was merged over it.
+            leave_out(Omission.HIDDEN, texts_of(cell))
+        text = "" if is_covered else read(cell)
+        repeated = number(cell, f"{TABLE}number-columns-repeated")
+        across = number(cell, f"{TABLE}number-columns-spanned")
+        down = number(cell, f"{TABLE}number-rows-spanned")
+        if across > 1 or down > 1:
+            column = len(texts)
+            merged.append((range(line, line + down), range(column, column + across)))
+        texts += [text] * min(repeated, MAX_REPEATED_COLUMNS)
+    while texts and not texts[-1]:
+        texts.pop()
+    return texts
+
+
+def _value_of(cell: Element) -> str:
+    """Return the value of a cell whose writer has left out how it is shown."""
+    names = ("string-value", "date-value", "time-value", "boolean-value", "value")
+    value = next(filter(None, (cell.get(f"{OFFICE}{name}") for name in names)), "")
+    if duration := _DURATION.match(value):
+        hours, minutes, seconds = map(int, duration.groups())
+        return f"{hours}:{minutes:02}:{seconds:02}"
+    return value

@@ -1,0 +1,188 @@
+"""OpenDocument, as LibreOffice, Google and pandoc write it."""
+
+from document_files import pack
+
+from foundry.material import Document, RawDocument
+from foundry.material.left_out import Omission
+from foundry.readers import read
+
+URN = "urn:oasis:names:tc:opendocument:xmlns"
+SPACES = " ".join(
+    f'xmlns:{name}="{URN}:{value}:1.0"'
+    for name, value in {
+        **{name: name for name in ("office", "text", "table", "style", "presentation", "chart")},
+        **{"draw": "drawing", "svg": "svg-compatible"},
+    }.items()
+)
+NAMES = f'{SPACES} xmlns:xlink="http://www.w3.org/1999/xlink"'
+KIND = "application/vnd.oasis.opendocument"
+
+
+def odf(kind: str, body: str, styles: str = "", **members: str) -> bytes:
+    content = f"<office:document-content {NAMES}><office:automatic-styles>{styles}"
+    content += f"</office:automatic-styles><office:body><office:{kind}>{body}</office:{kind}>"
+    content += "</office:body></office:document-content>"
+    made = {"mimetype": f"{KIND}.{kind}", "content.xml": content, **members}
+    return pack(made, stored=["mimetype"])
+
+
+def read_odf(content: bytes, path: str = "a.odt") -> Document:
+    result = read(RawDocument("s", path, path, content), is_worker=True)
+    assert isinstance(result, Document), result
+    return result
+
+
+def text_of(body: str, styles: str = "", kind: str = "text", **members: str) -> str:
+    return read_odf(odf(kind, body, styles, **members)).reading.text
+
+
+def p(text: str, style: str = "") -> str:
+    return f'<text:p text:style-name="{style}">{text}</text:p>'
+
+
+def style(name: str, properties: str, family: str = "text", parent: str = "") -> str:
+    return (
+        f'<style:style style:name="{name}" style:family="{family}" '
+        f'style:parent-style-name="{parent}">{properties}</style:style>'
+    )
+
+
+def row(*cells: str, more: str = "") -> str:
+    made = "".join(f"<table:table-cell>{cell}</table:table-cell>" for cell in cells)
+    return f"<table:table-row {more}>{made}</table:table-row>"
+
+
+def test_spans_notes_links_and_comments() -> None:
+    styles = style("up", '<style:text-properties style:text-position="super 58%"/>')
+    styles += style("no", '<style:text-properties text:display="none"/>')
+    note = "<text:note><text:note-citation>1</text:note-citation><text:note-body>"
+    note += p("By monks.") + "</text:note-body></text:note>"
+    body = p(
+        '10<text:span text:style-name="up">6</text:span> plums'
+        f'{note} at <text:a xlink:href="https://example.org/a">the site</text:a>'
+        '<text:span text:style-name="no">veiled</text:span>'
+        f"<office:annotation>{p('Really?')}</office:annotation>"
+    )
+    document = read_odf(odf("text", body, styles))
+    assert document.reading.text == (
+        "10^6 plums[1] at [the site](https://example.org/a)\n\n[1] By monks."
+    )
+    assert {each.reason: each.text for each in document.reading.left_out} == {
+        Omission.HIDDEN: "veiled",
+        Omission.COMMENT: "Really?",
+    }
+
+
+def test_lists_count_as_their_styles_say() -> None:
+    levels = (
+        '<text:list-style style:name="L"><text:list-level-style-number text:level="1" '
+        'style:num-format="1" style:num-suffix="."/><text:list-level-style-number text:level="2" '
+        'style:num-format="a" style:num-suffix=")" text:start-value="2"/></text:list-style>'
+    )
+    inner = f"<text:list><text:list-item>{p('b')}</text:list-item></text:list>"
+    body = (
+        f'<text:list text:style-name="L"><text:list-header>{p("Head:")}</text:list-header>'
+        f"<text:list-item>{p('one')}{inner}</text:list-item></text:list>{p('Between.')}"
+        f'<text:list text:style-name="L" text:continue-numbering="true">'
+        f"<text:list-item>{p('two')}</text:list-item></text:list>"
+    )
+    assert text_of(body, levels) == "Head:\n1. one\n   b) b\n\nBetween.\n\n2. two"
+
+
+def test_headings_in_lists_and_by_styles() -> None:
+    heading = '<text:h text:outline-level="1">Chapter</text:h>'
+    body = p("Report", "T") + f"<text:list><text:list-item>{heading}</text:list-item></text:list>"
+    document = read_odf(odf("text", body, style("T", "", "paragraph", "Title")))
+    assert [each.text for each in document.reading.headings] == ["Report", "Chapter"]
+
+
+def test_tables_in_texts() -> None:
+    merged = '<table:table-cell table:number-rows-spanned="2">' + p("plum") + "</table:table-cell>"
+    covered = "<table:covered-table-cell/>"
+    inner = f"<table:table>{row(p('i'), p('j'))}</table:table>"
+    body = (
+        f"<table:table><table:table-header-rows>{row(p('Fruit'), p('Note'))}"
+        f"</table:table-header-rows><table:table-row>{merged}<table:table-cell>{p('a')}"
+        f"</table:table-cell></table:table-row><table:table-row>{covered}<table:table-cell>"
+        f"{inner}</table:table-cell></table:table-row></table:table>"
+    )
+    assert text_of(body) == "| Fruit | Note |\n| --- | --- |\n| plum | a |\n| plum | i, j |"
+
+
+def test_boxes_formulas_and_pictures() -> None:
+    def frame(inner: str) -> str:
+        return f"<draw:frame>{inner}</draw:frame>"
+
+    inner = p(frame(f"<draw:text-box>{p('Inner')}</draw:text-box>"))
+    boxes = frame(f"<draw:text-box>{p('Outer')}{inner}</draw:text-box>")
+    assert text_of(p("Anchor" + boxes)) == "Anchor\n\nOuter\n\nInner"
+    formula = frame('<draw:object xlink:href="./Object 1"/>')
+    mathml = (
+        '<math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mfrac><mi>a</mi><mrow>'
+        "<mi>b</mi><mo>+</mo><mn>2</mn></mrow></mfrac><annotation>a over</annotation></semantics>"
+        "</math>"
+    )
+    more = {"Object 1/content.xml": mathml}
+    assert text_of(p(f"So {formula} holds."), **more) == "So a/(b+2) holds."
+    picture = frame('<draw:image xlink:href="a.png"/><svg:desc>A plum tree</svg:desc>')
+    assert text_of(p(picture)) == "A plum tree"
+
+
+def test_changes_and_contents_are_left_out() -> None:
+    body = f"<text:tracked-changes>{p('gone')}</text:tracked-changes>"
+    body += f"<text:table-of-content>{p('Plums 1')}</text:table-of-content>" + p("Kept.")
+    document = read_odf(odf("text", body))
+    assert document.reading.text == "Kept."
+    assert [each.reason for each in document.reading.left_out] == [
+        *(Omission.HIDDEN, Omission.DUPLICATE)
+    ]
+
+
+def test_slides_have_titles_and_notes() -> None:
+    def frame(text: str, kind: str = "outline") -> str:
+        return (
+            f'<draw:frame presentation:class="{kind}"><draw:text-box>{p(text)}</draw:text-box>'
+            "</draw:frame>"
+        )
+
+    notes = f"<presentation:notes>{frame('Say hello.', 'notes')}</presentation:notes>"
+    hidden = style(
+        "h",
+        '<style:drawing-page-properties presentation:visibility="hidden"/>',
+        "drawing-page",
+    )
+    slides = f"<draw:page>{frame('Pears are green.')}{frame('About pears', 'title')}{notes}"
+    slides += f'</draw:page><draw:page draw:style-name="h">{frame("Secret")}</draw:page>'
+    document = read_odf(odf("presentation", slides, hidden), "a.odp")
+    assert document.reading.text == "## About pears\n\nPears are green.\n\nNotes: Say hello."
+    assert document.reading.left_out[0].text == "Secret"
+
+
+def test_sheets_say_what_they_show() -> None:
+    shown = f'<table:table-cell office:time-value="PT36H00M00S">{p("36:00")}</table:table-cell>'
+    bare = '<table:table-cell office:time-value="PT26H05M00S"/>'
+    body = (
+        f'<table:table table:name="Times">{row(p("Report"))}'
+        f'<table:table-row table:number-rows-repeated="1000000"/>{row(p("What"), p("Time"))}'
+        f"<table:table-row><table:table-cell>{p('shift')}</table:table-cell>{shown}"
+        f'</table:table-row><table:table-row><table:table-cell table:number-columns-repeated="1">'
+        f"{p('trip')}</table:table-cell>{bare}</table:table-row></table:table>"
+    )
+    document = read_odf(odf("spreadsheet", body), "a.ods")
+    assert document.reading.text == (
+        "## Times\n\nReport\n\n| What | Time |\n| --- | --- |\n| shift | 36:00 |\n"
+        "| trip | 26:05:00 |"
+    )
+
+
+def test_other_packings() -> None:
+    flat = (
+        f'<?xml version="1.0"?><office:document {NAMES} office:mimetype="{KIND}.text"><office:body>'
+        f"<office:text>{p('Flat words.')}</office:text></office:body></office:document>"
+    )
+    assert read_odf(flat.encode(), "a.fodt").reading.text == "Flat words."
+    content = f"<office:document-content {NAMES}><office:body><office:text>{p('Again.')}"
+    content += "</office:text></office:body></office:document-content>"
+    basic = '<!DOCTYPE library:library PUBLIC "-//X" "library.dtd"><library xmlns="urn:x"/>'
+    members = {"content.xml": content, "META-INF/manifest.xml": "<m/>", "Basic/a.xml": basic}
+    assert read_odf(pack({**members, "mimetype": f"{KIND}.text"})).reading.text == "Again."
