@@ -74,6 +74,22 @@ class StrictBuildError(BuildError):
         self.problems = tuple(problems)
 
 
+class LostWordsError(BuildError):
+    """More words of the sources are unaccounted than [build] max_unaccounted allows."""
+
+    def __init__(self, share: float, most: float, listed: Sequence[str]) -> None:
+        super().__init__(
+            "\n".join(
+                [
+                    f"nothing was published: {share:.2%} of the sources' words are neither read nor"
+                    f" left out for a reason; [build] max_unaccounted allows {most:.2%}",
+                    *listed,
+                ]
+            ),
+            hint="exclude what is listed, or allow more",
+        )
+
+
 class BusyError(BuildError):
     """Another process holds the project's lock."""
 

@@ -268,6 +268,17 @@ def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[s
     yield from inspect_index(index, selection, as_json=as_json)
 
 
+def inspect_left_out(project: Path, pattern: str, *, as_json: bool) -> Iterator[str]:
+    """Yield the words of the documents whose path matches that are not in the index, and why."""
+    from foundry.indexing.versions import built_index
+    from foundry.inspection.left_out import find_left_out, show_left_out
+    from foundry.runtime.cli import format_json
+
+    config = _load_config(project)
+    found = find_left_out(config, built_index(config).folder, pattern)
+    yield from map(format_json, found) if as_json else show_left_out(found)
+
+
 def verify(folder: Path, *, strict: bool = False) -> list[dict[str, Any]]:
     """Check an export, or a project's index and its export if it has one."""
     from foundry.config.sources import CONFIG_NAME

@@ -8,7 +8,7 @@ from typing import Any
 from foundry.assembly.report import Group, Kind
 from foundry.config.project import Config
 from foundry.config.sources import CONFIG_NAME
-from foundry.errors import EmptyBuildError, StrictBuildError, install_command
+from foundry.errors import EmptyBuildError, LostWordsError, StrictBuildError, install_command
 from foundry.material.reasons import Reason
 from foundry.sources.names import INCLUDING_SECRETS
 from foundry.state.user_cache import is_adopted
@@ -111,7 +111,50 @@ def describe_skipped(report: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"        {line}" for line in list_briefly(entries, NAMED).splitlines())
 
 
+def describe_words(report: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line on what became of the sources' words, and the documents that lost the most."""
+    words = report.get("words") or {"source": 0}
+    if not words["source"]:
+        return
+    left_out = sum(words["left_out"].values())
+    parts = [f"{words['source']:,} words in the sources: {_share(words['read'], words)} read"]
+    if left_out:
+        reasons = sorted(words["left_out"].items(), key=lambda each: (-each[1], each[0]))
+        named = ", ".join(reason for reason, _ in reasons[:NAMED])
+        parts.append(f"{_share(left_out, words)} left out ({named})")
+    parts.append(f"{_share(words['unaccounted'], words)} unaccounted")
+    yield ", ".join(parts)
+    lost = [each for each in words["documents"] if each["words"]["unaccounted"]]
+    for entry in sorted(lost, key=lambda each: -each["words"]["unaccounted"])[:NAMED]:
+        counts = entry["words"]
+        share = _share(counts["unaccounted"], counts)
+        yield f"  {_place(entry)}: {counts['unaccounted']:,} unaccounted ({share})"
+    if lost:
+        yield "  foundry inspect --left-out shows them"
+
+
+def _share(count: int, words: Mapping[str, int]) -> str:
+    """Return a share of a source's words; what is not 0 does not look like it."""
+    share = 100 * count / max(words["source"], 1)
+    if count and share < _LEAST_SHARE:
+        return f"under {_LEAST_SHARE} %"
+    # Rounded down, so that not all are read unless all are.
+    return f"{int(share * 100) / 100:g} %"
+
+
+_LEAST_SHARE = 0.01
+
+
+def check_words(report: Mapping[str, Any], most: float | None) -> None:
+    """Raise LostWordsError where more than a share `most` of the words are unaccounted."""
+    words = report["words"]
+    if most is not None and words["unaccounted"] > most * words["source"]:
+        share = words["unaccounted"] / words["source"]
+        raise LostWordsError(share, most, [*describe_words(report)][1:])
+
+
 def _sections(report: Mapping[str, Any], file: object, adopted: bool) -> Iterator[str]:
+    yield from describe_words(report)
     reasons = Counter(entry["reason"] for entry in report["skipped"])
     if reasons:
         yield f"{sum(reasons.values()):,} skipped:"

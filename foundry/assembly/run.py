@@ -32,7 +32,7 @@ from foundry.assembly.documents.unchanged import Survey, index_state, survey
 from foundry.assembly.engines import Engine, closing_engine
 from foundry.assembly.options import BuildOptions, BuildResult, Changes
 from foundry.assembly.report import without_secrets
-from foundry.assembly.report_text import check_strictly
+from foundry.assembly.report_text import check_strictly, check_words
 from foundry.config.changes import hash_config, record_config
 from foundry.config.project import Config
 from foundry.embedding.embedder import Embedder, QueryFigures
@@ -194,6 +194,7 @@ class _Build:
             report["coverage"] = inputs.coverage
         # Before a model is asked for anything.
         self._check(report)
+        check_words(report, self.config.build.max_unaccounted)
         if embedder is not None:
             if not isinstance(embedder, StaticEmbedder):
                 writer.embed(embedder, step)
@@ -223,6 +224,7 @@ class _Build:
     def _unchanged(self, index: BuiltIndex, changes: Changes) -> BuildResult:
         report = json.loads((index.folder / "report.json").read_bytes())
         self._check(report)
+        check_words(report, self.config.build.max_unaccounted)
         return self._result(index.manifest, report, changes, is_unchanged=True)
 
     def _result(

@@ -24,11 +24,24 @@ from foundry.terminal import count_of
 @click.option("--document", metavar="ID_OR_PATH", help="Show one document and its chunks.")
 @click.option("--chunk", metavar="ID", help="Show one chunk with its tokens and index terms.")
 @flag("--synonyms", "List synonyms and acronyms.")
+@click.option(
+    "--left-out",
+    metavar="[PATTERN]",
+    is_flag=False,
+    flag_value="*",
+    help="Show the words of documents that are not in the index, and why.",
+)
 @json_option
-def inspect(project: Path, as_json: bool, **chosen: Any) -> None:
+def inspect(project: Path, as_json: bool, left_out: str | None, **chosen: Any) -> None:
     """Show what the built index contains: its statistics, documents or chunks."""
     from foundry.inspection.index import Selection
 
+    if left_out is not None:
+        if any(value not in (None, False) for value in chosen.values()):
+            raise click.UsageError("--left-out selects by itself; give no other option")
+        for line in pipeline.inspect_left_out(project, left_out, as_json=as_json):
+            click.echo(line)
+        return
     given = {name for name, value in chosen.items() if value not in (None, False)}
     if len(given) > 1 and not given <= {"documents", "source", "path"}:
         raise click.UsageError(

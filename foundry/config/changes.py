@@ -29,6 +29,7 @@ EXEMPT: Mapping[str, str] = {
     "project.name": _NAMING,
     "project.title": _NAMING,
     "project.description": _NAMING,
+    "build.max_unaccounted": "is compared by every build with what it has read",
     "sources.min_coverage": "is compared by every build with what it has fetched",
     "sources.requests_per_second": _FETCHING,
     "sources.timeout_seconds": _FETCHING,

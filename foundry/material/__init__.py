@@ -5,10 +5,10 @@ counted from 1, both ends included.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
-from foundry.material.left_out import LeftOut
+from foundry.material.left_out import LeftOut, WordCounts
 from foundry.material.reasons import AnyReason
 
 OCR_PAGES = 50
@@ -128,14 +128,15 @@ class Reading:
     front matter ends and content begins. `pages` are the offsets at which page, slide or sheet 1,
     2, ... begin, for formats that have them; `language` and `metadata` are what the content states,
     `aliases` other names of it that wikilinks may use; `left_out` are the words that were left out
-    on purpose; `hidden` counts what people do not see and is not in `text`; `guessed` names the
-    character sets that the bytes did not declare, and `lacking` the extra of Foundry without which
-    headings and blocks were not found. `seen` are the pages or pictures whose text was read from a
-    picture, from 1, `unsure` counts the lines of them that may be misread, `looked_at` the pages
-    and pictures in which text was looked for, and `unseen` those that only show pictures and were
-    not read; `is_hurried` where it was the time that kept more from being read. Chunking adds
-    `lists`, which stay whole with their stems if they fit, and `repeated`: stems that are in `text`
-    again, since their list was cut.
+    on purpose, `unaccounted` those that were lost, and `words` says what became of all; `hidden`
+    counts what people do not see and is not in `text`; `guessed` names the character sets that the
+    bytes did not declare, and `lacking` the extra of Foundry without which headings and blocks were
+    not found. `seen` are the pages or pictures whose text was read from a picture, from 1, `unsure`
+    counts the lines of them that may be misread, `looked_at` the pages and pictures in which text
+    was looked for, and `unseen` those that only show pictures and were not read; `is_hurried` where
+    it was the time that kept more from being read. Chunking adds `lists`, which stay whole with
+    their stems if they fit, and `repeated`: stems that are in `text` again, since their list was
+    cut.
     """
 
     text: str
@@ -151,6 +152,8 @@ class Reading:
     language: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[LeftOut, ...] = ()
+    unaccounted: tuple[str, ...] = ()
+    words: WordCounts | None = None
     hidden: tuple[Finding, ...] = ()
     guessed: tuple[str, ...] = ()
     lacking: str = ""
@@ -193,6 +196,11 @@ class Document:
 def is_code(document: Document) -> bool:
     """Return whether a document is source code whose headings are its definitions."""
     return document.reader.startswith("code-")
+
+
+def without_words(reading: Reading) -> Reading:
+    """Return a reading without the words that it left out or lost, of which it has the counts."""
+    return replace(reading, left_out=(), unaccounted=())
 
 
 _DATA_READERS = frozenset(("json", "yaml", "toml"))

@@ -1,5 +1,6 @@
 """What a reader has left out of a document on purpose, and why."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -8,6 +9,7 @@ class Omission(StrEnum):
     """Why words of a document are not in its text; the values stand in reports."""
 
     ATTRIBUTE = "attribute"  # in a value that people do not see: a class, a label, an option
+    BINARY = "binary"  # bytes that are written as letters, such as an embedded picture
     COMMENT = "comment"
     DUPLICATE = "duplicate"  # said once already: a table of contents, an alternative part
     FORM = "form"  # a control that people fill in: buttons, menus, fields
@@ -30,3 +32,16 @@ class LeftOut:
     reason: Omission
     text: str
     place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """What became of the words of a document: `source` is the sum of the others.
+
+    `left_out` counts them by reason; `unaccounted` are in no text, and nobody has said why.
+    """
+
+    source: int
+    read: int
+    left_out: Mapping[str, int]
+    unaccounted: int

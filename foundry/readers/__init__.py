@@ -2,13 +2,14 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, islice
 
 from foundry.material import Document, RawDocument, Reading, Skipped
 from foundry.material.reasons import AnyReason, Reason, needs_extra, unsupported
 from foundry.material.secrets import find_secrets
+from foundry.readers.accounting.words import account
 from foundry.readers.allowance import allowing_pictures
 from foundry.readers.contract import FileReader, Reader, UnreadableError
 from foundry.readers.dates import normalise_date
@@ -23,6 +24,8 @@ from foundry.readers.titles import derive_title, title_from
 _WORD = re.compile(r"[^\W_]")
 SCAN = "scan"
 """Tags documents of which some text was read from pictures."""
+MAX_UNACCOUNTED = 1_000
+"""Unaccounted words of a document that are kept to be shown; all are counted."""
 MAX_OUTLINED_CHARS = 10_000_000
 """A source file with more characters has no outline, and is read as plain text."""
 
@@ -61,12 +64,17 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
                     charset = declared_charset(raw.content)
                 text, replaced = decode(raw.content, charset)
                 reading = reader.read(text)
+                source = reader.texts(text)
             else:
                 reading = _parse(reader, raw.content, is_worker=is_worker)
+                source = notes.source if reader.texts is None else reader.texts(raw.content)
         hidden, guessed = tuple(notes.hidden.values()), tuple(sorted(notes.guessed))
+        words, unaccounted = account(source, _said(reading), notes.left_out)
         reading = replace(
             reading,
             left_out=tuple(notes.left_out),
+            unaccounted=tuple(islice(unaccounted.elements(), MAX_UNACCOUNTED)),
+            words=words,
             hidden=hidden,
             guessed=guessed,
             looked_at=allowance.read,
@@ -82,6 +90,12 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
     if not _WORD.search(reading.text, reading.body_start):
         return _too_late(raw) if allowance.is_late else _skip(raw, Reason.NO_TEXT)
     return _assemble(raw, reader, media_type, reading, replaced)
+
+
+def _said(reading: Reading) -> Iterator[str]:
+    """Yield all texts of a reading: what is only in its title or metadata was read as well."""
+    yield from (reading.text, reading.title or "", reading.modified or "", reading.language or "")
+    yield from (*reading.tags, *reading.aliases, *reading.metadata.values())
 
 
 def _parse(parser: FileReader, content: bytes, *, is_worker: bool) -> Reading:

@@ -1,12 +1,13 @@
 """The declaration of a reader."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 
 from foundry.material import Reading
 from foundry.material.reasons import AnyReason
+from foundry.readers.accounting.containers import own_text
 
 
 class UnreadableError(Exception):
@@ -26,12 +27,14 @@ class Reader:
     reading. `media_types` maps a lower-case file suffix, or a whole file name, to a media type.
     `read` takes normalised text and may raise UnreadableError. `outline` finds headings and blocks
     in the same text, as UTF-8, in a worker process; where that fails, those of `read` are kept.
+    `texts` are what the same text holds for people, found independently of `read`.
     """
 
     version: str
     media_types: dict[str, str]
     read: Callable[[str], Reading]
     outline: "FileReader | None" = None
+    texts: Callable[[str], Iterable[str]] = own_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,8 @@ class FileReader:
     is; `media_types` is as in a Reader, for formats that only their names tell from text. `read`
     imports its libraries itself, so that only workers load them, and may raise anything.
     `needs` are the modules that Foundry itself does not require; `extra` installs them.
-    `with_ocr` reads the format where text is read from pictures too.
+    `with_ocr` reads the format where text is read from pictures too. `texts` are what the bytes
+    hold for people, found independently of `read`; without it, `read` calls `note_source`.
     """
 
     version: str
@@ -52,6 +56,7 @@ class FileReader:
     needs: tuple[str, ...] = ()
     extra: str = ""
     with_ocr: "FileReader | None" = None
+    texts: Callable[[bytes], Iterable[str]] | None = None
 
     def is_installed(self) -> bool:
         """Return whether every module that the reader needs can be imported."""

@@ -11,9 +11,10 @@ from foundry.material.left_out import LeftOut, Omission
 
 @dataclass
 class Notes:
-    """Words left out, hidden characters and elements by kind, and character sets guessed."""
+    """Words of the container, words left out, hidden characters by kind, character sets guessed."""
 
     left_out: list[LeftOut] = field(default_factory=list)
+    source: list[str] = field(default_factory=list)
     hidden: dict[str, Finding] = field(default_factory=dict)
     guessed: set[str] = field(default_factory=set)
 
@@ -37,6 +38,13 @@ def leave_out(reason: Omission, text: str, place: str = "") -> None:
     notes = _NOTES.get()
     if notes and text and not text.isspace():
         notes.left_out.append(LeftOut(reason, text, place))
+
+
+def note_source(text: str) -> None:
+    """Note text of the container, before anything was done with it, if anyone collects."""
+    notes = _NOTES.get()
+    if notes:
+        notes.source.append(text)
 
 
 def note_hidden(kind: str, count: int, line: int | None = None) -> None:

@@ -184,7 +184,9 @@ class _Assembler:
             original = self._corpus.originals.get(number)
             kept = None if original is None else self._signatures[original]
             if kept is not None:
-                self.report.copy(signature.source, signature.path, kept.source, kept.path)
+                words = remarks.words[0] if remarks.words else 0
+                place = signature.source, signature.path
+                self.report.copy(*place, kept.source, kept.path, words)
             else:
                 document = self._writer.document_count
                 decision = int(self._decisions[number])
@@ -209,7 +211,10 @@ class _Assembler:
         if prepared.vectors is not None and embedder is not None:
             embedder.observe(prepared.vectors)
         characters = sum(len(chunk.text) for chunk in prepared.chunks)
-        return Figures(len(prepared.chunks), characters, trimmed.dropped, trimmed.characters)
+        counted = document.reading.words
+        words = counted.source if counted else 0
+        dropped, cut_off = trimmed.dropped, trimmed.characters
+        return Figures(len(prepared.chunks), characters, dropped, cut_off, words)
 
     def _remarks(self, number: int) -> Remarks | Skipped:
         if (place := int(self._places[number])) >= 0:

@@ -35,7 +35,7 @@ _COLUMNS = np.dtype(
         ("text", "V16"),
         ("decision", "<u8"),
         ("document", "<i8"),
-        ("figures", "<i8", (4,)),
+        ("figures", "<i8", (len(Figures._fields),)),
     ]
 )
 

@@ -1,6 +1,7 @@
 """Prepares one document: reads it, splits it, counts its terms, and embeds it if it is to be."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from foundry.assembly.documents.encoding import encode_result
@@ -15,7 +16,7 @@ from foundry.indexing.keyword.headings import find_headings
 from foundry.indexing.keyword.names import chunk_names
 from foundry.indexing.keyword.terms import TermCounter
 from foundry.indexing.links import link_keys
-from foundry.material import Chunk, Document, RawDocument, Skipped
+from foundry.material import Chunk, Document, RawDocument, Skipped, without_words
 from foundry.material.prepared import PreparedDocument
 from foundry.material.reasons import Reason
 from foundry.readers import read
@@ -66,6 +67,7 @@ class Preparer:
         document = read(raw, is_worker=self._is_worker)
         if isinstance(document, Skipped):
             return document
+        document = replace(document, reading=without_words(document.reading))
         document = repeat_stems(cut_blocks(document, self._recipe.chunking), self._recipe.chunking)
         chunks = chunk(document, self._recipe.chunking, estimate_tokens)
         if not chunks:

@@ -9,6 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from foundry.material import Reading
 from foundry.material.reasons import Reason
+from foundry.readers.accounting.containers import html_texts
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.formats.pages.content import Content
@@ -156,4 +157,6 @@ def nesting_depth(page: str) -> int:
     return deepest
 
 
-READER = Reader("html/3", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read)
+READER = Reader(
+    "html/3", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read, texts=html_texts
+)

@@ -6,6 +6,7 @@ from typing import Any
 
 from foundry.material import Reading
 from foundry.material.reasons import Reason
+from foundry.readers.accounting.containers import notebook_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.decoding import normalise
@@ -54,4 +55,4 @@ def _joined(written: str | list[str]) -> str:
     return written if isinstance(written, str) else "".join(written)
 
 
-READER = Reader("notebook/1", {".ipynb": "application/x-ipynb+json"}, read)
+READER = Reader("notebook/1", {".ipynb": "application/x-ipynb+json"}, read, texts=notebook_texts)

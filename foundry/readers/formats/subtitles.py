@@ -4,6 +4,7 @@ import re
 
 from foundry.material import Reading
 from foundry.material.reasons import Reason
+from foundry.readers.accounting.containers import subtitle_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader, UnreadableError
 
@@ -57,4 +58,4 @@ def _seconds(parts: tuple[str | None, ...]) -> float:
 
 
 _TYPES = {".srt": "application/x-subrip", ".vtt": "text/vtt"}
-READER = Reader("subtitles/1", _TYPES, read)
+READER = Reader("subtitles/1", _TYPES, read, texts=subtitle_texts)

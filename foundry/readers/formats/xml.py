@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element
 from selectolax.lexbor import LexborHTMLParser
 
 from foundry.material import Reading
+from foundry.readers.accounting.containers import xml_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
 from foundry.readers.formats import wikitext
@@ -93,4 +94,4 @@ def _strip_markup(text: str) -> str:
 
 
 _TYPES = {".xml": "application/xml", ".rss": "application/rss+xml", ".atom": "application/atom+xml"}
-READER = FileReader("xml/3", {}, _TYPES, read)
+READER = FileReader("xml/3", {}, _TYPES, read, texts=xml_texts)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from foundry.material import Reading
 from foundry.material.left_out import Omission
+from foundry.readers.accounting.containers import latex_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
@@ -525,4 +526,6 @@ def _written(token: Token) -> str:
     return token.text
 
 
-READER = Reader("latex/3", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read)
+READER = Reader(
+    "latex/3", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
+)

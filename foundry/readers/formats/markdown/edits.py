@@ -4,6 +4,9 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
+from foundry.material.left_out import Omission
+from foundry.readers.notes import leave_out
+
 _NOT_NEWLINE = re.compile(r"[^\n]")
 
 
@@ -16,13 +19,18 @@ class Edits:
     def __init__(self, text: str) -> None:
         self.text = text
         self.mask = text
-        self._changes: list[tuple[int, int, str]] = []
+        self._changes: list[tuple[int, int, str, Omission | None]] = []
         self._hidden: list[tuple[int, int]] = []
 
-    def replace(self, start: int, end: int, text: str) -> None:
-        """Replace a stretch; empty lines make up for those that are lost."""
+    def replace(
+        self, start: int, end: int, text: str, reason: Omission | None = Omission.ATTRIBUTE
+    ) -> None:
+        """Replace a stretch; empty lines make up for those that are lost.
+
+        `reason` is why words of the stretch may not be in `text`; None where all of them are.
+        """
         lost = self.text.count("\n", start, end) - text.count("\n")
-        self._changes.append((start, end, text + "\n" * max(lost, 0)))
+        self._changes.append((start, end, text + "\n" * max(lost, 0), reason))
         self._hidden.append((start, end))
 
     def hide(self, start: int, end: int) -> None:
@@ -36,7 +44,10 @@ class Edits:
         self.refresh()
 
     def replace_all(
-        self, pattern: re.Pattern[str], make: Callable[[re.Match[str]], str | None]
+        self,
+        pattern: re.Pattern[str],
+        make: Callable[[re.Match[str]], str | None],
+        reason: Omission | None = Omission.ATTRIBUTE,
     ) -> None:
         """Replace every match of a pattern by what `make` makes of it, None meaning that it stays.
 
@@ -45,7 +56,7 @@ class Edits:
         for match in pattern.finditer(self.mask):
             made = make(match)
             if made is not None:
-                self.replace(*match.span(), made)
+                self.replace(*match.span(), made, reason)
         self.refresh()
 
     def refresh(self) -> None:
@@ -61,13 +72,16 @@ class Edits:
 
     def finish(self) -> str:
         """Return the changed text; of two nested changes the outer one is made."""
-        outermost = [(0, 0, "")]
+        outermost: list[tuple[int, int, str, Omission | None]] = [(0, 0, "", None)]
         for change in sorted(self._changes, key=lambda each: (each[0], -each[1])):
             if change[0] >= outermost[-1][1]:
                 outermost.append(change)
-        outermost.append((len(self.text), len(self.text), ""))
+                start, end, made, reason = change
+                if reason and self.text[start:end] != made:
+                    leave_out(reason, self.text[start:end])
+        outermost.append((len(self.text), len(self.text), "", None))
         parts = [
-            made + self.text[end:begin] for (_, end, made), (begin, _, _) in pairwise(outermost)
+            made + self.text[end:begin] for (_, end, made, _), (begin, *_) in pairwise(outermost)
         ]
         return "".join(parts)
 

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
+from foundry.material.left_out import Omission
 from foundry.readers.formats import html as pages
 from foundry.readers.formats.markdown.blocks import BlockParser, Parsed
 from foundry.readers.formats.markdown.directives import open_indented, remove_directives
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.links import CODE_SPAN, REFERENCE, normalise_label
 from foundry.readers.formats.markdown.tags import remove_tags
+from foundry.readers.notes import leave_out
 
 MAX_EXPORT_CHARS = 20_000
 MAX_TABLE_CHARS = 500_000
@@ -26,6 +28,10 @@ _ELEMENT = re.compile(r"<(pre|script|style|svg|table|template)\b[^<>]{0,1000}+>"
 _ELEMENT_ENDS = {
     name: re.compile(rf"</{name}\s{{0,99}}>", re.IGNORECASE)
     for name in ("pre", "script", "style", "svg", "table", "template")
+}
+_REASONS = {
+    **dict.fromkeys(_COMMENT_ENDS, Omission.COMMENT),
+    **dict.fromkeys(("script", "style", "svg", "template"), Omission.SCRIPT),
 }
 _MATH = re.compile(
     r"\$(?:\$[^$]{1,5000}+\$\$|(?<![\\\w$]\$)(?=[^\s$])[^$\n]{1,300}+(?<!\s)\$(?!\w))"
@@ -90,7 +96,11 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     remove_tags(edits)
     _inline_references(edits, environment.get("references", {}), span)
     if "&" in text:
-        edits.replace_all(_ENTITY, lambda match: html.unescape(match[0]).replace("\xa0", " "))
+        edits.replace_all(
+            _ENTITY,
+            lambda match: html.unescape(match[0]).replace("\xa0", " "),
+            Omission.MACRO,
+        )
     prose = edits.finish()
     return prose, None if prose != original or _LEFT_TO_READING.search(prose) else parsed
 
@@ -112,13 +122,16 @@ def _replace_enclosed(
             continue
         made = make(name, edits.text[match.end() : ending.start()])
         if made is not None:
-            edits.replace(match.start(), ending.end(), made)
+            leave_out(Omission.ATTRIBUTE, f"{match[0]} {ending[0]}")
+            edits.replace(match.start(), ending.end(), made, _REASONS.get(name))
         position = ending.end()
     edits.refresh()
 
 
 def _convert(name: str, content: str) -> str | None:
     """Return code as a fence and a table as one of Markdown's; scripts and the like are nothing."""
+    if name in {"pre", "table"}:
+        leave_out(Omission.ATTRIBUTE, " ".join(_TAG.findall(content)))
     if name == "pre":
         code = html.unescape(_TAG.sub("", content)).strip("\n")
         fence = "```" if "```" not in code else "~~~~"
@@ -133,7 +146,7 @@ def _convert(name: str, content: str) -> str | None:
 
 def _take_out_modules(edits: Edits) -> None:
     """Leave out imports, put what is exported into a fence, and strings of expressions as text."""
-    edits.replace_all(_IMPORT, lambda _: "")
+    edits.replace_all(_IMPORT, lambda _: "", Omission.SCRIPT)
     position = hopeless = 0
     while (match := _EXPORT.search(edits.mask, position)) is not None:
         start = match.start()

@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from foundry.material import Heading, Reading, Span
+from foundry.material.left_out import Omission
 from foundry.readers.contract import Reader
 from foundry.readers.formats import front_matter
 from foundry.readers.formats.markdown.blocks import MAX_BLOCK_DEPTH, BlockParser, Parsed
@@ -25,6 +26,7 @@ from foundry.readers.formats.markdown.links import (
     normalise_label,
 )
 from foundry.readers.formats.markdown.prose import find_prose
+from foundry.readers.notes import leave_out
 
 MAX_HEADING_CHARS = 1_000
 _CODE = frozenset({"fence", "code_block"})
@@ -153,7 +155,14 @@ def _find_table(paragraph: Token) -> list[int] | None:
 
 
 def _drop_embedded(text: str) -> str:
-    return _EMBEDDED.sub(r"\1", text) if ";base64," in text else text
+    if ";base64," not in text:
+        return text
+    return _EMBEDDED.sub(_drop_bytes, text)
+
+
+def _drop_bytes(embedded: re.Match[str]) -> str:
+    leave_out(Omission.BINARY, embedded[0].removeprefix(embedded[1]))
+    return embedded[1]
 
 
 def _blank(text: str, begin: int, spans: Sequence[Span | Heading]) -> str:

@@ -18,7 +18,7 @@ from foundry.readers.formats.pdf.ligatures import UNNAMED
 from foundry.readers.formats.pdf.raised import SMALLER, Glyph, mark_raised
 from foundry.readers.formats.pdf.rows import Word
 from foundry.readers.formats.pdf.tables import MAX_WORDS, find_tables
-from foundry.readers.notes import leave_out
+from foundry.readers.notes import leave_out, note_source
 
 MAX_LINKS_OF_PAGE = 1_000
 MAX_URL_BYTES = 2_000
@@ -119,6 +119,7 @@ class PageReader:
         mathematics makes.
         """
         text = self._text.get_text_range()
+        note_source(text)
         self._is_whole = len(text) == self._text.count_chars()
         text = _PERHAPS_UNNAMED.sub(self._mark_unnamed, text)
         if not any(self._has_no_character(match.end() - 1) for match in _FIRST.finditer(text)):
@@ -226,6 +227,7 @@ class PageReader:
         """Put what is filled into the page's fields where it stands, beside the labels."""
         shift = self._top - self._height
         for filled in find_filled(self._page, self._number):
+            note_source(filled.text)
             top, bottom = self._top - filled.top, self._top - filled.bottom
             middle = (top + bottom) / 2
             beside = [word for word in words if word.top < middle < word.bottom]

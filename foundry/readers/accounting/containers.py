@@ -1,0 +1,135 @@
+"""What containers hold for people to read, found independently of their readers.
+
+Each function returns the texts of a format: coarse on purpose, and never by the library that reads
+it. Names of markup are no text; what stands in it for people to see is.
+"""
+
+import html
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from xml.parsers import expat
+
+from foundry.readers.decoding import decode
+
+MAX_BYTES = 200_000_000
+"""Bytes of unpacked XML that are looked at."""
+
+_UNSEEN = re.compile(
+    r"<!--.*?-->|<(script|style|svg|math)\b.*?</\1\s*>|<!\[CDATA\[|\]\]>|<[?!][^<>]*>",
+    re.IGNORECASE | re.DOTALL,
+)
+_INLINE = re.compile(
+    r"</?(?:a|abbr|b|bdi|bdo|big|cite|code|del|dfn|em|font|i|ins|kbd|mark|nobr|q|s|samp|small|span"
+    r"|strike|strong|tt|u|var|wbr)(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+
+
+def html_texts(source: str) -> list[str]:
+    """Return the text of a page between its tags; scripts, styles and drawings aside."""
+    text = _UNSEEN.sub(" ", source)
+    return [html.unescape(_TAG.sub(" ", _INLINE.sub("", text)))]
+
+
+def xml_texts(content: bytes, skipped: Callable[[str], bool] | None = None) -> list[str]:
+    """Return the character data of XML; that of elements for which `skipped` is true is left out.
+
+    What is not well-formed gives the text before the fault.
+    """
+    parts: list[str] = []
+    depth = 0
+
+    def start(name: str, _: object) -> None:
+        nonlocal depth
+        if depth or (skipped and skipped(name)):
+            depth += 1
+        elif parts and parts[-1] is not _GAP and not name.endswith(_RUNS):
+            parts.append(_GAP)
+
+    def end(_: str) -> None:
+        nonlocal depth
+        depth = max(depth - 1, 0)
+
+    def data(text: str) -> None:
+        if not depth:
+            parts.append(text)
+
+    parser = expat.ParserCreate(namespace_separator=None)
+    parser.buffer_text = True
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = data
+    # Neither entities nor anything outside is ever opened.
+    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    with suppress(expat.ExpatError, ValueError, LookupError):
+        parser.Parse(content[:MAX_BYTES], True)
+    return ["".join(parts)]
+
+
+_GAP = " "
+# Elements that divide no word: runs of Word, slides and OpenDocument.
+_RUNS = (":r", ":t", ":rPr", ":span", ":a", ":hyperlink", ":proofErr", ":bookmarkStart")
+
+
+def package_texts(*members: str) -> Callable[[bytes], Iterator[str]]:
+    """Return the function that gives the texts of a zip package's members.
+
+    `members` are patterns of their names.
+    """
+    wanted = re.compile("|".join(f"(?:{member})" for member in members))
+
+    def texts(content: bytes) -> Iterator[str]:
+        left = MAX_BYTES
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            for member in archive.infolist():
+                if wanted.fullmatch(member.filename) and member.file_size <= left:
+                    left -= member.file_size
+                    yield from xml_texts(archive.read(member))
+
+    return texts
+
+
+_COMMAND = re.compile(r"\\(?:begin|end)\s*\{[^{}]*\}|\\[A-Za-z@]+\*?")
+
+
+def latex_texts(source: str) -> list[str]:
+    """Return LaTeX's source without the names of its commands and environments."""
+    return [_COMMAND.sub(" ", source)]
+
+
+_DIRECTIVE = re.compile(r"(?m)^([ \t]*)\.\.[ \t]+(?:\|[^|\n]*\|[ \t]*)?[\w:+.-]+::")
+_OPTION = re.compile(r"(?m)^[ \t]+:[\w-]+:(?=[ \t]|$)")
+_ROLE = re.compile(r":[\w:+.-]+:(?=`)")
+
+
+def rst_texts(content: bytes) -> list[str]:
+    """Return the source of reStructuredText without names of directives, options and roles."""
+    source, _ = decode(content)
+    return [_ROLE.sub(" ", _OPTION.sub(" ", _DIRECTIVE.sub(r"\1", source)))]
+
+
+_CUE = re.compile(r"(?m)^(?:\d+|WEBVTT[^\n]*|[^\n]*-->[^\n]*)$")
+
+
+def subtitle_texts(source: str) -> list[str]:
+    """Return the words of subtitles, without numbers, times and tags."""
+    return [html.unescape(_TAG.sub(" ", _CUE.sub("", source)))]
+
+
+def notebook_texts(source: str) -> Iterator[str]:
+    """Yield the sources and the printed outputs of a notebook's cells."""
+    with suppress(ValueError, KeyError, TypeError, AttributeError):
+        for cell in json.loads(source)["cells"]:
+            yield "".join(cell["source"])
+            for output in cell.get("outputs", ()):
+                data = output.get("data", {})
+                yield "".join(output.get("text") or data.get("text/plain") or ())
+
+
+def own_text(source: str) -> Iterable[str]:
+    """Return the source itself: every word of it is for people."""
+    return (source,)

@@ -1,0 +1,92 @@
+"""Compare the words that a document's container holds with those that its reader has found."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from foundry.material.left_out import LeftOut, WordCounts
+
+MAX_JOINED_CHARS = 60
+"""The longest word that is looked for among joined or divided ones."""
+MAX_JOINS = 2_000
+"""Words of a document for which that is done."""
+
+_WORD = re.compile(r"[^\W_]+")
+_INSIDE = re.compile("[\u00ad\u034f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+def count_words(text: str) -> Counter[str]:
+    """Return how often each word occurs: runs of letters and digits, in any case and width."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _INSIDE.sub("", text))
+    return Counter(_WORD.findall(text.casefold()))
+
+
+def account(
+    source: Iterable[str], read: Iterable[str], left_out: Sequence[LeftOut]
+) -> tuple[WordCounts, Counter[str]]:
+    """Return what became of a container's words, and those that are unaccounted.
+
+    `source` are the container's texts, `read` those of the reading. Words are compared as
+    multisets: what is said twice and read once is unaccounted once.
+    """
+    held = count_words("\n".join(source))
+    found = count_words("\n".join(read))
+    missing = held - found
+    reasons: dict[str, int] = {}
+    if missing:
+        by_reason: dict[str, list[str]] = {}
+        for each in left_out:
+            by_reason.setdefault(each.reason, []).append(each.text)
+        for reason, texts in sorted(by_reason.items()):
+            told = missing & count_words("\n".join(texts))
+            if told:
+                reasons[reason] = told.total()
+                missing -= told
+        missing = _without_joined(missing, found - held)
+    total = held.total()
+    lost = missing.total()
+    counts = WordCounts(total, total - lost - sum(reasons.values()), reasons, lost)
+    return counts, missing
+
+
+def _without_joined(missing: Counter[str], extra: Counter[str]) -> Counter[str]:
+    """Return the missing words that are no part of a word that was read, nor made of such ones.
+
+    A reader joins what markup or a line's end divides, and sets apart what a container joins.
+    """
+    if missing and extra:
+        missing, extra = _match(missing, extra)
+        extra, missing = _match(extra, missing)
+    return missing
+
+
+def _match(parts: Counter[str], wholes: Counter[str]) -> tuple[Counter[str], Counter[str]]:
+    """Return the parts and the wholes without the wholes that are made of parts, and those."""
+    parts, wholes = Counter(parts), Counter(wholes)
+    for whole in sorted(wholes, key=len, reverse=True)[:MAX_JOINS]:
+        for _ in range(wholes[whole]):
+            used = _divide(whole, parts)
+            if used is None:
+                break
+            parts -= used
+            wholes -= Counter([whole])
+    return parts, wholes
+
+
+def _divide(whole: str, parts: Counter[str]) -> Counter[str] | None:
+    """Return the parts that a word is made of, one after the other; None if it is not."""
+    if len(whole) > MAX_JOINED_CHARS:
+        return None
+    # The longest part that leads to each place, from the beginning.
+    made: list[tuple[str, ...] | None] = [(), *[None] * len(whole)]
+    for end in range(1, len(whole) + 1):
+        for start in range(end):
+            before, part = made[start], whole[start:end]
+            if before is not None and part in parts and part != whole:
+                made[end] = (*before, part)
+                break
+    chosen = made[len(whole)]
+    used = Counter(chosen or ())
+    return used if chosen and used <= parts else None

@@ -1,0 +1,177 @@
+"""Every word of a document is in its text, or left out for a reason, or counted as lost."""
+
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from document_files import Text, pdf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foundry.material import Document, RawDocument
+from foundry.material.left_out import LeftOut, Omission
+from foundry.readers import read
+from foundry.readers.accounting.words import account, count_words
+from foundry.readers.formats.markdown import prose
+
+
+def counts(source: str, text: str, *left_out: LeftOut) -> tuple[int, int, dict[str, int], int]:
+    found, _ = account([source], [text], left_out)
+    return found.source, found.read, dict(found.left_out), found.unaccounted
+
+
+def test_words_are_runs_of_letters_and_digits_in_any_spelling() -> None:
+    assert count_words(
+        "The end: THE_end, stra\u00dfe; \uff21\uff22 \ufb01ne so\u00adft"
+    ) == Counter({"the": 2, "end": 2, "strasse": 1, "ab": 1, "fine": 1, "soft": 1})
+
+
+def test_each_word_is_read_or_left_out_or_lost() -> None:
+    menu = LeftOut(Omission.NAVIGATION, "Home Docs")
+    assert counts("Home Docs One two two", "one two", menu) == (5, 2, {"navigation": 2}, 1)
+
+
+def test_what_is_said_twice_and_read_once_is_lost_once() -> None:
+    assert counts("never never", "never") == (2, 1, {}, 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("un believ able", "unbelievable"),
+        ("106 units", "10^6 units"),
+        ("extraor dinary", "extraordinary"),
+        ("userid", "user_id"),
+    ],
+)
+def test_joined_and_divided_words_are_read(source: str, text: str) -> None:
+    assert counts(source, text)[3] == 0
+
+
+def test_letters_do_not_make_up_for_a_lost_word() -> None:
+    assert counts("press never", "press a n e v r")[3] == 1
+
+
+WORDS = st.lists(st.sampled_from(["oak", "elm", "ash", "fir", "yew", "1987"]), max_size=30)
+
+
+@given(WORDS, WORDS)
+def test_what_a_reader_drops_is_counted(kept: list[str], dropped: list[str]) -> None:
+    source, text = " ".join([*kept, *dropped]), " ".join(kept)
+    assert counts(source, text)[3] == len(dropped)
+    told = LeftOut(Omission.HIDDEN, " ".join(dropped))
+    found = counts(source, text, told)
+    assert found[3] == 0
+    assert found[0] == found[1] + sum(found[2].values())
+
+
+def accounted(path: str, content: str | bytes) -> Document:
+    raw = content.encode() if isinstance(content, str) else content
+    document = read(RawDocument("s", path, path, raw), is_worker=True)
+    assert isinstance(document, Document), document
+    assert document.reading.words is not None
+    assert document.reading.words.source > 0
+    return document
+
+
+MARKDOWN = """\
+---
+title: Pumps
+---
+# Pumps <!-- not for readers -->
+
+import Tabs from '@theme/Tabs';
+
+Use &nbsp; the [manual][m] and `List<Item>`.
+
+:::tip[Be quick]
+Oil <b class="strong">it</b>.
+:::
+
+<table><tr><td>Seal</td><td>D40</td></tr></table>
+
+![a pump](data:image/png;base64,%s)
+
+[m]: https://e.org/manual
+""" % ("QUJD" * 40)
+
+NOTEBOOK = json.dumps(
+    {
+        "cells": [
+            {"cell_type": "markdown", "source": ["# Study\\n", "of rain"]},
+            {
+                "cell_type": "code",
+                "source": "print(7)",
+                "outputs": [{"output_type": "stream", "text": ["seven\\n"]}],
+            },
+        ],
+        "metadata": {},
+        "nbformat": 4,
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("a.md", MARKDOWN),
+        ("a.mdx", MARKDOWN.replace("<!-- not for readers -->", "")),
+        ("a.txt", "Plain words, and 12.5 % more."),
+        ("a.html", "<h1>Pumps</h1><p>Oil <b>it</b>, un<i>believ</i>able.<script>var x</script>"),
+        ("a.xml", "<a><b>One</b> two <c>three</c></a>"),
+        ("a.csv", "name,kg\nplum,17\n"),
+        ("a.adoc", "= T\n:x: y\n\nSee link:{x}[it], kbd:[Ctrl].\n\n// aside\n"),
+        ("a.tex", "\\section{One} two \\emph{three} % four\n\\label{five}"),
+        ("a.ipynb", NOTEBOOK),
+        ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nHello there\n"),
+        ("a.py", '"""Say what."""\n\nx = 1  # so\n'),
+        ("a.json", '{"a": ["one", 2]}'),
+        (
+            "a.pdf",
+            pdf([[Text(10, 700, "Words of a page with an extraor-"), Text(10, 688, "dinary end")]]),
+        ),
+    ],
+)
+def test_readers_lose_no_word(path: str, content: str | bytes) -> None:
+    document = accounted(path, content)
+    assert document.reading.unaccounted == ()
+
+
+def test_what_a_reader_leaves_out_has_reasons() -> None:
+    reasons = {each.reason for each in accounted("a.md", MARKDOWN).reading.left_out}
+    assert reasons >= {Omission.COMMENT, Omission.ATTRIBUTE, Omission.BINARY}
+
+
+PARAGRAPHS = [f"Paragraph {number} speaks of item{number}." for number in range(40)]
+
+
+@pytest.mark.parametrize("lost", ["(?m)", "item7", r"\d+"])
+def test_planted_losses_are_noticed(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that drops each tenth paragraph, a word, or all numbers, in silence."""
+    whole = prose.Edits.finish
+
+    def finish(self: prose.Edits) -> str:
+        text = whole(self)
+        if lost.startswith("(?m)"):
+            parts = text.split("\n\n")
+            return "\n\n".join(part for place, part in enumerate(parts, 1) if place % 10)
+        return re.sub(lost, "", text)
+
+    monkeypatch.setattr(prose.Edits, "finish", finish)
+    source = "\n\n".join(PARAGRAPHS)
+    document = accounted("a.md", source)
+    words = document.reading.words
+    assert words is not None
+    missing = count_words(source) - count_words(document.reading.text)
+    assert words.unaccounted == missing.total() > 0
+    assert set(document.reading.unaccounted) == set(missing)
+
+
+def test_counts_go_on_and_words_do_not() -> None:
+    from foundry.material import without_words
+
+    reading = replace(accounted("a.md", MARKDOWN).reading, unaccounted=("lost",))
+    kept = without_words(reading)
+    assert (kept.left_out, kept.unaccounted, kept.words) == ((), (), reading.words)

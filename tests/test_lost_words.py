@@ -1,0 +1,94 @@
+"""Words that are in no text: the report counts them, a limit fails the build, inspect shows them."""
+
+import json
+from typing import Any
+
+import pytest
+from conftest import MakeProject, Project
+
+pytestmark = pytest.mark.usefixtures("forked_readers")
+
+CONFIG = """
+[project]
+name = "notes"
+
+[build]
+duplicates = "keep"
+{limit}
+[[sources]]
+type = "folder"
+name = "notes"
+path = "notes"
+"""
+# Feeds carry markup as text; the code in it is dropped, and nobody says so.
+FEED = "<feed><entry>Rain fell. &lt;script&gt;lost code&lt;/script&gt;&lt;br&gt;</entry></feed>"
+FILES = {
+    "notes/feed.xml": FEED,
+    "notes/pump.md": "# Pump\n\n<!-- an aside -->\n\nThe pump lifts water.\n",
+    "notes/rain.md": "# Rain\n\nIt rains in May.\n",
+}
+
+
+def words_of(project: Project) -> dict[str, Any]:
+    report = json.loads((project.index / "report.json").read_bytes())
+    words = report["words"]
+    assert isinstance(words, dict)
+    return words
+
+
+@pytest.fixture
+def project(make_project: MakeProject) -> Project:
+    return make_project(FILES, config=CONFIG.format(limit=""))
+
+
+def test_the_report_says_what_became_of_the_words(project: Project) -> None:
+    said = project.succeed("build").stdout
+    words = words_of(project)
+    by_path = {entry["path"]: entry["words"] for entry in words["documents"]}
+    # "Rain fell", twice "script", "lost code" and "br".
+    assert by_path["feed.xml"] == {"source": 7, "read": 2, "left_out": {}, "unaccounted": 5}
+    assert by_path["pump.md"] == {
+        "source": 7,
+        "read": 5,
+        "left_out": {"comment": 2},
+        "unaccounted": 0,
+    }
+    assert "rain.md" not in by_path
+    assert (words["source"], words["read"]) == (19, 12)
+    assert "19 words in the sources: 63.15 % read, 10.52 % left out (comment), 26.31 %" in said
+    assert "notes: feed.xml: 5 unaccounted (71.42 %)" in said
+
+
+def test_counts_are_the_same_after_a_change_as_of_a_fresh_build(project: Project) -> None:
+    project.succeed("build")
+    (project.root / "notes/rain.md").write_text("# Rain\n\nIt rains in May and June.\n")
+    project.succeed("build")
+    changed = words_of(project)
+    project.succeed("build", "--fresh")
+    assert words_of(project) == changed
+    assert changed["source"] == 21
+
+
+def test_a_build_that_loses_more_than_allowed_fails_and_changes_nothing(project: Project) -> None:
+    project.succeed("build")
+    before = project.index
+    (project.root / "foundry.toml").write_text(CONFIG.format(limit="max_unaccounted = 0.2"))
+    failed = project.run("build")
+    assert "26.32% of the sources' words" in failed.stderr
+    assert "notes: feed.xml: 5 unaccounted" in failed.stderr
+    assert project.index == before
+    (project.root / "foundry.toml").write_text(CONFIG.format(limit="max_unaccounted = 0.3"))
+    project.succeed("build")
+
+
+def test_inspect_shows_the_words_and_why(project: Project) -> None:
+    project.succeed("build")
+    shown = project.succeed("inspect", "--left-out").stdout
+    assert "comment: <!-- an aside -->" in shown
+    assert "unaccounted: br code lost script script" in " ".join(shown.split()) or all(
+        word in shown for word in ("lost", "code", "script")
+    )
+    one = json.loads(project.succeed("inspect", "--json", "--left-out", "pump*").stdout)
+    assert one["path"] == "pump.md"
+    assert one["unaccounted"] == []
+    assert "no such document" in project.run("inspect", "--left-out", "none.md").stderr
