@@ -73,6 +73,7 @@ MAX_LINES = 300
 LONG = {
     "pipeline.py": "tells the story of every command, each in a few lines",
     "indexing/writer.py": "calls everything that writes an index, in its order",
+    "readers/formats/latex/reader.py": "writes what each kind of command prints",
     "runtime/retrieval/results.py": "has regions for all that a response may have",
 }
 """Modules that may be longer, by path, each with the one idea that takes so many lines."""

@@ -78,6 +78,7 @@ def test_counts_are_exact(make_project: MakeProject) -> None:
         "guessed": 0,
         "hidden": {},
         "secrets": 1,
+        "words": {"source": 27, "read": 27, "left_out": {}, "unaccounted": 0},
     }
     assert archive == {
         "name": "archive",
@@ -94,6 +95,7 @@ def test_counts_are_exact(make_project: MakeProject) -> None:
         "guessed": 1,
         "hidden": {"bidirectional controls": 1, "zero-width characters": 1},
         "secrets": 0,
+        "words": {"source": 142, "read": 142, "left_out": {}, "unaccounted": 0},
     }
 
 

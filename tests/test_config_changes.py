@@ -175,6 +175,7 @@ CHANGES: dict[str, Change] = {
     **of(SITE, "site", LISTED),
     "site.depth": (SITE, 1, True),
     "build.duplicates": (FOLDER, "near", True),
+    "build.max_unaccounted": (FOLDER, 0.5, False),
     "build.boilerplate": (FOLDER, "keep", True),
     "chunking.strategy": (FOLDER, "recursive", True),
     "chunking.max_chars": (FOLDER, 100, True),

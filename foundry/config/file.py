@@ -105,8 +105,7 @@ class BuildSection(Table):
         duplicates: Which copies of a document to leave out: those with the same words, also those
             that differ in a few words, or none.
         boilerplate: Whether to cut text that many documents share off the ends of chunks.
-        max_unaccounted: The share of the sources' words, 0 to 1, that may be neither read nor left
-            out for a reason; a build with more fails, and the previous index stays.
+        max_unaccounted: The share of the sources' words, 0 to 1, that a build may lose.
     """
 
     duplicates: Literal["exact", "near", "keep"] = "exact"

@@ -24,13 +24,13 @@ from foundry.readers.formats.latex.commands import (
     TABLES,
     THEOREMS,
 )
+from foundry.readers.formats.latex.cursor import Cursor
 from foundry.readers.formats.latex.signs import ACCENTS, PRINTED, SIGNS, accent
-from foundry.readers.formats.latex.tokens import Kind, Token, tokenize
+from foundry.readers.formats.latex.tokens import Kind, Token
 from foundry.readers.notes import leave_out
 
 MAX_DEPTH = 10
 """Levels of braces within arguments; deeper ones are text as it is written."""
-MAX_OPTION_TOKENS = 80
 MAX_EXPANDED = 1_000_000
 """Characters that a document's own commands may be expanded to."""
 _BEGIN_DOCUMENT, _END_DOCUMENT = r"\begin{document}", r"\end{document}"
@@ -83,16 +83,15 @@ def read(text: str) -> Reading:
     return state.composer.finish(title=state.title, modified=dated)
 
 
-class _Writer:
+class _Writer(Cursor):
     """Writes a source's text into the composer of a document, or as one string (`inline`)."""
 
     def __init__(self, source: str, state: _State, depth: int = 0) -> None:
+        super().__init__(source)
         self.state = state
-        self._tokens, self._pairs = tokenize(source)
         self._depth = depth
         self._parts: list[str] = []
         self._is_inline = depth > 0
-        self._place = 0
 
     def flush(self) -> None:
         """Add the paragraphs written until now to the document."""
@@ -103,9 +102,9 @@ class _Writer:
 
     def write(self) -> str:
         """Write all, and return what has not been added to the document."""
-        while self._place < len(self._tokens):
-            token = self._tokens[self._place]
-            self._place += 1
+        while self.place < len(self.tokens):
+            token = self.tokens[self.place]
+            self.place += 1
             self._write(token)
         return "".join(self._parts)
 
@@ -162,7 +161,7 @@ class _Writer:
         else:
             self._parts.append(PRINTED.get(sign, sign))
         if sign == "\\":
-            self._option()
+            self.option()
 
     def _command(self, name: str) -> None:
         if macro := self.state.macros.get(name):
@@ -176,7 +175,7 @@ class _Writer:
         elif name == "item":
             self._item()
         elif name == "end":
-            self._end(self._source())
+            self._end(self.source())
         elif name in DEFINING:
             self._define(name)
         elif name in {"title", "date", "newtheorem"}:
@@ -189,39 +188,39 @@ class _Writer:
     def _print(self, name: str) -> None:
         """Write a command whose arguments are text."""
         if name in {"footnote", "thanks", "footnotetext"}:
-            self._option()
+            self.option()
             self._parts.append(f" ({self._argument()})")
         elif name == "href":
-            address, text = self._source(), self._argument()
+            address, text = self.source(), self._argument()
             self._parts.append(f"[{text}]({address})")
         elif name in {"url", "path", "nolinkurl"}:
-            self._parts.append(self._source())
+            self._parts.append(self.source())
         elif name in {"SI", "qty", "SIrange"}:
-            self._option()
-            number, unit = self._argument(), self._source()
+            self.option()
+            number, unit = self._argument(), self.source()
             self._parts.append(f"{number} {_unit(unit)}")
         elif name == "si":
-            self._parts.append(_unit(self._source()))
+            self._parts.append(_unit(self.source()))
         elif name == "textsuperscript":
             raised = self._argument()
             is_power = raised.lstrip("-").isdigit() and "".join(self._parts[-1:])[-1:].isdigit()
             self._parts.append(f"^{raised}" if is_power else raised)
         elif name in {"caption", "captionof", "title"}:
-            self._option()
+            self.option()
             self._parts.append(f"\n\n{self._argument()}\n\n")
         else:
-            leave_out(Omission.ATTRIBUTE, self._option())
+            leave_out(Omission.ATTRIBUTE, self.option())
             # The arguments follow as groups; two of them are two words.
             self._arguments_apart()
 
     def _arguments_apart(self) -> None:
-        while self._is_open() and self._pairs.get(self._place):
+        while self.is_open() and self.pairs.get(self.place):
             self._parts.append(self._argument())
-            if self._is_open():
+            if self.is_open():
                 self._parts.append(" ")
 
     def _heading(self, level: int) -> None:
-        self._option()
+        self.option()
         title = self._argument()
         if self._is_inline:
             self._parts.append(f"\n{title}\n")
@@ -231,7 +230,7 @@ class _Writer:
 
     def _item(self) -> None:
         lists = self.state.lists
-        term = self._option()
+        term = self.option()
         mark: str | int = lists[-1][0] if lists else "-"
         if isinstance(mark, int):
             lists[-1][0] = mark + 1
@@ -249,9 +248,9 @@ class _Writer:
         if name in TABLES:
             self._table(name)
             return
-        option = self._option()
+        option = self.option()
         for _ in range(ARGUMENTS.get(name, 0)):
-            leave_out(Omission.ATTRIBUTE, self._source())
+            leave_out(Omission.ATTRIBUTE, self.source())
         if plain in LISTS:
             mark = LISTS[plain]
             self.state.lists.append([1 if mark == "1" else mark])
@@ -260,7 +259,7 @@ class _Writer:
             said = f" ({_inline(option, self.state, self._depth)})" if option else ""
             self._parts.append(f"\n\n{self.state.theorems[plain]}{said}. ")
         elif plain == "frame" or plain in {"block", "exampleblock", "alertblock"}:
-            if self._is_open():
+            if self.is_open():
                 self._parts.append(f"\n\n{self._argument()}\n\n")
         else:
             if plain not in FLOATS and option.strip():
@@ -276,45 +275,45 @@ class _Writer:
 
     def _table(self, name: str) -> None:
         """Add a table: cells that span columns or rows are repeated."""
-        self._option()
+        self.option()
         for _ in range(ARGUMENTS[name]):
-            leave_out(Omission.ATTRIBUTE, self._source())
+            leave_out(Omission.ATTRIBUTE, self.source())
         rows: list[list[str]] = [[]]
         below: dict[int, tuple[str, int]] = {}
         cell = _Writer("", self.state, self._depth + 1)
         outer = self._parts
         self._parts = cell._parts
         is_inline, self._is_inline = self._is_inline, True
-        while self._place < len(self._tokens):
-            token = self._tokens[self._place]
-            self._place += 1
+        while self.place < len(self.tokens):
+            token = self.tokens[self.place]
+            self.place += 1
             is_end = token.kind == Kind.COMMAND and token.text == "end"
             if token.kind == Kind.CELL or is_end or _ends_row(token):
                 _add_cell(rows[-1], self._parts, below)
                 if is_end:
-                    self._source()
+                    self.source()
                     break
                 if token.kind != Kind.CELL:
-                    self._option()
+                    self.option()
                     rows.append([])
             elif token.kind == Kind.COMMAND and token.text == "multicolumn":
-                count = self._source()
-                leave_out(Omission.ATTRIBUTE, self._source())
+                count = self.source()
+                leave_out(Omission.ATTRIBUTE, self.source())
                 text = self._argument()
                 for _ in range(min(int(count), 100) - 1 if count.isdigit() else 0):
                     _add_cell(rows[-1], [text], below)
                 self._parts.append(text)
             elif token.kind == Kind.COMMAND and token.text == "multirow":
-                count = self._source().strip("*")
-                self._option()
-                leave_out(Omission.ATTRIBUTE, self._source())
-                self._option()
+                count = self.source().strip("*")
+                self.option()
+                leave_out(Omission.ATTRIBUTE, self.source())
+                self.option()
                 text = self._argument()
                 self._parts.append(text)
                 if count.isdigit():
                     below[len(rows[-1])] = (text, min(int(count), 1_000))
             elif token.kind == Kind.COMMAND and token.text in _RULES:
-                leave_out(Omission.ATTRIBUTE, self._option("(", ")"))
+                leave_out(Omission.ATTRIBUTE, self.option("(", ")"))
             else:
                 self._write(token)
         self._parts, self._is_inline = outer, is_inline
@@ -327,12 +326,12 @@ class _Writer:
 
     def _note(self, name: str) -> None:
         if name == "newtheorem":
-            environment = self._source()
-            self._option()
+            environment = self.source()
+            self.option()
             self.state.theorems[environment] = self._argument()
-            self._option()
+            self.option()
             return
-        self._option()
+        self.option()
         said = self._argument()
         if name == "title":
             self.state.title = " ".join(said.split())
@@ -341,29 +340,29 @@ class _Writer:
 
     def _define(self, name: str) -> None:
         """Note a command that the document defines."""
-        defined = self._source().strip().lstrip("\\")
+        defined = self.source().strip().lstrip("\\")
         count, default = 0, None
         if name == "def":
-            while self._place < len(self._tokens) and not self._is_open():
-                count += self._tokens[self._place].text.count("#")
-                self._place += 1
+            while self.place < len(self.tokens) and not self.is_open():
+                count += self.tokens[self.place].text.count("#")
+                self.place += 1
         else:
-            number = self._option()
+            number = self.option()
             count = int(number) if number.strip().isdigit() else 0
-            default = self._option() if count and self._is_option() else None
-        body = self._source()
+            default = self.option() if count and self.is_option() else None
+        body = self.source()
         if defined and count <= 9:
             self.state.macros[defined] = _Macro(count, body, default)
 
     def _drop(self, name: str) -> None:
         """Leave out arguments that are no text, and what only introduces them."""
         if name == "hyperref":
-            self._option()
-        while option := self._option() or self._option("(", ")"):
+            self.option()
+        while option := self.option() or self.option("(", ")"):
             leave_out(Omission.ATTRIBUTE, option)
         for _ in range(DROPPED.get(name, 1)):
-            leave_out(Omission.ATTRIBUTE, self._source())
-            leave_out(Omission.ATTRIBUTE, self._option())
+            leave_out(Omission.ATTRIBUTE, self.source())
+            leave_out(Omission.ATTRIBUTE, self.option())
         # "as said~\\cite{x}, so" has no space before its comma.
         if self._parts and (name in REFERENCES or _CITED.match(name)):
             self._parts[-1] = self._parts[-1].rstrip(" \u00a0")
@@ -371,8 +370,8 @@ class _Writer:
     def _expand(self, macro: _Macro) -> None:
         given: list[str] = []
         if macro.default is not None:
-            given.append(self._option() if self._is_option() else macro.default)
-        given += [self._source() for _ in range(macro.arguments - len(given))]
+            given.append(self.option() if self.is_option() else macro.default)
+        given += [self.source() for _ in range(macro.arguments - len(given))]
         text = _PLACEHOLDER.sub(
             lambda match: given[int(match[1]) - 1] if int(match[1]) <= len(given) else "",
             macro.body,
@@ -385,89 +384,23 @@ class _Writer:
 
     def _letter(self) -> str:
         """Return what an accent stands on: an argument, a command or the next letter."""
-        self._skip_space()
-        if self._is_open():
+        self.skip_space()
+        if self.is_open():
             return self._argument()
-        if self._place < len(self._tokens):
-            token = self._tokens[self._place]
+        if self.place < len(self.tokens):
+            token = self.tokens[self.place]
             if token.kind == Kind.COMMAND and token.text in SIGNS:
-                self._place += 1
+                self.place += 1
                 return SIGNS[token.text]
             if token.kind == Kind.TEXT and token.text:
-                self._tokens[self._place] = Token(Kind.TEXT, token.text[1:])
+                self.tokens[self.place] = Token(Kind.TEXT, token.text[1:])
                 return token.text[0]
         return ""
 
     def _argument(self) -> str:
         """Return the text of the next argument."""
-        source = self._source()
+        source = self.source()
         return _inline(source, self.state, self._depth)
-
-    def _source(self) -> str:
-        """Return the next argument as it is written, without its braces."""
-        self._skip_space()
-        if self._place >= len(self._tokens):
-            return ""
-        token = self._tokens[self._place]
-        if token.kind == Kind.OPEN:
-            end = self._pairs.get(self._place)
-            if end is None:
-                self._place += 1
-                return ""
-            inside = self._tokens[self._place + 1 : end]
-            self._place = end + 1
-            return "".join(map(_written, inside))
-        if token.kind == Kind.TEXT:
-            self._tokens[self._place] = Token(Kind.TEXT, token.text[1:])
-            return token.text[:1]
-        self._place += 1
-        return _written(token)
-
-    def _option(self, begin: str = "[", end: str = "]") -> str:
-        """Return the next argument in brackets, as it is written; nothing if there is none."""
-        if not self._is_option(begin):
-            return ""
-        found, place, depth = "", self._place, 0
-        while place < len(self._tokens) and place < self._place + MAX_OPTION_TOKENS:
-            token = self._tokens[place]
-            if token.kind == Kind.OPEN and place in self._pairs:
-                closing = self._pairs[place]
-                found += "".join(map(_written, self._tokens[place : closing + 1]))
-                place = closing + 1
-                continue
-            if token.kind == Kind.TEXT:
-                for number, sign in enumerate(token.text):
-                    depth += (sign == begin) - (sign == end)
-                    if not depth and sign == end:
-                        rest = token.text[number + 1 :]
-                        self._tokens[place] = Token(Kind.TEXT, rest)
-                        self._place = place if rest else place + 1
-                        return (found + token.text[:number]).strip().removeprefix(begin)
-            found += _written(token)
-            place += 1
-        return ""
-
-    def _is_option(self, begin: str = "[") -> bool:
-        if self._place >= len(self._tokens):
-            return False
-        token = self._tokens[self._place]
-        return token.kind == Kind.TEXT and token.text.lstrip(" \t").startswith(begin)
-
-    def _is_open(self) -> bool:
-        return self._place < len(self._tokens) and self._tokens[self._place].kind == Kind.OPEN
-
-    def _skip_space(self) -> None:
-        while self._place < len(self._tokens):
-            token = self._tokens[self._place]
-            if token.kind == Kind.COMMENT:
-                leave_out(Omission.COMMENT, token.text)
-            elif token.kind == Kind.TEXT and not token.text.strip(" \t\n"):
-                pass
-            else:
-                if token.kind == Kind.TEXT:
-                    self._tokens[self._place] = Token(Kind.TEXT, token.text.lstrip(" \t\n"))
-                return
-            self._place += 1
 
 
 _INDENT = "\ue000"
@@ -508,22 +441,6 @@ def _add_cell(row: list[str], parts: list[str], below: dict[int, tuple[str, int]
         below[len(row)] = (said, count - 1)
         text = text or said
     row.append(text)
-
-
-def _written(token: Token) -> str:
-    """Return the source of a token."""
-    if token.kind == Kind.COMMAND:
-        return f"\\{token.text} "
-    if token.kind == Kind.SIGN:
-        return f"\\{token.text}"
-    if token.kind == Kind.BEGIN:
-        return f"\\begin{{{token.text}}}"
-    if token.kind == Kind.VERB:
-        mark = next(mark for mark in "|!+=/:;,?\x00" if mark not in token.text)
-        return f"\\verb{mark}{token.text}{mark}"
-    if token.kind in {Kind.VERBATIM, Kind.DRAWN}:
-        return f"\\begin{{{token.name}}}{token.text}\\end{{{token.name}}}"
-    return token.text
 
 
 READER = Reader(

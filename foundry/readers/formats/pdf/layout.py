@@ -5,44 +5,25 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
-from statistics import median
 
 from foundry.material import Reading
-from foundry.material.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.formats.pdf.columns import split_columns
 from foundry.readers.formats.pdf.rows import Word
 from foundry.readers.formats.pdf.tables import Table
-from foundry.readers.notes import leave_out
 
-EDGE_LINES = 3
-EDGE = 0.12
-"""The share of a page's height, at its top and bottom, that holds running lines."""
 MAX_HEADING_CHARS = 160
 MAX_HEADING_LEVELS = 4
 LARGER = 1.15
 HEADINGS_SHARE = 0.15
 FEW_LINES = 4
 """A size is text's if more of a document's characters, and more lines, than this are set in it."""
-MIN_RUNNING = 3
-SAME_PLACE = 0.02
-"""Shares of the page's height by which running lines may be higher or lower."""
-RARELY_TWICE = 1.1
-"""Lines a page, on average, of which more are readings in a column, say."""
 PARAGRAPH_GAP = 0.75
 """White space above a line that begins a paragraph, in heights of that line."""
 
-_DIGITS = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]")
 _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|part|appendix)\s+)?[\divxlc]*[\d.]*[.):]?\s+", re.I
-)
-# A word and its number: "Lesson 2"; but "Page 2" is no heading.
-_NUMBERED = re.compile(r"[^\W\d_]{3,}\s+\d+(?:\.\d+)*[.:]?")
-_PAGE = re.compile(
-    r"(?:pages?|seite|p[aá]gin[ae]|p[aá]g|pagina|sid[ae]|sivu|side|strana|strona|folio|blatt|sheet"
-    r"|slide|folie|страница|стр|лист)\b",
-    re.IGNORECASE,
 )
 _SECTION_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]?\s")
 JOINT = "\ufffe"
@@ -130,49 +111,6 @@ def order(lines: list[Line]) -> list[Line]:
     return ordered if is_one_column else lines
 
 
-def drop_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """Leave out what many pages have in the same place at their top or bottom, in small type.
-
-    Page numbers in it may differ; fewer pages are enough where one of its numbers counts the pages.
-    Numbered headings stay, and so does what is repeated within a page. What is set at another angle
-    than the page's text, across many of them, is a stamp and left out as well.
-    """
-    body = _body_size(chain.from_iterable(pages))
-    places: dict[_RunningKey, list[tuple[int, Line]]] = {}
-    for number, lines in enumerate(pages):
-        angle = _usual_angle(lines)
-        for line in lines:
-            if key := _running_key(line, lines, body, angle):
-                places.setdefault(key, []).append((number, line))
-    many = max(MIN_RUNNING, 0.3 * sum(1 for lines in pages if lines))
-    running: set[int] = set()
-    for found in places.values():
-        height = median(line.top for _, line in found)
-        alike = [(page, line) for page, line in found if abs(line.top - height) < SAME_PLACE]
-        on = len({page for page, _ in alike})
-        if on < MIN_RUNNING or len(alike) > RARELY_TWICE * on:
-            continue
-        if on >= many or _counts_pages(alike):
-            running.update(id(line) for _, line in alike)
-    kept = [[line for line in lines if id(line) not in running] for lines in pages]
-    if not any(kept):
-        return [list(lines) for lines in pages]
-    for number, lines in enumerate(pages, 1):
-        for line in lines:
-            if id(line) in running:
-                leave_out(Omission.RUNNING_LINE, line.text, f"page {number}")
-    return kept
-
-
-def _counts_pages(found: Sequence[tuple[int, Line]]) -> bool:
-    """Return whether a number of the lines grows as the page's does."""
-    distances = [
-        {int(digits) - page for digits in _DIGITS.findall(line.text[:200]) if len(digits) < 7}
-        for page, line in found
-    ]
-    return bool(set.intersection(*distances))
-
-
 def join_divided(pages: Iterable[Sequence[Line]]) -> list[list[Line]]:
     """Put the rest of a word that was divided at the end of a column or page to its beginning."""
     joined = [list(lines) for lines in pages]
@@ -229,32 +167,7 @@ def compose(
     return composer.finish(title=title, modified=modified)
 
 
-_RunningKey = tuple[str, bool, int]
-"""The words of a line, whether it is at a page's top, and its angle."""
-
-
-def _running_key(line: Line, lines: Sequence[Line], body: float, angle: int) -> _RunningKey | None:
-    if line.angle != angle and _LETTER.search(line.text):
-        return line.text, True, line.angle
-    is_top = line.bottom <= EDGE
-    if line.rows or line.size > LARGER * body or not (is_top or line.top >= 1 - EDGE):
-        return None
-    is_heading = _NUMBERED.fullmatch(line.text) and not _PAGE.match(line.text)
-    if line.size >= body and is_heading:
-        return None
-    edge = sorted(lines, key=lambda each: each.top if is_top else -each.top)[:EDGE_LINES]
-    return (_DIGITS.sub("0", line.text), is_top, line.angle) if line in edge else None
-
-
-def _usual_angle(lines: Iterable[Line]) -> int:
-    """Return the angle at which most of a page is set."""
-    angles: Counter[int] = Counter()
-    for line in lines:
-        angles[line.angle] += len(line.text)
-    return max(angles, key=lambda angle: (angles[angle], -angle), default=0)
-
-
-def _body_size(lines: Iterable[Line]) -> float:
+def body_size(lines: Iterable[Line]) -> float:
     """Return the size in which most characters are set."""
     sizes: Counter[float] = Counter()
     for line in lines:
@@ -266,7 +179,7 @@ def _body_size(lines: Iterable[Line]) -> float:
 def _heading_sizes(pages: Iterable[Sequence[Line]]) -> list[float]:
     """Return the sizes above the text's in which little is set, largest first."""
     lines = list(chain.from_iterable(pages))
-    body = _body_size(lines)
+    body = body_size(lines)
     written = sum(len(line.text) for line in lines)
     found = []
     for size in sorted({line.size for line in lines if line.size > LARGER * body}, reverse=True):

@@ -19,9 +19,10 @@ from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import pictures
 from foundry.readers.formats.pdf.brackets import mend_brackets
-from foundry.readers.formats.pdf.layout import Entry, Line, compose, drop_running_lines
+from foundry.readers.formats.pdf.layout import Entry, Line, compose
 from foundry.readers.formats.pdf.ligatures import name_ligatures
 from foundry.readers.formats.pdf.page import PageReader
+from foundry.readers.formats.pdf.running import drop_running_lines
 
 MAX_PAGES = 20_000
 MAX_OUTLINE_ENTRIES = 20_000

@@ -1,0 +1,100 @@
+"""A place in LaTeX's tokens, and the arguments that follow it."""
+
+from foundry.material.left_out import Omission
+from foundry.readers.formats.latex.tokens import Kind, Token, tokenize
+from foundry.readers.notes import leave_out
+
+MAX_OPTION_TOKENS = 80
+
+
+class Cursor:
+    """The tokens of a source, the pairs of their braces, and the place of the next token."""
+
+    def __init__(self, source: str) -> None:
+        self.tokens, self.pairs = tokenize(source)
+        self.place = 0
+
+    def source(self) -> str:
+        """Return the next argument as it is written, without its braces."""
+        self.skip_space()
+        if self.place >= len(self.tokens):
+            return ""
+        token = self.tokens[self.place]
+        if token.kind == Kind.OPEN:
+            end = self.pairs.get(self.place)
+            if end is None:
+                self.place += 1
+                return ""
+            inside = self.tokens[self.place + 1 : end]
+            self.place = end + 1
+            return "".join(map(written, inside))
+        if token.kind == Kind.TEXT:
+            self.tokens[self.place] = Token(Kind.TEXT, token.text[1:])
+            return token.text[:1]
+        self.place += 1
+        return written(token)
+
+    def option(self, begin: str = "[", end: str = "]") -> str:
+        """Return the next argument in brackets, as it is written; nothing if there is none."""
+        if not self.is_option(begin):
+            return ""
+        found, place, depth = "", self.place, 0
+        while place < len(self.tokens) and place < self.place + MAX_OPTION_TOKENS:
+            token = self.tokens[place]
+            if token.kind == Kind.OPEN and place in self.pairs:
+                closing = self.pairs[place]
+                found += "".join(map(written, self.tokens[place : closing + 1]))
+                place = closing + 1
+                continue
+            if token.kind == Kind.TEXT:
+                for number, sign in enumerate(token.text):
+                    depth += (sign == begin) - (sign == end)
+                    if not depth and sign == end:
+                        rest = token.text[number + 1 :]
+                        self.tokens[place] = Token(Kind.TEXT, rest)
+                        self.place = place if rest else place + 1
+                        return (found + token.text[:number]).strip().removeprefix(begin)
+            found += written(token)
+            place += 1
+        return ""
+
+    def is_option(self, begin: str = "[") -> bool:
+        """Return whether an argument in brackets follows."""
+        if self.place >= len(self.tokens):
+            return False
+        token = self.tokens[self.place]
+        return token.kind == Kind.TEXT and token.text.lstrip(" \t").startswith(begin)
+
+    def is_open(self) -> bool:
+        """Return whether an opening brace follows at once."""
+        return self.place < len(self.tokens) and self.tokens[self.place].kind == Kind.OPEN
+
+    def skip_space(self) -> None:
+        """Pass over white space and comments."""
+        while self.place < len(self.tokens):
+            token = self.tokens[self.place]
+            if token.kind == Kind.COMMENT:
+                leave_out(Omission.COMMENT, token.text)
+            elif token.kind == Kind.TEXT and not token.text.strip(" \t\n"):
+                pass
+            else:
+                if token.kind == Kind.TEXT:
+                    self.tokens[self.place] = Token(Kind.TEXT, token.text.lstrip(" \t\n"))
+                return
+            self.place += 1
+
+
+def written(token: Token) -> str:
+    """Return the source of a token."""
+    if token.kind == Kind.COMMAND:
+        return f"\\{token.text} "
+    if token.kind == Kind.SIGN:
+        return f"\\{token.text}"
+    if token.kind == Kind.BEGIN:
+        return f"\\begin{{{token.text}}}"
+    if token.kind == Kind.VERB:
+        mark = next(mark for mark in "|!+=/:;,?\x00" if mark not in token.text)
+        return f"\\verb{mark}{token.text}{mark}"
+    if token.kind in {Kind.VERBATIM, Kind.DRAWN}:
+        return f"\\begin{{{token.name}}}{token.text}\\end{{{token.name}}}"
+    return token.text
