@@ -22,7 +22,6 @@ from foundry.readers.formats import (
     structured,
     subtitles,
     wikitext,
-    xml,
 )
 from foundry.readers.formats.asciidoc import reader as asciidoc
 from foundry.readers.formats.latex import reader as latex
@@ -31,6 +30,7 @@ from foundry.readers.formats.opendocument import reader as opendocument
 from foundry.readers.formats.pdf import reader as pdf
 from foundry.readers.formats.rtf import reader as rtf
 from foundry.readers.formats.word import reader as word
+from foundry.readers.formats.xml import reader as xml
 from foundry.readers.sniffing import binary_kind, document_kind, is_html
 
 READERS: tuple[Reader, ...] = (

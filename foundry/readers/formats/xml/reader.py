@@ -1,6 +1,8 @@
 """XML of any vocabulary: its text, each piece under the names of the elements around it."""
 
 import re
+from dataclasses import replace
+from html.entities import html5
 from xml.etree.ElementTree import Element
 
 from selectolax.lexbor import LexborHTMLParser
@@ -9,30 +11,64 @@ from foundry.material import Reading
 from foundry.readers.accounting.containers import xml_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
-from foundry.readers.formats import wikitext
+from foundry.readers.formats import html, wikitext
 from foundry.readers.formats.packed import parse_xml
+from foundry.readers.formats.xml.prose import is_prose, to_html
 
 _NAMES = frozenset({"title", "name", "id", "label", "key", "term"})
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+MAX_PROLOG = 10_000
+_DOCTYPE = re.compile(rb"<!DOCTYPE\s[^\[\]<>]{1,2000}(?:\[\s*\]\s*)?>")
+_ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,30});")
+_OF_XML = frozenset((b"amp", b"lt", b"gt", b"quot", b"apos"))
 _MARKUP = re.compile(r"</\w|<br|<p>|<img ", re.IGNORECASE)
 
 
 def read(content: bytes) -> Reading:
-    """Read a document without a DTD: sections for elements of the first two levels, named by the
-    title, name or id that they have; below them, lines of `path.of.element: text`.
+    """Read a document without a DTD of its own: prose of known vocabularies as pages are read.
 
-    Attributes are left out; dumps of MediaWiki are read as wikitext. Raises UnreadableError for a
-    DTD and for what is not well-formed.
+    Of others, elements of the first two levels are sections, named by the title, name or id that
+    they have; below them are lines of `path.of.element: text`. Attributes are left out; dumps of
+    MediaWiki are read as wikitext. Raises UnreadableError for a DTD that declares something, and
+    for what is not well-formed.
     """
-    root = parse_xml(content)
+    root = parse_xml(_without_doctype(content))
     if _tag(root) == "mediawiki":
         return wikitext.read_dump(root)
+    if is_prose(root):
+        reading = html.read(to_html(root))
+        first = next((heading.text for heading in reading.headings), None)
+        return replace(
+            reading,
+            title=reading.title or first,
+            language=root.get(_LANGUAGE) or reading.language,
+        )
     composer = Composer()
     if any(map(len, root)) or (len(root) and not _is_mixed(root)):
         _add_sections(composer, root, 1)
     else:
         composer.text(_text_of(root))
     return composer.finish(title=_name_of(root), language=root.get(_LANGUAGE))
+
+
+def _without_doctype(content: bytes) -> bytes:
+    """Return XML without a document type that declares nothing itself.
+
+    Its named entities are those of HTML, which vocabularies of prose share.
+    """
+    found = _DOCTYPE.search(content, 0, MAX_PROLOG)
+    if found is None:
+        return content
+    blank = b"".join(b"\n" if byte == 10 else b" " for byte in found[0])
+    content = content[: found.start()] + blank + content[found.end() :]
+    return _ENTITY.sub(_character, content)
+
+
+def _character(entity: re.Match[bytes]) -> bytes:
+    name = entity[1].decode() + ";"
+    known = name in html5 and entity[1] not in _OF_XML
+    # In any encoding of XML, which may not be UTF-8.
+    return "".join(f"&#{ord(sign)};" for sign in html5[name]).encode() if known else entity[0]
 
 
 def _add_sections(composer: Composer, parent: Element, level: int) -> None:
@@ -93,5 +129,14 @@ def _strip_markup(text: str) -> str:
     return page.body.text(separator=" ") if page.body else ""
 
 
-_TYPES = {".xml": "application/xml", ".rss": "application/rss+xml", ".atom": "application/atom+xml"}
-READER = FileReader("xml/3", {}, _TYPES, read, texts=xml_texts)
+_TYPES = {
+    ".xml": "application/xml",
+    ".rss": "application/rss+xml",
+    ".atom": "application/atom+xml",
+    **dict.fromkeys((".dbk", ".docbook"), "application/docbook+xml"),
+    **dict.fromkeys((".dita", ".ditamap"), "application/dita+xml"),
+    ".nxml": "application/jats+xml",
+    ".fb2": "application/x-fictionbook+xml",
+    ".opml": "text/x-opml",
+}
+READER = FileReader("xml/4", {}, _TYPES, read, texts=xml_texts)

@@ -1,0 +1,1 @@
+"""XML: known vocabularies of prose, and any other."""

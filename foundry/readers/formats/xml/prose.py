@@ -1,0 +1,165 @@
+"""Vocabularies of prose: DocBook, JATS, DITA, FictionBook, TEI and OPML, written as HTML.
+
+What they mean by their elements is in `vocabulary.toml`; what it does not name is transparent.
+"""
+
+import html
+from collections.abc import Iterator
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from foundry.files import read_beside
+from foundry.material.left_out import Omission
+from foundry.readers.notes import leave_out
+
+MAX_DEPTH = 150
+"""Levels of elements; below them, only the text is written."""
+
+_WORDS: dict[str, Any] = read_beside(__file__, "vocabulary.toml")
+ROOTS = frozenset(_WORDS["roots"].split())
+_TAGS = {name: tag for tag, names in _WORDS["tags"].items() for name in names.split()}
+_SECTIONS = frozenset(_WORDS["sections"].split())
+_TITLES = frozenset(_WORDS["titles"].split())
+_CODE = frozenset(_WORDS["code"].split())
+_NOTES = frozenset(_WORDS["notes"].split())
+_FOOTNOTES = frozenset(_WORDS["footnotes"].split())
+_SPACED = frozenset(_WORDS["spaced"].split())
+_LEFT_OUT = {name: reason for reason, names in _WORDS["left_out"].items() for name in names.split()}
+_LINKS = ("{http://www.w3.org/1999/xlink}href", "url", "href", "l")
+
+
+def is_prose(root: Element) -> bool:
+    """Return whether a root element is one of a vocabulary of prose."""
+    return local_name(root) in ROOTS
+
+
+def local_name(element: Element) -> str:
+    """Return the name of an element without its namespace, in lower case."""
+    # Comments and instructions have a function for a tag.
+    tag = element.tag if isinstance(element.tag, str) else ""
+    return tag.rpartition("}")[2].lower()
+
+
+def to_html(root: Element) -> str:
+    """Return a document as the page that it would be."""
+    if local_name(root) == "opml":
+        return "".join(_outline(root))
+    return f"<html><body><main>{''.join(_children(root, 1, 0))}</main></body></html>"
+
+
+def _outline(root: Element) -> Iterator[str]:
+    """Yield an outline of OPML as nested lists; its texts are attributes."""
+    yield f"<html><body><main><h1>{html.escape(root.findtext('.//title') or '')}</h1>"
+
+    def write(parent: Element, depth: int) -> Iterator[str]:
+        items = parent.findall("outline") if depth < MAX_DEPTH else []
+        if items:
+            yield "<ul>"
+            for item in items:
+                said = html.escape(item.get("text") or item.get("title") or "")
+                address = item.get("htmlUrl") or item.get("url") or item.get("xmlUrl")
+                link = f'<a href="{html.escape(address)}">{said}</a>' if address else said
+                note = html.escape(item.get("_note") or "")
+                yield f"<li>{link} {note}"
+                yield from write(item, depth + 1)
+                yield "</li>"
+            yield "</ul>"
+
+    for body in root.findall("body"):
+        yield from write(body, 0)
+    yield "</main></body></html>"
+
+
+def _children(parent: Element, level: int, depth: int) -> Iterator[str]:
+    yield html.escape(parent.text or "", quote=False)
+    for child in parent:
+        if depth >= MAX_DEPTH:
+            yield html.escape("".join(child.itertext()), quote=False)
+        else:
+            yield from _write(child, parent, level, depth + 1)
+        yield html.escape(child.tail or "", quote=False)
+
+
+def _write(element: Element, parent: Element, level: int, depth: int) -> Iterator[str]:
+    name = local_name(element)
+    if name in _LEFT_OUT:
+        leave_out(Omission(_LEFT_OUT[name]), " ".join(element.itertext()), name)
+    elif name in _SECTIONS:
+        yield from ("<section>", *_children(element, min(level + 1, 6), depth), "</section>")
+    elif name in _TITLES:
+        yield from _title(element, parent, level, depth)
+    elif name in _CODE and not (name == "code" and _is_inline(parent)):
+        language = html.escape(element.get("language") or element.get("code-type") or "")
+        code = html.escape("".join(element.itertext()), quote=False)
+        yield f'<pre><code class="language-{language}">{code}</code></pre>'
+    elif name in _NOTES:
+        kind = element.get("type") or (name if name != "boxed-text" else "")
+        said = html.escape(kind.capitalize())
+        yield f"<div>{f'<p>{said}:</p>' if said else ''}"
+        yield from (*_children(element, level, depth), "</div>")
+    elif name in _FOOTNOTES:
+        yield from (" (", html.escape(" ".join("".join(element.itertext()).split())), ")")
+    elif name in {"entry", "stentry"}:
+        yield from (_cell(element, parent), *_children(element, level, depth), "</td>")
+    elif name in _SPACED:
+        yield from (*_children(element, level, depth), " ")
+    elif name == "math":
+        yield from _mathml(element)
+    elif name == "alt" or _TAGS.get(name) == "img":
+        said = element.get("alt") or " ".join("".join(element.itertext()).split())
+        yield html.escape(said)
+    else:
+        tag = _TAGS.get(name, "")
+        address = next(filter(None, map(element.get, _LINKS)), None) if tag == "a" else None
+        tag = tag if tag != "a" or address else ""
+        opening = f'<a href="{html.escape(address)}">' if address else _open(tag, element)
+        yield from (opening, *_children(element, level, depth), f"</{tag}>" if tag else "")
+        if address and not "".join(element.itertext()).strip():
+            yield html.escape(address)
+
+
+def _mathml(element: Element) -> Iterator[str]:
+    name = html.escape(local_name(element))
+    yield f"<{name}>{html.escape(element.text or '', quote=False)}"
+    for child in element:
+        yield from _mathml(child)
+        yield html.escape(child.tail or "", quote=False)
+    yield f"</{name}>"
+
+
+def _open(tag: str, element: Element) -> str:
+    if not tag:
+        return ""
+    kept = sorted({"colspan", "rowspan", "start"} & element.attrib.keys())
+    attributes = (f' {name}="{html.escape(element.attrib[name])}"' for name in kept)
+    return f"<{tag}{''.join(attributes)}>"
+
+
+def _title(element: Element, parent: Element, level: int, depth: int) -> Iterator[str]:
+    inside = local_name(parent)
+    text = "".join(_children(element, level, depth))
+    is_own = inside in _SECTIONS or inside in ROOTS or inside in _HEADS
+    yield f"<h{level}>{text}</h{level}>" if is_own else f"<p><b>{text}</b></p>"
+
+
+_HEADS = frozenset(_WORDS["heads"].split())
+
+
+def _is_inline(parent: Element) -> bool:
+    return _TAGS.get(local_name(parent)) in {"p", "td", "dt", "dd", "li"}
+
+
+def _cell(element: Element, parent: Element) -> str:
+    """Return the opening tag of a cell of CALS: it names the columns that it spans."""
+    rows = int(element.get("morerows") or 0) if (element.get("morerows") or "0").isdigit() else 0
+    first, last = (_number(element.get(name)) for name in ("namest", "nameend"))
+    columns = last - first + 1 if first and last and last > first else 1
+    is_head = local_name(parent) in {"sthead"}
+    tag = "th" if is_head else "td"
+    return f'<{tag} colspan="{min(columns, 100)}" rowspan="{min(rows + 1, 1_000)}">'
+
+
+def _number(name: str | None) -> int:
+    """Return the number that the name of a column ends with; 0 where there is none."""
+    digits = "".join(sign for sign in name or "" if sign.isdigit())
+    return int(digits[:4]) if digits else 0

@@ -1,0 +1,141 @@
+"""DocBook, JATS, DITA, FictionBook and OPML: documents as their authors made them."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from foundry.material import Document, RawDocument, Skipped
+from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as shared:
+        yield shared
+
+
+def read_file(content: str, path: str, sandbox: Sandbox) -> Document:
+    document = read_apart(RawDocument("s", path, path, content.encode()), sandbox)
+    assert isinstance(document, Document), document
+    assert document.reading.words is not None
+    assert document.reading.words.unaccounted == 0, document.reading.unaccounted
+    return document
+
+
+def outline(document: Document) -> list[tuple[int, str]]:
+    return [(heading.level, heading.text) for heading in document.reading.headings]
+
+
+DOCTYPE = (
+    '<!DOCTYPE article PUBLIC "-//OASIS//DTD DocBook XML V4.5//EN"'
+    ' "http://www.oasis-open.org/docbook/xml/4.5/docbookx.dtd">'
+)
+DOCBOOK = f"""<?xml version="1.0"?>
+{DOCTYPE}
+<article><articleinfo><title>Pruning&nbsp;trees</title>
+<author><firstname>Ida</firstname><surname>Fox</surname></author></articleinfo>
+<para>With <emphasis>care</emphasis><footnote><para>Said so.</para></footnote>, see
+<ulink url="https://e.org">this</ulink>; 10<superscript>6</superscript>.</para>
+<section><title>Tools</title><note><para>Keep them dry.</para></note>
+<orderedlist><listitem><para>Saw</para></listitem><listitem><para>Knife</para></listitem>
+</orderedlist><variablelist><varlistentry><term>--force</term>
+<listitem><para>Cut anyway.</para></listitem></varlistentry></variablelist>
+<programlisting language="c">int x = 1 &lt;&lt; 2;</programlisting>
+<table><title>Prices</title><tgroup cols="3"><colspec colname="c1"/><colspec colname="c2"/>
+<colspec colname="c3"/><thead><row><entry>Area</entry><entry namest="c2" nameend="c3">Sold</entry>
+</row></thead><tbody><row><entry morerows="1">North</entry><entry>Plum</entry><entry>1</entry>
+</row><row><entry>Fig</entry><entry>2</entry></row></tbody></tgroup></table>
+<section><title>Deeper</title><para>Deep words.</para></section></section></article>
+"""
+
+
+def test_docbook(sandbox: Sandbox) -> None:
+    document = read_file(DOCBOOK, "a.xml", sandbox)
+    assert outline(document) == [(1, "Pruning trees"), (2, "Tools"), (3, "Deeper")]
+    assert document.title == "Pruning trees"
+    text = document.reading.text
+    for said in (
+        *("Ida Fox", "(Said so.)", "[this](https://e.org)", "10^6", "Note:", "Keep them dry."),
+        *("1. Saw\n2. Knife", "--force", "```c\nint x = 1 << 2;\n```", "| North | Fig | 2 |"),
+        "| Area | Sold | Sold |",
+    ):
+        assert said in text, said
+
+
+def test_dita(sandbox: Sandbox) -> None:
+    task = (
+        '<?xml version="1.0"?><!DOCTYPE task PUBLIC "-//OASIS//DTD DITA Task//EN" "task.dtd">'
+        "<task id='t'><title>Oil the pump</title><shortdesc>Once a year.</shortdesc>"
+        "<prolog><metadata><keywords><keyword>oil</keyword></keywords></metadata></prolog>"
+        "<taskbody><steps><step><cmd>Open the <uicontrol>lid</uicontrol>.</cmd></step>"
+        "<step><cmd>Fill.</cmd></step></steps>"
+        "<result>It runs.<note type='warning'>Never shake.</note></result></taskbody></task>"
+    )
+    document = read_file(task, "a.dita", sandbox)
+    assert outline(document) == [(1, "Oil the pump")]
+    assert "1. Open the **lid**.\n2. Fill." in document.reading.text
+    assert "Warning:\n\nNever shake." in document.reading.text
+    assert [each.reason for each in document.reading.left_out] == ["metadata"]
+
+
+def test_jats(sandbox: Sandbox) -> None:
+    article = (
+        '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96) v1.2//EN" "JATS.dtd">'
+        '<article xmlns:mml="http://www.w3.org/1998/Math/MathML"><front><article-meta><title-group>'
+        "<article-title>Bees in <italic>May</italic></article-title></title-group><contrib-group>"
+        "<contrib><name><surname>Oak</surname><given-names>Ed</given-names></name></contrib>"
+        "</contrib-group></article-meta></front><body><sec><title>Results</title>"
+        '<p>So <xref rid="b1">1</xref>: <inline-formula><mml:math><mml:mfrac><mml:mi>a</mml:mi>'
+        "<mml:mi>b</mml:mi></mml:mfrac></mml:math></inline-formula></p></sec></body>"
+        "<back><ref-list><title>References</title><ref><mixed-citation>Ash, 1999."
+        "</mixed-citation></ref></ref-list></back></article>"
+    )
+    document = read_file(article, "a.nxml", sandbox)
+    assert outline(document) == [(1, "Bees in May"), (2, "Results"), (2, "References")]
+    assert "Oak Ed" in document.reading.text
+    assert "So 1: a/b" in document.reading.text
+
+
+def test_fictionbook(sandbox: Sandbox) -> None:
+    book = (
+        '<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><description><title-info>'
+        "<author><first-name>Ann</first-name><last-name>Lee</last-name></author>"
+        "<book-title>The Quarry</book-title></title-info></description><body><section><title>"
+        "<p>One</p></title><p>Stone by <strong>stone</strong>.</p></section></body>"
+        '<binary id="x">QUJD</binary></FictionBook>'
+    )
+    document = read_file(book, "a.fb2", sandbox)
+    assert document.title == "The Quarry"
+    assert (2, "One") in outline(document)
+    assert "Ann Lee" in document.reading.text
+    assert "QUJD" not in document.reading.text
+
+
+def test_outlines_of_opml(sandbox: Sandbox) -> None:
+    outlines = (
+        "<opml version='2.0'><head><title>Plans</title></head><body><outline text='Garden'>"
+        "<outline text='Prune' _note='in May'/><outline text='Blog' htmlUrl='https://e.org'/>"
+        "</outline></body></opml>"
+    )
+    text = read_file(outlines, "a.opml", sandbox).reading.text
+    assert text == "# Plans\n\n- Garden\n  - Prune in May\n  - [Blog](https://e.org)"
+
+
+@pytest.mark.parametrize(
+    "declared",
+    ['<!ENTITY a "b">', '<!ENTITY % x SYSTEM "file:///etc/passwd"> %x;', "<!ELEMENT a ANY>"],
+)
+def test_a_document_type_that_declares_something_is_refused(
+    declared: str, sandbox: Sandbox
+) -> None:
+    content = f"<!DOCTYPE article [{declared}]><article><para>&a;</para></article>"
+    result = read_apart(RawDocument("s", "a.xml", "a.xml", content.encode()), sandbox)
+    assert isinstance(result, Skipped)
+    assert result.reason == "holds a DTD"
+
+
+def test_deep_elements_end(sandbox: Sandbox) -> None:
+    content = "<article>" + "<para>" * 2_000 + "deep" + "</para>" * 2_000 + "</article>"
+    result = read_apart(RawDocument("s", "a.xml", "a.xml", content.encode()), sandbox)
+    assert isinstance(result, Skipped) or "deep" in result.reading.text
