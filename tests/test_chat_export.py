@@ -1120,7 +1120,7 @@ def test_wrong_settings_are_refused_at_the_start(export: Path) -> None:
 def test_doors_are_described(extractive: str) -> None:
     paths = get(f"{extractive}/openapi.json")["paths"]
     content = paths["/chat"]["post"]["responses"]["200"]["content"]
-    events = content["text/event-stream"]["schema"]["anyOf"]
+    events = content["text/event-stream"]["schema"]["x-event-data"]["anyOf"]
     names = [event["$ref"].rpartition("/")[2] for event in events]
     assert names == ["Sources", "Delta", "Done", "Failed"]
     assert {"/v1/models", "/v1/models/{name}", "/v1/chat/completions"} <= set(paths)

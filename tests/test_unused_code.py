@@ -166,6 +166,7 @@ def name_of(node: ast.expr) -> str:
         (
             "leanest",
             {
+                "Application.__init__(asks_for_tokens)",
                 "compare_with_terms(unknown)",
                 "opened_with_index",
                 "run(more)",

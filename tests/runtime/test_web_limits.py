@@ -10,7 +10,7 @@ from raw_http import HEALTH, SEARCH, Server, get, read_all, statuses
 from systems import open_many_files
 from waiting import wait_until
 
-from foundry.runtime.web.middleware import Slots
+from foundry.runtime.web.slots import Slots
 
 CLOSE = b"\r\nConnection: close\r\n\r\n"
 

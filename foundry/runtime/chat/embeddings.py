@@ -13,6 +13,7 @@ from ..index.protocols import Vector
 from ..index.reader import current_index
 from ..web.routes import JsonResponse, JsonRoute
 from .openai import ERRORS, Count, Text, count_words
+from .openai_schemas import EmbeddingList
 
 MAX_INPUTS = 256
 
@@ -30,7 +31,7 @@ def embedding_routes(model_name: str) -> APIRouter:
     """Return the route of /v1/embeddings, which answers as the one model of this name."""
     routes = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["openai"], responses=ERRORS)
 
-    @routes.post("/embeddings", response_class=JsonResponse)
+    @routes.post("/embeddings", response_model=EmbeddingList)
     async def embed(request: EmbeddingRequest) -> JsonResponse:
         """Embed texts as queries are embedded, as OpenAI embeds texts."""
         texts = [request.input] if isinstance(request.input, str) else request.input

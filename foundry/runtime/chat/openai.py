@@ -22,6 +22,13 @@ from ..web.stopping import stopping
 from .answer import Answer, ChatEvent, CitedPassage, Delta, Done, Failed, Sources
 from .conversation import Conversation, Turn
 from .legend import ending_of, read_legend
+from .openai_schemas import (
+    ChatCompletion,
+    ChatCompletionChunk,
+    ModelDescription,
+    ModelList,
+    OpenAiError,
+)
 from .routes import LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS, EventStream, until_stopped
 
 MAX_WISHES_CHARACTERS = 8_000
@@ -30,9 +37,18 @@ _SEARCHED = ("query", "query_from", "query_notice", "also_searched", "sources")
 _ANSWERED = ("mode", "reason", "notice", "unsupported")
 _CITATION = re.compile(r"\[([0-9]{1,3})\]")
 _ERROR_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-_STREAM = {"text/event-stream": {"schema": {"description": "Events chat.completion.chunk."}}}
-
-ERRORS: Any = {"default": {"description": "An error as OpenAI's clients read it."}}
+_REFERENCE = "#/components/schemas/{model}"
+_CHUNK = ChatCompletionChunk.model_json_schema(ref_template=_REFERENCE, mode="serialization")
+_STREAM = {"text/event-stream": {"schema": _CHUNK}}
+# As `web.problems` describes those of other paths.
+ERRORS: Any = {
+    "default": {
+        "description": "The request was refused or failed.",
+        "content": {
+            "application/json": {"schema": OpenAiError.model_json_schema(ref_template=_REFERENCE)}
+        },
+    }
+}
 
 _WITHOUT_EFFECT: dict[str, tuple[object, ...]] = {
     "n": (1,),
@@ -131,12 +147,12 @@ def openai_routes(answer: Answer, model_name: str) -> APIRouter:
     routes = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["openai"], responses=ERRORS)
     model = {"id": model_name, "object": "model", "created": 0, "owned_by": model_name}
 
-    @routes.get("/models", response_class=JsonResponse)
+    @routes.get("/models", response_model=ModelList)
     async def list_models() -> JsonResponse:
         """List the one model that there is, as OpenAI lists models."""
         return JsonResponse({"object": "list", "data": [model]})
 
-    @routes.get("/models/{name}", response_class=JsonResponse)
+    @routes.get("/models/{name}", response_model=ModelDescription)
     async def describe_model(name: str) -> Response:
         """Describe the model of this name, as OpenAI describes one."""
         if name == model_name:
@@ -146,7 +162,9 @@ def openai_routes(answer: Answer, model_name: str) -> APIRouter:
         return JsonResponse(error, status_code=404)
 
     @routes.post(
-        "/chat/completions", response_class=JsonResponse, responses={200: {"content": _STREAM}}
+        "/chat/completions",
+        response_model=ChatCompletion,
+        responses={200: {"content": _STREAM}},
     )
     async def complete_chat(completion: CompletionRequest, request: Request) -> Response:
         """Answer a question from the documents, streamed if the request says so."""

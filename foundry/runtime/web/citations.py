@@ -41,6 +41,12 @@ def public_url() -> str:
     return read_address("PUBLIC_URL") or _served_at
 
 
+def public_servers() -> list[dict[str, str]] | None:
+    """Return PUBLIC_URL as OpenAPI lists servers, if it is set. Raises ConfigurationError."""
+    address = read_address("PUBLIC_URL")
+    return [{"url": address}] if address else None
+
+
 def announce(address: str, port: int) -> None:
     """Remember where this process listens, and check PUBLIC_URL. Raises ConfigurationError."""
     global _served_at

@@ -13,13 +13,15 @@ from pathlib import Path, PurePosixPath
 
 from fastapi import APIRouter
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
 
 from ..errors import ConfigurationError
 from ..index.documents import DocumentRecord, Documents
 from ..index.names import indexed_name
 from ..index.reader import current_index
 from ..retrieval.settings import read_variable
+from .conditional import answer_with_file
 from .documents import require_document
 
 VARIABLE = "ORIGINALS"
@@ -108,22 +110,28 @@ def original_routes(originals: Originals) -> APIRouter:
     @routes.get(
         "/originals/{document_id:path}",
         response_class=FileResponse,
-        responses={200: {"content": {"application/octet-stream": {}}}},
+        responses={
+            200: {"content": {"application/octet-stream": {}}},
+            206: {"description": "The ranges that the request asks for."},
+            304: {"description": "The client has the file."},
+        },
     )
-    def original(document_id: str) -> FileResponse:
+    def original(document_id: str, request: Request) -> Response:
         """Return the file that a document was read from, byte for byte."""
         record = require_document(current_index().part(Documents), document_id)
         path = originals.find(record)
         if path is None:
             raise HTTPException(404, "The server does not have the file of this document.")
         is_shown = record.media_type in SHOWN
-        return FileResponse(
+        return answer_with_file(
+            request,
             path,
+            record.bytes,
+            etag=f'"{record.sha256}"',
+            headers={"Content-Security-Policy": _POLICY} if is_shown else {},
             media_type=record.media_type if is_shown else "application/octet-stream",
             filename=indexed_name(path.name),
             content_disposition_type="inline" if is_shown else "attachment",
-            headers={"ETag": f'"{record.sha256}"'}
-            | ({"Content-Security-Policy": _POLICY} if is_shown else {}),
         )
 
     return routes

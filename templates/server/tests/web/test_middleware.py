@@ -327,6 +327,19 @@ def test_application_gets_a_body_whole(
     assert body["body"] == b"answer"
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_ranges_are_for_get_alone(method: str) -> None:
+    async def application(scope: Scope, _receive: Receive, send: Send) -> None:
+        names = {name for name, _ in scope["headers"]}
+        assert names == {b"host"} | ({b"range", b"if-range"} if method == "GET" else set())
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"answer"})
+
+    fields = [(b"range", b"bytes=0-1"), (b"if-range", b'"x"')]
+    middleware = Client(app=application).middleware
+    assert run(middleware, method, [*with_host("localhost"), *fields])[0]["status"] == 200
+
+
 @pytest.mark.parametrize("started", [False, True])
 def test_an_error_is_an_answer_only_if_none_has_begun(
     started: bool, caplog: pytest.LogCaptureFixture

@@ -211,3 +211,126 @@ def test_the_environment_names_a_folder(
     with pytest.raises(ConfigurationError, match=r"ORIGINALS: .*pump\.pdf is no folder") as error:
         Originals.open()
     assert error.value.hint == "name a folder with a folder for each source, by its name"
+
+
+LONG = bytes(range(256)) * 8
+ETAG = f'"{hashlib.sha256(LONG).hexdigest()}"'
+OLD, NEW = "Mon, 01 Jan 2001 00:00:00 GMT", "Fri, 01 Jan 2100 00:00:00 GMT"
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
+    file = put(tmp_path, "a/pump.pdf", LONG)
+    os.utime(file, (1_500_000_000, 1_500_000_000))
+    return client_of(Originals(tmp_path), record(content=LONG), monkeypatch)
+
+
+SAME = "Fri, 14 Jul 2017 02:40:00 GMT"
+"""When the file was written last."""
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"If-None-Match": ETAG}, 304),
+        ({"If-None-Match": f"W/{ETAG}"}, 304),
+        ({"If-None-Match": f'"x", {ETAG}'}, 304),
+        ({"If-None-Match": "*"}, 304),
+        ({"If-None-Match": '"x"'}, 200),
+        ({"If-Modified-Since": SAME}, 304),
+        ({"If-Modified-Since": NEW}, 304),
+        ({"If-Modified-Since": OLD}, 200),
+        ({"If-Modified-Since": "yesterday"}, 200),
+        # The tag says more than the time.
+        ({"If-None-Match": '"x"', "If-Modified-Since": NEW}, 200),
+        ({"If-None-Match": ETAG, "If-Modified-Since": OLD}, 304),
+        ({"If-Match": ETAG}, 200),
+        ({"If-Match": "*"}, 200),
+        ({"If-Match": '"x"'}, 412),
+        ({"If-Match": f"W/{ETAG}"}, 412),
+        ({"If-Unmodified-Since": SAME}, 200),
+        ({"If-Unmodified-Since": OLD}, 412),
+        # Also before a range.
+        ({"If-None-Match": ETAG, "Range": "bytes=0-9"}, 304),
+    ],
+)
+def test_what_a_client_has_is_not_sent_again(
+    client: TestClient, fields: dict[str, str], status: int
+) -> None:
+    response = client.get("/originals/d/1", headers=fields)
+    assert response.status_code == status
+    if status == 412:
+        assert response.headers["content-type"] == "application/problem+json"
+        return
+    assert response.content == (LONG if status == 200 else b"")
+    assert (response.headers["etag"], response.headers["last-modified"]) == (ETAG, SAME)
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ("bytes=0-9", LONG[:10]),
+        ("BYTES=0-9", LONG[:10]),
+        ("bytes= 0-9 ", LONG[:10]),
+        ("bytes=5-5", LONG[5:6]),
+        ("bytes=2000-", LONG[2000:]),
+        ("bytes=2000-9999", LONG[2000:]),
+        ("bytes=-48", LONG[-48:]),
+        ("bytes=-9999", LONG),
+        # Of several, those that there are.
+        ("bytes=0-9,9999-", LONG[:10]),
+        ("bytes=0-9,-0", LONG[:10]),
+    ],
+)
+def test_a_range_is_sent_alone(client: TestClient, written: str, sent: bytes) -> None:
+    response = client.get("/originals/d/1", headers={"Range": written})
+    assert (response.status_code, response.content) == (206, sent)
+    start = LONG.index(sent) if len(sent) > 1 else 5
+    if sent == LONG[-48:] or sent == LONG[2000:]:
+        start = len(LONG) - len(sent)
+    end = start + len(sent) - 1
+    assert response.headers["content-range"] == f"bytes {start}-{end}/{len(LONG)}"
+
+
+def test_several_ranges_are_sent_in_parts(client: TestClient) -> None:
+    response = client.get("/originals/d/1", headers={"Range": "bytes=0-1, 100-102"})
+    assert response.status_code == 206
+    assert response.headers["content-type"].startswith("multipart/byteranges; boundary=")
+    assert b"bytes 0-1/2048\r\n\r\n\x00\x01\r\n" in response.content
+    assert b"bytes 100-102/2048\r\n\r\ndef\r\n" in response.content
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        *("items=0-9", "pages=1", "lines", "", "=0-9", "bytes", "bytes=", "bytes=,", "bytes=-"),
+        *("bytes=a-b", "bytes=9-0", "bytes=0-9,x", "bytes=0-9;1-2", "bytes=\u0661-2", "bytes=+1-2"),
+        *("bytes=" + "0-0," * 200, "bytes=0-" + "9" * 5000, "bytes=1-2-3", "bytes=0x1-2"),
+    ],
+)
+def test_a_range_that_is_not_understood_is_ignored(client: TestClient, written: str) -> None:
+    response = client.get("/originals/d/1", headers={"Range": written.encode()})  # type: ignore[dict-item]
+    assert (response.status_code, response.content) == (200, LONG)
+
+
+@pytest.mark.parametrize(
+    "written", ["bytes=2048-", "bytes=9999-99999", "bytes=-0", "bytes=2048-,-0"]
+)
+def test_a_range_that_is_not_there_is_a_problem(client: TestClient, written: str) -> None:
+    response = client.get("/originals/d/1", headers={"Range": written})
+    assert response.status_code == 416
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.headers["content-range"] == "bytes */2048"
+    assert response.json()["status"] == 416
+
+
+@pytest.mark.parametrize(
+    ("condition", "status"),
+    [(ETAG, 206), (SAME, 206), ('"x"', 200), (f"W/{ETAG}", 200), (OLD, 200), (NEW, 200)],
+)
+def test_a_range_of_another_file_is_not_sent(
+    client: TestClient, condition: str, status: int
+) -> None:
+    fields = {"Range": "bytes=0-9", "If-Range": condition}
+    response = client.get("/originals/d/1", headers=fields)
+    assert (response.status_code, len(response.content)) == (status, 10 if status == 206 else 2048)

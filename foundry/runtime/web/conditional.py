@@ -1,0 +1,118 @@
+"""Files that clients may have already, or want a part of (RFC 9110, sections 13 and 14).
+
+Starlette 1.10 sends an ETag and never answers 304; it refuses ranges in units that it does not know
+with 400, in plain text, and 416 if one of several ranges lies behind the end.
+"""
+
+import re
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
+from pathlib import Path
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.types import Receive, Scope, Send
+
+MAX_RANGES = 100
+MAX_DIGITS = 18  # No file is so long, and reading more of them takes time.
+
+_TAGS = re.compile(r'(?:W/)?"[^"]*"')
+_RANGE = re.compile(r"[ \t]*(\d*)-(\d*)[ \t]*", re.ASCII)
+
+Ranges = list[tuple[int, int]]
+"""First and last position of each."""
+
+
+def answer_with_file(
+    request: Request, path: Path, size: int, *, etag: str, headers: dict[str, str], **options: str
+) -> Response:
+    """Return a file, the parts of it that a request asks for, or 304 if its client has the file.
+
+    `options` are those of FileResponse. Raises HTTPException 412, and 416 if there is no such part.
+    """
+    modified = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
+    headers = {**headers, "ETag": etag, "Last-Modified": format_datetime(modified, usegmt=True)}
+    if has_client_the_file(request.headers, etag, modified):
+        return Response(status_code=304, headers=headers)
+    ranges = wanted_ranges(request.headers, size, etag, headers["Last-Modified"])
+    return _FileResponse(path, ranges, headers=headers, **options)
+
+
+def has_client_the_file(headers: Headers, etag: str, modified: datetime) -> bool:
+    """Return whether 304 is the answer. Raises HTTPException 412 for what must not be sent."""
+    required, unmodified = _tags(headers, "if-match"), _date(headers, "if-unmodified-since")
+    if required is not None:
+        is_refused = required != ["*"] and etag not in required
+    else:
+        is_refused = unmodified is not None and modified > unmodified
+    if is_refused:
+        raise HTTPException(412, "The file is another one than the request expects.")
+    known, since = _tags(headers, "if-none-match"), _date(headers, "if-modified-since")
+    if known is not None:
+        return known == ["*"] or etag in [tag.removeprefix("W/") for tag in known]
+    return since is not None and modified <= since
+
+
+def wanted_ranges(headers: Headers, size: int, etag: str, last_modified: str) -> Ranges:
+    """Return the ranges of a file of `size` bytes that a request asks for; none for all of it.
+
+    What is not understood is ignored, as is what was to hold for another file (If-Range). Raises
+    HTTPException 416.
+    """
+    written = headers.getlist("range")
+    unit, equals, specified = (written or [""])[0].partition("=")
+    if len(written) != 1 or not equals or unit.strip().lower() != "bytes":
+        return []
+    if headers.get("if-range", etag) not in (etag, last_modified):
+        return []
+    parts = [part for part in specified.split(",") if part.strip(" \t")]
+    found = [_RANGE.fullmatch(part) for part in parts]
+    if not found or len(found) > MAX_RANGES:
+        return []
+    ranges = []
+    for match in found:
+        if match is None or max(map(len, match.groups())) > MAX_DIGITS or match[0].strip() == "-":
+            return []
+        first, last = match.groups()
+        start = int(first) if first else max(0, size - int(last))
+        end = min(int(last), size - 1) if first and last else size - 1
+        if first and last and int(first) > int(last):
+            return []
+        if start <= end:
+            ranges.append((start, end))
+    if not ranges:
+        detail = f"The file has {size} bytes, and none of them in that range."
+        raise HTTPException(416, detail, {"Content-Range": f"bytes */{size}"})
+    return ranges
+
+
+def _tags(headers: Headers, name: str) -> list[str] | None:
+    written = ", ".join(headers.getlist(name))
+    if written.strip() == "*":
+        return ["*"]
+    return _TAGS.findall(written) if written else None
+
+
+def _date(headers: Headers, name: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(headers.get(name, ""))
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+class _FileResponse(FileResponse):
+    """Sends ranges that were chosen before, in place of those that the request has."""
+
+    def __init__(self, path: Path, ranges: Ranges, *, headers: dict[str, str], **options: str):
+        super().__init__(path, headers=headers, **options)  # type: ignore[arg-type]
+        self._ranges = ranges
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        fields = [field for field in scope["headers"] if field[0] not in (b"range", b"if-range")]
+        if self._ranges:
+            written = ",".join(f"{start}-{end}" for start, end in self._ranges)
+            fields.append((b"range", f"bytes={written}".encode()))
+        await super().__call__({**scope, "headers": fields}, receive, send)
