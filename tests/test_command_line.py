@@ -169,8 +169,8 @@ def test_bad_questions_are_named_by_their_place(command: str, make_project: Make
     questions.unlink()
     questions.mkdir()
     result = project.run(command)
-    assert result.exit_code == 1
-    assert f"{questions}: is not a file" in result.stderr
+    assert result.exit_code == 2
+    assert f"{questions}: cannot be read: is a folder, not a file" in result.stderr
 
 
 def test_commands_in_hints_are_what_a_shell_takes(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -392,6 +393,10 @@ def test_a_file_of_hashes_and_impossible_tokens(
         assert "some token" not in f"{info.value.message}{info.value.hint}"
     monkeypatch.setenv("ACCESS_FILE", str(tmp_path / "absent"))
     with pytest.raises(errors.ConfigurationError, match=r"ACCESS_FILE: .*absent"):
+        rights.Rights.read()
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setenv("ACCESS_FILE", str(tmp_path / "pipe"))
+    with pytest.raises(errors.ConfigurationError, match="is a named pipe, not a file"):
         rights.Rights.read()
     monkeypatch.delenv("ACCESS_FILE")
     monkeypatch.setenv("ACCESS_TOKENS", f"sales={digest('x')}, no={digest('y')}")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, create_model, model_validator
 
+from foundry.config.named_files import why_no_folder
 from foundry.config.search import SearchSection
 from foundry.config.sources import Source
 from foundry.features.feature import PACKAGE_PATTERN, Slug, Strings, Table
@@ -271,8 +272,8 @@ class ExportSection(Table):
                     f"project.name: the target {target!r} takes {longest} characters at most;"
                     f" drop {len(name) - longest}, or drop it from export.targets"
                 )
-        if self.templates and not (project / self.templates).is_dir():
-            problems.append(f"export.templates: no such folder: {project / self.templates}")
+        if self.templates and (reason := why_no_folder(project / self.templates)):
+            problems.append(f"export.templates: {reason}")
         return problems
 
     def resolve(self, *, has_tokens: bool) -> Self:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field
 
+from foundry.config.named_files import why_no_folder
 from foundry.config.web_sources import BaseUrl, UrlSuffix, is_local
 from foundry.features.feature import Slug, Strings, Table
 from foundry.material import OCR_PAGES
@@ -95,8 +96,8 @@ class GitSource(Table):
                     f"{key}.repository: write a path, an https or ssh url, or user@host:path,"
                     " without a password; git's credential helpers know those"
                 )
-            elif not (project / self.repository).is_dir():
-                problems.append(f"{key}.repository: no such folder: {project / self.repository}")
+            elif reason := why_no_folder(project / self.repository):
+                problems.append(f"{key}.repository: {reason}")
         return problems
 
     def resolve(self, name: str, root: Path) -> Self:

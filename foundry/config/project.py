@@ -4,6 +4,7 @@ Every problem of a file is found and reported at once, each with its key path an
 allowed.
 """
 
+import os
 import tomllib
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from foundry.config import search as config_search
 from foundry.config import sources as config_sources
 from foundry.config.describing import describe
 from foundry.config.file import ConfigFile
+from foundry.config.named_files import CONFIG_BYTES, NamedFileError, read_named_text
 from foundry.config.package_names import is_taken
 from foundry.config.search import IndexOptions
 from foundry.config.sources import CONFIG_NAME
@@ -131,12 +133,12 @@ def load_config(project: Path) -> Config:
     """
     file = project / CONFIG_NAME
     try:
-        written = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
-    except FileNotFoundError:
-        hint = f"create one: foundry init {quote(str(project))} --source PATH"
-        raise ConfigError(str(file), ["no such file"], hint=hint) from None
-    except OSError as error:
-        raise ConfigError(str(file), [f"cannot be read: {error.strerror}"]) from None
+        if not os.path.lexists(file):
+            hint = f"create one: foundry init {quote(str(project))} --source PATH"
+            raise ConfigError(str(file), ["no such file"], hint=hint)
+        written = tomllib.loads(read_named_text(file, CONFIG_BYTES, inside=project))
+    except NamedFileError as error:
+        raise ConfigError(str(file), [error.reason]) from None
     except (ValueError, RecursionError) as error:
         raise ConfigError(str(file), [str(error)], hint="mend the file's TOML syntax") from None
     try:
@@ -205,7 +207,7 @@ def _read_synonyms(parsed: ConfigFile, project: Path) -> tuple[tuple[Group, ...]
     stage = parsed.search.stages.get(Synonyms.name)
     if not isinstance(stage, Synonyms) or not stage.file:
         return (), []
-    return read_synonyms(project / stage.file, parsed.project.language)
+    return read_synonyms(project / stage.file, parsed.project.language, inside=project)
 
 
 def _resolve(parsed: ConfigFile, project: Path) -> Config:

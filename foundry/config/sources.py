@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from foundry.config.git_sources import GitSource
+from foundry.config.named_files import why_no_file, why_no_folder
 from foundry.config.web_sources import (
     BaseUrl,
     SitemapSource,
@@ -146,10 +147,9 @@ def find_problems(sources: Sequence[Source], project: Path, language: str = "non
             problems += source.find_problems(key, project)
             continue
         path = project / source.path
-        if isinstance(source, FolderSource) and not path.is_dir():
-            problems.append(f"{key}.path: no such folder: {path}")
-        if isinstance(source, RecordsSource) and not path.is_file():
-            problems.append(f"{key}.path: no such file: {path}")
+        why_not = why_no_folder if isinstance(source, FolderSource) else why_no_file
+        if reason := why_not(path):
+            problems.append(f"{key}.path: {reason}")
         if isinstance(source, RecordsSource) and path.suffix not in TABLES:
             problems.append(f"{key}.path: must end in .csv or .jsonl, got {path.name}")
     return problems

@@ -8,6 +8,7 @@ k8s => kubernetes               what is on the left is searched for as on the ri
 from collections.abc import Iterator
 from pathlib import Path
 
+from foundry.config.named_files import SYNONYMS_BYTES, NamedFileError, read_named_text
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.stages.synonyms import MAX_FORM_TERMS, form_key
 
@@ -15,6 +16,7 @@ MAX_GROUPS = 20_000
 MAX_FORMS = 16
 """Forms of one group."""
 
+MAX_FORM_CHARACTERS = 200
 MAX_PROBLEMS = 20
 ARROW = "=>"
 
@@ -23,14 +25,15 @@ Group = tuple[tuple[str, ...], tuple[str, ...]]
 both ways."""
 
 
-def read_synonyms(path: Path, language: str) -> tuple[tuple[Group, ...], list[str]]:
+def read_synonyms(
+    path: Path, language: str, *, inside: Path | None = None
+) -> tuple[tuple[Group, ...], list[str]]:
     """Return the groups of a file, and what is wrong with it: each problem with its line."""
     try:
-        lines = path.read_bytes().decode("utf-8-sig").splitlines()
-    except OSError as error:
-        return (), [f"{path}: cannot be read: {error.strerror}"]
-    except UnicodeDecodeError as error:
-        return (), [f"{path}: is not UTF-8: byte {error.start}; save it as UTF-8"]
+        key = "search.synonyms.file"
+        lines = read_named_text(path, SYNONYMS_BYTES, key=key, inside=inside).splitlines()
+    except NamedFileError as error:
+        return (), [error.message]
     tokenizer = Tokenizer(language)
     groups: list[Group] = []
     problems: list[str] = []
@@ -64,6 +67,9 @@ def _find_problems(text: str, group: Group, tokenizer: Tokenizer) -> Iterator[st
     forms = [*group[0], *group[1]] if ARROW in text else list(group[0])
     if "" in forms:
         yield "has an empty form; remove a comma, or write what is missing"
+        return
+    if any(len(form) > MAX_FORM_CHARACTERS for form in forms):
+        yield f"has a form of more than {MAX_FORM_CHARACTERS} characters; shorten it"
         return
     if len(forms) == 1:
         yield f"{forms[0]!r} has no synonyms; add them, with commas between them"

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from foundry.config.file import EmbeddingSection
+from foundry.config.named_files import why_no_folder
 from foundry.embedding.embedder import Embedder
 from foundry.embedding.providers.model import EmbeddingModel
 from foundry.embedding.static import StaticEmbedder
@@ -42,7 +43,7 @@ def closing_embedder(
     from foundry.embedding.providers.models import open_model
     from foundry.embedding.vector_cache import VectorCache
 
-    if not options.base_url and (root / options.model).is_dir():
+    if not options.base_url and why_no_folder(root / options.model) is None:
         options = options.model_copy(update={"model": str(root / options.model)})
     batched = BatchedModel(
         place(open_model(options), options),

@@ -5,6 +5,7 @@ that were shown, or a `query` with a `thumb`, up or down, for the id of a `docum
 """
 
 import json
+import os
 import re
 import unicodedata
 from collections import Counter, defaultdict
@@ -13,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from foundry.errors import RequestError
+from foundry.config.named_files import read_named
 from foundry.evaluation.questions import write_lines
-from foundry.runtime.evaluation.questions import skip_reason
+from foundry.runtime.evaluation.questions import MAX_FILE_BYTES, skip_reason
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
 from foundry.terminal import count_of, format_table, list_briefly, printable
@@ -101,7 +102,8 @@ def collect_questions(index: Index, logs: Iterable[Path], known: Path) -> AskedQ
     found: dict[str, _Lines] = defaultdict(_Lines)
     bad: list[str] = []
     for file in logs:
-        for number, line in enumerate(_read(file), start=1):
+        lines = read_named(file, MAX_FILE_BYTES, key="--log").split(b"\n")
+        for number, line in enumerate(lines, start=1):
             try:
                 if line.strip():
                     _take(json.loads(line), found)
@@ -136,13 +138,6 @@ def write_asked(questions: Sequence[AskedQuestion], file: Path) -> None:
     write_lines(file, (question.to_json() for question in questions))
 
 
-def _read(file: Path) -> list[bytes]:
-    try:
-        return file.read_bytes().split(b"\n")
-    except OSError as error:
-        raise RequestError(f"{file}: cannot be read: {error.strerror}") from None
-
-
 def _take(values: object, found: dict[str, _Lines]) -> None:
     """Add what a line says. Raises ValueError for what is no line of a log."""
     if not isinstance(values, dict) or not isinstance(values.get("query"), str):
@@ -175,9 +170,11 @@ def _key(query: str) -> str:
 
 
 def _keys_of(known: Path) -> Collection[str]:
-    """Return the keys of a person's questions, as far as their file can be read."""
-    keys = set()
-    for line in known.read_bytes().split(b"\n") if known.is_file() else ():
+    """Return the keys of a person's questions, if there is their file, as far as lines are some."""
+    keys: set[str] = set()
+    if not os.path.lexists(known):
+        return keys
+    for line in read_named(known, MAX_FILE_BYTES, inside=known.parent).split(b"\n"):
         try:
             keys.add(_key(json.loads(line)["query"]))
         except (ValueError, LookupError, TypeError, RecursionError):

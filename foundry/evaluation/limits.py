@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from foundry.config.named_files import read_named
 from foundry.errors import FoundryError
 from foundry.evaluation.intervals import bootstrap
 from foundry.evaluation.results import CONFIGURED, Evaluation
 from foundry.runtime.evaluation.metrics import METRICS
+from foundry.runtime.evaluation.questions import MAX_FILE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ def read_baseline(file: Path) -> Baseline:
     """Read what `foundry eval --json` printed before. Raises FoundryError."""
     hint = "name a file that holds the output of foundry eval --json"
     try:
-        written = json.loads(file.read_bytes())
+        written = json.loads(read_named(file, MAX_FILE_BYTES, key="--baseline"))
         questions = written["per_question"]
         values = {
             key: {name: float(question["values"][CONFIGURED][name]) for name in METRICS}
@@ -47,8 +49,6 @@ def read_baseline(file: Path) -> Baseline:
         if not all(0 <= value <= 1 for found in values.values() for value in found.values()):
             raise ValueError("not a metric")
         return Baseline(written["kind"], values)
-    except OSError as error:
-        raise FoundryError(f"{file}: cannot be read: {error.strerror}", hint=hint) from None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise FoundryError(f"{file}: is not an evaluation", hint=hint) from None
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from pathlib import Path
 
-from foundry.errors import FoundryError, RequestError
+from foundry.config.named_files import read_named_text
+from foundry.errors import FoundryError
 from foundry.runtime.evaluation.questions import (
-    LINE_HINT,
+    MAX_FILE_BYTES,
     SKIPPED,
     Question,
     QuestionSet,
@@ -26,14 +27,17 @@ BEIR_HINT = (
 )
 
 
-def read_questions(file: Path) -> QuestionSet:
-    """Read a file of questions. Raises ConfigurationError, naming the line, or RequestError."""
-    return parse_questions(_read(file, LINE_HINT), str(file))
+def read_questions(file: Path, *, inside: Path | None = None) -> QuestionSet:
+    """Read a file of questions, which must lie `inside` a folder if no command line names it.
+
+    Raises ConfigurationError, naming the line, or NamedFileError.
+    """
+    return parse_questions(_read(file, inside), str(file))
 
 
-def askable_lines(file: Path) -> bytes:
+def askable_lines(file: Path, *, inside: Path | None = None) -> bytes:
     """Return the content of a file of questions without those that cannot be asked."""
-    lines = (line for _, line in _lines(file, LINE_HINT))
+    lines = (line for _, line in numbered_lines(_read(file, inside)))
     kept = [line for line in lines if skip_reason(json.loads(line)["query"]) is None]
     return "".join(f"{line}\n" for line in kept).encode()
 
@@ -56,7 +60,7 @@ def read_beir(queries_file: Path, judgements_file: Path) -> QuestionSet:
     grades: dict[str, dict[str, float]] = {}
     for place, query, document, grade in _read_judgements(judgements_file):
         if query not in queries:
-            raise FoundryError(f"{place}: {queries_file} has no query {query!r}", hint=BEIR_HINT)
+            raise FoundryError(f"{place}: no query of {queries_file} has its id", hint=BEIR_HINT)
         judged = grades.setdefault(query, {})
         judged[document] = max(grade, judged.get(document, grade))
     skipped = Counter(dict.fromkeys(SKIPPED, 0))
@@ -77,7 +81,7 @@ def read_beir(queries_file: Path, judgements_file: Path) -> QuestionSet:
 
 def _read_queries(file: Path) -> Iterator[tuple[str, str]]:
     seen: set[str] = set()
-    for number, line in _lines(file, BEIR_HINT):
+    for number, line in numbered_lines(_read_text(file, "--queries")):
         place = f"{file}, line {number}"
         try:
             values: Mapping[str, object] = json.loads(line)
@@ -87,13 +91,13 @@ def _read_queries(file: Path) -> Iterator[tuple[str, str]]:
         if not is_name(name) or not is_text(text):
             raise FoundryError(f"{place}: _id and text must be texts", hint=BEIR_HINT)
         if name in seen:
-            raise FoundryError(f"{place}: the id {name!r} was used before", hint=BEIR_HINT)
+            raise FoundryError(f"{place}: its id was used before", hint=BEIR_HINT)
         seen.add(name)
         yield name, text
 
 
 def _read_judgements(file: Path) -> Iterator[tuple[str, str, str, float]]:
-    for number, line in _lines(file, BEIR_HINT):
+    for number, line in numbered_lines(_read_text(file, "--qrels")):
         place, fields = f"{file}, line {number}", line.split("\t")
         try:
             query, document, grade = fields
@@ -103,15 +107,13 @@ def _read_judgements(file: Path) -> Iterator[tuple[str, str, str, float]]:
         except ValueError:
             is_heading = number == 1 and len(fields) == 3
             if not is_heading:
-                raise FoundryError(f"{place}: not a judgement: {line!r}", hint=BEIR_HINT) from None
+                raise FoundryError(f"{place}: not a judgement", hint=BEIR_HINT) from None
 
 
-def _lines(file: Path, hint: str) -> Iterator[tuple[int, str]]:
-    return numbered_lines(_read(file, hint))
+def _read(file: Path, inside: Path | None) -> str:
+    """Return the text of a project's own questions, or of those that `--questions` names."""
+    return _read_text(file, "--questions" if inside is None else "", inside)
 
 
-def _read(file: Path, hint: str) -> str:
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"{file}: cannot be read: {error}", hint=hint) from None
+def _read_text(file: Path, key: str, inside: Path | None = None) -> str:
+    return read_named_text(file, MAX_FILE_BYTES, key=key, inside=inside)

@@ -106,20 +106,19 @@ def _advise(project: Path) -> str:
 
 
 def own_questions(config: Config) -> Path | None:
-    """Return the project's file of questions, or None. Raises FoundryError for what is none."""
+    """Return the project's file of questions, or None if there is nothing of its name."""
     file = config.root / QUESTIONS_NAME
-    if file.is_file():
-        return file
-    if os.path.lexists(file):
-        raise FoundryError(f"{file}: is not a file", hint="write questions there, or remove it")
-    return None
+    return file if os.path.lexists(file) else None
 
 
 def _choose_questions(config: Config, index: Path, options: EvaluationOptions) -> QuestionSet:
     if options.queries is not None and options.judgements is not None:
         return read_beir(options.queries, options.judgements)
-    file = options.questions or own_questions(config)
-    return make_known_items(open_index(index)) if file is None else read_questions(file)
+    if options.questions is not None:
+        return read_questions(options.questions)
+    if (file := own_questions(config)) is not None:
+        return read_questions(file, inside=config.root)
+    return make_known_items(open_index(index))
 
 
 def _ask_all(

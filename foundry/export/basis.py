@@ -82,6 +82,6 @@ def _read_own_questions(design: Design) -> bytes | None:
     if file is None:
         return None
     # What is wrong with them is said with the line of this file, not of the export's copy.
-    read_questions(file)
+    read_questions(file, inside=design.config.root)
     require(of_figures(design.config, design.query_encoder.kind))
-    return askable_lines(file)
+    return askable_lines(file, inside=design.config.root)

@@ -1,6 +1,7 @@
 """Render templates, Foundry's and a project's own; undefined names and unencoded values fail."""
 
 import json
+import os
 import re
 import textwrap
 import unicodedata
@@ -12,6 +13,7 @@ from typing import cast
 
 import jinja2
 
+from foundry.config.named_files import TEMPLATE_BYTES, NamedFileError, read_named_text
 from foundry.errors import RenderError
 from foundry.features.snippet import Snippet
 from foundry.files import templates_folder
@@ -74,7 +76,8 @@ def read_own_templates(folder: Path, known: set[str]) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if not path.resolve().is_relative_to(root):
+        # Not by `Path.resolve`, which raises an error of its own for links in a circle.
+        if not Path(os.path.realpath(path)).is_relative_to(root):
             raise RenderError(f"{path}: is a link that leaves the folder of the templates")
         if path.is_dir():
             continue
@@ -84,12 +87,12 @@ def read_own_templates(folder: Path, known: set[str]) -> Mapping[str, str]:
                 hint=f"a template is called like the file that it makes, with {SUFFIX}:"
                 f" {', '.join(sorted(known))}",
             )
-        if not path.is_file():
-            raise RenderError(f"{path}: is not a file")
         try:
-            found[name] = path.read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            raise RenderError(f"{path}: cannot be read: {error}") from None
+            found[name] = read_named_text(
+                path, TEMPLATE_BYTES, key="export.templates", inside=folder
+            )
+        except NamedFileError as error:
+            raise RenderError(error.message) from None
     return found
 
 

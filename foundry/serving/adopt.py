@@ -73,7 +73,7 @@ def _write_project(
 
 def _has_documents_in_rows(source: Path) -> bool:
     """Return whether a file is a table whose columns are called as they are by default."""
-    if source.suffix not in TABLES:
+    if source.suffix not in TABLES or not source.is_file():
         return False
     with closing(read_rows(source)) as rows:
         first = next((row.values for row in rows if isinstance(row, Row)), {})

@@ -1,6 +1,7 @@
 """Transformers in numpy: the same vectors as the library's, and folders that are refused."""
 
 import json
+import os
 import shutil
 from importlib import metadata
 from pathlib import Path
@@ -210,6 +211,19 @@ def test_missing_file_is_named(file: str, tmp_path: Path) -> None:
     folder = write_transformer(tmp_path / "model", "minilm")
     (folder / file).unlink()
     with pytest.raises(EmbeddingFailure, match=file):
+        read_transformer(folder)
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["modules.json", "config.json", "vocab.txt", "model.safetensors", "1_Pooling/config.json"],
+)
+def test_named_pipe_is_not_waited_for(file: str, tmp_path: Path) -> None:
+    folder = write_transformer(tmp_path / "model", "e5")
+    path = next(iter(folder.glob(file)), folder / file)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    with pytest.raises(EmbeddingFailure, match="is a named pipe, not a file"):
         read_transformer(folder)
 
 

@@ -1,6 +1,7 @@
 """What a server's `eval` reads and compares; the command is tried on an export."""
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,9 @@ def write(path: Path, text: str) -> Path:
 def test_file_without_questions_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"none\.jsonl: .*No such file"):
         read_questions(tmp_path / "none.jsonl")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigurationError, match="is a named pipe, not a file"):
+        read_questions(tmp_path / "pipe")
     with pytest.raises(ConfigurationError, match="holds no question"):
         read_questions(write(tmp_path / "q.jsonl", "\n"))
     (tmp_path / "q.jsonl").write_text(f'{{"query": "{"a" * 999}"}}', encoding="utf-16")

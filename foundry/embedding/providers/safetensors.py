@@ -15,14 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.runtime.index.tree import file_status
+
 LONGEST_HEADER = 100_000_000
 TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 
 class Tensors:
-    """The tensors of one file, mapped into memory. Raises ValueError for a file that is none."""
+    """The tensors of one file, mapped into memory. Raises ValueError or OSError."""
 
     def __init__(self, path: Path) -> None:
+        file_status(path)
         self._bytes = np.memmap(path, np.uint8, "r")
         length = int.from_bytes(self._bytes[:8].tobytes(), "little")
         if len(self._bytes) < 8 or not 2 <= length <= min(LONGEST_HEADER, len(self._bytes) - 8):

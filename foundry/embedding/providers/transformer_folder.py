@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.config.named_files import MODEL_TEXT_BYTES
 from foundry.embedding.providers.model import Prefixes
 from foundry.embedding.providers.safetensors import Tensors
 from foundry.embedding.providers.transformer_tokenizer import (
@@ -21,6 +22,7 @@ from foundry.embedding.providers.transformer_tokenizer import (
     read_optional,
     read_tokenizer,
 )
+from foundry.runtime.index.tree import read_file
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 from foundry.runtime.retrieval.embedding.transformer import (
     Description,
@@ -160,7 +162,7 @@ def _read(folder: Path) -> TransformerFiles:
 
 def _read_modules(folder: Path) -> tuple[Path, Literal["mean", "first"]]:
     """Return the folder of the transformer itself, and how its vectors become one."""
-    modules: Any = json.loads((folder / "modules.json").read_bytes())
+    modules: Any = json.loads(read_file(folder / "modules.json", MODEL_TEXT_BYTES))
     kinds = [str(module["type"]).rpartition(".")[2] for module in modules]
     if kinds not in ([*MODULES], [*MODULES[:2]]):
         raise ValueError(f"modules.json: {', '.join(kinds)}, expected {', '.join(MODULES)}")

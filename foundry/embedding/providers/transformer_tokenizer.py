@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from foundry.config.named_files import MODEL_TEXT_BYTES
+from foundry.runtime.index.tree import read_file
 from foundry.runtime.retrieval.embedding.word_pieces import (
     CONTINUATION,
     FIRST,
@@ -20,7 +22,7 @@ def read_tokenizer(folder: Path, about: Mapping[str, Any]) -> tuple[list[str], S
     """Return the pieces in the order of their numbers, and how text becomes words."""
     if (folder / "tokenizer.json").is_file():
         return _read_fast_tokenizer(folder / "tokenizer.json")
-    text = (folder / "vocab.txt").read_text(encoding="utf-8")
+    text = read_file(folder / "vocab.txt", MODEL_TEXT_BYTES).decode()
     pieces = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
     _check_pieces(pieces)
     lowercase = bool(about.get("do_lower_case", True))
@@ -78,7 +80,7 @@ def _check_pieces(pieces: list[str]) -> None:
 
 def read_object(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file. Raises OSError and ValueError."""
-    content = json.loads(path.read_bytes())
+    content = json.loads(read_file(path, MODEL_TEXT_BYTES))
     if not isinstance(content, dict):
         raise ValueError(f"{path}: not a JSON object")
     return content

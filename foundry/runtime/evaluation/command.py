@@ -11,6 +11,7 @@ from ..cli import Answer, Search
 from ..errors import ConfigurationError, cause_of
 from ..index.reader import Index, current_index
 from ..index.records import count_of
+from ..index.tree import read_file
 from ..retrieval.filters import FilterColumns
 from ..retrieval.journal import MAX_TOP_K, MODES
 from ..retrieval.results import SearchResponse
@@ -19,6 +20,7 @@ from .judging import rank_documents, resolve
 from .metrics import DIGITS, METRICS, find_shortfalls, mean, measure, parse_minimum
 from .questions import (
     LINE_HINT,
+    MAX_FILE_BYTES,
     Question,
     QuestionSet,
     describe_missing,
@@ -35,7 +37,7 @@ FIGURES = _PACKAGE / "figures.json"  # What these questions gave at the export.
 def read_questions(file: Path) -> QuestionSet:
     """Read a file of questions. Raises ConfigurationError, naming the line."""
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        text = read_file(file, MAX_FILE_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         hint = f"name a file with --questions; {LINE_HINT}"
         raise ConfigurationError(f"{file}: {cause_of(error)}", hint=hint) from None

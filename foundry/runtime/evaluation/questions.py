@@ -22,6 +22,9 @@ Kind = Literal["questions", "known-item"]
 SKIPPED = {"empty": "empty", "too_long": f"over {MAX_QUERY_LENGTH:,} characters"}
 """Reasons for which a query cannot be asked, by the key under which they are counted."""
 
+MAX_FILE_BYTES = 128_000_000
+"""The largest file of queries of BEIR has half of that."""
+
 LINE_HINT = 'a line is like {"query": "...", "relevant": ["path or id"]}'
 
 
@@ -132,7 +135,7 @@ def _parse(line: str) -> tuple[Kind, Question]:
         if not is_name(name):
             raise ValueError("relevant must name documents by texts that are not empty")
         if type(grade) not in (int, float) or not isfinite(grade):
-            raise ValueError(f"the grade of {name!r} must be a number")
+            raise ValueError("a grade must be a number")
     if not any(grade > 0 for _, grade in grades):
         raise ValueError("relevant must name at least one document")
     return kind, Question(query, {name: float(grade) for name, grade in grades})

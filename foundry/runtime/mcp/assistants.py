@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigurationError
+from ..index.tree import read_file
 from ..retrieval.settings import settings
+
+MAX_BYTES = 16_000_000  # Of an assistant's file.
 
 _PACKAGE = Path(__file__).parents[1]
 _CONFIG = "XDG_CONFIG_HOME"
@@ -141,7 +144,7 @@ def _merge(file: Path, key: str, entry: dict[str, Any]) -> Path | None:
     """
     held: Any = {}
     backup: Path | None = None
-    if file.exists() and (text := file.read_text("utf-8-sig")).strip():
+    if file.exists() and (text := read_file(file, MAX_BYTES).decode("utf-8-sig")).strip():
         held = json.loads(text)
         if not isinstance(held, dict) or not isinstance(held.get(key, {}), dict):
             raise ValueError(f"it is no object, or its {key} is none")

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..errors import ConfigurationError
 from ..index.reader import Index, current_index, served
+from ..index.tree import read_file
 from ..retrieval.filters import Filters
 from ..retrieval.own_statistics import TermCounts, view_by_own_statistics
 from ..retrieval.settings import SETTINGS_FILE, reading
@@ -28,6 +29,8 @@ from .access import token_digest
 
 NOTHING = ""
 """The rule of callers that see nothing."""
+
+MAX_FILE_BYTES = 16_000_000
 
 _ENTRY = re.compile(r"\s*(?P<rule>[^=\s]+)\s*=\s*(?P<digest>[0-9A-Fa-f]{64})\s*")
 _HINT = "write rule=sha256, with a rule of settings.json and the SHA-256 of one of API_TOKENS"
@@ -131,9 +134,10 @@ def _entries() -> Iterator[tuple[str, str]]:
     if not (written := os.environ.get("ACCESS_FILE", "").strip()):
         return
     try:
-        lines = Path(written).read_text("utf-8").splitlines()
+        lines = read_file(Path(written), MAX_FILE_BYTES).decode().splitlines()
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"ACCESS_FILE: {written}: {error}", hint=_HINT) from None
+        said = error.strerror if isinstance(error, OSError) else "is not UTF-8"
+        raise ConfigurationError(f"ACCESS_FILE: {written}: {said}", hint=_HINT) from None
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.lstrip().startswith("#"):
             yield f"ACCESS_FILE: {written}, line {number}", line

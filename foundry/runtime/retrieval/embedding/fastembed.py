@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...index.layout import IndexFiles
+from ...index.tree import read_file
 from .local import LocalQueryEncoder, find_folder, read_model, unusable
 from .probe import require_model
 from .replies import EmbeddingFailure, check_vectors
@@ -21,6 +22,7 @@ from .replies import EmbeddingFailure, check_vectors
 NETWORKS = ("onnx/model.onnx", "model.onnx", "model_optimized.onnx", "onnx/model_quantized.onnx")
 """Where a folder may have the network, in the order of preference."""
 
+MAX_CONFIG_BYTES = 1_000_000
 POOLING_FILE = "1_Pooling/config.json"
 POOLINGS = {
     "pooling_mode_cls_token": "CLS",
@@ -122,7 +124,7 @@ def _register(folder: Path) -> str:
 def _read_pooling(folder: Path) -> tuple[str, int]:
     """Return how a folder's model makes one vector of its tokens' vectors, and their width."""
     try:
-        content = json.loads((folder / POOLING_FILE).read_bytes())
+        content = json.loads(read_file(folder / POOLING_FILE, MAX_CONFIG_BYTES))
         chosen = [kind for key, kind in POOLINGS.items() if content.get(key)]
         named = POOLING_NAMES.get(content.get("pooling_mode"))
         chosen = [named] if named else chosen

@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ConfigurationError
+from ...index.tree import read_file
 from ..settings import SETTINGS_FILE, read_variable, reading
 from .rerank import Reranker
 
 NETWORKS = ("model.onnx", "onnx/model.onnx")
 TOKENIZER = "tokenizer.json"
 CONFIG = "config.json"
+MAX_CONFIG_BYTES = 1_000_000
 MAX_TOKENS = 512  # For a query and a passage together, unless the model takes fewer.
 PADDING_TOKENS = ("[PAD]", "<pad>", "<|pad|>", "<|padding|>")
 _rerankers: dict[int, Reranker] = {}
@@ -140,7 +142,7 @@ def _max_tokens(folder: Path) -> int:
 
 def _read_config(folder: Path) -> dict[str, Any]:
     try:
-        config = json.loads((folder / CONFIG).read_bytes())
+        config = json.loads(read_file(folder / CONFIG, MAX_CONFIG_BYTES))
     except (OSError, ValueError):
         return {}
     return config if isinstance(config, dict) else {}

@@ -1,0 +1,91 @@
+"""Opens every file that a configuration or a command names: regular files of a stated size.
+
+What a configuration names has to lie in its project, links resolved, since a project may come from
+anywhere. What the command line names may lie wherever its user says. Errors name the file and the
+remedy, and quote nothing of what a file holds.
+"""
+
+import errno
+import os
+from pathlib import Path
+
+from foundry.errors import RequestError
+from foundry.runtime.index.tree import read_file, shown
+
+CONFIG_BYTES = 4_000_000
+SYNONYMS_BYTES = 16_000_000
+TEMPLATE_BYTES = 1_000_000
+MODEL_TEXT_BYTES = 128_000_000
+"""Of what describes a model: vocabularies of a quarter of a million pieces have a fifth of that."""
+
+
+class NamedFileError(RequestError):
+    """A file cannot be read; `reason` says why and what to do, without naming the file.
+
+    `key` is the key or the option that names it, if any does.
+    """
+
+    def __init__(self, path: Path, reason: str, key: str = "") -> None:
+        super().__init__(": ".join([*([key] if key else []), shown(str(path)), reason]))
+        self.reason = reason
+
+
+def read_named(path: Path, most_bytes: int, *, key: str = "", inside: Path | None = None) -> bytes:
+    """Return the content of a regular file that a key or an option names.
+
+    It must lie in the folder `inside`, if one is given. Raises NamedFileError.
+    """
+    if "\0" in str(path):
+        reason = "cannot be read: its name has a NUL character; correct the name"
+        raise NamedFileError(path, reason, key)
+    real = Path(os.path.realpath(path))
+    if inside is not None and not real.is_relative_to(os.path.realpath(inside)):
+        reason = f"lies outside of {shown(str(inside))}; copy the file into that folder"
+        raise NamedFileError(path, reason, key)
+    try:
+        return read_file(real, most_bytes)
+    except OSError as error:
+        reason = f"cannot be read: {_explain(error, most_bytes)}"
+        raise NamedFileError(path, reason, key) from None
+
+
+def read_named_text(
+    path: Path, most_bytes: int, *, key: str = "", inside: Path | None = None
+) -> str:
+    """Return the text of a file in UTF-8, without a byte order mark; see `read_named`."""
+    try:
+        return read_named(path, most_bytes, key=key, inside=inside).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        reason = f"cannot be read: is not UTF-8 at byte {error.start}; save it as UTF-8"
+        raise NamedFileError(path, reason, key) from None
+
+
+def why_no_folder(path: Path) -> str | None:
+    """Return why a path is no folder, None if it is one."""
+    return _why_not(path, is_folder=True)
+
+
+def why_no_file(path: Path) -> str | None:
+    """Return why a path is no regular file, None if it is one."""
+    return _why_not(path, is_folder=False)
+
+
+def _why_not(path: Path, *, is_folder: bool) -> str | None:
+    kind = "folder" if is_folder else "file"
+    try:
+        # What is there, but is something else, is no such thing either.
+        is_there = path.is_dir() if is_folder else path.is_file()
+    except OSError as error:
+        return f"{error.strerror}: {shown(str(path))}"
+    return None if is_there else f"no such {kind}: {shown(str(path))}"
+
+
+def _explain(error: OSError, most_bytes: int) -> str:
+    said = error.strerror or str(error)
+    if error.errno == errno.EFBIG:
+        return f"has more than {most_bytes:,} bytes; shorten or divide it"
+    if error.errno == errno.EINVAL:
+        return f"{said}; put a regular file there"
+    if error.errno == errno.ENAMETOOLONG:
+        return f"{said}; correct the name"
+    return said
