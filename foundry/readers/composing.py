@@ -60,6 +60,10 @@ class Composer:
         self._blocks += [Span(base + block.start, base + block.end) for block in reading.blocks]
         self._links += reading.links
 
+    def link(self, link: Link) -> None:
+        """Add a link that the text does not show."""
+        self._links.append(link)
+
     def finish(
         self,
         *,

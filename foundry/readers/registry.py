@@ -17,7 +17,6 @@ from foundry.readers.formats import (
     pictures,
     plain,
     pptx,
-    rst,
     sheets,
     structured,
     subtitles,
@@ -28,6 +27,7 @@ from foundry.readers.formats.latex import reader as latex
 from foundry.readers.formats.markdown import reader as markdown
 from foundry.readers.formats.opendocument import reader as opendocument
 from foundry.readers.formats.pdf import reader as pdf
+from foundry.readers.formats.rst import reader as rst
 from foundry.readers.formats.rtf import reader as rtf
 from foundry.readers.formats.word import reader as word
 from foundry.readers.formats.xml import reader as xml

@@ -88,12 +88,32 @@ class Namer:
         return NamedTerms(whole, tuple(sorted(named)), tuple(sorted(others)))
 
 
+# A signature: words of a language, the name, and its arguments in brackets up to the end.
+_SIGNATURE = re.compile(
+    r"(?:[\w<>\[\]:,.*&]{1,40}+[ ]+[*&]*){0,4}(?P<name>[A-Za-z_~][\w.:]*[\w])"
+    r"(?:\(.*\)|(?=:[ ]|[ ]=[ ]))"
+    r"(?:\s*(?:->|\u2192|:|=|const\b|noexcept\b|throws\b).*)?"
+)
+_OPTION = re.compile(r"(?:^|,\s+|\s\|\s)(?P<option>-{1,2}[\w?][\w.-]*)")
+
+
 def heading_names(heading: str) -> list[str]:
     """Return the names by which a heading may be asked for: all of it, and each that it gives.
 
     `strtol, wcstol (CRT)` gives `strtol, wcstol`, `strtol` and `wcstol`: a qualifier in brackets at
-    the end says what kind of thing it is, and commas stand between names of one word.
+    the end says what kind of thing it is, and commas stand between names of one word. A signature,
+    `Cursor.execute(query) -> Cursor`, gives `Cursor.execute` and `execute`; options of a command,
+    `-f FILE, --file FILE`, give `-f` and `--file`.
     """
+    if (signature := _SIGNATURE.fullmatch(heading)) is not None:
+        name = signature["name"]
+        names = heading, name, re.split(r"\.|::", name)[-1]
+        # Brackets alone are no other name; words before a colon are no signature.
+        if "(" in heading or re.search(r"[._]|[a-z][A-Z]", name):
+            return list(dict.fromkeys(each for each in names if f"{each}()" != heading))
+    if heading.startswith("-"):
+        options = (match["option"] for match in _OPTION.finditer(heading))
+        return list(dict.fromkeys((heading, *options)))
     name = _QUALIFIER.sub("", heading)
     parts = [part.strip() for part in name.split(",")]
     if len(parts) == 1 or any(not part or " " in part for part in parts):

@@ -21,6 +21,13 @@ pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers", "forked
         ("(appendix)", ["(appendix)"]),
         ("open()", ["open()"]),
         ("a,,b", ["a,,b"]),
+        ("Pumps: parts", ["Pumps: parts"]),
+        ("Cursor.fetch()", ["Cursor.fetch()", "fetch"]),
+        ("load(path, *, x=1) -> int", ["load(path, *, x=1) -> int", "load"]),
+        ("class a.Cursor(c)", ["class a.Cursor(c)", "a.Cursor", "Cursor"]),
+        ("int Py_Bar(PyObject *o)", ["int Py_Bar(PyObject *o)", "Py_Bar"]),
+        ("html_theme: str", ["html_theme: str", "html_theme"]),
+        ("-f FILE, --file FILE", ["-f FILE, --file FILE", "-f", "--file"]),
     ],
 )
 def test_names_of_a_heading(heading: str, names: list[str]) -> None:

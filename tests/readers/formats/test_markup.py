@@ -161,12 +161,12 @@ Second
 
 def test_restructured_text(sandbox: Sandbox) -> None:
     document = read_file(RST, "a.rst", sandbox)
-    assert outline(document) == [(1, "Title"), (2, "Second")]
+    assert outline(document) == [(1, "Title"), (2, "load(path)"), (2, "Second")]
     assert document.title == "Title"
     text = document.reading.text
     assert "See os.path.join and the guide." in text
     assert "load(path)\n\nLoads it." in text
-    assert "```\nx = 1\n```" in text
+    assert "```python\nx = 1\n```" in text
     assert not {"other", "bad"} & set(text.split())
 
 

@@ -113,3 +113,40 @@ def nested(
         return Span(new[begin], new[end] - 1)
 
     return [Block("\n".join(marked), 0, tuple(map(moved, whole.spans)))]
+
+
+def emphasised(text: str, sign: str, before: str, after: str) -> str:
+    """Return the text between signs of emphasis, unless these would divide a word."""
+    said = text.strip()
+    if not said or "\n" in said or said[0] in "*~" or said[-1] in "*~":
+        return text
+    begins_inside = _is_letter(before[-1:]) and text[0] == said[0] and _is_letter(said[0])
+    ends_inside = _is_letter(after) and text[-1] == said[-1] and _is_letter(said[-1])
+    if begins_inside or ends_inside:
+        return text
+    lead = " " if text[0].isspace() else ""
+    tail = " " if text[-1].isspace() else ""
+    return f"{lead}{sign}{said}{sign}{tail}"
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def link(text: str, target: str) -> str:
+    """Return a text that leads to an address, with the spaces around it."""
+    lead = " " if text[:1].isspace() else ""
+    tail = " " if text[-1:].isspace() else ""
+    if re.search(r"[\s()<>]", target):
+        target = " ".join(target.replace("<", "%3C").replace(">", "%3E").split())
+        target = f"<{target}>"
+    return f"{lead}[{' '.join(text.split())}]({target}){tail}"
+
+
+def labelled(label: str, blocks: Sequence[Block]) -> list[Block]:
+    """Return what is said below a label, such as that of a note, beginning on its line."""
+    if not label:
+        return list(blocks)
+    if blocks and not blocks[0].level and not blocks[0].spans and "\n" not in blocks[0].text:
+        return [Block(f"**{label}:** {blocks[0].text}"), *blocks[1:]]
+    return [Block(f"**{label}**"), *blocks]

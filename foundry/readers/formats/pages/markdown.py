@@ -12,9 +12,11 @@ from foundry.readers.decoding import normalise
 from foundry.readers.formats.pages.blocks import (
     Block,
     code_span,
+    emphasised,
     fenced,
     flat,
     joined,
+    link,
     nested,
     paragraph,
     table_lines,
@@ -28,7 +30,7 @@ from foundry.readers.formats.pages.content import (
     is_permalink,
 )
 from foundry.readers.formats.pages.equations import equation
-from foundry.readers.formats.pages.numbers import ListNumbers, before_note, integer, lowered, raised
+from foundry.readers.formats.pages.numbers import ListNumbers, integer, lowered, note_mark, raised
 from foundry.readers.formats.pages.tables import Cell, lay_out
 from foundry.readers.formats.pages.tree import (
     BLOCKS,
@@ -386,7 +388,7 @@ class _Writer:
             return code_span(text) if text else ""
         text = self._inline(node, before, in_heading=in_heading)
         if tag in _EMPHASIS and not in_heading:
-            return _emphasise(text, _EMPHASIS[tag], before, following(node))
+            return emphasised(text, _EMPHASIS[tag], before, following(node))
         if tag == "q":
             return f'"{text.strip()}"'
         if tag == "rt":
@@ -419,7 +421,7 @@ class _Writer:
         link = node.css_first("a")
         if link is not None and is_note_reference(link, link.attributes):
             return (
-                text if text.startswith(" ") else _note_mark(" ".join(node.text().split()), before)
+                text if text.startswith(" ") else note_mark(" ".join(node.text().split()), before)
             )
         return raised(text, before)
 
@@ -429,20 +431,14 @@ class _Writer:
         if is_note_reference(node, attributes) and not in_heading:
             mark = " ".join(node.text().split())
             is_back = not any(map(str.isalnum, mark)) or "back" in (attributes.get("role") or "")
-            return "" if is_back and not mark else _note_mark(mark, before)
+            return "" if is_back and not mark else note_mark(mark, before)
         text = self._inline(node, before, in_heading=in_heading)
         target = (attributes.get("href") or "").strip()
         said = text.strip()
         is_link = target and not target.startswith(("#", "javascript:", "data:"))
         if in_heading or not said or not is_link:
             return text
-        lead = " " if text[:1].isspace() else ""
-        tail = " " if text[-1:].isspace() else ""
-        if re.search(r"[\s()<>]", target):
-            target = f"<{target.replace('<', '%3C').replace('>', '%3E').strip()}>"
-            target = " ".join(target.split())
-        said = said.replace("\n", " ")
-        return f"{lead}[{said}]({target}){tail}"
+        return link(text, target)
 
     def _is_left_out(self, node: LexborNode, attributes: Attributes) -> bool:
         tag = node.tag or ""
@@ -471,32 +467,6 @@ def _span(node: LexborNode, name: str) -> int:
 
 def _level(tag: str) -> int:
     return int(tag[1]) if tag[1:].isdigit() and tag[1:] in "123456" else 2
-
-
-def _emphasise(text: str, sign: str, before: str, after: str) -> str:
-    """Return the text between signs of emphasis, unless these would divide a word."""
-    said = text.strip()
-    if not said or "\n" in said or said[0] in "*~" or said[-1] in "*~":
-        return text
-    begins_inside = _is_letter(before[-1:]) and text[0] == said[0] and _is_letter(said[0])
-    ends_inside = _is_letter(after) and text[-1] == said[-1] and _is_letter(said[-1])
-    if begins_inside or ends_inside:
-        return text
-    lead = " " if text[0].isspace() else ""
-    tail = " " if text[-1].isspace() else ""
-    return f"{lead}{sign}{said}{sign}{tail}"
-
-
-def _is_letter(character: str) -> bool:
-    return character.isalnum() or character == "_"
-
-
-def _note_mark(mark: str, before: str) -> str:
-    if not mark:
-        return ""
-    if not before or before[-1].isspace():
-        return f"[{mark.strip('[]() ')}]"
-    return before_note(mark)
 
 
 def _is_layout(attributes: Attributes, rows: list[list[LexborNode]]) -> bool:

@@ -40,7 +40,7 @@ def raised(text: str, before: str) -> str:
     if text[0] in "[(" and text[-1] in "])":
         return f" {text}"
     if _NUMBER.fullmatch(text) and text[0].isdigit() and _WORD_BEFORE.search(before):
-        return before_note(text)
+        return note_mark(text, before)
     return f"^{text}" if _PLAIN.fullmatch(text) else f"^({text})"
 
 
@@ -54,9 +54,12 @@ def lowered(text: str, before: str) -> str:
     return f"_{text}" if _PLAIN.fullmatch(text) else f"_({text})"
 
 
-def before_note(mark: str) -> str:
+def note_mark(mark: str, before: str) -> str:
     """Return the mark of a note, apart from the word before it."""
-    return f" [{mark.strip('[]() ')}]"
+    mark = mark.strip("[]() ")
+    if not mark:
+        return ""
+    return f" [{mark}]" if before and not before[-1].isspace() else f"[{mark}]"
 
 
 def ordinal(number: int, kind: str) -> str:

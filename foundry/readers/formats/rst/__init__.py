@@ -1,0 +1,1 @@
+"""reStructuredText: as docutils parses it, with the directives and roles of Sphinx."""

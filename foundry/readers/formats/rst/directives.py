@@ -1,0 +1,318 @@
+"""Directives: those of docutils, with any option, and those of Sphinx and its extensions.
+
+Each returns nodes that `writer` knows: nodes of docutils, and `description` for what a page
+documents (a function, an option of a command).
+"""
+
+import re
+from functools import cache
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import Directive, directives
+
+from foundry.material.left_out import Omission
+from foundry.readers.notes import leave_out
+
+
+class description(nodes.General, nodes.Element):  # noqa: N801 (nodes are called so)
+    """What documents something: `signatures` as written, and what is said of it below them."""
+
+
+CLASSES = frozenset("class exception autoclass autoexception interface struct union enum".split())
+_OBJECTS = frozenset(
+    "function class method classmethod staticmethod attribute property data exception decorator"
+    " decoratormethod module type typealias macro member struct union enum enumerator var concept"
+    " describe object option cmdoption envvar confval setting templatetag templatefilter"
+    " fieldlookup django-admin django-admin-option opcode pdbcommand 2to3fixer command event signal"
+    " directive autofunction autoclass automethod autoattribute autodata autoexception"
+    " autoproperty autodecorator"
+    " autoprogram autoflask autoenum autopydantic_model autopydantic_settings doxygenfunction"
+    " doxygenclass doxygenstruct doxygenenum doxygendefine doxygentypedef ini nb confsetting"
+    " console-command limited-api-list".split()
+)
+_CODE = frozenset(
+    "code code-block sourcecode code-cell testcode testoutput doctest ipython prompt plot"
+    " jupyter-execute jupyter-input jupyter-output productionlist graphviz digraph graph mermaid"
+    " uml plantuml code-tab exec exec-code pyversity literal console parsed-code nbinput nboutput"
+    " runblock bokeh-plot altair-plot exec_code terminal asciinema termynal".split()
+)
+_UNSEEN = frozenset(("testsetup", "testcleanup"))
+_LEADING = frozenset(("toctree", "contents", "autosummary-toc", "tableofcontents", "sectnum"))
+_SETTINGS = frozenset(
+    "highlight module currentmodule default-domain default-role program tabularcolumns meta class"
+    " rst-class cssclass role title namespace namespace-push namespace-pop currentlibrary"
+    " restructuredtext-test-directive unicode date target-notes only ifconfig sectionauthor"
+    " codeauthor moduleauthor".split()
+)
+_INDEXES = frozenset(("index",))
+_INCLUDED = frozenset(("include", "literalinclude", "mdinclude", "parsed-literal-include"))
+_VERSIONS = {
+    "versionadded": "Added in version",
+    "version-added": "Added in version",
+    "versionchanged": "Changed in version",
+    "version-changed": "Changed in version",
+    "deprecated": "Deprecated since version",
+    "version-deprecated": "Deprecated since version",
+    "versionremoved": "Removed in version",
+    "version-removed": "Removed in version",
+    "deprecated-removed": "Deprecated since version",
+    "soft-deprecated": "Soft deprecated since version",
+}
+_ADMONITIONS = {
+    "seealso": "See also",
+    "todo": "Todo",
+    "availability": "Availability",
+    "impl-detail": "CPython implementation detail",
+    "info": "Info",
+    "question": "Question",
+    "example": "Example",
+    "success": "Success",
+    "admonition-todo": "Todo",
+}
+_SHOWN_OPTIONS = (
+    "title subtitle caption header footer alt summary heading type value default synopsis prog"
+    " deprecated required canonical".split()
+)
+# How many columns a grid has, in sizes of a screen.
+_COLUMNS = re.compile(r"\d{1,2}( \d{1,2})*")
+_SEPARATOR = re.compile(r"[\^+]{3,}\s*")
+
+
+class _AnyOption(dict[str, Any]):
+    """The options of a directive, and any other as it is written."""
+
+    def __missing__(self, key: str) -> Any:
+        return directives.unchanged
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __bool__(self) -> bool:
+        return True
+
+
+@cache
+def find_directive(name: str, known: type[Directive] | None) -> type[Directive]:
+    """Return what reads a directive; `known` is that of docutils, if it has one."""
+    kind = name.rpartition(":")[2]
+    if kind in _CODE:
+        return _Code
+    if kind == "math":
+        return _Math
+    if kind == "raw":
+        return _Raw
+    if kind in _VERSIONS:
+        return _Version
+    if kind == "glossary":
+        return _Glossary
+    if kind in _OBJECTS or (":" in name and known is None):
+        return _Description
+    if known is None or kind in _SETTINGS | _INCLUDED | _LEADING | _INDEXES | _UNSEEN:
+        own = kind not in {"class", "role", "meta", "title", "unicode", "date", "sectnum"}
+        if known is None or own:
+            return _Other
+    options = _AnyOption(known.option_spec or {})
+    return type(known.__name__, (known,), {"option_spec": options})
+
+
+class _Lenient(Directive):
+    has_content = True
+    optional_arguments = 1
+    final_argument_whitespace = True
+    option_spec = _AnyOption()
+
+    @property
+    def kind(self) -> str:
+        """The name without its domain."""
+        return str(self.name).rpartition(":")[2]
+
+    @property
+    def argument(self) -> str:
+        """All that stands after the two colons, as written."""
+        return self.arguments[0] if self.arguments else ""
+
+    def inline(self, text: str) -> list[nodes.Node]:
+        """Return a text with its markup."""
+        found, messages = self.state.inline_text(text, self.lineno)
+        return [*found, *messages]
+
+    def paragraph(self, text: str) -> nodes.paragraph:
+        """Return a paragraph with the markup of a text."""
+        return nodes.paragraph(text, "", *self.inline(text))
+
+    def add_content(self, parent: nodes.Element) -> nodes.Element:
+        """Parse the content, in which there may be sections, into a node, and return it."""
+        self.state.nested_parse(self.content, self.content_offset, parent, match_titles=True)
+        return parent
+
+    def shown_options(self) -> list[nodes.Node]:
+        """Return what options show to people, and note the others."""
+        shown = list[nodes.Node]()
+        for name, value in self.options.items():
+            if not value or not isinstance(value, str):
+                continue
+            if name in _SHOWN_OPTIONS:
+                label = "" if name in {"title", "caption", "header", "summary"} else f"{name}: "
+                shown.append(self.paragraph(label + " ".join(value.split())))
+            else:
+                leave_out(Omission.ATTRIBUTE, value, f"line {self.lineno}")
+        return shown
+
+
+class _Code(_Lenient):
+    """Code: `code-block` and its kin, examples that are tested, sources of drawings."""
+
+    def run(self) -> list[nodes.Node]:
+        argument = self.argument
+        if self.kind == "productionlist":
+            lines = argument.split("\n") if self.content else [argument]
+            return [_literal("\n".join([*lines, *self.content]), "")]
+        language, _, label = argument.partition(" ")
+        found = self.shown_options()
+        is_command = self.kind in {"prompt", "exec", "asciinema"} or "\n" in argument
+        if label or is_command or (argument and not self.content):
+            language, label = (
+                ("", argument) if is_command or not self.content else (language, label)
+            )
+            found.append(self.paragraph(label or language)) if self.content else None
+        if self.kind in {"doctest", "testoutput", "testcode"}:
+            language = "" if self.kind == "testoutput" else "python"
+        code = "\n".join(self.content) or argument
+        return [*found, _literal(code, language)]
+
+
+def _literal(code: str, language: str) -> nodes.literal_block:
+    return nodes.literal_block(code, code, language=language)
+
+
+class _Math(_Lenient):
+    """An equation with its label."""
+
+    def run(self) -> list[nodes.Node]:
+        tex = "\n".join(filter(None, [self.argument, "\n".join(self.content)]))
+        label = self.options.get("label") or ""
+        return [nodes.math_block(tex, tex, label=label)]
+
+
+class _Raw(_Lenient):
+    """Markup of another format: HTML is read, all others are left out."""
+
+    def run(self) -> list[nodes.Node]:
+        text = "\n".join(self.content)
+        return [nodes.raw(text, text, format=self.argument.lower())]
+
+
+class _Version(_Lenient):
+    """What came or went with a version: `versionadded` and its kin."""
+
+    def run(self) -> list[nodes.Node]:
+        version, _, words = self.argument.partition(" ")
+        if self.kind == "deprecated-removed":
+            removed, _, words = words.partition(" ")
+            version = f"{version}, removed in version {removed}"
+        said = f"{_VERSIONS[self.kind]} {version}".strip()
+        found = self.add_content(nodes.container())
+        first = nodes.paragraph("", f"{said}: " if words or self.content else said)
+        first += self.inline(" ".join(words.split())) if words else []
+        if not words and len(found) and isinstance(found[0], nodes.paragraph):
+            first += found[0].children
+            found.remove(found[0])
+        return [first, *self.shown_options(), *found.children]
+
+
+class _Glossary(_Lenient):
+    """A glossary: terms, several to a definition, and definitions."""
+
+    def run(self) -> list[nodes.Node]:
+        terms = list[str]()
+        found = nodes.definition_list()
+        lines, place = self.content, 0
+        while place < len(lines):
+            line = lines[place]
+            if not line.strip() or line.startswith(".. "):
+                place += 1
+            elif not line[0].isspace():
+                terms.append(line)
+                place += 1
+            else:
+                end = place
+                while end < len(lines) and (not lines[end].strip() or lines[end][0].isspace()):
+                    end += 1
+                inner = lines[place:end]
+                inner.trim_left(min(len(x) - len(x.lstrip()) for x in inner if x.strip()))
+                found += self._entry(terms, inner, place)
+                terms, place = [], end
+        if terms:
+            found += self._entry(terms, None, 0)
+        return [found]
+
+    def _entry(self, terms: list[str], lines: Any, place: int) -> nodes.Node:
+        entry = nodes.definition_list_item()
+        for term in terms:
+            entry += nodes.term(term, "", *self.inline(re.sub(r"\s+:\s+.*", "", term)))
+        definition = nodes.definition()
+        if lines is not None:
+            self.state.nested_parse(lines, self.content_offset + place, definition)
+        entry += definition
+        return entry
+
+
+class _Description(_Lenient):
+    """Something that is documented, by its signatures."""
+
+    def run(self) -> list[nodes.Node]:
+        written = re.sub(r"\\\n\s*", " ", self.argument)
+        signatures = [" ".join(line.split()) for line in written.split("\n")]
+        found = description("", signatures=list(filter(None, signatures)), kind=self.kind)
+        for name in ("type", "value"):
+            if value := self.options.pop(name, ""):
+                found[name] = " ".join(str(value).split())
+        found += self.shown_options()
+        return [self.add_content(found)]
+
+
+class _Other(_Lenient):
+    """Whatever else: its argument and content as text, what only steers is noted."""
+
+    def run(self) -> list[nodes.Node]:
+        place = f"line {self.lineno}"
+        text = "\n".join([self.argument, *self.content])
+        if self.kind in _LEADING:
+            found = [self.options[name] for name in ("caption", "name") if self.options.get(name)]
+            leave_out(Omission.NAVIGATION, "\n".join([text, *map(str, found)]), place)
+            return []
+        if self.kind in _UNSEEN:
+            leave_out(Omission.HIDDEN, text, place)
+            return []
+        if self.kind in _INDEXES:
+            leave_out(Omission.ATTRIBUTE, text, place)
+            return []
+        if self.kind in {"only", "ifconfig"}:
+            leave_out(Omission.MACRO, self.argument, place)
+            return self.add_content(nodes.container()).children
+        if self.kind in _SETTINGS | _INCLUDED:
+            leave_out(Omission.MACRO, self.argument, place)
+            shown = self.shown_options()
+            return [*shown, *self.add_content(nodes.container()).children]
+        return self._with_title()
+
+    def _with_title(self) -> list[nodes.Node]:
+        title = " ".join(self.argument.split())
+        if _COLUMNS.fullmatch(title):
+            leave_out(Omission.MACRO, title, f"line {self.lineno}")
+            title = ""
+        content = self.content
+        for line in range(len(content)):
+            if _SEPARATOR.fullmatch(content[line]):
+                content[line] = ""
+        label = _ADMONITIONS.get(self.kind)
+        if label:
+            found: nodes.Element = nodes.admonition()
+            found += nodes.title(label, label)
+            found += [self.paragraph(title)] if title else []
+        else:
+            found = nodes.container()
+            found += [self.paragraph(title)] if title else []
+        found += self.shown_options()
+        return [self.add_content(found)]

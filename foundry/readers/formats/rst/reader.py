@@ -1,0 +1,70 @@
+"""Reads reStructuredText: docutils parses it, and its tree is written as Markdown.
+
+Nothing else is opened: included files are left out. Directives and roles of Sphinx and of others
+say what pages made from them show; what docutils finds an error in is read as it is written.
+"""
+
+from functools import cache
+from typing import Any
+
+from foundry.material import Reading
+from foundry.readers.contract import FileReader
+from foundry.readers.decoding import decode
+
+MAX_LINE_CHARS = 100_000
+_SETTINGS = {
+    "file_insertion_enabled": False,
+    "raw_enabled": True,
+    "_disable_config": True,
+    # Messages stay in the tree with the text that is found nowhere else.
+    "report_level": 2,
+    "halt_level": 5,
+    "warning_stream": False,
+    # Else the only section below a title would be no section.
+    "doctitle_xform": False,
+    "docinfo_xform": False,
+    "syntax_highlight": "none",
+    "line_length_limit": MAX_LINE_CHARS,
+    "toc_backlinks": False,
+    "smart_quotes": False,
+}
+
+
+def read(content: bytes) -> Reading:
+    """Read a document; its title is its first heading."""
+    from docutils.core import publish_doctree
+
+    from foundry.readers.formats.rst.writer import write
+
+    _know_sphinx()
+    text, _ = decode(content)
+    return write(publish_doctree(text, settings_overrides=_SETTINGS))
+
+
+@cache
+def _know_sphinx() -> None:
+    """Let docutils find something for every name of a directive or a role."""
+    from docutils.parsers.rst import directives, roles
+
+    from foundry.readers.formats.rst.directives import find_directive
+    from foundry.readers.formats.rst.roles import read_default, read_role
+
+    known_directive, known_role = directives.directive, roles.role
+
+    def directive(name: str, language: Any, document: Any) -> Any:
+        found, messages = known_directive(name, language, document)
+        return find_directive(name, found), messages if found else []  # type: ignore[arg-type]
+
+    def role(name: str, language: Any, line: int, reporter: Any) -> Any:
+        if not name:
+            return read_default, []
+        found, messages = known_role(name, language, line, reporter)
+        return (found, messages) if found else (read_role, [])
+
+    directives.directive = directive  # type: ignore[assignment]
+    roles.role = role  # type: ignore[assignment]
+
+
+READER = FileReader(
+    "rst/3", {}, {".rst": "text/x-rst", ".rest": "text/x-rst"}, read, ("docutils",), "rst"
+)

@@ -1,0 +1,385 @@
+"""Writes docutils' tree of a document as Markdown, with its outline and links."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from docutils import nodes
+
+from foundry.material import Link, Reading, Span
+from foundry.material.left_out import Omission
+from foundry.readers.composing import Composer
+from foundry.readers.decoding import normalise
+from foundry.readers.formats import html
+from foundry.readers.formats.pages.blocks import (
+    Block,
+    code_span,
+    emphasised,
+    fenced,
+    flat,
+    joined,
+    labelled,
+    link,
+    nested,
+    paragraph,
+    table_lines,
+)
+from foundry.readers.formats.pages.numbers import lowered, note_mark, ordinal, raised
+from foundry.readers.formats.pages.tables import Cell, lay_out
+from foundry.readers.formats.rst.directives import CLASSES
+from foundry.readers.notes import leave_out
+
+MAX_CELL_CHARS = 2_000
+MAX_SIGNATURE_CHARS = 200
+ERROR = 3
+_LABELS = {
+    "seealso": "See also",
+    **{
+        name: name.capitalize()
+        for name in "attention caution danger error hint important note tip warning".split()
+    },
+}
+_CODE_CLASSES = frozenset(("code", "literal-block"))
+_NUMBERING = {"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"}
+_NAME = re.compile(r"(?:(?:async|class|exception|static|final|abstract|property)\s+)*([\w.]+)")
+_FIELDS = {"return": "returns", "rtype": "return type", "raise": "raises"}
+
+
+def write(document: nodes.document) -> Reading:
+    """Return a document as Markdown; its title is its first heading."""
+    composer, writer = Composer(), _Writer()
+    for block in writer.blocks(document):
+        if block.level:
+            composer.heading(block.level, block.text)
+        else:
+            composer.include(Reading(block.text, blocks=block.spans))
+    for target, text in writer.labels:
+        composer.link(Link(target, text, "wikilink"))
+    reading = composer.finish()
+    first = reading.headings[0].text if reading.headings else None
+    return replace(reading, title=reading.title or first)
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.labels = dict[tuple[str, str], None]()
+        self._level = 0
+        self._within = ""
+
+    def blocks(self, node: nodes.Element) -> list[Block]:
+        """Return the blocks in a node."""
+        found: list[Block] = []
+        line: list[nodes.Node] = []
+        for child in node.children:
+            if isinstance(child, (nodes.Text, nodes.Inline)) and not isinstance(child, nodes.raw):
+                line.append(child)
+                continue
+            found += self._paragraph(line)
+            line = []
+            assert isinstance(child, nodes.Element)
+            found += self._block(child)
+        return [*found, *self._paragraph(line)]
+
+    def _paragraph(self, children: Sequence[nodes.Node]) -> list[Block]:
+        text = paragraph(self._inline(children)) if children else ""
+        return [Block(text)] if text else []
+
+    def _block(self, node: nodes.Element) -> list[Block]:
+        tag = node.tagname
+        make = getattr(self, f"_{tag}", None)
+        if make is not None:
+            made: list[Block] = make(node)
+            return made
+        if tag in _LABELS:
+            return labelled(_LABELS[tag], self.blocks(node))
+        if isinstance(node, nodes.Invisible) or tag in {"meta", "pending", "docinfo"}:
+            return []
+        return self.blocks(node)
+
+    # Sections and what is documented.
+
+    def _section(self, node: nodes.Element) -> list[Block]:
+        outer, self._level = self._level, self._level + 1
+        found = self.blocks(node)
+        self._level = outer
+        return found
+
+    def _title(self, node: nodes.Element) -> list[Block]:
+        text = " ".join(self._inline(node.children, in_heading=True).split())
+        if not text:
+            return []
+        if isinstance(node.parent, nodes.section):
+            return [Block(text, self._level)]
+        return [Block(f"**{text}**")]
+
+    _subtitle = _title
+
+    def _rubric(self, node: nodes.Element) -> list[Block]:
+        text = " ".join(self._inline(node.children, in_heading=True).split())
+        return [Block(f"**{text}**")] if text else []
+
+    def _description(self, node: nodes.Element) -> list[Block]:
+        outer, within = self._level, self._within
+        self._level += 1
+        found: list[Block] = []
+        rest = f": {node['type']}" if node.get("type") else ""
+        rest += f" = {node['value']}" if node.get("value") else ""
+        for written in node["signatures"]:
+            signature = _plain(self._qualified(written))
+            if len(signature + rest) > MAX_SIGNATURE_CHARS:
+                name = _NAME.match(signature)
+                found.append(
+                    Block(name[1] if name else signature[:MAX_SIGNATURE_CHARS], self._level)
+                )
+                found.append(Block(signature + rest))
+            else:
+                found.append(Block(signature + rest, self._level))
+        if node["kind"] in CLASSES and node["signatures"]:
+            name = _NAME.match(self._qualified(node["signatures"][0]))
+            self._within = name[1] if name else ""
+        found += self.blocks(node)
+        self._level, self._within = outer, within
+        return found
+
+    def _qualified(self, signature: str) -> str:
+        """Return a signature with the name of the class that it is described in."""
+        signature = signature.removeprefix("~")
+        name = _NAME.match(signature)
+        if not self._within or not name or "." in name[1] or name.start(1):
+            return signature
+        return f"{self._within}.{signature}"
+
+    # Notes, quotations and the like.
+
+    def _admonition(self, node: nodes.Element) -> list[Block]:
+        title = next((child for child in node.children if isinstance(child, nodes.title)), None)
+        rest = nodes.container("", *(child for child in node.children if child is not title))
+        label = "" if title is None else " ".join(self._inline(title.children).split())
+        return labelled(label, self.blocks(rest))
+
+    def _topic(self, node: nodes.Element) -> list[Block]:
+        return [] if "contents" in node.get("classes", ()) else self._admonition(node)
+
+    _sidebar = _admonition
+
+    def _block_quote(self, node: nodes.Element) -> list[Block]:
+        return nested(self.blocks(node), "> ", "> ")
+
+    def _attribution(self, node: nodes.Element) -> list[Block]:
+        return [Block(f"— {self._inline(node.children)}")]
+
+    def _footnote(self, node: nodes.Element) -> list[Block]:
+        label = next((child for child in node.children if isinstance(child, nodes.label)), None)
+        rest = nodes.container("", *(child for child in node.children if child is not label))
+        found = self.blocks(rest)
+        mark = f"[{label.astext()}]" if label is not None else ""
+        if found and not found[0].level and not found[0].spans:
+            return [Block(f"{mark} {found[0].text}".strip()), *found[1:]]
+        return [Block(mark), *found] if mark else found
+
+    _citation = _footnote
+
+    def _system_message(self, node: nodes.Element) -> list[Block]:
+        """Return what an error kept from being read as it is written."""
+        if node["level"] < ERROR:
+            return []
+        return [
+            Block(normalise(child.astext()))
+            for child in node.children
+            if isinstance(child, nodes.literal_block)
+        ]
+
+    def _comment(self, node: nodes.Element) -> list[Block]:
+        leave_out(Omission.COMMENT, node.astext())
+        return []
+
+    def _raw(self, node: nodes.Element) -> list[Block]:
+        text = node.astext()
+        if "html" not in node["format"].split():
+            leave_out(Omission.MACRO, text)
+            return []
+        made = html.read_part(normalise(text)) if text else None
+        if made is None:
+            leave_out(Omission.SCRIPT, text)
+        return [Block(made)] if made else []
+
+    def _line_block(self, node: nodes.Element) -> list[Block]:
+        lines: list[str] = []
+        for child in node.children:
+            if isinstance(child, nodes.line_block):
+                lines += (block.text for block in self._line_block(child))
+            elif isinstance(child, nodes.Element):
+                lines.append(" ".join(self._inline(child.children).split()))
+        return [Block("  \n".join(lines))] if any(lines) else []
+
+    # Code and equations.
+
+    def _literal_block(self, node: nodes.Element) -> list[Block]:
+        named = [str(x) for x in node.get("classes") or () if x not in _CODE_CLASSES]
+        language = node.get("language") or "".join(named[:1])
+        plain = {"text", "none", "default", "::", "plain"}
+        return fenced(normalise(node.astext()), "" if language in plain else language)
+
+    def _doctest_block(self, node: nodes.Element) -> list[Block]:
+        return fenced(normalise(node.astext()), "python")
+
+    def _math_block(self, node: nodes.Element) -> list[Block]:
+        label = f" ({node['label']})" if node.get("label") else ""
+        text = f"$${normalise(node.astext()).strip()}$${label}"
+        return [Block(text, 0, (Span(0, len(text)),))]
+
+    # Lists.
+
+    def _bullet_list(self, node: nodes.Element) -> list[Block]:
+        items = (self._item(child, "- ") for child in node.children)
+        return joined([block for item in items for block in item])
+
+    def _enumerated_list(self, node: nodes.Element) -> list[Block]:
+        kind, number = _NUMBERING.get(node.get("enumtype", ""), "1"), node.get("start", 1)
+        found: list[Block] = []
+        for place, child in enumerate(node.children):
+            shown = ordinal(number + place, kind).removesuffix(".")
+            mark = f"{node.get('prefix', '')}{shown}{node.get('suffix', '.')} "
+            found += self._item(child, mark)
+        return joined(found)
+
+    def _item(self, node: nodes.Node, mark: str) -> list[Block]:
+        if not isinstance(node, nodes.Element):
+            return []
+        return nested(self.blocks(node), mark, " " * len(mark), is_item=True)
+
+    def _definition_list_item(self, node: nodes.Element) -> list[Block]:
+        terms: list[str] = []
+        found: list[Block] = []
+        for child in node.children:
+            if isinstance(child, nodes.term):
+                terms.append(self._inline(child.children))
+            elif isinstance(child, nodes.classifier) and terms:
+                terms[-1] += f" : {self._inline(child.children)}"
+            elif isinstance(child, nodes.Element):
+                found += self.blocks(child)
+        return [Block("  \n".join(" ".join(term.split()) for term in terms)), *found]
+
+    def _field_list(self, node: nodes.Element) -> list[Block]:
+        found: list[Block] = []
+        for child in node.children:
+            if isinstance(child, nodes.field):
+                found += self._field(child)
+        return found
+
+    def _field(self, node: nodes.Element) -> list[Block]:
+        label, body = node.children[0], node.children[1]
+        assert isinstance(label, nodes.Element) and isinstance(body, nodes.Element)
+        said = " ".join(self._inline(label.children).split())
+        if said in {"orphan", "tocdepth", "nocomments", "nosearch", "no-search"}:
+            leave_out(Omission.METADATA, f"{said} {body.astext()}")
+            return []
+        found = self.blocks(body)
+        said = _FIELDS.get(said, said)
+        if found and not found[0].level and not found[0].spans:
+            return [Block(f"{said}: {found[0].text}"), *found[1:]]
+        return [Block(f"{said}:"), *found]
+
+    def _option_list_item(self, node: nodes.Element) -> list[Block]:
+        options, *rest = node.children
+        assert isinstance(options, nodes.Element)
+        said = ", ".join(child.astext() for child in options.children)
+        found = [
+            block
+            for child in rest
+            if isinstance(child, nodes.Element)
+            for block in self.blocks(child)
+        ]
+        return nested([Block(code_span(said)), *found], "- ", "  ", is_item=True)
+
+    # Tables, figures.
+
+    def _table(self, node: nodes.Element) -> list[Block]:
+        found: list[Block] = []
+        for child in node.children:
+            if isinstance(child, nodes.title):
+                found += self._title(child)
+            elif isinstance(child, nodes.tgroup):
+                found += self._rows_of(child)
+            elif isinstance(child, nodes.Element):
+                found += self._block(child)
+        return found
+
+    def _rows_of(self, group: nodes.Element) -> list[Block]:
+        rows = list[list[nodes.Element]]()
+        heads = 0
+        for part in group.children:
+            if isinstance(part, (nodes.thead, nodes.tbody)):
+                for row in part.children:
+                    heads += isinstance(part, nodes.thead)
+                    assert isinstance(row, nodes.Element)
+                    rows.append([cell for cell in row.children if isinstance(cell, nodes.Element)])
+        cells = [
+            [
+                Cell(
+                    " ".join(flat(block) for block in self.blocks(cell)),
+                    False,
+                    cell.get("morecols", 0) + 1,
+                    cell.get("morerows", 0) + 1,
+                )
+                for cell in row
+            ]
+            for row in rows
+        ]
+        grid = lay_out(cells, heads)
+        if grid is None or any(len(cell) > MAX_CELL_CHARS for row in grid for cell in row):
+            return [block for row in rows for cell in row for block in self.blocks(cell)]
+        text = table_lines(grid)
+        return [Block(text, 0, (Span(0, len(text)),))] if text else []
+
+    def _image(self, node: nodes.Element) -> list[Block]:
+        leave_out(Omission.ATTRIBUTE, node.get("uri") or "")
+        text = " ".join(normalise(node.get("alt") or "").split())
+        return [Block(text)] if text else []
+
+    # Text within a line.
+
+    def _inline(self, children: Sequence[nodes.Node], *, in_heading: bool = False) -> str:
+        said = ""
+        for place, child in enumerate(children):
+            after = children[place + 1].astext()[:1] if place + 1 < len(children) else ""
+            said += self._said(child, said[-24:], after, in_heading=in_heading)
+        return said
+
+    def _said(self, node: nodes.Node, before: str, after: str, *, in_heading: bool) -> str:
+        if isinstance(node, nodes.Text):
+            return normalise(node.astext()).replace("\n", " ").replace("\xa0", " ")
+        if not isinstance(node, nodes.Element) or isinstance(node, nodes.Invisible):
+            return ""
+        text = normalise(node.astext())
+        if isinstance(node, nodes.literal):
+            return text if in_heading else code_span(" ".join(text.split()))
+        if isinstance(node, nodes.image):
+            return normalise(node.get("alt") or "")
+        if isinstance(node, nodes.math):
+            return f"${text}$"
+        if isinstance(node, (nodes.footnote_reference, nodes.citation_reference)):
+            return note_mark(text, before)
+        if isinstance(node, nodes.superscript):
+            return raised(text, before)
+        if isinstance(node, nodes.subscript):
+            return lowered(text, before)
+        if isinstance(node, nodes.raw):
+            return " ".join(block.text for block in self._raw(node))
+        inner = self._inline(node.children, in_heading=in_heading)
+        if in_heading:
+            return inner
+        if isinstance(node, nodes.strong):
+            return emphasised(inner, "**", before, after)
+        if isinstance(node, nodes.emphasis):
+            return emphasised(inner, "*", before, after)
+        if isinstance(node, nodes.reference) and (target := node.get("refuri")):
+            return inner if inner.strip() == target else link(inner, target)
+        if label := node.get("label"):
+            self.labels[label, " ".join(inner.split())] = None
+        return inner
+
+
+def _plain(signature: str) -> str:
+    """Return a signature without escapes of the markup."""
+    return re.sub(r"\\(?=[*_`|\\])", "", normalise(signature))

@@ -1,0 +1,186 @@
+"""reStructuredText as Sphinx has it: whatever is unknown or in error keeps its text."""
+
+import pytest
+
+from foundry.material import Reading
+from foundry.material.left_out import Omission
+from foundry.readers.formats.rst import reader
+from foundry.readers.notes import taking_notes
+
+
+def read(text: str) -> Reading:
+    return reader.read(f"Page\n====\n\n{text}\n".encode())
+
+
+def body(text: str) -> str:
+    return read(text).text.removeprefix("# Page").strip()
+
+
+def outline(text: str) -> list[tuple[int, str]]:
+    return [(heading.level, heading.text) for heading in read(text).headings[1:]]
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (".. note:: Never shake.", "**Note:** Never shake."),
+        (".. warning::\n   :collapsible:\n\n   Hot.", "**Warning:** Hot."),
+        (".. admonition:: Own\n\n   Words.", "**Own:** Words."),
+        (".. topic:: Topic\n\n   Words.", "**Topic:** Words."),
+        (".. sidebar:: Side\n\n   Words.", "**Side:** Words."),
+        (".. seealso:: The manual.", "**See also:** The manual."),
+        (".. versionadded:: 3.1", "Added in version 3.1"),
+        (".. versionchanged:: 3.1 Faster.", "Changed in version 3.1: Faster."),
+        (".. deprecated:: 4.0\n\n   Use *that*.", "Deprecated since version 4.0: Use *that*."),
+        (".. only:: html\n\n   Words.", "Words."),
+        (".. tab-item:: Linux\n   :sync: a\n\n   Words.", "Linux\n\nWords."),
+        (".. grid:: 1 2 2 4\n\n   Words.", "Words."),
+        (".. card:: Title\n\n   Words.\n   +++\n   Foot.", "Title\n\nWords.\n\nFoot."),
+        (".. rubric:: Words", "**Words**"),
+        (".. centered:: Words", "Words"),
+        (".. nobody-knows:: it\n   :a: b\n   :title: T\n\n   Words.", "it\n\nT\n\nWords."),
+        (".. figure:: a.png\n   :figclass: x\n\n   Words.", "Words."),
+        (".. image:: a.png\n   :bogus: 1\n   :alt: Words", "Words"),
+        (".. raw:: html\n\n   <p>Some <b>words</b></p>", "Some **words**"),
+        ("| one\n| two", "one  \ntwo"),
+    ],
+)
+def test_directives_say_their_words(written: str, said: str) -> None:
+    assert body(written) == said
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        ".. code-block:: python\n   :linenos:\n   :nobody-knows: 1\n\n   a = *b",
+        ".. code:: python\n   :number-lines:\n\n   a = *b",
+        ".. testcode::\n\n   a = *b",
+    ],
+)
+def test_code_stays_code_whatever_its_options_are(written: str) -> None:
+    assert body(written) == "```python\na = *b\n```"
+
+
+def test_the_caption_of_code_is_read() -> None:
+    assert body(".. code-block:: c\n   :caption: a.c\n\n   f();") == "a.c\n\n```c\nf();\n```"
+    assert body(".. prompt:: bash $\n\n   ls") == "bash $\n\n```\nls\n```"
+
+
+def test_equations_keep_their_labels() -> None:
+    assert body(".. math::\n   :label: eq\n\n   a = b^2") == "$$a = b^2$$ (eq)"
+    assert body("Of :math:`a^2` and :eq:`eq`.") == "Of $a^2$ and (eq)."
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("`!Name` and `~a.Name`", "Name and a.Name"),
+        (":py:func:`~os.path.join`", "os.path.join"),
+        (":nobody:`the text <target>`", "the text"),
+        (":doc:`the page <../b>`", "[the page](../b.rst)"),
+        (":doc:`/b`", "[/b](/b.rst)"),
+        (":menuselection:`File --> Open`", "File > Open"),
+        (":samp:`rm {file}`", "`rm file`"),
+        ("10\\ :sup:`6`", "10^6"),
+        ("H\\ :sub:`2`\\ O", "H2O"),
+        ("un\\ **believ**\\ able", "unbelievable"),
+        ("a **bold** word", "a **bold** word"),
+        ("``a_b``", "`a_b`"),
+        ("|version|", "|version|"),
+        ("`text <https://a.example>`_", "[text](https://a.example)"),
+    ],
+)
+def test_text_within_lines(written: str, said: str) -> None:
+    assert body(written) == said
+
+
+def test_references_to_labels_are_links() -> None:
+    (link,) = read("See :ref:`the guide <usage>`.").links
+    assert (link.target, link.text, link.kind) == ("usage", "the guide", "wikilink")
+
+
+def test_notes_and_citations_are_read_and_no_digits_of_words() -> None:
+    text = "Old [#a]_ tree [B]_.\n\n.. [#a] By monks.\n.. [B] A book."
+    assert body(text) == "Old [1] tree [B].\n\n[1] By monks.\n\n[B] A book."
+
+
+DOCUMENTED = """\
+.. autoclass:: Cursor
+   :members:
+
+   A cursor.
+
+   .. automethod:: execute(query, *, binary=None) -> Cursor
+
+      :param query: What to do.
+
+   .. attribute:: closed
+      :type: bool
+
+      Whether.
+
+.. option:: -f FILE, --file FILE
+
+   A file.
+
+.. c:function:: int Py_Bar(PyObject *o)
+
+   Words.
+
+.. http:get:: /users/(int:id)
+
+   Words.
+"""
+
+
+def test_what_is_documented_has_a_section_by_its_signature() -> None:
+    assert outline(DOCUMENTED) == [
+        (2, "Cursor"),
+        (3, "Cursor.execute(query, *, binary=None) -> Cursor"),
+        (3, "Cursor.closed: bool"),
+        (2, "-f FILE, --file FILE"),
+        (2, "int Py_Bar(PyObject *o)"),
+        (2, "/users/(int:id)"),
+    ]
+    assert "param query: What to do." in body(DOCUMENTED)
+
+
+def test_a_glossary_has_several_terms_to_a_definition() -> None:
+    text = ".. glossary::\n\n   one\n   two\n      Words.\n\n   .. no\n\n   three\n      More."
+    assert body(text) == "one  \ntwo\n\nWords.\n\nthree\n\nMore."
+
+
+def test_tables() -> None:
+    assert body("+---+---+\n| a | b |\n+   +---+\n|   | c |\n+---+---+") == (
+        "| a | b |\n| --- | --- |\n| a | c |"
+    )
+    options = ":header-rows: 1\n   :nobody: x"
+    listed = f".. list-table:: T\n   {options}\n\n   * - A\n     - B\n   * - 1\n     - 2"
+    assert body(listed) == "**T**\n\n| A | B |\n| --- | --- |\n| 1 | 2 |"
+
+
+def test_lists_keep_their_numbers() -> None:
+    assert body("c. third\nd. fourth") == "c. third\nd. fourth"
+    assert body("(3) third\n(4) fourth") == "(3) third\n(4) fourth"
+
+
+def test_sections_in_conditions_are_sections() -> None:
+    assert outline(".. only:: html\n\n   Inner\n   -----\n\n   Words.") == [(2, "Inner")]
+
+
+def test_what_docutils_cannot_read_is_read_as_written() -> None:
+    assert "kiwi" in body(".. list-table::\n   :header-rows: 9\n\n   * - kiwi")
+    assert "kiwi" in body("=====  =====\nkiwi   b\n=====")
+
+
+def test_what_is_left_out_is_told() -> None:
+    text = ".. toctree::\n\n   Other <b>\n\n.. index:: pears\n\n.. a remark\n\n.. currentmodule:: m"
+    with taking_notes() as notes:
+        assert body(text) == ""
+    told = [(each.reason, each.text.strip()) for each in notes.left_out]
+    assert told == [
+        (Omission.NAVIGATION, "Other <b>"),
+        (Omission.ATTRIBUTE, "pears"),
+        (Omission.MACRO, "m"),
+        (Omission.COMMENT, "a remark"),
+    ]
