@@ -88,7 +88,7 @@ class Project:
         (state / PROOF).write_text(sign(state, "state", b""))
         for code in (state / "index").glob("v*.code"):
             manifest = code.with_suffix("") / "manifest.json"
-            code.write_text(sign(state, "index", manifest.read_bytes()))
+            code.write_text(sign(state, f"index/{code.stem}", manifest.read_bytes()))
 
     @property
     def index(self) -> Path:

@@ -30,7 +30,7 @@ from foundry.assembly.documents.recipe import Recipe
 from foundry.material import RawDocument
 from foundry.readers.sandbox import processes
 from foundry.readers.sandbox.processes import Limits
-from foundry.sources.stamps import lasting_stamp
+from foundry.state.stamps import lasting_stamp
 
 pytestmark = pytest.mark.usefixtures("forked_readers")
 
@@ -66,7 +66,7 @@ def write(project: Project, name: str, content: str | bytes) -> Path:
 @pytest.fixture(autouse=True)
 def stamps_last(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests do not wait until files are old enough for their stamps to tell."""
-    monkeypatch.setattr("foundry.sources.stamps.TICK_NS", -1)
+    monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
 
 
 @pytest.fixture
@@ -200,8 +200,8 @@ def test_fresh_reads_everything(project: Project) -> None:
 OPENED = """
 import os, sys
 from pathlib import Path
-import foundry.sources.stamps
-foundry.sources.stamps.TICK_NS = -1
+import foundry.state.stamps
+foundry.state.stamps.TICK_NS = -1
 from foundry.cli.main import main
 root = os.path.realpath(sys.argv[1])
 opened = []

@@ -52,6 +52,43 @@ def read(project: Path) -> dict[str, dict[str, str]]:
     return {**found, "source": found["sources"][0]}
 
 
+IGNORED = "/.foundry/\n/.foundry.set-aside/\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, IGNORED),
+        ("", IGNORED),
+        ("*.log\n", f"*.log\n{IGNORED}"),
+        ("*.log", f"*.log\n{IGNORED}"),
+        ("/.foundry/\ndist/\n", "/.foundry/\ndist/\n/.foundry.set-aside/\n"),
+        (IGNORED, IGNORED),
+    ],
+)
+def test_git_ignores_what_is_made(before: str | None, after: str, tmp_path: Path) -> None:
+    source = write(tmp_path / "docs", {"a.md": "# A\n\nA pump."})
+    project = tmp_path / "project"
+    project.mkdir()
+    if before is not None:
+        (project / ".gitignore").write_text(before)
+    init(project, source)
+    assert (project / ".gitignore").read_text() == after
+
+
+def test_a_gitignore_that_is_a_link_or_no_text_is_left(tmp_path: Path) -> None:
+    source = write(tmp_path / "docs", {"a.md": "# A\n\nA pump."})
+    for name, content in (("link", b"*.log"), ("latin", b"caf\xe9")):
+        project = tmp_path / name
+        project.mkdir()
+        kept = tmp_path / f"{name}.txt" if name == "link" else project / ".gitignore"
+        kept.write_bytes(content)
+        if name == "link":
+            (project / ".gitignore").symlink_to(kept)
+        init(project, source)
+        assert kept.read_bytes() == content
+
+
 @pytest.mark.parametrize("language", TEXTS)
 def test_the_language_of_a_text_is_found(language: str) -> None:
     assert find_language(TEXTS[language]) == language

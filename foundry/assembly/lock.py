@@ -9,7 +9,7 @@ from filelock import FileLock, Timeout
 
 from foundry.config.project import Config
 from foundry.errors import BusyError
-from foundry.state.folder import begin_state, claim_state
+from foundry.state.folder import begin_state, claim_state, settle_state
 
 
 @contextmanager
@@ -37,6 +37,8 @@ def hold_lock(config: Config, warn: Callable[[str, str], object] | None = None) 
         owner.write_text(
             f"process {os.getpid()} (since {time.strftime('%H:%M:%S')})", encoding="utf-8"
         )
+        if warn:
+            settle_state(state)
         yield
     finally:
         owner.unlink(missing_ok=True)

@@ -4,9 +4,10 @@ A version appears at once and whole, or not at all, on a machine that may stop a
 written under a temporary name, forced to disk, renamed; only then is CURRENT replaced.
 """
 
+import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -23,14 +24,15 @@ from foundry.runtime.errors import ServerError
 from foundry.runtime.index.layout import IndexFiles, IndexLayout, Manifest, resolve_version
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.tokens import VERSION as TOKENIZER_VERSION
+from foundry.runtime.index.tree import walk
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.encoder import open_encoder
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.state.folder import is_signed, sign
+from foundry.state.stamps import stamp_of
 
 KEPT_VERSIONS = 2
 
-_SUBJECT = "index"
 _BLOCK_NUMBERS = 1_000_000
 """Numbers read at a time when an array is checked."""
 
@@ -61,7 +63,7 @@ def built_index(config: Config) -> BuiltIndex:
     require_index(config)
     index = resolve_version(index_folder(config))
     manifest = Manifest.read(index / "manifest.json")
-    if not is_signed(config.state, _SUBJECT, _read_manifest(index), _code_of(index)):
+    if not is_signed(config.state, _subject(index), _read_manifest(index), _code_of(index)):
         raise IndexUnusableError(
             f"{index}: was not published here by this installation, so it is not used",
             hint=f"build it again: {config.build_command}",
@@ -71,7 +73,26 @@ def built_index(config: Config) -> BuiltIndex:
             f"{index}: built with tokenizer {built_with}, this Foundry has {TOKENIZER_VERSION}",
             hint=f"build it again: {config.build_command}",
         )
-    return BuiltIndex(index, manifest)
+    built = BuiltIndex(index, manifest)
+    _require_seen(built, config)
+    return built
+
+
+def _require_seen(index: BuiltIndex, config: Config) -> None:
+    """Compare files with their hashes, unless they are those that were compared last.
+
+    Sizes, times and inodes are signed for that. Copied files, or those of which somebody has
+    changed the mode, are read once more.
+    """
+    seen, subject = _seen_of(index.folder), f"seen {_subject(index.folder)}"
+    stamps = _stamps(index.folder)
+    if is_signed(config.state, subject, stamps, seen):
+        return
+    check_index(index, config.root)
+    if stamps == _stamps(index.folder):
+        # Nobody has to be able to write here: without it, files are read again.
+        with suppress(OSError):
+            replace_file(seen, sign(config.state, subject, stamps).encode())
 
 
 def describe_staleness(config: Config, manifest: Manifest) -> str | None:
@@ -168,11 +189,14 @@ def begin_version(index: Path) -> Path:
 def publish_version(folder: Path, state: Path) -> Path:
     """Sign a finished version as one of this state, and make it current; returns its folder."""
     index, final = folder.parent, folder.with_suffix("")
+    subject = _subject(final)
     code = _code_of(final)
-    code.write_text(sign(state, _SUBJECT, _read_manifest(folder)), encoding="ascii")
+    code.write_text(sign(state, subject, _read_manifest(folder)), encoding="ascii")
     sync_file(code)
     set_modes(folder)
     sync_tree(folder)
+    seen = sign(state, f"seen {subject}", _stamps(folder))
+    _seen_of(final).write_text(seen, encoding="ascii")
     folder.rename(final)
     sync_folder(index)
     replace_file(index / "CURRENT", f"{final.name}\n".encode())
@@ -192,8 +216,24 @@ def _code_of(version: Path) -> Path:
     return version.with_name(f"{version.name}.code")
 
 
+def _seen_of(version: Path) -> Path:
+    """Return the file beside a version that says which files were compared with their hashes."""
+    return version.with_name(f"{version.name}.seen")
+
+
+def _subject(version: Path) -> str:
+    return f"{version.parent.name}/{version.name}"
+
+
+def _stamps(folder: Path) -> bytes:
+    """Return what changes when a file in a folder is written to, replaced, added or removed."""
+    paths = sorted(entry.path for entry in walk(folder))
+    stamps = [(path, stamp_of((folder / path).lstat())) for path in paths]
+    return json.dumps(stamps).encode()
+
+
 def _remove_codes(index: Path) -> None:
-    for code in index.glob("v*.code"):
+    for code in (*index.glob("v*.code"), *index.glob("v*.seen")):
         if not code.with_suffix("").exists():
             code.unlink()
 

@@ -1,7 +1,9 @@
 """The foundry.toml that a project begins with."""
 
+import os
 import unicodedata
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from foundry.config.package_names import is_taken
@@ -9,10 +11,13 @@ from foundry.config.sources import CONFIG_NAME
 from foundry.config.suggestions import with_base_url
 from foundry.features.contributions import list_tables
 from foundry.rendering.environment import render
+from foundry.runtime.index.tree import read_file
+from foundry.state.folder import IGNORED
 
 _DECIDED = "path repository url id title text include exclude base_url".split()
 """Keys of a source that are written to the file if they are known."""
 
+MAX_IGNORE_BYTES = 1_000_000
 MAX_KEYS_NAMED = 5
 """Keys of front matter or columns of a table that a new file suggests."""
 
@@ -57,13 +62,33 @@ def compose_config(
 
 
 def write_config(project: Path, text: str) -> Path:
-    """Write a project's first foundry.toml, and its folder if there is none; returns its path."""
+    """Write a project's first foundry.toml, and its folder if there is none; returns its path.
+
+    What builds make there is named in a .gitignore.
+    """
     project.mkdir(parents=True, exist_ok=True)
     file = project / CONFIG_NAME
     # Exclusive: never through a link, never over a file that has appeared meanwhile.
     with file.open("x", encoding="utf-8") as stream:
         stream.write(text)
+    _ignore_state(project)
     return file
+
+
+def _ignore_state(project: Path) -> None:
+    """Have git ignore what Foundry makes, also where there is a .gitignore already."""
+    file = project / ".gitignore"
+    if os.path.lexists(file):
+        with suppress(OSError, ValueError):
+            written = "" if file.is_symlink() else read_file(file, MAX_IGNORE_BYTES).decode()
+            missing = [line for line in IGNORED if line not in written.splitlines()]
+            if missing and not file.is_symlink():
+                begin = "" if not written or written.endswith("\n") else "\n"
+                with file.open("a", encoding="utf-8") as stream:
+                    stream.write(begin + "".join(f"{line}\n" for line in missing))
+        return
+    with file.open("x", encoding="utf-8") as stream:
+        stream.write("".join(f"{line}\n" for line in IGNORED))
 
 
 def slug_of(title: str) -> str:

@@ -11,7 +11,7 @@ from foundry.material import RawDocument, Skipped
 from foundry.progress import StartStep
 from foundry.sources import git
 from foundry.sources.fetched import FetchedRepository, FetchedSource, ReadySource
-from foundry.sources.stamps import lasting_stamp
+from foundry.state.stamps import lasting_stamp
 
 _BLOCK_BYTES = 1 << 20
 

@@ -21,7 +21,7 @@ from foundry.material.reasons import AnyReason, Reason
 from foundry.runtime.index.names import indexed_name
 from foundry.sources.ignoring import IgnoreFile, Selection, is_ignored
 from foundry.sources.names import how_to_include, looks_secret, url_of
-from foundry.sources.stamps import lasting_stamp, stamp_of
+from foundry.state.stamps import lasting_stamp, stamp_of
 
 MAX_DEPTH = 100
 MAX_IGNORE_FILE_BYTES = 1_000_000

@@ -1,20 +1,26 @@
 """Opens the state of a project, if this installation wrote it; sets aside what came from elsewhere.
 
 A clone or an archive may bring a `.foundry` along. What is in ours is trusted: folders in it are
-removed, its index is served, its server is run. So it proves where it is from. An empty file in it,
-the anchor, was made here once and is never touched again; its inode and the time of its last change
-are known to the file system alone, and neither git nor tar, nor a copy, can set them. The proof is
-a code (HMAC) over them by the secret in the user's cache. So it holds for one folder, however that
-is moved or renamed, and for no copy of it. It is also over what git tracks there, since a `git
-pull` can put files into a folder that is ours. What is run or served is signed in the same way.
+removed, its index is served, its server is run. So what is used of it carries a code (HMAC) by the
+secret in the user's cache and a random number of the state's own, over its content and its path in
+the state: the index (its manifest, which has the hashes of all files) and servers. Each entry of a
+file of keys and values has one by the secret and the file's name. The state as a whole has one over
+what git tracks there, since a `git pull` can put files into a folder that is ours. Owners, modes
+and times are no part of any, so a state that was copied, moved, unpacked or given away stays ours.
+
+What carries no code (UNSIGNED) is used only in the very folder that it was written to. The inode of
+the file with the random number and the time of its last change tell, since neither git nor tar, nor
+a copy, can set them; where they differ, it is made again.
 """
 
+import errno
 import hmac
 import os
+import shutil
 import stat
 import subprocess
 from collections.abc import Callable, Iterator
-from itertools import count
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
@@ -22,12 +28,24 @@ from filelock import FileLock
 
 from foundry.errors import ForeignStateError
 from foundry.files import sync_file
-from foundry.runtime.index.tree import FILE, UNREADABLE, shown, walk
+from foundry.runtime.index.tree import FILE, UNREADABLE, read_file, shown, walk
+from foundry.state.key_value import adopt_file
 from foundry.state.user_cache import begin_cache_folder, read_secret
 
 STATE = ".foundry"
+SET_ASIDE = ".foundry.set-aside"
 ANCHOR = "made-here"
 PROOF = "made-here.proof"
+PLACE = "made-here.place"
+
+NUMBER_BYTES = 32
+MAX_CODE_BYTES = 1_000
+
+UNSIGNED = ("git", "handover")
+"""Folders that hold what carries no code: copies of repositories, and what speeds up a build."""
+
+IGNORED = (f"/{STATE}/", f"/{SET_ASIDE}/")
+"""What a project's .gitignore has to name."""
 
 _GIT_OPTIONS = ("-c", "core.fsmonitor=false", "-c", "safe.directory=*")
 """They run no program that a repository names, and allow one that another user owns."""
@@ -67,44 +85,66 @@ def begin_state(root: Path) -> Path:
 def claim_state(root: Path, warn: Callable[[str, str], object]) -> Path:
     """Return the state for a build, which sets aside what this installation did not write.
 
-    A foreign state is renamed, never deleted, and `warn` is told of it. If the user vouches for it,
-    files of data are taken over from it.
+    A foreign state is renamed, in the place of one that was set aside before, and `warn` is told of
+    it. If the user vouches for it, files of data are taken over from it.
     """
-    try:
+    with suppress(ForeignStateError):
         return begin_state(root)
-    except ForeignStateError:
-        pass
     with _one_at_a_time():
         state = root / STATE
         if reason := _find_reason(state):
             aside = _set_aside(state)
             _mark(state)
-            taken = _take_over(aside, state) if os.environ.get(RESTORED) == "1" else []
-            fate = f"taken over: {', '.join(taken)}" if taken else "not used"
-            warn(
-                f"{state}: {reason}; it is now {aside.name}, and {fate}",
-                "delete it, or, to keep what it holds of prepared documents, vectors and pages, put"
-                f" it back and build once with {RESTORED}=1",
-            )
+            warn(*_replaced(state, reason, aside))
         _mark(state)
     return state
+
+
+def settle_state(state: Path) -> None:
+    """Remove what carries no code, unless this is the very folder that it was written to.
+
+    The caller holds the project's lock.
+    """
+    if is_signed(state, "place", _place_of(state), state / PLACE):
+        return
+    for name in UNSIGNED:
+        shutil.rmtree(state / name, ignore_errors=True)
+    _break_links(state)
+    _write(state / PLACE, sign(state, "place", _place_of(state)))
+
+
+def _replaced(state: Path, reason: str, aside: Path) -> tuple[str, str]:
+    """Take over what may be of a state that was set aside; return what was done, and a hint."""
+    is_vouched = os.environ.get(RESTORED) == "1"
+    taken = _take_over(aside, state) if is_vouched else []
+    fate = f"taken over: {', '.join(taken)}" if taken else "not used"
+    if taken:
+        hint = f"delete {aside.name}: nothing else of it is of use"
+    elif is_vouched:
+        hint = f"delete {aside.name}: it holds no prepared documents, vectors or pages"
+    else:
+        hint = (
+            f"delete {aside.name}; or, if it is your own, of a backup or the cache of a job, put it"
+            f" back as {STATE}, and build once with {RESTORED}=1: then its prepared documents,"
+            " vectors and pages are taken over"
+        )
+    return f"{state}: {reason}; it is now {aside.name}, and {fate}", hint
 
 
 def sign(state: Path, subject: str, content: bytes) -> str:
     """Return a code by which this installation knows what it has put into this state.
 
-    Raises OSError if the state has no anchor.
+    `subject` says what it is and where. Raises OSError if the state has no number of its own.
     """
-    status = (state / ANCHOR).lstat()
-    place = f"{status.st_ino} {status.st_ctime_ns}"
-    key = hmac.digest(read_secret(), place.encode(), "sha256")
+    key = hmac.digest(read_secret(), _read_number(state), "sha256")
     return hmac.digest(key, subject.encode() + b"\0" + content, "sha256").hex()
 
 
 def is_signed(state: Path, subject: str, content: bytes, code: Path) -> bool:
     """Return whether a file holds the code of this content."""
     try:
-        return hmac.compare_digest(code.read_bytes(), sign(state, subject, content).encode())
+        written = read_file(code, MAX_CODE_BYTES)
+        return hmac.compare_digest(written, sign(state, subject, content).encode())
     except OSError:
         return False
 
@@ -122,10 +162,9 @@ def _find_reason(state: Path) -> str | None:
         return None
     if not stat.S_ISDIR(status.st_mode):
         return "is no folder but a link or a file"
-    if status.st_uid != os.geteuid():
-        return "belongs to another user"
     if _is_unused(state):
-        return None
+        # Its owner decides what will be in it.
+        return None if status.st_uid == os.geteuid() else "belongs to another user"
     tracked = _list_tracked(state)
     if not is_signed(state, "state", tracked, state / PROOF):
         return (
@@ -140,7 +179,7 @@ def _find_reason(state: Path) -> str | None:
 
 def _is_unused(state: Path) -> bool:
     """Return whether a folder holds nothing but what marks it."""
-    return {path.name for path in state.iterdir()} <= {ANCHOR, PROOF}
+    return {path.name for path in state.iterdir()} <= {ANCHOR, PROOF, PLACE}
 
 
 def _mark(state: Path) -> None:
@@ -149,13 +188,43 @@ def _mark(state: Path) -> None:
     tracked = _list_tracked(state)
     if not _is_unused(state) or is_signed(state, "state", tracked, state / PROOF):
         return
-    anchor = state / ANCHOR
-    anchor.unlink(missing_ok=True)
-    anchor.touch(exist_ok=False)
-    proof = state / PROOF
-    proof.unlink(missing_ok=True)
-    proof.write_text(sign(state, "state", tracked), encoding="ascii")
-    sync_file(proof)
+    _write(state / ANCHOR, os.urandom(NUMBER_BYTES).hex())
+    _write(state / PROOF, sign(state, "state", tracked))
+    _write(state / PLACE, sign(state, "place", _place_of(state)))
+
+
+def _write(file: Path, content: str) -> None:
+    file.unlink(missing_ok=True)
+    with file.open("x", encoding="ascii") as stream:
+        stream.write(content)
+    sync_file(file)
+
+
+def _read_number(state: Path) -> bytes:
+    """Return the random number of a state. Raises OSError if there is none."""
+    number = read_file(state / ANCHOR, MAX_CODE_BYTES)
+    if len(number) != 2 * NUMBER_BYTES:
+        raise OSError(errno.EINVAL, "holds no number", str(state / ANCHOR))
+    return number
+
+
+def _place_of(state: Path) -> bytes:
+    status = (state / ANCHOR).lstat()
+    return f"{status.st_dev} {status.st_ino} {status.st_ctime_ns}".encode()
+
+
+def _break_links(state: Path) -> None:
+    """Give the state files of its own in place of those that a hard-linked copy shares with it.
+
+    An index and a server are never written to, and stay shared, and a lock may be held.
+    """
+    for entry in walk(state, ("index", "server")):
+        file = state / entry.path
+        is_lock = file.name == "lock" or file.suffix == ".lock"
+        if entry.kind == FILE and not is_lock and file.lstat().st_nlink > 1:
+            own = file.with_name(f"{file.name}.own")
+            shutil.copy2(file, own)
+            own.replace(file)
 
 
 def _list_tracked(state: Path) -> bytes:
@@ -179,13 +248,22 @@ def _list_tracked(state: Path) -> bytes:
 
 
 def _set_aside(state: Path) -> Path:
-    names = (state.with_name(f"{STATE}.set-aside-{number}") for number in count(1))
-    aside = next(name for name in names if not os.path.lexists(name))
-    return state.rename(aside)
+    """Rename a state, in the place of what was set aside before."""
+    aside = state.with_name(SET_ASIDE)
+    try:
+        if aside.is_dir() and not aside.is_symlink():
+            shutil.rmtree(aside)
+        else:
+            aside.unlink(missing_ok=True)
+        return state.rename(aside)
+    except (OSError, RecursionError) as error:
+        raise ForeignStateError(
+            f"{aside}: cannot make room for another one: {error}", hint=f"delete {aside.name}"
+        ) from None
 
 
 def _take_over(aside: Path, state: Path) -> list[str]:
-    """Move files of data; returns the names of those that were there and are no links."""
+    """Move files of data; returns the names of those that could be read and are no links."""
     taken = []
     for name in RESTORED_FILES:
         if _is_plain(aside, name):
@@ -193,7 +271,8 @@ def _take_over(aside: Path, state: Path) -> list[str]:
             for end in ("-wal", ""):
                 if _is_plain(aside, name + end):
                     (aside / (name + end)).rename(state / (name + end))
-            taken.append(name)
+            if adopt_file(state / name):
+                taken.append(name)
     return taken
 
 

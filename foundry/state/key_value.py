@@ -1,23 +1,29 @@
 """A cache in one SQLite file: private, safe against kills, replaced when it is damaged.
 
-Each entry carries a checksum: one that was damaged on disk is simply not there. A file that SQLite
-cannot read, or that another version of Foundry wrote, makes way for an empty one.
+Each entry carries a checksum, and a code over that by the secret of this installation and the name
+of the file: one that was damaged on disk, or that somebody else wrote, is simply not there. A file
+that SQLite cannot read, or that another version of Foundry wrote, makes way for an empty one.
 """
 
 import hashlib
+import hmac
 import logging
 import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from foundry.errors import BuildError
+from foundry.state.user_cache import read_secret
 
 BUSY_SECONDS = 30.0
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-FORMAT = 2
+FORMAT = 3
+CHECKSUM_BYTES = 16
 ITEMS = 1_000
 """Entries read at a time when those with a prefix are listed."""
 
@@ -40,6 +46,8 @@ CREATE INDEX IF NOT EXISTS keys ON entries (key);
 PRAGMA user_version = {FORMAT};
 COMMIT;
 """
+
+_OBJECTS = "SELECT type, name, sql FROM sqlite_master ORDER BY name"
 
 Found = TypeVar("Found")
 _logger = logging.getLogger(__name__)
@@ -65,6 +73,7 @@ class KeyValueFile:
         self._path, self._what, self._loss = path, what, loss
         self._is_kept, self._is_strict = is_kept, is_strict
         self._lock = threading.Lock()
+        self._key = _key_of(path)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._connection = self._open()
 
@@ -72,7 +81,7 @@ class KeyValueFile:
         """Return the value of a key; None where there is none, or none that is whole."""
         query = "SELECT key, checksum, value FROM entries WHERE key = ?"
         row = self._run(lambda connection: connection.execute(query, (key,)).fetchone())
-        return None if row is None else _whole(*row)
+        return None if row is None else self._whole(*row)
 
     def items(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
         """Yield the keys with a prefix, ascending, and their values, some at a time; entries that
@@ -88,13 +97,13 @@ class KeyValueFile:
 
         while rows := self._run(select):
             for row in rows:
-                if (value := _whole(*row)) is not None:
+                if (value := self._whole(*row)) is not None:
                     yield row[0], value
             first = rows[-1][0] + b"\0"
 
     def put(self, values: Mapping[bytes, bytes]) -> None:
         """Put values in the places of their keys."""
-        rows = [(key, _checksum(key, value), value) for key, value in values.items()]
+        rows = [(key, self._sign(key, value), value) for key, value in values.items()]
         query = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)"
         self._run(lambda connection: connection.executemany(query, rows))
 
@@ -138,6 +147,15 @@ class KeyValueFile:
         with self._lock:
             self._replace(reason)
 
+    def _sign(self, key: bytes, value: bytes) -> bytes:
+        checksum = _checksum(key, value)
+        return checksum + _code(checksum, self._key)
+
+    def _whole(self, key: bytes, checksum: object, value: object) -> bytes | None:
+        if not isinstance(value, bytes) or not isinstance(checksum, bytes):
+            return None
+        return value if hmac.compare_digest(checksum, self._sign(key, value)) else None
+
     def _run(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
         """Work with the file; if it turns out to be damaged, once more with an empty one."""
         with self._lock:
@@ -163,8 +181,8 @@ class KeyValueFile:
             try:
                 connection.executescript(_SETTINGS)
                 (version,) = connection.execute("PRAGMA user_version").fetchone()
-                (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-                if version == FORMAT or not tables:
+                found = connection.execute(_OBJECTS).fetchall()
+                if not found or (version == FORMAT and found == _expected_objects()):
                     connection.executescript(_SCHEMA)
                     return connection
                 reason, suffix = "written by another version of Foundry", ".old"
@@ -214,12 +232,49 @@ def _range(prefix: bytes) -> tuple[bytes, bytes]:
     return prefix, prefix[:-1] + bytes([prefix[-1] + 1])
 
 
-def _whole(key: bytes, checksum: object, value: object) -> bytes | None:
-    return value if isinstance(value, bytes) and checksum == _checksum(key, value) else None
+def adopt_file(path: Path) -> bool:
+    """Sign every entry of a file that its user vouches for; return whether it could be read.
+
+    Checksums stay, so an entry that is damaged is still not there. What cannot be read is left to
+    KeyValueFile.
+    """
+    key = _key_of(path)
+
+    def sign_anew(checksum: object) -> bytes:
+        kept = checksum[:CHECKSUM_BYTES] if isinstance(checksum, bytes) else b""
+        return kept + _code(kept, key)
+
+    try:
+        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection, connection:
+            connection.executescript(_SETTINGS)
+            if connection.execute(_OBJECTS).fetchall() != _expected_objects():
+                return False
+            connection.create_function("sign_anew", 1, sign_anew, deterministic=True)
+            connection.execute("UPDATE entries SET checksum = sign_anew(checksum)")
+    except (sqlite3.Error, UnicodeError):
+        return False
+    return True
+
+
+@cache
+def _expected_objects() -> list[tuple[str, ...]]:
+    """Return what is in a new file: a table and an index, no view, no trigger, nothing computed."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(_SCHEMA)
+        return connection.execute(_OBJECTS).fetchall()
+
+
+def _key_of(path: Path) -> bytes:
+    """Return the key of a file's codes, which those of another name do not have."""
+    return hmac.digest(read_secret(), b"entries of " + os.fsencode(path.name), "sha256")
+
+
+def _code(checksum: bytes, key: bytes) -> bytes:
+    return hashlib.blake2b(checksum, digest_size=CHECKSUM_BYTES, key=key).digest()
 
 
 def _checksum(key: bytes, value: bytes) -> bytes:
-    checksum = hashlib.blake2b(b"%d " % len(key) + key, digest_size=16)
+    checksum = hashlib.blake2b(b"%d " % len(key) + key, digest_size=CHECKSUM_BYTES)
     checksum.update(value)
     return checksum.digest()
 

@@ -1,5 +1,6 @@
 """A `.foundry` that came with a folder: nothing of it is followed, run, served or written to."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -16,11 +17,12 @@ from systems import needs_root
 
 from foundry.cli.main import main
 from foundry.config.project import load_config
+from foundry.indexing.versions import built_index
 from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_key
 from foundry.rendering.query_encoder import choose_query_encoder
-from foundry.runtime.index.layout import Manifest
-from foundry.state.folder import RESTORED
+from foundry.runtime.index.layout import IndexFiles, Manifest, manifest_bytes
+from foundry.state.folder import RESTORED, settle_state
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
@@ -45,14 +47,16 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Project:
     for name, text in FILES.items():
         (root / "sources" / name).write_text(text)
     project = Project(root)
-    for command, *arguments in (["build", "--quiet"], ["query", "seal"], ["export"]):
-        project.succeed(command, *arguments)
+    with pytest.MonkeyPatch.context() as stranger:
+        stranger.setenv("XDG_CACHE_HOME", str(root.with_name("cache")))
+        for command, *arguments in (["build", "--quiet"], ["query", "seal"], ["export"]):
+            project.succeed(command, *arguments)
     return project
 
 
 @pytest.fixture
 def foreign(published: Project, tmp_path: Path) -> Project:
-    """It as it is downloaded: copied without its owner."""
+    """It as it is downloaded."""
     return Project(shutil.copytree(published.root, tmp_path / "foreign"))
 
 
@@ -88,7 +92,7 @@ def test_a_state_that_is_a_link_is_set_aside_and_its_target_kept(
     result = project.succeed("build", "--quiet")
     assert ".foundry: is no folder but a link or a file" in result.output
     assert snapshot(victim) == before
-    assert set_aside(project) == [".foundry.set-aside-1"]
+    assert set_aside(project) == [".foundry.set-aside"]
     assert state_of(project).is_dir() and not state_of(project).is_symlink()
 
 
@@ -135,7 +139,7 @@ def test_a_link_that_got_into_a_state_of_ours_is_not_followed(
     assert result.exit_code == 1
     assert f"holds a link or a special file, {name}" in result.output
     result = built.succeed("build", "--quiet")
-    assert f"holds a link or a special file, {name}; it is now .foundry.set-aside-1" in (
+    assert f"holds a link or a special file, {name}; it is now .foundry.set-aside" in (
         result.output
     )
     assert not list(victim.iterdir())
@@ -229,43 +233,166 @@ def test_a_state_of_the_version_before_is_set_aside_and_built_afresh(built: Proj
     kept = snapshot(state_of(built))
     result = built.succeed("build", "--quiet")
     assert (
-        f"{state_of(built)}: {REFUSED}; it is now .foundry.set-aside-1, and not used"
-        in result.output
+        f"{state_of(built)}: {REFUSED}; it is now .foundry.set-aside, and not used" in result.output
     )
-    assert snapshot(built.root / ".foundry.set-aside-1") == kept
+    assert snapshot(built.root / ".foundry.set-aside") == kept
     assert built.ask("seal")["results"]
     assert ".foundry" not in built.succeed("build", "--quiet").stderr
 
 
-def test_what_was_set_aside_before_is_kept(built: Project) -> None:
-    for _ in range(2):
+def test_one_state_is_set_aside_at_most(built: Project, tmp_path: Path) -> None:
+    for number in range(3):
         (state_of(built) / "made-here").unlink()
+        (state_of(built) / "mark").write_text(f"{number}")
         built.succeed("build", "--quiet")
-    assert set_aside(built) == [".foundry.set-aside-1", ".foundry.set-aside-2"]
+        assert set_aside(built) == [".foundry.set-aside"]
+        assert (built.root / ".foundry.set-aside" / "mark").read_text() == f"{number}"
+    # What is in its place is no reason to write or remove anything elsewhere.
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "victim" / "letter").write_text("dear")
+    shutil.rmtree(built.root / ".foundry.set-aside")
+    (built.root / ".foundry.set-aside").symlink_to(tmp_path / "victim")
+    (state_of(built) / "made-here").unlink()
+    built.succeed("build", "--quiet")
+    assert (tmp_path / "victim" / "letter").read_text() == "dear"
+    assert set_aside(built) == [".foundry.set-aside"]
 
 
-def test_a_copy_of_a_state_is_no_state_of_ours(built: Project, make_project: MakeProject) -> None:
-    other = make_project(FILES, name="other")
-    shutil.copytree(state_of(built), state_of(other))
-    assert REFUSED in other.run("inspect").output
-    assert REFUSED in other.succeed("build", "--quiet").output
+def copied(built: Project, how: str, root: Path) -> Project:
+    """The same project after something that changes no content of it."""
+    if how == "cp":
+        return Project(shutil.copytree(built.root, root, symlinks=True))
+    if how == "cp -al":
+        subprocess.run(["cp", "-al", str(built.root), str(root)], check=True)
+        return Project(root)
+    if how == "tar":
+        packed = shutil.make_archive(str(root), "tar", built.root)
+        shutil.rmtree(built.root)
+        shutil.unpack_archive(packed, built.root, filter="fully_trusted")
+    elif how == "linked":
+        subprocess.run(["cp", "-al", str(built.root), str(root)], check=True)
+    elif how == "chown":
+        subprocess.run(["chown", "-R", "65534:65534", str(built.root)], check=True)
+    else:
+        subprocess.run(["chmod", "-R", how, str(built.root)], check=True)
+    return built
 
 
-def test_a_state_that_was_unpacked_in_its_own_place_is_not_ours(built: Project) -> None:
-    packed = shutil.make_archive(str(built.root.with_name("packed")), "tar", built.root)
-    shutil.rmtree(built.root)
-    shutil.unpack_archive(packed, built.root, filter="fully_trusted")
-    assert REFUSED in built.run("inspect").output
+KINDS = ["cp", "cp -al", "linked", "tar", "u+w", "go-rwx", "a+rwx", "u+x,g+s"]
 
 
-def test_a_link_to_the_anchor_of_another_state_is_not_ours(
-    built: Project, make_project: MakeProject
+@pytest.mark.parametrize("how", [*KINDS, pytest.param("chown", marks=needs_root)])
+def test_owners_modes_times_and_copies_leave_a_state_ours(
+    how: str, built: Project, tmp_path: Path
 ) -> None:
-    other = make_project(FILES, name="other")
-    shutil.copytree(state_of(built), state_of(other))
-    (state_of(other) / "made-here").unlink()
-    os.link(state_of(built) / "made-here", state_of(other) / "made-here")
-    assert REFUSED in other.run("inspect").output
+    built.ask("seal")
+    project = copied(built, how, tmp_path / "copy")
+    for command in (["query", "seal"], ["inspect"], ["verify"], ["export"]):
+        project.succeed(*command)
+    result = project.succeed("build", "--quiet", "--json")
+    assert ".foundry" not in result.stderr
+    changes = json.loads(result.stdout)["changes"]
+    assert (changes["read"], changes["reused"], changes["embedded"]) == (0, 1, 0)
+    assert set_aside(project) == []
+    # And what is built from there on is its own.
+    (project.root / "sources" / "seals.md").write_text("# Seals\n\nReplace the ring daily.")
+    project.succeed("build", "--quiet")
+    assert "ring" in project.ask("seal")["results"][0]["text"]
+    if project.root != built.root:
+        assert "yearly" in built.ask("seal")["results"][0]["text"]
+        assert built.succeed("build", "--quiet").exit_code == 0
+
+
+def forge(state: Path, kind: str) -> None:
+    """Change what a copy holds, as one could who knows everything but the secret."""
+    index = state / "index" / "v1"
+    if kind == "chunks":
+        # Of a size that is not hashed when an index is opened, and the same after.
+        path = index / "chunks.jsonl"
+        path.write_bytes(path.read_bytes().replace(b"yearly", b"hourly"))
+    elif kind == "manifest":
+        values = json.loads((index / "manifest.json").read_bytes())
+        (index / "manifest.json").write_bytes(manifest_bytes({**values, "language": "german"}))
+    elif kind == "version":
+        shutil.copytree(index, state / "index" / "v5")
+        shutil.copyfile(state / "index" / "v1.code", state / "index" / "v5.code")
+        shutil.copyfile(state / "index" / "v1.seen", state / "index" / "v5.seen")
+        (state / "index" / "CURRENT").write_text("v5\n")
+
+
+@pytest.mark.parametrize("kind", ["chunks", "manifest", "version"])
+@pytest.mark.parametrize("command", [["query", "seal"], ["inspect"], ["export"]], ids=" ".join)
+def test_what_was_changed_in_a_copy_is_not_used(
+    command: list[str], kind: str, built: Project, tmp_path: Path
+) -> None:
+    copy = copied(built, "cp", tmp_path / "copy")
+    forge(state_of(copy), kind)
+    assert copy.run(*command).exit_code == 1
+    copy.succeed("build", "--quiet")
+    assert "yearly" in copy.ask("seal")["results"][0]["text"]
+
+
+@pytest.mark.parametrize("how", ["in its place", "of another file"])
+def test_prepared_documents_that_somebody_else_wrote_are_not_there(
+    how: str, built: Project, tmp_path: Path
+) -> None:
+    copy = copied(built, "cp", tmp_path / "copy")
+    with closing(sqlite3.connect(state_of(copy) / "documents.sqlite")) as cache:
+        for key, checksum, value in cache.execute("SELECT * FROM entries").fetchall():
+            planted = value[:-1] + bytes([value[-1] ^ 1])
+            forged = hashlib.blake2b(b"%d " % len(key) + key + planted, digest_size=16).digest()
+            code = checksum[16:] if how == "in its place" else forged
+            cache.execute(
+                "UPDATE entries SET checksum = ?, value = ? WHERE key = ?",
+                (forged + code, planted, key),
+            )
+        cache.commit()
+    shutil.rmtree(state_of(copy) / "index")
+    changes = json.loads(copy.succeed("build", "--quiet", "--json").stdout)["changes"]
+    assert changes["read"] == 1
+    assert "yearly" in copy.ask("seal")["results"][0]["text"]
+
+
+def test_a_file_of_prepared_documents_that_computes_is_not_used(
+    built: Project, tmp_path: Path
+) -> None:
+    copy = copied(built, "cp", tmp_path / "copy")
+    with closing(sqlite3.connect(state_of(copy) / "documents.sqlite")) as cache:
+        cache.executescript(
+            "ALTER TABLE entries RENAME TO others;"
+            "CREATE VIEW entries AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n)"
+            " SELECT x'' AS key, x'' AS checksum, x'' AS value FROM n;"
+        )
+    changes = json.loads(copy.succeed("build", "--quiet", "--json").stdout)["changes"]
+    assert changes["read"] == 1
+
+
+def test_what_carries_no_code_is_used_where_it_was_written_alone(
+    built: Project, tmp_path: Path
+) -> None:
+    for name in ("git", "handover"):
+        (state_of(built) / name / "planted").mkdir(parents=True)
+    settle_state(state_of(built))
+    assert (state_of(built) / "git" / "planted").is_dir()
+    copy = copied(built, "cp", tmp_path / "copy")
+    copy.succeed("build", "--quiet")
+    assert not list(state_of(copy).glob("*/planted"))
+
+
+def test_files_are_hashed_once_after_they_were_copied(
+    built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = copied(built, "cp", tmp_path / "copy")
+    config, hashed = load_config(copy.root), []
+    verify = IndexFiles.verify
+    monkeypatch.setattr(
+        IndexFiles, "verify", lambda files: hashed.append(files.layout.root) or verify(files)
+    )
+    for _ in range(3):
+        built_index(config)
+    assert hashed == [copy.index]
+    built_index(load_config(built.root))
+    assert hashed == [copy.index]
 
 
 def test_a_renamed_project_keeps_its_state(built: Project) -> None:
@@ -283,9 +410,11 @@ def test_a_state_of_another_installation_is_not_ours(
 
 
 @needs_root
-def test_a_state_of_another_user_is_not_ours(built: Project) -> None:
-    os.chown(state_of(built), 65534, 65534)
-    assert "belongs to another user" in built.run("inspect").output
+def test_an_empty_state_of_another_user_is_not_ours(make_project: MakeProject) -> None:
+    project = make_project(FILES)
+    state_of(project).mkdir()
+    os.chown(state_of(project), 65534, 65534)
+    assert "belongs to another user" in project.run("inspect").output
 
 
 def test_an_empty_folder_is_taken(make_project: MakeProject) -> None:
@@ -311,7 +440,7 @@ def test_what_was_restored_is_taken_over_if_the_user_says_so(
 ) -> None:
     monkeypatch.setenv(RESTORED, "1")
     result = foreign.succeed("build", "--quiet", "--json")
-    assert "it is now .foundry.set-aside-1, and taken over: documents.sqlite" in result.stderr
+    assert "it is now .foundry.set-aside, and taken over: documents.sqlite" in result.stderr
     assert json.loads(result.stdout)["changes"] | {"seconds": 0, "web": {}} == {
         "read": 0,
         "reused": 1,
@@ -331,6 +460,43 @@ def test_pages_that_were_restored_are_taken_over(
     result = foreign.succeed("build", "--quiet")
     assert "and taken over: documents.sqlite, web/pages.sqlite\n" in result.stderr
     assert (state_of(foreign) / "web/pages.sqlite").is_file()
+
+
+@pytest.mark.parametrize(
+    ("value", "holds", "hint"),
+    [
+        (
+            "0",
+            True,
+            "put it back as .foundry, and build once with",
+        ),
+        ("1", True, "delete .foundry.set-aside: nothing else of it is of use"),
+        ("1", False, "delete .foundry.set-aside: it holds no prepared documents, vectors or pages"),
+    ],
+)
+def test_the_hint_helps_with_what_was_not_done_yet(
+    value: str, holds: bool, hint: str, foreign: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not holds:
+        (state_of(foreign) / "documents.sqlite").unlink()
+    monkeypatch.setenv(RESTORED, value)
+    said = foreign.succeed("build", "--quiet").stderr
+    assert hint in said
+    assert (RESTORED in said) == (value == "0")
+    # The state is ours now, with or without the variable.
+    assert ".foundry" not in foreign.succeed("build", "--quiet").stderr
+
+
+def test_every_job_that_restores_a_cache_takes_it_over(
+    foreign: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(RESTORED, "1")
+    for number in range(3):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / f"runner{number}"))
+        done = foreign.succeed("build", "--quiet", "--json")
+        changes = json.loads(done.stdout)["changes"]
+        assert (changes["read"], changes["reused"], changes["embedded"]) == (0, 1, 0)
+        assert set_aside(foreign) == [".foundry.set-aside"]
 
 
 @pytest.mark.parametrize("value", ["", "0"])
@@ -427,7 +593,7 @@ def test_what_a_pull_has_put_into_a_state_of_ours_is_not_used(pulled: Project) -
         assert result.exit_code == 1
         assert f".foundry: {TRACKED}, so it is not used" in result.output
     result = pulled.succeed("build", "--quiet", "--json")
-    assert f"{TRACKED}; it is now .foundry.set-aside-1, and not used" in result.stderr
+    assert f"{TRACKED}; it is now .foundry.set-aside, and not used" in result.stderr
     assert json.loads(result.stdout)["changes"]["read"] == 1
     assert pulled.ask("seal")["results"]
     assert ".foundry" not in pulled.succeed("build", "--quiet").stderr

@@ -26,7 +26,7 @@ NOTICE = "All of these pages are the property of the pump company, which keeps i
 
 @pytest.fixture(autouse=True)
 def stamps_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foundry.sources.stamps.TICK_NS", -1)
+    monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
 
 
 class Corpus:

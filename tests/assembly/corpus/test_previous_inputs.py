@@ -25,7 +25,7 @@ NOTICE = "All of these pages are the property of the pump company, which keeps i
 @pytest.fixture(autouse=True)
 def changes_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stamps tell at once, and few documents are enough for boilerplate."""
-    monkeypatch.setattr("foundry.sources.stamps.TICK_NS", -1)
+    monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
     monkeypatch.setattr(boilerplate, "MIN_DOCUMENTS", 3)
 
 

@@ -33,7 +33,7 @@ FRESH = "fresh"
 @pytest.fixture(autouse=True)
 def stamps_last(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests do not wait until files are old enough for their stamps to tell."""
-    monkeypatch.setattr("foundry.sources.stamps.TICK_NS", -1)
+    monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     copy = tmp_path / "site" / "foundry"
     shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__", "models"))
     monkeypatch.setattr(recipe, "ROOT", copy)
-    monkeypatch.setattr("foundry.sources.stamps.TICK_NS", -1)
+    monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
     return copy
 
 
