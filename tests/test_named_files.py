@@ -223,6 +223,20 @@ def test_what_may_not_be_read_is_said(key: str, named: tuple[Named, Project]) ->
     )
 
 
+def test_a_project_that_may_not_be_read_is_not_said_to_be_none(
+    built: Project, tmp_path: Path
+) -> None:
+    project = built.copy(tmp_path / "project")
+    project.root.chmod(0o600)
+    try:
+        done = foundry("build", project.root, prefix=without_rights())
+    finally:
+        project.root.chmod(0o755)
+    assert done.returncode == 2
+    assert "cannot be read: Permission denied" in done.stderr
+    assert "create one" not in done.stderr
+
+
 PATHS = {
     "search.synonyms.file": '[search.synonyms]\nfile = "PATH"\n',
     "export.templates": '[export]\ntemplates = "PATH"\n',

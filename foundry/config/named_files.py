@@ -22,12 +22,13 @@ MODEL_TEXT_BYTES = 128_000_000
 class NamedFileError(RequestError):
     """A file cannot be read; `reason` says why and what to do, without naming the file.
 
-    `key` is the key or the option that names it, if any does.
+    `key` is the key or the option that names it, if any does. `is_missing` is for nothing there.
     """
 
-    def __init__(self, path: Path, reason: str, key: str = "") -> None:
+    def __init__(self, path: Path, reason: str, key: str = "", *, is_missing: bool = False) -> None:
         super().__init__(": ".join([*([key] if key else []), shown(str(path)), reason]))
         self.reason = reason
+        self.is_missing = is_missing
 
 
 def read_named(path: Path, most_bytes: int, *, key: str = "", inside: Path | None = None) -> bytes:
@@ -46,7 +47,8 @@ def read_named(path: Path, most_bytes: int, *, key: str = "", inside: Path | Non
         return read_file(real, most_bytes)
     except OSError as error:
         reason = f"cannot be read: {_explain(error, most_bytes)}"
-        raise NamedFileError(path, reason, key) from None
+        is_missing = isinstance(error, FileNotFoundError)
+        raise NamedFileError(path, reason, key, is_missing=is_missing) from None
 
 
 def read_named_text(

@@ -4,7 +4,6 @@ Every problem of a file is found and reported at once, each with its key path an
 allowed.
 """
 
-import os
 import tomllib
 from functools import cached_property
 from pathlib import Path
@@ -133,12 +132,12 @@ def load_config(project: Path) -> Config:
     """
     file = project / CONFIG_NAME
     try:
-        if not os.path.lexists(file):
-            hint = f"create one: foundry init {quote(str(project))} --source PATH"
-            raise ConfigError(str(file), ["no such file"], hint=hint)
         written = tomllib.loads(read_named_text(file, CONFIG_BYTES, inside=project))
     except NamedFileError as error:
-        raise ConfigError(str(file), [error.reason]) from None
+        if not error.is_missing:
+            raise ConfigError(str(file), [error.reason]) from None
+        hint = f"create one: foundry init {quote(str(project))} --source PATH"
+        raise ConfigError(str(file), ["no such file"], hint=hint) from None
     except (ValueError, RecursionError) as error:
         raise ConfigError(str(file), [str(error)], hint="mend the file's TOML syntax") from None
     try:
