@@ -24,6 +24,7 @@ from foundry.readers.formats import (
 )
 from foundry.readers.formats.asciidoc import reader as asciidoc
 from foundry.readers.formats.latex import reader as latex
+from foundry.readers.formats.man import reader as man
 from foundry.readers.formats.markdown import reader as markdown
 from foundry.readers.formats.opendocument import reader as opendocument
 from foundry.readers.formats.pdf import reader as pdf
@@ -41,6 +42,7 @@ READERS: tuple[Reader, ...] = (
     asciidoc.READER,
     sheets.TEXT_READER,
     latex.READER,
+    man.READER,
     notebook.READER,
     subtitles.READER,
     *structured.READERS,

@@ -112,6 +112,19 @@ def rst_texts(content: bytes) -> list[str]:
     return [_ROLE.sub(" ", _OPTION.sub(" ", _DIRECTIVE.sub(r"\1", source)))]
 
 
+# What joins words, and what divides them: a name of a character does.
+_ROFF_INSIDE = re.compile(r"\\(?:f(?:\(..|\[[^\]\n]*\]|.)|s(?:\[[^\]\n]*\]|[-+]?\d)|[&%:/,^|c])")
+_ROFF = re.compile(
+    r"(?m)^[.'][ \t]*[A-Za-z%][A-Za-z0-9]*|T[{}]"
+    r"|\\(?:e|\(..|[*nF]?\[[^\]\n]*\]|[*n](?:\(..|.)|[hvw]'[^'\n]*')"
+)
+
+
+def roff_texts(source: str) -> list[str]:
+    """Return the source of a manual page without names of requests, fonts and characters."""
+    return [_ROFF.sub(" ", _ROFF_INSIDE.sub("", source))]
+
+
 _CUE = re.compile(r"(?m)^(?:\d+|WEBVTT[^\n]*|[^\n]*-->[^\n]*)$")
 
 

@@ -1,0 +1,88 @@
+"""The macros of mdoc, which say what their arguments are: flags, arguments, names, references."""
+
+from collections.abc import Sequence
+
+from foundry.material.left_out import Omission
+from foundry.readers.notes import leave_out
+
+_BEFORE = {"Fl": "-", "Nd": "\u2014 "}
+_AROUND = {
+    **{"Op": "[]", "Bq": "[]", "Brq": "{}", "Pq": "()", "Aq": "<>", "Dq": "\u201c\u201d"},
+    **{"Sq": "\u2018\u2019", "Qq": '""', "Ql": "\u2018\u2019", "Fn": ("", "()"), "In": ("<", ">")},
+}
+_OPENED = {"Oo": "[", "Bo": "[", "Bro": "{", "Po": "(", "Ao": "<", "Do": "\u201c", "So": "\u2018"}
+_CLOSED = {"Oc": "]", "Bc": "]", "Brc": "}", "Pc": ")", "Ac": ">", "Dc": "\u201d", "Sc": "\u2019"}
+_NAMED = {"Ux": "UNIX", "Bx": "BSD", "Fx": "FreeBSD", "Nx": "NetBSD", "Ox": "OpenBSD", "At": "AT&T"}
+_PLAIN = frozenset(
+    "Ar Pa Ev Cm Li Ic Va Vt Fa Ft Em Sy No Tn An Ad Er Cd Dv Xo Xc Lb St Ms Fd Lk Mt Eo Ec Bk Ek"
+    " Xr Nm %A %T %B %J %V %N %D %I %R %O %P %U %Q %C".split()
+)
+MACROS = frozenset((*_BEFORE, *_AROUND, *_OPENED, *_CLOSED, *_NAMED, *_PLAIN, "Ns", "Ap", "Sm"))
+_AFTER = frozenset(".,:;)]?!")
+_OPENING = frozenset("([")
+
+
+def say(macro: str, given: Sequence[str], name: str) -> str:
+    """Return what a macro and those among its arguments print; `name` is that of the page."""
+    parts: list[str] = []
+    ends: list[str] = []
+    words = [macro, *given]
+    is_joined = False
+    place = 0
+    while place < len(words):
+        word = words[place]
+        place += 1
+        if word in MACROS:
+            leave_out(Omission.MACRO, word)
+        after = words[place] if place < len(words) else ""
+        if word == "Ns":
+            is_joined = True
+            continue
+        if word == "Ap":
+            _add(parts, "'", is_joined=True)
+            is_joined = True
+            continue
+        said = _said(word, after, name, ends)
+        if word == "Xr" and place < len(words):
+            said, place = _reference(words, place)
+        if said is None:
+            continue
+        _add(parts, said, is_joined=is_joined)
+        is_joined = word in {"Fl", "Nd"} and after not in MACROS and after not in _AFTER
+        is_joined = is_joined or word in _OPENED or word in _AROUND or said in _OPENING
+    for end in reversed(ends):
+        _add(parts, end, is_joined=True)
+    return "".join(parts)
+
+
+def _said(word: str, after: str, name: str, ends: list[str]) -> str | None:
+    """Return what a word prints; what closes at the end of the line goes into `ends`."""
+    if word in _AROUND:
+        opening, closing = _AROUND[word]
+        ends.append(closing)
+        return opening or None
+    if word in _BEFORE:
+        return _BEFORE[word]
+    if word in _OPENED or word in _CLOSED:
+        return (_OPENED | _CLOSED)[word]
+    if word in _NAMED:
+        return _NAMED[word]
+    if word == "Nm" and (not after or after in MACROS or after in _AFTER):
+        return name
+    if word == "Ar" and (not after or after in _AFTER):
+        return "file ..."
+    return None if word in _PLAIN or word == "Sm" else word
+
+
+def _reference(words: Sequence[str], place: int) -> tuple[str, int]:
+    number = words[place + 1] if place + 1 < len(words) else ""
+    if number[:1].isdigit() or number in {"n", "l"}:
+        return f"{words[place]}({number})", place + 2
+    return words[place], place + 1
+
+
+def _add(parts: list[str], said: str, *, is_joined: bool) -> None:
+    is_first = not parts or parts[-1].endswith(("(", "["))
+    if parts and not (is_joined or is_first or said in _AFTER or said in _CLOSED.values()):
+        parts.append(" ")
+    parts.append(said)

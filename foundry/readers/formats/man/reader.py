@@ -1,0 +1,295 @@
+"""Manual pages, of man and of mdoc: what they print, with their sections as outline."""
+
+import re
+
+from foundry.material import Reading
+from foundry.material.left_out import Omission
+from foundry.readers.accounting.containers import roff_texts
+from foundry.readers.composing import Composer
+from foundry.readers.contract import Reader
+from foundry.readers.dates import normalise_date
+from foundry.readers.formats import plain
+from foundry.readers.formats.man.escapes import arguments, unescape
+from foundry.readers.formats.man.mdoc import MACROS, say
+from foundry.readers.notes import leave_out
+
+_END = "\ue000"
+"""Stands for the end of a line that is printed as such."""
+_IS_PAGE = re.compile(r"(?m)^[.'][ \t]*(?:TH|Dd|SH|Sh)\b")
+_REQUEST = re.compile(r"[.'][ \t]*([A-Za-z%][A-Za-z0-9]{0,30}|\\\")[ \t]*(.*)")
+_FONTS = {"B", "I", "SM", "SB", "R"}
+_ALTERNATING = {"BR", "RB", "IR", "RI", "BI", "IB"}
+_PARAGRAPHS = {"PP", "P", "LP", "HP", "Pp", "sp"}
+_SILENT = frozenset(
+    "RS RE ad hy nh ne nr in ti ta ft PD DT UC AT EQ EN Os fam ll pl ps vs na ce rs ns mk rt tr lf"
+    " cc hw YS Bk Ek ev cs ss pc pn bp hc so mso nx INDENT UNINDENT"
+    " PDFPIC URL".split()
+)
+_CONDITION = re.compile(r"(?:if|ie)[ \t]+(!?[ntoe]|\S+)[ \t]*(.*)")
+
+
+class _Writer:
+    def __init__(self, text: str) -> None:
+        self.composer = Composer()
+        self.title: str | None = None
+        self.date: str | None = None
+        self._lines = text.split("\n")
+        self._next = 0
+        self._held: list[str] = []
+        self._code: list[str] | None = None
+        self._strings: dict[str, str] = {}
+        self._name = ""
+        self._awaits_term = False
+        self._was_true = True
+
+    def write(self) -> None:
+        """Write every line."""
+        while (line := self._take()) is not None:
+            self._line(line)
+        self._end_code()
+        self.flush()
+
+    def flush(self) -> None:
+        """End a paragraph."""
+        # Lines are filled, but for those that a request ends.
+        text = " ".join(self._held).replace(f" {_END} ", "\n").replace(_END, "")
+        self.composer.text(text.replace(f" {_END}", "").strip())
+        self._held.clear()
+
+    def _take(self) -> str | None:
+        if self._next >= len(self._lines):
+            return None
+        line = self._lines[self._next]
+        self._next += 1
+        # A backslash at its end continues a line.
+        while line.endswith("\\") and not line.endswith("\\\\") and self._next < len(self._lines):
+            line = line[:-1] + self._lines[self._next]
+            self._next += 1
+        return line
+
+    def _line(self, line: str) -> None:
+        request = _REQUEST.match(line)
+        if request is None:
+            if line[:1] in ".'" and len(line.strip()) < 2:
+                return
+            self._text(unescape(line.removeprefix("\\&"), self._strings))
+        elif request[1].startswith('\\"'):
+            leave_out(Omission.COMMENT, request[2])
+        else:
+            self._request(request[1], request[2])
+
+    def _text(self, text: str) -> None:
+        if self._code is not None:
+            self._code.append(text)
+        elif not text.strip():
+            self.flush()
+        elif self._awaits_term:
+            self._awaits_term = False
+            self._held += [f"{text.strip()}:", _END]
+        else:
+            self._held.append(text.strip())
+
+    def _request(self, name: str, rest: str) -> None:
+        given = [unescape(each, self._strings) for each in arguments(rest)]
+        if name in {"TH", "Dt", "Dd"}:
+            self._head(name, given)
+        elif name in {"SH", "SS", "Sh", "Ss"}:
+            self._heading(2 if name[1] in "Hh" else 3, " ".join(given))
+        elif name in _FONTS:
+            self._text(" ".join(given) or unescape(self._take() or "", self._strings))
+        elif name in _ALTERNATING:
+            self._text("".join(given))
+        elif name in _PARAGRAPHS:
+            self._paragraph()
+        elif name in {"TP", "TQ", "IP", "It"}:
+            self._item(name, given)
+        elif name in {"nf", "EX", "Bd"}:
+            self.flush()
+            leave_out(Omission.ATTRIBUTE, rest)
+            self._code = [] if self._code is None else self._code
+        elif name in {"fi", "EE", "Ed"}:
+            self._end_code()
+        elif name in {"Dl", "D1"}:
+            self.flush()
+            said = say(given[0], given[1:], self._name) if given else ""
+            self.composer.text(f"```\n{said}\n```", is_block=True)
+        elif name == "TS":
+            self._table()
+        else:
+            self._special(name, given, rest)
+
+    def _special(self, name: str, given: list[str], rest: str) -> None:
+        if name in {"UR", "MT", "UE", "ME"}:
+            self._text(" ".join(given))
+        elif name in {"SY", "OP"}:
+            self._text(f"[{' '.join(given)}]" if name == "OP" else " ".join(given))
+        elif name == "ds" and given:
+            self._strings[given[0]] = " ".join(given[1:])
+            leave_out(Omission.MACRO, rest)
+        elif name in {"de", "ig", "am"}:
+            self._definition(given[-1] if name == "ig" and given else "")
+        elif name in {"if", "ie", "el"}:
+            self._conditional(name, rest)
+        elif name == "br":
+            self._held.append(_END)
+        elif name == "Nm" and given and not self._name:
+            self._name = given[0]
+            self._text(say(name, given, self._name))
+        elif name in {"Ex", "Rv"}:
+            leave_out(Omission.MACRO, rest)
+            self._text(f"The {self._name} utility exits 0 on success, and >0 if an error occurs.")
+        elif name in {"Bl", "El", "Rs", "Re"}:
+            self.flush()
+            leave_out(Omission.ATTRIBUTE, rest)
+        elif name in MACROS:
+            self._text(say(name, given, self._name))
+        elif name in _SILENT:
+            leave_out(Omission.MACRO, rest)
+        else:
+            # A macro of the page's own, or of another package: its arguments are words.
+            self._text(" ".join(given))
+
+    def _head(self, name: str, given: list[str]) -> None:
+        if name == "Dd":
+            self.date = " ".join(given)
+            leave_out(Omission.METADATA, self.date)
+            return
+        named = [each for each in given[:2] if each]
+        self.title = f"{named[0].lower()}({named[1]})" if len(named) == 2 else "".join(named)
+        self._name = self._name or (named[0].lower() if named and name == "Dt" else "")
+        if name == "TH" and len(given) > 2:
+            self.date = given[2]
+        leave_out(Omission.METADATA, " ".join(given))
+        self.composer.heading(1, self.title)
+
+    def _heading(self, level: int, title: str) -> None:
+        self._end_code()
+        self.flush()
+        self._awaits_term = False
+        self.composer.heading(level, title or unescape(self._take() or "", self._strings))
+
+    def _paragraph(self) -> None:
+        if self._code is not None:
+            self._code.append("")
+        else:
+            self.flush()
+
+    def _item(self, name: str, given: list[str]) -> None:
+        if self._code is not None:
+            self._text(" ".join(given))
+            return
+        if name != "TQ":
+            self.flush()
+        # How far what follows is set in.
+        leave_out(Omission.ATTRIBUTE, " ".join(given[1:] if name == "IP" else given))
+        if name in {"TP", "TQ"}:
+            self._awaits_term = True
+        elif name == "It":
+            said = say(given[0], given[1:], self._name) if given else ""
+            self._held += [f"{said}:", _END] if said else ["-"]
+        elif given and given[0]:
+            is_mark = given[0].strip() in {"\u2022", "-", "*", "o", "+"}
+            self._held += ["-"] if is_mark else [f"{given[0]}:", _END]
+
+    def _end_code(self) -> None:
+        if self._code is not None:
+            content = "\n".join(self._code).strip("\n")
+            self._code = None
+            if content.strip():
+                mark = "````" if "```" in content else "```"
+                self.composer.text(f"{mark}\n{content}\n{mark}", is_block=True)
+
+    def _definition(self, ending: str) -> None:
+        """Pass over what defines a macro, or is ignored."""
+        passed = []
+        while (line := self._take()) is not None and line.strip() != f".{ending or '.'}":
+            passed.append(line)
+        leave_out(Omission.MACRO, "\n".join(passed))
+
+    def _conditional(self, name: str, rest: str) -> None:
+        """Read what holds where a page is shown on a terminal."""
+        if name == "el":
+            holds, body = not self._was_true, rest
+        else:
+            found = _CONDITION.match(f"{name} {rest}")
+            tested, body = (found[1], found[2]) if found else ("", "")
+            leave_out(Omission.MACRO, tested)
+            holds = tested in {"n", "!t", "o"}
+            self._was_true = holds
+        lines = [body.removeprefix("\\{").removeprefix("\\")]
+        if body.startswith("\\{"):
+            depth = 1 - body.count("\\}")
+            while depth > 0 and (line := self._take()) is not None:
+                depth += line.count("\\{") - line.count("\\}")
+                lines.append(line.replace("\\}", "").removesuffix("\\"))
+        if holds:
+            for line in filter(str.strip, lines):
+                self._line(line)
+        else:
+            leave_out(Omission.MACRO, "\n".join(lines))
+
+    def _table(self) -> None:
+        """Read a table of tbl: formats until a line that ends with a dot, then rows."""
+        self.flush()
+        content: list[str] = []
+        while (line := self._take()) is not None and not line.startswith(".TE"):
+            content.append(line)
+        separator = "\t"
+        if content and content[0].rstrip().endswith(";"):
+            stated = re.search(r"tab[ \t]*\((.)\)", content[0])
+            separator = stated[1] if stated else separator
+            leave_out(Omission.ATTRIBUTE, content.pop(0))
+        while content and not content[0].rstrip().endswith("."):
+            leave_out(Omission.ATTRIBUTE, content.pop(0))
+        leave_out(Omission.ATTRIBUTE, content.pop(0) if content else "")
+        rows: list[list[str]] = []
+        for line in _join_cells(content):
+            if line.startswith(".") or line.strip() in {"_", "=", ""}:
+                request = _REQUEST.match(line)
+                leave_out(Omission.COMMENT, line)
+                if request and rows and request[1] in _FONTS | _ALTERNATING:
+                    rows.append(["".join(arguments(request[2]))])
+                continue
+            rows.append([unescape(cell, self._strings).strip() for cell in line.split(separator)])
+        self.composer.table(rows)
+
+
+def _join_cells(lines: list[str]) -> list[str]:
+    """Return the lines with each cell between `T{` and `T}` on one."""
+    joined: list[str] = []
+    is_open = False
+    for line in lines:
+        if is_open:
+            # Requests in a cell only say how it is set, but for those of fonts.
+            request = _REQUEST.match(line)
+            alternates = request and request[1] in _ALTERNATING
+            words = arguments(request[2]) if request else []
+            said = ("" if alternates else " ").join(words) if request else line
+            joined[-1] += f" {said}"
+        else:
+            joined.append(line)
+        is_open = joined[-1].count("T{") > joined[-1].count("T}")
+    return [line.replace("T{", "").replace("T}", "") for line in joined]
+
+
+def read(text: str) -> Reading:
+    """Read a manual page; text that is none is read as it is."""
+    if not _IS_PAGE.search(text):
+        return plain.READER.read(text)
+    writer = _Writer(text)
+    writer.write()
+    return writer.composer.finish(
+        title=writer.title, modified=normalise_date(writer.date) if writer.date else None
+    )
+
+
+_SECTIONS = [
+    *(f".{number}" for number in range(1, 10)),
+    ".1p",
+    ".3p",
+    ".3pm",
+    ".n",
+    ".man",
+    ".mdoc",
+]
+READER = Reader("man/1", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)

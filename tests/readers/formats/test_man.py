@@ -1,0 +1,146 @@
+"""Manual pages of man and mdoc: what they print is read."""
+
+import pytest
+
+from foundry.material import Document, RawDocument
+from foundry.readers import read
+from foundry.readers.formats.man.escapes import arguments, unescape
+
+
+def read_page(source: str, path: str = "press.1") -> Document:
+    document = read(RawDocument("s", path, path, source.encode()))
+    assert isinstance(document, Document), document
+    assert document.reading.words is not None
+    assert document.reading.words.unaccounted == 0, document.reading.unaccounted
+    return document
+
+
+MAN = r""".\" A comment.
+.TH PRESS 1 2024-05-03 "press 2.0" "User Commands"
+.SH NAME
+press \- make juice
+.SH "SYNOPSIS"
+.B press
+.RB [ \-v ]
+.I fruit
+.SH DESCRIPTION
+Presses
+.BR fruit (5)
+with \(lqcare\(rq.
+.PP
+Second paragraph.
+.SH OPTIONS
+.TP
+.BR \-f ", " \-\-force
+Unripe ones too.
+.IP \(bu 2
+One mark.
+.SS Example
+.nf
+$ press \-f plum
+  done
+.fi
+.TS
+tab(;);
+l l.
+Fruit;Litres
+Plum;T{
+about
+two
+T}
+.TE
+"""
+
+
+def test_man() -> None:
+    document = read_page(MAN)
+    outline = [(heading.level, heading.text) for heading in document.reading.headings]
+    assert outline == [
+        *((1, "press(1)"), (2, "NAME"), (2, "SYNOPSIS"), (2, "DESCRIPTION"), (2, "OPTIONS")),
+        (3, "Example"),
+    ]
+    assert (document.title, document.modified) == ("press(1)", "2024-05-03")
+    parts = document.reading.text.split("\n\n")
+    for said in (
+        "press - make juice",
+        "press [-v] fruit",
+        "Presses fruit(5) with \u201ccare\u201d.",
+        "Second paragraph.",
+        "-f, --force:\nUnripe ones too.",
+        "- One mark.",
+        "```\n$ press -f plum\n  done\n```",
+        "| Fruit | Litres |\n| --- | --- |\n| Plum | about two |",
+    ):
+        assert said in parts
+
+
+MDOC = r""".Dd May 3, 2024
+.Dt PRESS 1
+.Os
+.Sh NAME
+.Nm press
+.Nd make juice
+.Sh SYNOPSIS
+.Nm
+.Op Fl v
+.Op Fl o Ar file
+.Ar fruit ...
+.Sh DESCRIPTION
+The
+.Nm
+utility presses, see
+.Xr fruit 5 .
+.Bl -tag -width Ds
+.It Fl f , Fl -force
+Unripe ones too.
+.El
+.Dl $ press plum
+.Sh EXIT STATUS
+.Ex -std
+"""
+
+
+def test_mdoc() -> None:
+    document = read_page(MDOC, "press.mdoc")
+    parts = document.reading.text.split("\n\n")
+    for said in (
+        "press \u2014 make juice",
+        "press [-v] [-o file] fruit ...",
+        "The press utility presses, see fruit(5).",
+        "-f, --force:\nUnripe ones too.",
+        "```\n$ press plum\n```",
+    ):
+        assert said in parts, (said, parts)
+    assert document.title == "press(1)"
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        (r"\fBbold\fP and \f(CWcode\fR, \f[I]it\f[]", "bold and code, it"),
+        (r"a\-b \(em c\(co \[u00E9] \['e] x\&.", "a-b \u2014 c© é é x."),
+        (r"\s-2small\s0 \*(lqquoted\*(rq\c", "small \u201cquoted\u201d"),
+        (r"back\eslash and \\ \(aq", "back\\slash and \\ '"),
+        (r"text \" comment", "text "),
+    ],
+)
+def test_escapes(written: str, printed: str) -> None:
+    assert unescape(written) == printed
+
+
+def test_arguments_may_be_quoted() -> None:
+    assert arguments('one "two ""three""" four\\ five \\" no') == [
+        *("one", 'two "three"', "four\\ five"),
+    ]
+
+
+def test_what_is_no_page_is_text() -> None:
+    text = read_page("12:00 started\n.hidden files\n", "log.1").reading.text
+    assert text == "12:00 started\n.hidden files\n" or text.startswith("12:00 started")
+
+
+def test_conditions_of_terminals_hold() -> None:
+    page = ".TH A 1\n.SH NAME\n.ie t \\{\\\nprinted\n.\\}\n.el \\{\\\nshown\n.\\}\n.if n also\n"
+    document = read_page(page)
+    assert "shown also" in document.reading.text
+    assert "printed" not in document.reading.text
