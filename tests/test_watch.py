@@ -229,8 +229,8 @@ def test_a_source_that_is_closed_is_built_again_once_it_is_open(make_project: Ma
 @pytest.mark.parametrize(
     ("limits", "said", "is_noticed"),
     [
-        ((4, 128), "2 of 5 folders are watched: OS file watch limit reached", True),
-        ((100, 0), "0 of 5 folders are watched: .*Too many open files", False),
+        ((4, 128), "not watched: 3 of 5 folders: OS file watch limit reached; exclude some", True),
+        ((100, 0), "not watched: 5 of 5 folders: .*Too many open files", False),
     ],
 )
 def test_what_the_system_does_not_watch_is_told(
@@ -241,7 +241,7 @@ def test_what_the_system_does_not_watch_is_told(
     with watching(project, begin=[*with_watches(*limits), *FOUNDRY]) as watch:
         watch.wait_for("5 documents")
         watch.wait_for(said)
-        watch.wait_for("hint: .*max_user_watches")
+        watch.wait_for("hint: what changes there is read by the next build")
         if is_noticed:
             edit(project, "sources/a.md", "# A\n\nOther.")
         else:

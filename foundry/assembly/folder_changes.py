@@ -33,6 +33,8 @@ LONGEST_MS = 10_000
 MAX_FOLDERS = 10_000
 """Watches take about 1 KB of the kernel's memory, of which other programs want some as well."""
 
+_REMEDY = "exclude some, or raise fs.inotify.max_user_watches and max_user_instances"
+
 _TRIES = 5
 """How often to begin watching anew when the system refuses for no reason of a single folder."""
 
@@ -133,7 +135,7 @@ class _Begun(NamedTuple):
 def _begin(folders: Sequence[str]) -> _Begun:
     """Watch so many of the folders as can be, the first ones if not all."""
     wanted = list(folders[:MAX_FOLDERS])
-    reason = f"at most {MAX_FOLDERS:,} are" if len(folders) > MAX_FOLDERS else ""
+    reason = f"at most {MAX_FOLDERS:,} are; exclude some" if len(folders) > MAX_FOLDERS else ""
     refused: dict[str, str] = {}
     tries = _TRIES
     while wanted:
@@ -152,10 +154,10 @@ def _begin(folders: Sequence[str]) -> _Begun:
                 wanted = [path for path in there if path not in culprits]
             else:
                 # Of a limit some watches are left to others.
-                wanted, reason = wanted[: len(wanted) // 2], said
+                wanted, reason = wanted[: len(wanted) // 2], f"{said.rstrip('.')}; {_REMEDY}"
         except RuntimeError as error:
             tries -= 1
-            wanted, reason = (wanted, reason) if tries else ([], str(error))
+            wanted, reason = (wanted, reason) if tries else ([], f"{error}; {_REMEDY}")
             time.sleep(QUIET_MS / 1000)
         else:
             return _Begun(changes, len(wanted), refused, reason)

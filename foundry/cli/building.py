@@ -137,14 +137,10 @@ def show_watched(watched: Watched) -> None:
     if (more := len(watched.left) - _NAMED_FOLDERS) > 0:
         complain(f"{now} not watched", f"{count_of(more, 'other folder')}", None)
     if watched.reason:
-        some = f"{watched.watched:,} of {count_of(watched.found, 'folder')} are watched"
-        hint = (
-            "what changes in the others is read by the next build; exclude folders, or raise"
-            " fs.inotify.max_user_watches and max_user_instances"
-        )
-        complain(now, f"{some}: {watched.reason}", hint)
-    else:
-        click.echo(f"{now} watching {count_of(watched.watched, 'folder')}")
+        others = f"{watched.found - watched.watched:,} of {count_of(watched.found, 'folder')}"
+        hint = "what changes there is read by the next build"
+        complain(f"{now} not watched", f"{others}: {watched.reason}", hint)
+    click.echo(f"{now} watching {count_of(watched.watched, 'folder')}")
 
 
 def _contents(result: BuildResult) -> str:

@@ -22,7 +22,7 @@ MODEL_TEXT_BYTES = 128_000_000
 class NamedFileError(RequestError):
     """A file cannot be read; `reason` says why and what to do, without naming the file.
 
-    `key` is the key or the option that names it, if any does. `is_missing` is for nothing there.
+    `key` is the key or the option that names it, if any does. `is_missing`: nothing is there.
     """
 
     def __init__(self, path: Path, reason: str, key: str = "", *, is_missing: bool = False) -> None:
