@@ -27,6 +27,7 @@ from foundry.readers.formats.latex import reader as latex
 from foundry.readers.formats.man import reader as man
 from foundry.readers.formats.markdown import reader as markdown
 from foundry.readers.formats.opendocument import reader as opendocument
+from foundry.readers.formats.org import reader as org
 from foundry.readers.formats.pdf import reader as pdf
 from foundry.readers.formats.rst import reader as rst
 from foundry.readers.formats.rtf import reader as rtf
@@ -43,6 +44,7 @@ READERS: tuple[Reader, ...] = (
     sheets.TEXT_READER,
     latex.READER,
     man.READER,
+    org.READER,
     notebook.READER,
     subtitles.READER,
     *structured.READERS,

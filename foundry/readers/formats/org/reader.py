@@ -1,0 +1,218 @@
+"""Org: its text as Markdown, with its headings as outline.
+
+Files that a document includes are not read, and code is not run.
+"""
+
+import re
+from dataclasses import replace
+
+from foundry.material import Reading
+from foundry.material.left_out import Omission
+from foundry.readers.composing import Composer
+from foundry.readers.contract import Reader
+from foundry.readers.dates import normalise_date
+from foundry.readers.formats.org.inline import write_inline
+from foundry.readers.notes import leave_out
+
+_HEADING = re.compile(
+    r"(\*{1,20})[ \t]+(?:(TODO|DONE|NEXT|WAIT(?:ING)?|HOLD|CANCELL?ED|STARTED|IN-PROGRESS)[ \t]+)?"
+    r"(\[#[A-Z0-9]\][ \t]*)?(COMMENT[ \t]+)?(.*?)(?:[ \t]+(:[\w@#%:]{1,200}:))?[ \t]*$"
+)
+_KEYWORD = re.compile(r"[ \t]*#\+([A-Za-z_]{1,40}(?:\[[^\]]{0,100}\])?):[ \t]*(.*)$")
+_BLOCK = re.compile(r"[ \t]*#\+begin_(\w{1,30})[ \t]*(.*)$", re.IGNORECASE)
+_DYNAMIC = re.compile(r"[ \t]*#\+begin:[ \t]*(.*)$", re.IGNORECASE)
+_END_OF_DYNAMIC = re.compile(r"[ \t]*#\+end:?[ \t]*$", re.IGNORECASE)
+_COMMENT = re.compile(r"[ \t]*#(?:[ \t]+(.*))?$")
+_DRAWER = re.compile(r"[ \t]*:([\w-]{1,50}):[ \t]*$")
+_LITERAL = re.compile(r"[ \t]*:(?:[ ](.*))?$")
+_TABLE = re.compile(r"[ \t]*\|")
+_RULE = re.compile(r"[ \t]*\|[-+|: \t]*$")
+_ITEM = re.compile(r"([ \t]*)(?:[-+]|(?<=[ \t])\*|(\d{1,4})[.)])[ \t]+(.*)$")
+_TERM = re.compile(r"(.{1,300}?)[ \t]+::(?:[ \t]+|$)")
+_NOTE = re.compile(r"\[fn:([\w-]{1,50})\][ \t]*")
+_CODE = frozenset(("src", "example", "verbatim"))
+_LEFT_OUT = {"comment": Omission.COMMENT, "export": Omission.SCRIPT}
+_SAID = frozenset(("caption", "title", "subtitle", "author"))
+
+
+class _Writer:
+    def __init__(self, text: str) -> None:
+        self.composer = Composer()
+        self.title: str | None = None
+        self.date: str | None = None
+        self.language: str | None = None
+        self.tags: list[str] = []
+        self._lines = text.split("\n")
+        self._next = 0
+        self._held: list[str] = []
+        self._macros: dict[str, str] = {}
+        self._missing: set[str] = set()
+
+    def write(self) -> None:
+        """Write every line."""
+        while self._next < len(self._lines):
+            line = self._lines[self._next]
+            self._next += 1
+            if not (self._outside(line) or self._begin(line)):
+                self._prose(line)
+        self.flush()
+
+    def flush(self) -> None:
+        """End a paragraph."""
+        self.composer.text(self._inline("\n".join(self._held)))
+        self._held.clear()
+
+    def _inline(self, text: str) -> str:
+        return write_inline(text, self._macros)
+
+    def _until(self, pattern: re.Pattern[str]) -> list[str]:
+        """Take the lines before one that matches, and that one; none if no line does."""
+        end = self._find(pattern)
+        if end is None:
+            return []
+        content = self._lines[self._next : end]
+        self._next = end + 1
+        return content
+
+    def _find(self, pattern: re.Pattern[str]) -> int | None:
+        """Return the next line that matches; what is missing is looked for once."""
+        if pattern.pattern not in self._missing:
+            for place in range(self._next, len(self._lines)):
+                if pattern.match(self._lines[place]):
+                    return place
+            self._missing.add(pattern.pattern)
+        return None
+
+    def _outside(self, line: str) -> bool:
+        """Return whether a line is no text: a keyword, a comment, a drawer."""
+        if keyword := _KEYWORD.match(line):
+            self._keyword(keyword[1].lower().partition("[")[0], keyword[2].strip(), line)
+        elif comment := _COMMENT.match(line):
+            leave_out(Omission.COMMENT, comment[1] or "")
+        elif drawer := _DRAWER.match(line):
+            content = self._until(_END)
+            leave_out(Omission.METADATA, "\n".join([drawer[1], *content, "END" if content else ""]))
+        elif dynamic := _DYNAMIC.match(line):
+            leave_out(Omission.ATTRIBUTE, f"begin {dynamic[1]}")
+        elif _END_OF_DYNAMIC.match(line):
+            leave_out(Omission.MACRO, "end")
+        else:
+            return False
+        return True
+
+    def _keyword(self, name: str, value: str, line: str) -> None:
+        leave_out(Omission.METADATA, line)
+        if name == "title":
+            self.title = " ".join(filter(None, (self.title, self._inline(value))))
+        elif name == "date":
+            self.date = value.strip("<>[]").partition(" ")[0]
+        elif name == "language":
+            self.language = value
+        elif name == "filetags":
+            self.tags += filter(None, value.split(":"))
+        elif name == "macro":
+            called, _, text = value.partition(" ")
+            self._macros[called] = text
+        elif name in _SAID:
+            self._held.append(value)
+
+    def _begin(self, line: str) -> bool:
+        """Read a heading or a block that begins here; return whether one does."""
+        if heading := _HEADING.match(line):
+            self.flush()
+            left = (heading[2], heading[3], heading[4], heading[6])
+            leave_out(Omission.METADATA, " ".join(filter(None, left)))
+            self.composer.heading(len(heading[1]), self._inline(heading[5]))
+        elif block := _BLOCK.match(line):
+            self._block(block[1].lower(), block[2])
+        elif _LITERAL.match(line):
+            self._next -= 1
+            self._literal()
+        elif _TABLE.match(line):
+            self._next -= 1
+            self._table()
+        else:
+            return False
+        return True
+
+    def _block(self, name: str, options: str) -> None:
+        self.flush()
+        ending = re.compile(rf"[ \t]*#\+end_{re.escape(name)}\b", re.IGNORECASE)
+        leave_out(Omission.MACRO, f"begin {name} end {name}")
+        if name not in _CODE and name not in _LEFT_OUT:
+            # Quotations, verses and boxes: their lines are read as they come.
+            leave_out(Omission.ATTRIBUTE, options)
+            self._end_later(ending)
+            return
+        content = self._until(ending)
+        if name in _LEFT_OUT:
+            leave_out(_LEFT_OUT[name], "\n".join([options, *content]))
+            return
+        language, _, rest = options.strip().partition(" ")
+        leave_out(Omission.ATTRIBUTE, rest if name == "src" else options)
+        # A comma keeps lines of code from being headings.
+        code = [re.sub(r"^([ \t]*),(?=\*|#\+)", r"\1", each) for each in content]
+        width = min((len(c) - len(c.lstrip(" ")) for c in code if c.strip()), default=0)
+        self._listing([each[width:] for each in code], language if name == "src" else "")
+
+    def _end_later(self, ending: re.Pattern[str]) -> None:
+        """Pass over the line that ends a block, whose text is read until there."""
+        if (place := self._find(ending)) is not None:
+            self._lines[place] = ""
+
+    def _listing(self, lines: list[str], language: str) -> None:
+        mark = "````" if any("```" in line for line in lines) else "```"
+        self.composer.text("\n".join([mark + language, *lines, mark]), is_block=True)
+
+    def _literal(self) -> None:
+        self.flush()
+        content = []
+        while self._next < len(self._lines):
+            found = _LITERAL.match(self._lines[self._next])
+            if found is None:
+                break
+            content.append(found[1] or "")
+            self._next += 1
+        self._listing(content, "")
+
+    def _table(self) -> None:
+        self.flush()
+        rows = []
+        while self._next < len(self._lines) and _TABLE.match(self._lines[self._next]):
+            line = self._lines[self._next].strip()
+            self._next += 1
+            if not _RULE.match(line):
+                cells = line.removeprefix("|").removesuffix("|").split("|")
+                rows.append([self._inline(cell.strip()) for cell in cells])
+        self.composer.table(rows)
+
+    def _prose(self, line: str) -> None:
+        if note := _NOTE.match(line):
+            self.flush()
+            leave_out(Omission.MACRO, "fn")
+            line = f"[{note[1]}] {line[note.end() :]}"
+        if item := _ITEM.match(line):
+            text = _TERM.sub(r"\1: ", item[3], count=1).rstrip()
+            line = f"{item[1]}{f'{item[2]}.' if item[2] else '-'} {text}"
+        if not line.strip() and self._held:
+            self._held.append("")
+        elif line.strip():
+            self._held.append(line)
+
+
+_END = re.compile(r"[ \t]*:END:[ \t]*$", re.IGNORECASE)
+
+
+def read(text: str) -> Reading:
+    """Read a document; a listing or a table stays whole if it fits into a chunk."""
+    writer = _Writer(text)
+    writer.write()
+    reading = writer.composer.finish(
+        title=writer.title,
+        modified=normalise_date(writer.date) if writer.date else None,
+        language=writer.language,
+    )
+    return replace(reading, tags=tuple(dict.fromkeys((*reading.tags, *writer.tags))))
+
+
+READER = Reader("org/1", {".org": "text/org"}, read)

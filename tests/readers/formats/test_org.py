@@ -1,0 +1,83 @@
+"""Org: headings, blocks, tables, notes and what is left out."""
+
+import pytest
+
+from foundry.material import Document, RawDocument
+from foundry.readers import read
+
+SOURCE = """\
+#+TITLE: Orchard notes
+#+DATE: <2024-05-03 Fri>
+#+FILETAGS: :fruit:work:
+#+MACRO: press The $1 press
+# an aside
+* TODO [#A] Pruning /early/ :winter:
+:PROPERTIES:
+:ID: 4711
+:END:
+Cut in [[https://e.org/may][May]]; see =cut(x)= and *bold* words[fn:1].
+- [X] saw
+  1. sharpen
+- knife :: a small one
+#+CAPTION: What is sold
+| Fruit | Kg |
+|-------+----|
+| Plum  | 17 |
+** Code
+#+begin_src python :results output
+,* x = 1
+#+end_src
+: literal  line
+#+begin_quote
+Patience.
+#+end_quote
+#+begin_comment
+not for readers
+#+end_comment
+{{{press(old)}}} costs 10^{6}, \\alpha{} and H_{2}O.
+
+[fn:1] Said so.
+"""
+
+
+def read_text(source: str) -> Document:
+    document = read(RawDocument("s", "a.org", "a.org", source.encode()))
+    assert isinstance(document, Document), document
+    assert document.reading.words is not None
+    assert document.reading.words.unaccounted == 0, document.reading.unaccounted
+    return document
+
+
+def test_org() -> None:
+    document = read_text(SOURCE)
+    assert (document.title, document.modified) == ("Orchard notes", "2024-05-03")
+    assert document.tags == ("fruit", "work")
+    outline = [(heading.level, heading.text) for heading in document.reading.headings]
+    assert outline == [(1, "Pruning *early*"), (2, "Code")]
+    text = document.reading.text
+    for said in (
+        "Cut in [May](https://e.org/may); see `cut(x)` and **bold** words [1].",
+        "- [X] saw\n  1. sharpen\n- knife: a small one",
+        "What is sold\n\n| Fruit | Kg |\n| --- | --- |\n| Plum | 17 |",
+        "```python\n* x = 1\n```",
+        "```\nliteral  line\n```",
+        "Patience.",
+        "The old press costs 10^6, α and H2O.",  # noqa: RUF001
+        "[1] Said so.",
+    ):
+        assert said in text, said
+    assert not {"4711", "readers", "aside", "TODO"} & set(text.split())
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "#+begin_src\n" * 50_000,
+        "#+begin_quote\n" * 50_000,
+        ":A:\n" * 50_000,
+        "[[" * 30_000,
+        "=a" * 30_000,
+    ],
+)
+def test_what_does_not_end_ends(source: str) -> None:
+    assert read(RawDocument("s", "a.org", "a.org", f"words\n{source}".encode()))
