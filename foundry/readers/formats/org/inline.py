@@ -50,8 +50,10 @@ def write_inline(text: str, macros: Mapping[str, str]) -> str:
             mark = _MARKS[match["emphasis"]]
             return f"{mark}{write_inline(match['said'], macros)}{mark}"
         if match["scripted"]:
-            digits = match["scripted"].lstrip("-+").isdigit()
-            return f"{match['script'] if digits else ''}{match['scripted']}"
+            is_number = match["scripted"].lstrip("-+").isdigit()
+            # An index of a letter, as in H2O, is written beside it.
+            is_kept = match["script"] == "^" or match.string[match.start() - 1].isdigit()
+            return f"{match['script'] if is_number and is_kept else ''}{match['scripted']}"
         return _entity(match)
 
     return _INLINE.sub(unwrap, text)
