@@ -18,6 +18,13 @@ TEMPLATE_BYTES = 1_000_000
 MODEL_TEXT_BYTES = 128_000_000
 """Of what describes a model: vocabularies of a quarter of a million pieces have a fifth of that."""
 
+_REMEDIES = {
+    errno.EFBIG: "shorten or divide it",
+    errno.EINVAL: "put a regular file there",
+    errno.ENAMETOOLONG: "correct the name",
+    errno.ELOOP: "put a regular file there",
+}
+
 
 class NamedFileError(RequestError):
     """A file cannot be read; `reason` says why and what to do, without naming the file.
@@ -46,7 +53,7 @@ def read_named(path: Path, most_bytes: int, *, key: str = "", inside: Path | Non
     try:
         return read_file(real, most_bytes)
     except OSError as error:
-        reason = f"cannot be read: {_explain(error, most_bytes)}"
+        reason = f"cannot be read: {_explain(error)}"
         is_missing = isinstance(error, FileNotFoundError)
         raise NamedFileError(path, reason, key, is_missing=is_missing) from None
 
@@ -82,12 +89,7 @@ def _why_not(path: Path, *, is_folder: bool) -> str | None:
     return None if is_there else f"no such {kind}: {shown(str(path))}"
 
 
-def _explain(error: OSError, most_bytes: int) -> str:
+def _explain(error: OSError) -> str:
     said = error.strerror or str(error)
-    if error.errno == errno.EFBIG:
-        return f"has more than {most_bytes:,} bytes; shorten or divide it"
-    if error.errno == errno.EINVAL:
-        return f"{said}; put a regular file there"
-    if error.errno == errno.ENAMETOOLONG:
-        return f"{said}; correct the name"
-    return said
+    remedy = _REMEDIES.get(error.errno or 0)
+    return f"{said}; {remedy}" if remedy else said

@@ -81,7 +81,7 @@ def read_file(path: Path, most: int | None = None) -> bytes:
         # Some of the system's files say that they are empty, and others grow.
         content = b"" if is_over else file.read(-1 if most is None else most + 1)
         if most is not None and (is_over or len(content) > most):
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+            raise OSError(errno.EFBIG, f"has more than {most:,} bytes", str(path))
         return content
 
 

@@ -61,7 +61,7 @@ def test_only_files_are_read(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("file")
     os.mkfifo(tmp_path / "pipe")
     assert read_file(tmp_path / "link", 4) == b"four"
-    with pytest.raises(OSError, match="File too large"):
+    with pytest.raises(OSError, match="has more than"):
         read_file(tmp_path / "file", 3)
     with pytest.raises(OSError, match="is a named pipe, not a file"):
         read_file(tmp_path / "pipe")
