@@ -57,11 +57,11 @@ def zip_of(*names: str) -> bytes:
 @pytest.mark.parametrize(
     ("path", "reader", "media_type"),
     [
-        ("a.md", "markdown/2", "text/markdown"),
-        ("A.MD", "markdown/2", "text/markdown"),
-        ("a.mdx", "mdx/2", "text/markdown"),
+        ("a.md", "markdown/3", "text/markdown"),
+        ("A.MD", "markdown/3", "text/markdown"),
+        ("a.mdx", "mdx/3", "text/markdown"),
         ("a.html", "html/3", "text/html"),
-        ("a.rst", "rst/2", "text/x-rst"),
+        ("a.rst", "rst/3", "text/x-rst"),
         ("a.adoc", "asciidoc/3", "text/asciidoc"),
         ("a.tex", "latex/3", "text/x-tex"),
         ("a.yml", "yaml/1", "application/yaml"),
@@ -78,7 +78,7 @@ def test_the_name_chooses_the_reader(path: str, reader: str, media_type: str) ->
 
 def test_the_source_may_choose_the_reader() -> None:
     document = read_document("# A\n\ntext", "1", id="1", media_type="text/markdown")
-    assert (document.reader, document.title, document.id) == ("markdown/2", "A", "1")
+    assert (document.reader, document.title, document.id) == ("markdown/3", "A", "1")
     plain = read_document("<html>is a tag</html>", "1", id="1", media_type="text/plain")
     assert plain.reader == "text/1"
 

@@ -161,3 +161,23 @@ def test_no_heading_is_named_by_stop_words_or_by_a_whole_passage() -> None:
     assert heading_term(english.tokenize("word " * 24)) == "=" + " ".join(["word"] * 24)
     assert heading_term(english.tokenize("word " * 25)) is None
     assert query_terms(english.tokenize("the")) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        (r"user\_id", "user_id"),
+        (r"\_\_init\_\_", "__init__"),
+        (r"C\#", "C#"),
+        (r"1\.2", "1.2"),
+        (r"Stra\u00dfe gr\u00fcn", "Straße grün"),
+        (r"\ud835\udc9cx", "\U0001d49cx"),
+        (r"C:\Users\new", "C: Users new"),
+    ],
+)
+def test_a_word_is_the_same_with_the_backslashes_of_markup(written: str, plain: str) -> None:
+    assert english.terms(written) == english.terms(plain)
+
+
+def test_an_escaped_backslash_begins_no_character() -> None:
+    assert english.terms(r"\\u00fc") == ["u00fc"]

@@ -5,6 +5,7 @@ MyST's fences, GitHub's `> [!NOTE]`, tags of Liquid and Hugo, and a wiki's templ
 """
 
 import re
+from collections.abc import Callable
 
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.tags import ADMONITIONS
@@ -22,7 +23,19 @@ _ALERT = re.compile(r"^([ \t>]*>[ \t]*)\[!(\w+)\][-+]?", re.MULTILINE)
 _SHORTCODE = re.compile(r"\{%([^{}\n]{0,1000}+)(?<=%)\}|\{\{[<%]([^{}\n]{0,1000}+)(?<=[>%])\}\}")
 _TEMPLATE = re.compile(r"\{\{[A-Za-z][\w \t-]{0,60}+\|([^{}]{1,2000}+)\}\}")
 _VALUE = re.compile(r"(?:(?<![\w-])([\w-]++)[ \t]{0,9}+[=:][ \t]{0,9}+)?(?:\"([^\"]*)\"|'([^']*)')")
-_ATTRIBUTES = re.compile(r"\{(?::[^{}\n]{0,300}|[#.][\w-][^{}\n]{0,300})\}[ \t]*+$", re.MULTILINE)
+_ATTRIBUTE = (
+    r"(?:[#.]\w[\w:.-]{0,100}+"
+    r"|[\w-]{1,50}+=(?:\"[^\"\n]{0,200}+\"|'[^'\n]{0,200}+'|[^\s\"'{}]{1,200}+))"
+)
+ATTRIBUTE_LIST = rf"\{{:?[ ]?{_ATTRIBUTE}(?:[ ]{{1,3}}{_ATTRIBUTE}){{0,20}}[ ]?\}}"
+"""Ids, classes and values, as Pandoc, kramdown and Python-Markdown have them: `{#id .class a=b}`.
+
+`{#if condition}` is none: it is a template's.
+"""
+# Alone on a line, kramdown's may be a name as well.
+_ATTRIBUTES = re.compile(
+    rf"{ATTRIBUTE_LIST}[ \t]*+$|\{{:(?<=^\{{:)[ ]?[\w-]{{1,50}}+\}}[ \t]*+$", re.MULTILINE
+)
 _CONTENTS = re.compile(r"^[ \t]*(?:\[TOC\]|\[\[_?toc_?\]\])[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _PROSE_NAMES = frozenset(
     "title name label text summary caption alt alt-text header heading tab".split()
@@ -85,9 +98,20 @@ def remove_directives(edits: Edits) -> None:
     if "{" in text:
         edits.replace_all(_SHORTCODE, lambda m: _values(part(m, 1) or part(m, 2)))
         edits.replace_all(_TEMPLATE, lambda m: _arguments(part(m, 1)))
-        edits.replace_all(_ATTRIBUTES, lambda _: "")
+        edits.replace_all(_ATTRIBUTES, _unless_heading(edits))
     if "[" in text:
         edits.replace_all(_CONTENTS, lambda _: "")
+
+
+def _unless_heading(edits: Edits) -> Callable[[re.Match[str]], str | None]:
+    """Return what leaves out attributes, but not what a heading alone consists of."""
+
+    def leave_out(match: re.Match[str]) -> str | None:
+        begin = edits.text.rfind("\n", 0, match.start()) + 1
+        before = edits.text[begin : match.start()]
+        return None if before.strip("# \t") == "" and "#" in before else ""
+
+    return leave_out
 
 
 def _say(kind: str, title: str) -> str:

@@ -3,10 +3,12 @@
 import html
 import re
 from collections.abc import Callable
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
 from foundry.material.left_out import Omission
+from foundry.readers.decoding import normalise
 from foundry.readers.formats import html as pages
 from foundry.readers.formats.markdown.blocks import BlockParser, Parsed
 from foundry.readers.formats.markdown.directives import open_indented, remove_directives
@@ -18,12 +20,18 @@ from foundry.readers.notes import leave_out
 MAX_EXPORT_CHARS = 20_000
 MAX_TABLE_CHARS = 500_000
 
-_COMMENT = re.compile(r"<!--|\{/\*|(?<!\S)%%")
+_COMMENT = re.compile(r"<!--|\{/\*")
 _COMMENT_ENDS = {
     "<!--": re.compile("-->"),
     "{/*": re.compile(r"\*/\}"),
-    "%%": re.compile(r"%%(?!\w)"),  # Obsidian's.
 }
+# Obsidian's comments: a block, a line, or words with the signs close to them.
+_PERCENT = re.compile(
+    r"%%(?<=^%%)[ \t]*+\n(?:(?!%%[ \t]*$)[^\n]*\n)*+%%[ \t]*$|%%(?<=^%%)[^\n%]++%%[ \t]*$"
+    r"|%%(?<!\S%%)(?=\S)[^%]{1,1000}+(?<=\S)%%(?!\w)",
+    re.MULTILINE,
+)
+_EMPHASIS = re.compile(r"\*(?<![*\\]\*)(\*{0,2}+)(?![*\s])([^*\n\\]{1,200}+)(?<!\s)\*\1(?!\*)")
 _ELEMENT = re.compile(r"<(pre|script|style|svg|table|template)\b[^<>]{0,1000}+>", re.IGNORECASE)
 _ELEMENT_ENDS = {
     name: re.compile(rf"</{name}\s{{0,99}}>", re.IGNORECASE)
@@ -38,6 +46,7 @@ _MATH = re.compile(
     r"|\\(?:\((?:[^\\]|\\(?![()])){1,1000}+\\\)|\[(?:[^\\]|\\(?![\[\]])){1,5000}+\\\])"
 )
 _TAG = re.compile(r"<[^<>]*+>")
+_QUOTED = re.compile(r"\n[ \t>]*")
 _IMPORT = re.compile(
     r"^import\s(?:[\w\s*{},$]{0,300}?\sfrom\s{1,9})?[\"'][^\"'\n]{1,500}[\"'];?[ \t]*$",
     re.MULTILINE,
@@ -47,7 +56,9 @@ _BRACKET = re.compile(r"[(){}\[\]]")
 _STRING = re.compile(
     r"\{(?<![\w$={]\{)\s?(?:\"([^\"\n]{0,500}+)\"|'([^'\n]{0,500}+)'|`([^`$\n]{0,500}+)`)\s?\}"
 )
-_ENTITY = re.compile(r"&(?!lt;|gt;|amp;|quot;)[A-Za-z][A-Za-z0-9]{1,30}+;")
+_ENTITY = re.compile(
+    r"&(?!lt;|gt;|amp;|quot;)(?:[A-Za-z][A-Za-z0-9]{1,30}+|\#[0-9]{1,7}+|\#[xX][0-9A-Fa-f]{1,6}+);"
+)
 
 
 # Code and references have one of these; parsing takes a third of the reading time.
@@ -83,6 +94,8 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     edits.refresh()
     edits.hide_all(CODE_SPAN)
     _replace_enclosed(edits, _COMMENT, _COMMENT_ENDS, lambda *_: "")
+    if "%%" in text:
+        edits.replace_all(_PERCENT, lambda _: "", Omission.COMMENT)
     _replace_enclosed(edits, _ELEMENT, _ELEMENT_ENDS, _convert)
     for token in tokens:
         if token.type == "code_block" and token.map:
@@ -95,12 +108,10 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     remove_directives(edits)
     remove_tags(edits)
     _inline_references(edits, environment.get("references", {}), span)
+    if "*" in text:
+        edits.replace_all(_EMPHASIS, partial(_join_word, edits), Omission.MACRO)
     if "&" in text:
-        edits.replace_all(
-            _ENTITY,
-            lambda match: html.unescape(match[0]).replace("\xa0", " "),
-            Omission.MACRO,
-        )
+        edits.replace_all(_ENTITY, _character, Omission.MACRO)
     prose = edits.finish()
     return prose, None if prose != original or _LEFT_TO_READING.search(prose) else parsed
 
@@ -126,6 +137,24 @@ def _replace_enclosed(
             edits.replace(match.start(), ending.end(), made, _REASONS.get(name))
         position = ending.end()
     edits.refresh()
+
+
+def _join_word(edits: Edits, match: re.Match[str]) -> str | None:
+    """Return emphasised text without its signs where they would divide a word."""
+    start, end = match.span()
+    inner = edits.text[slice(*match.span(2))]
+    before, after = edits.text[max(start - 2, 0) : start], edits.text[end : end + 1]
+    begins_inside = before[-1:].isalpha() and inner[0].isalpha()
+    ends_inside = after.isalpha() and inner[-1].isalpha()
+    # `a*b*c` is a product.
+    is_product = not match[1] and len(inner) == 1 and begins_inside and ends_inside
+    return inner if (begins_inside or ends_inside) and not is_product else None
+
+
+def _character(match: re.Match[str]) -> str | None:
+    """Return the character that a reference stands for, unless it would be markup."""
+    character = html.unescape(match[0]).replace("\xa0", " ")
+    return None if character in {"<", ">", "&", '"'} else normalise(character)
 
 
 def _convert(name: str, content: str) -> str | None:
@@ -192,7 +221,9 @@ def _inline_references(
     edits.refresh()
 
     def write(match: re.Match[str]) -> str | None:
-        target = targets.get(normalise_label(match[2] or match[1]))
+        # Code is hidden in the mask, and may be what a link is called by.
+        label = edits.text[slice(*match.span(2 if match[2] else 1))]
+        target = targets.get(normalise_label(_QUOTED.sub(" ", label)))
         return f"[{edits.text[slice(*match.span(1))]}]({target})" if target else None
 
     edits.replace_all(REFERENCE, write)

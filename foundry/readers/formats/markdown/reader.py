@@ -19,6 +19,7 @@ from foundry.material.left_out import Omission
 from foundry.readers.contract import Reader
 from foundry.readers.formats import front_matter
 from foundry.readers.formats.markdown.blocks import MAX_BLOCK_DEPTH, BlockParser, Parsed
+from foundry.readers.formats.markdown.directives import ATTRIBUTE_LIST
 from foundry.readers.formats.markdown.links import (
     blank_code_spans,
     find_links,
@@ -35,7 +36,7 @@ _WHOLE = _CODE | {"html_block"}
 # cell, and takes a quarter of the whole reading time where there are many.
 _TABLE_RULE = re.compile(r"^(?=[^\n]*-)(?=[^\n]*\|)[|:\- \t]++$", re.MULTILINE)
 _MARKUP = re.compile(r"[*_`\[\]<>&\\~{}]")
-_ANCHOR = re.compile(r"\s*\{[#.:][^{}]{0,200}\}\s*$")
+_ANCHOR = re.compile(rf"(?<=\S)\s*{ATTRIBUTE_LIST}\s*$")
 # Embedded images are bytes, not words: a hundred of their chunks would be noise in every answer.
 _EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80};base64,)[A-Za-z0-9+/=]{100,}+")
 # Parsing time grows with the depth of quotations; text quoted this often has no outline to lose.
@@ -195,7 +196,7 @@ def _visible_text(tokens: list[Token]) -> Iterator[str]:
 
 _SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
 READERS = (
-    Reader("markdown/2", dict.fromkeys(_SUFFIXES, "text/markdown"), read),
+    Reader("markdown/3", dict.fromkeys(_SUFFIXES, "text/markdown"), read),
     # Components, whose indentation only follows their nesting, stand between the text.
-    Reader("mdx/2", {".mdx": "text/markdown"}, partial(read, is_mdx=True)),
+    Reader("mdx/3", {".mdx": "text/markdown"}, partial(read, is_mdx=True)),
 )

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from foundry.readers.formats.markdown.edits import Edits
+from foundry.readers.formats.pages.numbers import lowered, raised
 
 MAX_ATTRIBUTES = 60
 MAX_EXPRESSION_CHARS = 5_000
 MAX_LINK_CHARS = 1_000
 MAX_INDENTATION = 100
+MAX_SCRIPT_CHARS = 80
 ADMONITIONS = frozenset(
     "abstract attention bug caution check danger error example failure hint important info note"
     " question quote seealso success summary tip todo warning".split()
@@ -69,8 +71,25 @@ def remove_tags(edits: Edits) -> None:
     partners = _pair(tags)
     for place, tag in enumerate(tags):
         partner = partners.get(place)
+        script = None if tag.is_closing else _script(tag, partner, edits.text)
+        if partner and script is not None:
+            edits.replace(tag.start, partner.end, script)
+            continue
         edits.replace(tag.start, tag.end, _write(tag, partner, edits))
     edits.refresh()
+
+
+def _script(tag: Tag, partner: Tag | None, text: str) -> str | None:
+    """Return raised or lowered text as it is written on a line: `10^6`."""
+    if partner is None or tag.name.lower() not in {"sup", "sub"}:
+        return None
+    inner = text[tag.end : partner.start]
+    if not 0 < len(inner) <= MAX_SCRIPT_CHARS or "<" in inner or "\n" in inner:
+        return None
+    before = text[max(tag.start - 24, 0) : tag.start]
+    if "](" in inner:
+        return f" {inner}" if before[-1:].strip() else inner
+    return (raised if tag.name.lower() == "sup" else lowered)(inner, before)
 
 
 def _scan(edits: Edits) -> Iterator[Tag]:

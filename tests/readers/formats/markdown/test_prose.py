@@ -224,3 +224,37 @@ def test_time_is_linear(piece: str, suffix: str) -> None:
         return time.process_time() - started
 
     assert any(seconds(60_000 // len(piece)) < 5 for _ in range(3))
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("The **O**rchard **K**eepers", "The Orchard Keepers"),
+        ("un**believ**able, end**ing**", "unbelievable, ending"),
+        ("<b>M</b>edlar", "Medlar"),
+        ("a **whole** *word* a*b*c", "a **whole** *word* a*b*c"),
+        ("`**a**b` 2*3*4 \\**a**b", "`**a**b` 2*3*4 \\**a**b"),
+        ("10<sup>6</sup> H<sub>2</sub>O x<sub>1</sub>", "10^6 H2O x_1"),
+        ("word<sup>[1](#a)</sup>", "word [1](#a)"),
+        ("Donau&shy;dampf caf&#233; &lt;b>", "Donaudampf café &lt;b>"),
+        ("The marker %% begins and %% ends.", "The marker %% begins and %% ends."),
+        ("[`a`] and [the\nb][c]\n\n[`a`]: x\n[c]: y", "[`a`](x) and [the\nb](y)"),
+    ],
+)
+def test_words_and_numbers_stay_whole(written: str, expected: str) -> None:
+    assert read_text(written).text.rstrip() == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "heading"),
+    [
+        ("## Pears {#pears}", "Pears"),
+        ("## Pears {: #pears .x lang=de}", "Pears"),
+        ("## {#if condition}", "{#if condition}"),
+        ("## {#if}", "{#if}"),
+        ("## {:else if ready}", "{:else if ready}"),
+        ("## Use {#await promise}", "Use {#await promise}"),
+    ],
+)
+def test_only_attributes_are_left_out_of_headings(line: str, heading: str) -> None:
+    assert [each.text for each in read_text(f"{line}\n\nx").headings] == [heading]
