@@ -18,8 +18,7 @@ from foundry.runtime.retrieval.hosts import HOST, HOSTS_HINT, plain_host
 from foundry.runtime.retrieval.settings import ADDRESS
 
 DEFAULT_MAX_CHARS = {"page": 4000, "parent": 400}
-"""Defaults by strategy, other than 1200: a page is longer than a section, and a chunk with a parent
-is only what finds it."""
+"""Defaults other than 1200: a page is long, and a chunk with a parent is only what finds it."""
 
 MINIMUM_MAX_TOKENS = 32
 
