@@ -210,7 +210,8 @@ def _read_number(state: Path) -> bytes:
 
 def _place_of(state: Path) -> bytes:
     status = (state / ANCHOR).lstat()
-    return f"{status.st_dev} {status.st_ino} {status.st_ctime_ns}".encode()
+    # Not the device, whose number changes when a disk is mounted anew.
+    return f"{status.st_ino} {status.st_ctime_ns}".encode()
 
 
 def _break_links(state: Path) -> None:
