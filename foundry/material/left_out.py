@@ -20,6 +20,7 @@ class Omission(StrEnum):
     NAVIGATION = "navigation"
     RUNNING_LINE = "running line"  # headers and footers that pages repeat
     SCRIPT = "script"
+    TOO_LONG = "too long"  # behind the limit of what is read of one output or attachment
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,17 @@
 """Convert dates as documents write them to ISO 8601."""
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 _NAMED_MONTH = ("%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y")
-_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}$")
+_ISO = re.compile(
+    # A timestamp of YAML 1.1, as Jekyll, Hugo and Hexo write it: parts may have one digit.
+    r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})"
+    r"(?:(?:[Tt]|[ \t]+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?"
+    r"[ \t]*(Z|UTC|GMT|[-+]\d{1,2}(?::?\d{2})?)?)?$"
+)
+_ZONE = re.compile(r"([-+])(\d{1,2}):?(\d{2})?$")
 
 
 def normalise_date(written: str | None) -> str | None:
@@ -18,8 +24,8 @@ def normalise_date(written: str | None) -> str | None:
     if not 8 <= len(value) <= 60:
         return None
     try:
-        if _ISO_DATE.match(value.replace("/", "-")):
-            return date.fromisoformat(value.replace("/", "-")).isoformat()
+        if found := _ISO.match(value):
+            return _read_timestamp(found)
         return _to_utc(datetime.fromisoformat(value))
     except (ValueError, OverflowError):
         pass
@@ -32,6 +38,20 @@ def normalise_date(written: str | None) -> str | None:
         return _to_utc(parsedate_to_datetime(value))
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
+
+
+def _read_timestamp(written: re.Match[str]) -> str:
+    day = date(int(written[1]), int(written[2]), int(written[3]))
+    if written[4] is None:
+        return day.isoformat()
+    moment = datetime(
+        *(day.year, day.month, day.day, int(written[4]), int(written[5]), int(written[6] or 0)),
+        tzinfo=UTC,
+    )
+    if zone := _ZONE.match(written[8] or ""):
+        offset = timedelta(hours=int(zone[2]), minutes=int(zone[3] or 0))
+        moment -= -offset if zone[1] == "-" else offset
+    return _to_utc(moment)
 
 
 def _to_utc(moment: datetime) -> str:

@@ -12,7 +12,6 @@ from foundry.readers.contract import FileReader, Reader
 from foundry.readers.formats import (
     epub,
     html,
-    mail,
     notebook,
     pictures,
     plain,
@@ -24,6 +23,7 @@ from foundry.readers.formats import (
 )
 from foundry.readers.formats.asciidoc import reader as asciidoc
 from foundry.readers.formats.latex import reader as latex
+from foundry.readers.formats.mail import reader as mail
 from foundry.readers.formats.man import reader as man
 from foundry.readers.formats.markdown import reader as markdown
 from foundry.readers.formats.opendocument import reader as opendocument

@@ -1,8 +1,10 @@
-"""YAML front matter: the text between two `---` lines at the start of a document."""
+"""Front matter at the start of a document: YAML between `---`, TOML between `+++`, or JSON."""
 
+import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 import yaml
@@ -13,10 +15,20 @@ MAX_CHARS = 65_536
 MAX_DEPTH = 20
 MAX_NAMES = 100
 """Tags, and aliases, kept for one document."""
-_OPENING = re.compile(r"---[ \t]*\n")
+_OPENING = re.compile(r"(?:---|;;;|\+\+\+)[ \t]*\n")
+_CLOSINGS = {
+    "---": re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE),
+    "+++": re.compile(r"^\+\+\+[ \t]*$\n?", re.MULTILINE),
+    ";;;": re.compile(r"^;;;[ \t]*$\n?", re.MULTILINE),
+}
+_JSON_OPENING = re.compile(r"\{\s*\"")
 _FIRST_KEY = re.compile(r"(?:[ \t]*#.*\n|[ \t]*\n)*[\"']?[\w][\w .-]{0,100}+[\"']?[ \t]*:")
-_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE)
-_MODIFIED_KEYS = ("modified", "updated", "last_modified", "last_updated", "lastmod", "date")
+_MODIFIED_KEYS = (
+    *("modified", "updated", "last_modified", "last_modified_at", "last_updated", "last_update"),
+    *("lastmod", "lastUpdated", "updated_at", "updatedAt", "dateModified", "date_modified"),
+    *("date-modified", "date", "pubDate", "published", "publishDate", "publishdate", "created"),
+)
+"""Keys of Hugo, Jekyll, Hexo, Docusaurus, VitePress, Astro and Quarto, the last change first."""
 _ABSENT = frozenset({"", "~", "null", "Null", "NULL"})
 YAML_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Scalars stay the strings that were written, and no tag makes an object."""
@@ -28,15 +40,67 @@ def read_front_matter(text: str) -> tuple[int, dict[str, Any] | None]:
     A block that is no mapping, is too large or too deep, or uses aliases or explicit tags has no
     values: it stays part of the content. Without a block the length is 0.
     """
+    if _JSON_OPENING.match(text):
+        return _read_json(text)
     opening = _OPENING.match(text)
-    closing = opening and _CLOSING.search(text, opening.end(), opening.end() + MAX_CHARS)
-    if not opening or not closing:
+    if not opening:
         return 0, None
-    values = _load(text[opening.end() : closing.start()])
-    if values is None and not _FIRST_KEY.match(text, opening.end(), closing.start()):
+    mark = text[:3]
+    closing = _CLOSINGS[mark].search(text, opening.end(), opening.end() + MAX_CHARS)
+    if not closing:
+        return 0, None
+    block = text[opening.end() : closing.start()]
+    values = {"---": _load, "+++": _load_toml, ";;;": _load_json}[mark](block)
+    if values is None and (mark != "---" or not _FIRST_KEY.match(block)):
         # Two rules with text between them are no front matter at all.
         return 0, None
     return closing.end(), values
+
+
+def _read_json(text: str) -> tuple[int, dict[str, Any] | None]:
+    """Return the length and values of a JSON object that text follows behind an empty line."""
+    block, gap, _ = text[:MAX_CHARS].partition("\n\n")
+    while gap:
+        values = _load_json(block)
+        if values is not None:
+            return len(block) + len(gap), values
+        more, gap, _ = text[len(block) + 2 : MAX_CHARS].partition("\n\n")
+        block = f"{block}\n\n{more}"
+        if block.count("\n\n") > MAX_DEPTH:
+            break
+    return 0, None
+
+
+def _load_json(block: str) -> dict[str, Any] | None:
+    try:
+        values = json.loads(block)
+    except (ValueError, RecursionError):
+        return None
+    return _as_written(values) if isinstance(values, dict) else None
+
+
+def _load_toml(block: str) -> dict[str, Any] | None:
+    try:
+        return _as_written(tomllib.loads(block))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _as_written(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values with their scalars as the texts that YAML would have."""
+    return {str(name): _scalar(value) for name, value in values.items()}
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _as_written(value)
+    if isinstance(value, list):
+        return [_scalar(each) for each in value]
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, date):
+        return value.isoformat()
+    return "" if value is None else str(value)
 
 
 def describe(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,9 +148,13 @@ def _is_text(value: Any) -> bool:
 
 
 def _find_modified(values: Mapping[str, Any]) -> str | None:
-    dates = (normalise_date(next(_names(values, key), None)) for key in _MODIFIED_KEYS)
-    if found := next(filter(None, dates), None):
-        return found
+    for key in _MODIFIED_KEYS:
+        value = values.get(key)
+        # Docusaurus has `last_update: {date: ..., author: ...}`.
+        nested = value if isinstance(value, dict) else values
+        name = "date" if nested is value else key
+        if found := normalise_date(next(_names(nested, name), None)):
+            return found
     # Microsoft's publishing system writes this one month first.
     try:
         return datetime.strptime(str(values.get("ms.date")), "%m/%d/%Y").date().isoformat()

@@ -1,58 +1,149 @@
-"""Jupyter notebooks: Markdown cells with their outline, code cells with what they printed."""
+"""Jupyter notebooks: Markdown cells with their outline, code cells with what they have shown."""
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from foundry.material import Reading
+from foundry.material.left_out import Omission
 from foundry.material.reasons import Reason
 from foundry.readers.accounting.containers import notebook_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.decoding import normalise
+from foundry.readers.formats import front_matter, html
 from foundry.readers.formats.markdown import reader as markdown
+from foundry.readers.notes import leave_out
 
-MAX_OUTPUT_CHARS = 2_000
+MAX_OUTPUT_CHARS = 50_000
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+# What a carriage return goes back over is written again: a bar that shows progress.
+_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|$)")
+# What Python prints for an object that shows itself otherwise.
+_PLACEHOLDER = re.compile(
+    r"\s*<[\w.]+[^<>\n]*>\s*$|\s*[\w.]*(?:Figure|Chart|Plot|Map)\w*\(.*\)\s*$"
+)
+_SVG_TEXT = re.compile(r"<(?:text|tspan|title)\b[^<>]*>([^<>]+)")
+_SHOWN = ("text/markdown", "text/html", "text/latex", "image/svg+xml", "text/plain")
+"""Kinds of output that have words, the best first, as nbconvert orders them."""
 
 
 def read(text: str) -> Reading:
-    """Read a notebook's cells in their order; of outputs, only text, and its beginning.
+    """Read a notebook's cells in their order; of each output, the richest form that has words.
 
-    Raises UnreadableError for what is no notebook of format 4.
+    The front matter of Quarto states title and date. Raises UnreadableError for what is no notebook
+    of format 3 or 4.
     """
     try:
         notebook = json.loads(text)
-        cells = notebook["cells"]
+        sheets = notebook.get("worksheets") or [notebook]
         details = notebook.get("metadata", {})
-        language = str(details.get("kernelspec", {}).get("language", ""))
+        named = (details.get("kernelspec", {}), details.get("language_info", {}))
+        language = str(named[0].get("language") or named[1].get("name") or "")
         composer = Composer()
-        for cell in cells:
-            source = normalise(_joined(cell["source"]))
-            if cell["cell_type"] == "markdown":
-                composer.include(markdown.read_body(source.strip("\n")))
-            elif cell["cell_type"] == "code":
-                if source.strip():
-                    composer.text(f"```{language}\n{source}\n```", is_block=True)
-                for output in _outputs(cell):
-                    composer.text(f"```\n{output[:MAX_OUTPUT_CHARS]}\n```", is_block=True)
-            else:
-                composer.text(source)
-        title = details.get("title")
+        stated: Mapping[str, Any] = {}
+        for number, cell in enumerate(cell for sheet in sheets for cell in sheet["cells"]):
+            source = normalise(_joined(cell.get("source", cell.get("input", "")))).strip("\n")
+            length, values = (
+                front_matter.read_front_matter(source + "\n") if not number else (0, None)
+            )
+            if values is not None and cell["cell_type"] in {"raw", "markdown"}:
+                stated, source = values, source[length:]
+            _add_cell(composer, cell, source, language)
+        title = front_matter.find_title(stated) or details.get("title")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UnreadableError(Reason.DAMAGED, f"no notebook: {type(error).__name__}") from None
-    return composer.finish(title=title if isinstance(title, str) else None)
+    return composer.finish(
+        title=title if isinstance(title, str) else None,
+        modified=front_matter.describe(stated)["modified"],
+    )
 
 
-def _outputs(cell: Mapping[str, Any]) -> Iterator[str]:
-    for output in cell.get("outputs", ()):
-        written = output.get("text") or output.get("data", {}).get("text/plain") or ""
-        text = _joined(written).strip()
-        if text:
-            yield text
+def _add_cell(composer: Composer, cell: Mapping[str, Any], source: str, language: str) -> None:
+    match cell["cell_type"]:
+        case "markdown":
+            composer.include(markdown.read(source))
+        case "heading":
+            composer.heading(int(cell.get("level", 1)), source)
+        case "code":
+            if source.strip():
+                composer.text(_fence(source, language), is_block=True)
+            for output in cell.get("outputs", ()):
+                _add_output(composer, output)
+        case "raw":
+            metadata = cell.get("metadata", {})
+            kind = str(metadata.get("raw_mimetype") or metadata.get("format") or "")
+            _add_shown(composer, kind, source)
+        case _:
+            composer.text(source)
 
 
-def _joined(written: str | list[str]) -> str:
+def _add_output(composer: Composer, output: Mapping[str, Any]) -> None:
+    kind = output.get("output_type")
+    if kind in {"error", "pyerr"}:
+        trace = "\n".join(map(str, output.get("traceback", ())))
+        said = f"{output.get('ename', '')}: {output.get('evalue', '')}"
+        _add_shown(composer, "", trace if trace.strip() else said)
+        return
+    if kind == "stream":
+        _add_shown(composer, "", _joined(output.get("text", "")))
+        return
+    data = output.get("data") or _old_data(output)
+    forms = [(name, _joined(data[name])) for name in _SHOWN if data.get(name)]
+    for place, (name, text) in enumerate(forms):
+        is_placeholder = name == "text/plain" and _PLACEHOLDER.match(text) and len(data) > 1
+        if not is_placeholder and _add_shown(composer, name, text):
+            for other, said in forms[place + 1 :]:
+                leave_out(Omission.DUPLICATE, _words_of(other, said))
+            return
+        leave_out(Omission.DUPLICATE, text if is_placeholder else "")
+
+
+def _add_shown(composer: Composer, kind: str, text: str) -> bool:
+    """Add what a cell shows; False if there are no words in it."""
+    text = normalise(_ESCAPE.sub("", _OVERWRITTEN.sub("", text.replace("\r\n", "\n")))).strip("\n")
+    text, rest = text[:MAX_OUTPUT_CHARS], text[MAX_OUTPUT_CHARS:]
+    leave_out(Omission.TOO_LONG, rest)
+    if kind == "text/html":
+        try:
+            reading = html.read(text)
+        except UnreadableError:
+            return False
+    elif kind == "text/markdown":
+        reading = markdown.read(text)
+    elif kind == "image/svg+xml":
+        text = "\n".join(_SVG_TEXT.findall(text))
+        reading = Reading(text=text)
+    elif kind in {"text/latex", "text/restructuredtext", "text/x-rst"}:
+        reading = Reading(text=text)
+    else:
+        composer.text(_fence(text, "") if text.strip() else "", is_block=True)
+        return bool(text.strip())
+    composer.include(reading)
+    return bool(reading.text.strip())
+
+
+def _fence(text: str, language: str) -> str:
+    """Return text as a block of code, whose fence is longer than any that it holds."""
+    longest = max((len(found) for found in re.findall(r"^`{3,}", text, re.MULTILINE)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _words_of(kind: str, text: str) -> str:
+    return " ".join(_SVG_TEXT.findall(text)) if kind == "image/svg+xml" else text
+
+
+def _old_data(output: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the forms of an output of format 3, whose kinds have short names."""
+    names = {"text": "text/plain", "html": "text/html", "latex": "text/latex"}
+    names |= {"svg": "image/svg+xml", "png": "image/png"}
+    return {names[name]: value for name, value in output.items() if name in names}
+
+
+def _joined(written: str | Sequence[str]) -> str:
     return written if isinstance(written, str) else "".join(written)
 
 
-READER = Reader("notebook/1", {".ipynb": "application/x-ipynb+json"}, read, texts=notebook_texts)
+READER = Reader("notebook/2", {".ipynb": "application/x-ipynb+json"}, read, texts=notebook_texts)

@@ -1,49 +1,97 @@
-"""Subtitles (.srt, .vtt): what is said, in paragraphs that begin with their time."""
+"""Subtitles (.srt, .vtt): what is said and by whom, in paragraphs that begin with their time."""
 
 import re
+from collections.abc import Iterator
+from html import unescape
 
 from foundry.material import Reading
+from foundry.material.left_out import Omission
 from foundry.material.reasons import Reason
 from foundry.readers.accounting.containers import subtitle_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader, UnreadableError
+from foundry.readers.notes import leave_out
 
 PARAGRAPH_CHARS = 400
 PAUSE = 4.0
 """Seconds of silence after which a new paragraph begins."""
 
-_TIME = r"(?:(\d{1,4}):)?(\d{2}):(\d{2})[.,](\d{3})"
-_CUE = re.compile(rf"^{_TIME}[ \t]+-->[ \t]+{_TIME}[^\n]*$", re.MULTILINE)
-_MARKUP = re.compile(r"<[^<>\n]{1,200}>|\{\\[^{}\n]{1,100}\}")
+_TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})(?:[.,:](\d{1,3}))?"
+_CUE = re.compile(rf"^[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}([^\n]*)$", re.MULTILINE)
+_VOICE = re.compile(r"<v(?:\.[^\s<>]{1,100})?[ \t]+([^<>\n]{1,200})>")
+_RUBY = re.compile(r"<rt>([^<>]{0,200})(?:</rt>)?")
+_MARKUP = re.compile(r"</?[a-zA-Z0-9][^<>\n]{0,200}>|\{\\[^{}\n]{1,100}\}")
+_BLOCK = re.compile(r"^(NOTE|STYLE|REGION)\b[^\n]*(?:\n[^\n]+)*", re.MULTILINE)
 
 
 def read(text: str) -> Reading:
     """Read the cues; lines that are shown again, as captions roll, are read once.
 
-    Raises UnreadableError for a file without cues.
+    A speaker's name stands before what they say. Raises UnreadableError for a file without cues.
     """
     cues = list(_CUE.finditer(text))
     if not cues:
         raise UnreadableError(Reason.NO_SUBTITLES)
     composer = Composer()
     said: list[str] = []
+    shown: list[str] = []
     begin = silent_since = _seconds(cues[0].groups()[:4])
+    speaker = ""
+    composer.text(_title(text[: cues[0].start()]))
     for cue, following in zip(cues, [*cues[1:], None], strict=True):
-        start, end = _seconds(cue.groups()[:4]), _seconds(cue.groups()[4:])
-        shown = text[cue.end() : following.start() if following else len(text)].strip("\n")
-        # A cue ends at the first blank line; the next one's number or name follows it.
-        lines = [_MARKUP.sub("", line).strip() for line in shown.split("\n\n")[0].split("\n")]
-        if said and (start - silent_since > PAUSE or sum(map(len, said)) > PARAGRAPH_CHARS):
+        start, end = _seconds(cue.groups()[:4]), _seconds(cue.groups()[4:8])
+        leave_out(Omission.ATTRIBUTE, cue[9])
+        block = text[cue.end() : following.start() if following else len(text)]
+        lines = [*_lines(block, is_last=following is None)]
+        is_full = sum(map(len, said)) > PARAGRAPH_CHARS
+        if said and (start - silent_since > PAUSE or is_full):
             composer.text(_paragraph(begin, said))
-            said = []
+            said, speaker = [], ""
         if not said:
             begin = start
-        for line in lines:
-            if line and line not in said[-2:]:
-                said.append(line)
+        for voice, line in lines:
+            if line in shown:
+                leave_out(Omission.DUPLICATE, line)
+                continue
+            if voice and voice != speaker:
+                speaker = voice
+                line = f"{voice}: {line}"
+            said.append(line)
+        # As captions roll, the lines before are shown again above a new one.
+        shown = [line for _, line in lines] or shown
         silent_since = end
     composer.text(_paragraph(begin, said))
     return composer.finish()
+
+
+def _title(header: str) -> str:
+    """Return what stands beside the signature of a file of WebVTT; comments are left out."""
+    for block in _BLOCK.finditer(header):
+        leave_out(Omission.COMMENT, block[0])
+    lines = _BLOCK.sub("", header).split("\n")
+    first = lines[0].strip()
+    return first.removeprefix("WEBVTT").strip(" -\t") if first.startswith("WEBVTT") else ""
+
+
+def _lines(block: str, *, is_last: bool) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a cue with who says them; a cue ends at the first blank line."""
+    shown, gap, rest = block[1:].partition("\n\n")
+    for note in _BLOCK.finditer(rest):
+        leave_out(Omission.COMMENT, note[0])
+    lines = [] if shown.startswith("\n") else shown.split("\n")
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if not gap and not is_last and lines and lines[-1].strip().isdecimal():
+        # The number of the next cue, where no blank line stands before it.
+        lines.pop()
+    voice = ""
+    for line in lines:
+        before, *voiced = _VOICE.split(_RUBY.sub(r"(\1)", line))
+        for name, written in zip(("", *voiced[::2]), (before, *voiced[1::2]), strict=True):
+            voice = unescape(name).strip() or voice
+            text = " ".join(unescape(_MARKUP.sub("", written)).split())
+            if text:
+                yield voice, text
 
 
 def _paragraph(begin: float, said: list[str]) -> str:
@@ -53,9 +101,9 @@ def _paragraph(begin: float, said: list[str]) -> str:
 
 
 def _seconds(parts: tuple[str | None, ...]) -> float:
-    hours, minutes, seconds, thousandths = (int(part or 0) for part in parts)
-    return 3600 * hours + 60 * minutes + seconds + thousandths / 1000
+    hours, minutes, seconds = (int(part or 0) for part in parts[:3])
+    return 3600 * hours + 60 * minutes + seconds + int((parts[3] or "0").ljust(3, "0")) / 1000
 
 
 _TYPES = {".srt": "application/x-subrip", ".vtt": "text/vtt"}
-READER = Reader("subtitles/1", _TYPES, read, texts=subtitle_texts)
+READER = Reader("subtitles/2", _TYPES, read, texts=subtitle_texts)

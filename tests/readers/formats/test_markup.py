@@ -291,7 +291,32 @@ def test_subtitles() -> None:
     expected = "[00:00:01] Good morning, morning, everybody.\n\n[01:00:10] Later."
     assert read_file(srt, "a.srt").reading.text == expected
     vtt = "WEBVTT\n\nNOTE no\n\n00:01.000 --> 00:02.000 align:start\n<v Ann>Hello\n"
-    assert read_file(vtt, "a.vtt").reading.text == "[00:00:01] Hello"
+    assert read_file(vtt, "a.vtt").reading.text == "[00:00:01] Ann: Hello"
+
+
+def test_subtitles_say_who_speaks_and_what_is_escaped() -> None:
+    vtt = (
+        "WEBVTT - The talk\n\nSTYLE\n::cue { color: red }\n\n1\n00:01.000 --> 00:03.000\n"
+        "<v.loud Orla>The budget is &lt; 500.</v>\n<v Pim>I disagree.</v>\n\n"
+        "00:03.000 --> 00:04.000\n<v Pim>Word <00:03.500><c>by</c> word.\n\n"
+        "NOTE a remark\n\n00:04.000 --> 00:05.000\n\n"
+    )
+    document = read_file(vtt, "a.vtt")
+    assert document.reading.text == (
+        "The talk\n\n[00:00:01] Orla: The budget is < 500. Pim: I disagree. Word by word."
+    )
+    assert {each.text for each in document.reading.left_out} == {
+        *("STYLE\n::cue { color: red }", "NOTE a remark")
+    }
+
+
+def test_captions_that_roll_are_read_once() -> None:
+    lines = [("one",), ("one", "two"), ("two", "three"), ("three",)]
+    srt = "".join(
+        f"{n}\n00:00:0{n},000 --> 00:00:0{n + 1},000\n" + "\n".join(shown) + "\n"
+        for n, shown in enumerate(lines, start=1)
+    )
+    assert read_file(srt, "a.srt").reading.text == "[00:00:01] one two three"
 
 
 YAML = """\

@@ -1,0 +1,1 @@
+"""E-mail, as files and mailboxes, and as Outlook keeps it."""

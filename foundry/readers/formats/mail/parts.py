@@ -1,0 +1,156 @@
+"""What a message shows: its headers, its parts in their order, the names of what is attached."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from email.message import EmailMessage, MIMEPart
+
+from foundry.material.left_out import Omission
+from foundry.readers.composing import Composer
+from foundry.readers.contract import UnreadableError
+from foundry.readers.decoding import decode, normalise, normalise_line
+from foundry.readers.formats import html
+from foundry.readers.formats.mail.texts import spell_calendar, unfold
+from foundry.readers.notes import leave_out
+
+MAX_DEPTH = 10
+"""Messages in messages that are opened; those further in are named as attachments."""
+_NAMED = ("From", "To", "Cc", "Date")
+_QUOTED_SEPARATOR = re.compile(r"^>(?=>*From )", re.MULTILINE)
+
+
+def add_message(
+    composer: Composer, message: EmailMessage, depth: int = 0, *, is_quoted: bool = False
+) -> None:
+    """Add a message; in a mailbox, lines that look like separators are quoted."""
+    add_headers(composer, {name: header(message, name) or "" for name in _NAMED})
+    attached: list[str] = []
+    for part in _shown_parts(message):
+        kind = part.get_content_type()
+        if kind == "message/rfc822" and depth < MAX_DEPTH:
+            inner = part.get_payload()
+            for each in inner if isinstance(inner, list) else ():
+                assert isinstance(each, EmailMessage)
+                composer.heading(2, header(each, "Subject") or "Attached message")
+                add_message(composer, each, depth + 1)
+        elif _is_shown(part):
+            _add_text(composer, part, kind, is_quoted=is_quoted)
+        elif not part.is_multipart():
+            attached.append(_name_of(part))
+    add_names(composer, attached)
+
+
+def _shown_parts(part: MIMEPart) -> Iterator[MIMEPart]:
+    """Yield parts in their order; of alternatives, the one that is read."""
+    kind = part.get_content_type()
+    if kind == "message/rfc822" or not part.is_multipart():
+        yield part
+        return
+    children = [each for each in part.iter_parts() if isinstance(each, MIMEPart)]
+    if kind == "multipart/alternative":
+        chosen = _choose(children)
+        for child in children:
+            if child is chosen or child.get_content_type() == "text/calendar":
+                yield from _shown_parts(child)
+            else:
+                _tell_alternative(child)
+    elif kind == "multipart/related":
+        # What a page shows in itself has no words of its own.
+        for child in children:
+            if child.get_content_maintype() != "image" or child.get_filename():
+                yield from _shown_parts(child)
+    else:
+        for child in children:
+            yield from _shown_parts(child)
+
+
+def _choose(children: list[MIMEPart]) -> MIMEPart | None:
+    """Return the plain alternative, or the last one where that says nothing."""
+    plain = next((each for each in children if each.get_content_type() == "text/plain"), None)
+    if plain is not None and _says_more(_text_of(plain)):
+        return plain
+    others = [each for each in children if each.get_content_type() != "text/calendar"]
+    rich = [each for each in others if each is not plain]
+    return rich[-1] if rich else plain
+
+
+def _says_more(text: str) -> bool:
+    """Return whether a plain part is the message, and no hint to look at the other."""
+    said = " ".join(text.split())
+    return (bool(said) and not _HINT.search(said[:300])) or len(said) > 300
+
+
+_HINT = re.compile(
+    r"(?:view|see|read|enable|requires?|support|display|capable|compatible)\b[^.]{0,60}\bHTML"
+    r"|HTML[^.]{0,40}\b(?:view|viewer|capable|compatible|enabled|e-?mail client|mail reader)",
+    re.IGNORECASE,
+)
+
+
+def _tell_alternative(part: MIMEPart) -> None:
+    for each in part.walk():
+        if isinstance(each, MIMEPart) and each.get_content_maintype() == "text":
+            text = _text_of(each)
+            if each.get_content_type() == "text/html":
+                try:
+                    text = html.read(text).text
+                except UnreadableError:
+                    text = ""
+            leave_out(Omission.DUPLICATE, text, "alternative part")
+
+
+def _is_shown(part: MIMEPart) -> bool:
+    """Return whether a program shows a part in the message (RFC 2183)."""
+    if part.get_content_type() == "text/calendar":
+        return True
+    if part.get_content_type() not in {"text/plain", "text/html", "text/enriched", "text/markdown"}:
+        return False
+    return part.get_content_disposition() != "attachment"
+
+
+def _add_text(composer: Composer, part: MIMEPart, kind: str, *, is_quoted: bool) -> None:
+    text = _text_of(part)
+    if is_quoted:
+        text = _QUOTED_SEPARATOR.sub("", text)
+    if kind == "text/html":
+        composer.include(html.read(text))
+    elif kind == "text/calendar":
+        composer.text(spell_calendar(text), is_block=True)
+    else:
+        composer.text(text)
+
+
+def _text_of(part: MIMEPart) -> str:
+    content = part.get_payload(decode=True)
+    text, _ = decode(content if isinstance(content, bytes) else b"", part.get_content_charset())
+    if part.get_content_type() == "text/plain" and part.get_param("format") == "flowed":
+        return unfold(text, drops_space=part.get_param("delsp") == "yes")
+    return text
+
+
+def _name_of(part: MIMEPart) -> str:
+    try:
+        return part.get_filename() or part.get_content_type()
+    # The library fails on some headers that are no header of their kind.
+    except (ValueError, IndexError, AttributeError, TypeError, LookupError):
+        return "unnamed"
+
+
+def header(message: EmailMessage, name: str) -> str | None:
+    """Return a header on one line, decoded."""
+    try:
+        return normalise(" ".join(str(message.get(name, "")).split())) or None
+    # The library fails on some headers that are no header of their kind.
+    except (ValueError, IndexError, AttributeError, TypeError, LookupError):
+        return None
+
+
+def add_headers(composer: Composer, named: Mapping[str, str]) -> None:
+    """Add the headers that people read."""
+    lines = [f"{name}: {normalise_line(named[name], 4_000)}" for name in _NAMED if named.get(name)]
+    composer.text("\n".join(lines), is_block=True)
+
+
+def add_names(composer: Composer, attached: Iterable[str]) -> None:
+    """Add the names of attachments."""
+    names = ", ".join(normalise_line(name, 200) for name in attached)
+    composer.text(f"Attachments: {names}" if names else "")

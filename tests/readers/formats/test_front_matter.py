@@ -1,0 +1,56 @@
+"""Front matter of Hugo, Jekyll, Hexo, Docusaurus and Quarto."""
+
+import pytest
+
+from foundry.material import Document, RawDocument
+from foundry.readers import read
+
+
+def read_page(text: str) -> Document:
+    result = read(RawDocument("s", "a.md", "a.md", text.encode()))
+    assert isinstance(result, Document), result
+    return result
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "---\ntitle: The plums\nlastmod: 2024-05-03\ntags: [a, b]\n---\n",
+        '+++\ntitle = "The plums"\nlastmod = 2024-05-03\ntags = ["a", "b"]\n[params]\nx = 1\n+++\n',
+        '{\n  "title": "The plums",\n  "lastmod": "2024-05-03",\n\n  "tags": ["a", "b"]\n}\n\n',
+        ';;;\n{"title": "The plums", "lastmod": "2024-05-03", "tags": ["a", "b"]}\n;;;\n',
+    ],
+    ids=["yaml", "toml", "json", "json in marks"],
+)
+def test_forms_of_front_matter(block: str) -> None:
+    document = read_page(f"{block}Body of the page.\n")
+    assert (document.title, document.modified) == ("The plums", "2024-05-03")
+    assert document.tags == ("a", "b")
+    reading = document.reading
+    assert reading.text[reading.body_start :].strip() == "Body of the page."
+
+
+@pytest.mark.parametrize(
+    ("line", "modified"),
+    [
+        ("date: 2024-05-03 10:11:12 +0000", "2024-05-03T10:11:12Z"),
+        ("date: 2024-05-03 10:11:12 UTC", "2024-05-03T10:11:12Z"),
+        ("date: 2024-5-3", "2024-05-03"),
+        ("date: 2024/05/03 10:00", "2024-05-03T10:00:00Z"),
+        ("date: 2024-05-03T10:00:00.5+02:00", "2024-05-03T08:00:00Z"),
+        ("date: 2024-05-03 10:00:00 -0430", "2024-05-03T14:30:00Z"),
+        ("last_update:\n  date: 2024-05-03\n  author: Ann", "2024-05-03"),
+        ("pubDate: May 3, 2024", "2024-05-03"),
+        ("date: 2024-13-03", None),
+        ("date: 2023-01-01\nupdated: 2024-05-03", "2024-05-03"),
+    ],
+)
+def test_dates_as_generators_of_sites_write_them(line: str, modified: str | None) -> None:
+    assert read_page(f"---\n{line}\n---\nBody.\n").modified == modified
+
+
+@pytest.mark.parametrize(
+    "text", ["+++\nno toml\n+++\nBody.\n", "{x: y}\n\nBody.\n", '{"a"\n\nB\n']
+)
+def test_what_is_no_front_matter_is_text(text: str) -> None:
+    assert read_page(text).reading.text.startswith(text[:6].strip())

@@ -1,0 +1,104 @@
+"""E-mail as Apple Mail, Thunderbird, Mailman and Outlook write it."""
+
+from email.message import EmailMessage
+from email.mime.application import MIMEApplication
+from email.mime.base import MIMEBase
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
+
+import pytest
+
+from foundry.material import Document, RawDocument
+from foundry.material.left_out import Omission
+from foundry.readers import read
+
+HEAD = b"From: ann@example.org\nSubject: Plums\nMIME-Version: 1.0\n"
+
+
+def read_mail(content: bytes, path: str = "a.eml") -> Document:
+    result = read(RawDocument("s", path, path, content), is_worker=True)
+    assert isinstance(result, Document), result
+    return result
+
+
+def body_of(content: bytes, path: str = "a.eml") -> str:
+    """The text without the headers of the message."""
+    return read_mail(content, path).reading.text.partition("\n\n")[2]
+
+
+def mixed(*parts: MIMEBase | EmailMessage, kind: str = "mixed") -> bytes:
+    message = MIMEMultipart(kind)
+    message["From"], message["Subject"] = "ann@example.org", "Plums"
+    for part in parts:
+        message.attach(part)
+    return message.as_bytes()
+
+
+def test_every_part_that_is_shown_is_read_in_its_place() -> None:
+    plan = MIMEApplication(b"x", "pdf")
+    plan.add_header("Content-Disposition", "inline", filename="plan.pdf")
+    log = MIMEText("secret log")
+    log.add_header("Content-Disposition", "attachment", filename="log.txt")
+    content = mixed(MIMEText("First."), plan, MIMEText("<p>Second.</p>", "html"), log)
+    assert body_of(content) == "First.\n\nSecond.\n\nAttachments: plan.pdf, log.txt"
+
+
+@pytest.mark.parametrize(
+    ("plain", "expected"),
+    [
+        ("The plain one.", "The plain one."),
+        (" \n", "The page."),
+        ("This message requires a mail reader that supports HTML.", "The page."),
+    ],
+)
+def test_one_alternative_is_read(plain: str, expected: str) -> None:
+    content = mixed(MIMEText(plain), MIMEText("<p>The page.</p>", "html"), kind="alternative")
+    document = read_mail(content)
+    assert document.reading.text.endswith(f"\n\n{expected}")
+    other = [each for each in document.reading.left_out if each.reason is Omission.DUPLICATE]
+    assert [each.text.strip() for each in other] == [
+        text for text in ("The page." if expected == plain else plain.strip(),) if text
+    ]
+
+
+def test_messages_in_a_message_are_read() -> None:
+    inner = EmailMessage()
+    inner["Subject"], inner["From"] = "Inner subject", "bob@example.org"
+    inner.set_content("Inner body.")
+    outer = EmailMessage()
+    outer["Subject"], outer["From"] = "Fwd", "ann@example.org"
+    outer.set_content("See below.")
+    outer.add_attachment(inner)
+    document = read_mail(outer.as_bytes())
+    assert [each.text for each in document.reading.headings] == ["Inner subject"]
+    assert document.reading.text.endswith("From: bob@example.org\n\nInner body.")
+
+
+def test_flowed_lines_are_joined() -> None:
+    kind = b"Content-Type: text/plain; charset=utf-8; format=flowed"
+    text = b"One line \nof text.\n> A quoted \n> line.\nEnd.\n-- \nAnn\n"
+    flowed = body_of(HEAD + kind + b"\n\n" + text)
+    assert flowed == "One line of text.\n> A quoted line.\nEnd.\n-- \nAnn"
+    assert body_of(HEAD + kind + b"; delsp=yes\n\nA sen \ntence.\n") == "A sentence."
+
+
+def test_mailboxes_of_mailman_and_quoted_separators() -> None:
+    head = b"From ann at example.org  Fri May  3 10:00:00 2024\nFrom: ann at example.org (Ann)\n"
+    box = head + b"Subject: One\n\n>From the garden.\nFrom here on it rained, Mon and Tue.\n\n"
+    box += b"From bob@example.org Sat May  4 10:00:00 2024\nSubject: Two\n\nFigs.\n"
+    document = read_mail(box, "list.mbox")
+    assert [each.text for each in document.reading.headings] == ["One", "Two"]
+    assert "\n\nFrom the garden.\nFrom here on it rained" in document.reading.text
+
+
+def test_invitations_say_what_when_and_where() -> None:
+    event = (
+        "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Plum\\, pruning\r\nDTSTART;TZID=X:20240503T1000"
+        "00\r\nLOCATION:The far\r\n  orchard\r\nORGANIZER;CN=Ann:mailto:ann@example.org\r\n"
+        "END:VEVENT\r\nEND:VCALENDAR\r\n"
+    )
+    content = mixed(MIMEText("Come."), MIMEText(event, "calendar"), kind="alternative")
+    assert body_of(content) == (
+        "Come.\n\nEvent: Plum, pruning\nBegins: 2024-05-03 10:00\nWhere: The far orchard\n"
+        "Organizer: Ann <ann@example.org>"
+    )

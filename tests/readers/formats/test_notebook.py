@@ -1,0 +1,93 @@
+"""Notebooks as Jupyter, Colab and Quarto write them."""
+
+import json
+from typing import Any
+
+from foundry.material import Document, RawDocument
+from foundry.material.left_out import Omission
+from foundry.readers import read
+
+
+def read_notebook(*cells: dict[str, Any], **more: Any) -> Document:
+    content = json.dumps({"nbformat": 4, "metadata": {}, "cells": cells, **more}).encode()
+    result = read(RawDocument("s", "a.ipynb", "a.ipynb", content))
+    assert isinstance(result, Document), result
+    return result
+
+
+def code(*outputs: dict[str, Any]) -> dict[str, Any]:
+    return {"cell_type": "code", "source": "show()", "outputs": outputs}
+
+
+def shown(**data: Any) -> dict[str, Any]:
+    kinds = {"plain": "text/plain", "html": "text/html", "md": "text/markdown"}
+    kinds |= {"svg": "image/svg+xml", "latex": "text/latex", "png": "image/png"}
+    return {"output_type": "display_data", "data": {kinds[key]: data[key] for key in data}}
+
+
+def outputs_of(*outputs: dict[str, Any]) -> str:
+    return read_notebook(code(*outputs)).reading.text.partition("show()\n```\n\n")[2]
+
+
+def test_the_richest_form_with_words_is_read() -> None:
+    table = "<table><tr><th>a</th></tr><tr><td>1</td></tr></table>"
+    assert outputs_of(
+        shown(md="**42** quinces", plain="<IPython.core.display.Markdown object>")
+    ) == ("**42** quinces")
+    assert "| a |" in outputs_of(shown(html=table, plain="   a\n0  1"))
+    assert outputs_of(shown(html="<script>draw()</script>", plain="Bars of 3")) == (
+        "```\nBars of 3\n```"
+    )
+    assert outputs_of(shown(latex=["$x", "^2$"], plain="x**2")) == "$x^2$"
+    assert outputs_of(shown(svg="<svg><text>root</text></svg>", plain="<Graph at 0x7>")) == "root"
+    assert outputs_of(shown(png="iVBO", plain="<Figure size 640x480 with 1 Axes>")) == ""
+
+
+def test_the_other_forms_are_told() -> None:
+    document = read_notebook(code(shown(html="<p>Rows of plums</p>", plain="plums plain")))
+    assert [(each.reason, each.text) for each in document.reading.left_out] == [
+        (Omission.DUPLICATE, "plums plain")
+    ]
+
+
+def test_streams_and_errors_without_their_colours() -> None:
+    stream = {"output_type": "stream", "text": ["\x1b[32mINFO\x1b[0m 10%\r", "20%\rdone\n"]}
+    trace = ["\x1b[0;31mZeroDivisionError\x1b[0m: division by zero"]
+    error = {"output_type": "error", "ename": "E", "evalue": "v", "traceback": trace}
+    assert outputs_of(stream, error) == (
+        "```\ndone\n```\n\n```\nZeroDivisionError: division by zero\n```"
+    )
+    assert outputs_of({**error, "traceback": []}) == "```\nE: v\n```"
+
+
+def test_markdown_and_raw_cells() -> None:
+    front = {
+        "cell_type": "raw",
+        "source": "---\ntitle: The plums\ndate: 2024-05-03\n---",
+        "metadata": {},
+    }
+    words = '<div class="alert">Alert</div>\n\n<h2>Html heading</h2>\n\n<!-- remark -->\ntext'
+    page = {"cell_type": "raw", "source": "<p>Raw page</p>", "metadata": {"format": "text/html"}}
+    document = read_notebook(front, {"cell_type": "markdown", "source": words}, page)
+    assert (document.title, document.modified) == ("The plums", "2024-05-03")
+    assert [each.text for each in document.reading.headings] == ["Html heading"]
+    assert document.reading.text.endswith("Raw page")
+    assert "remark" not in document.reading.text and "<div" not in document.reading.text
+
+
+def test_code_with_fences_and_long_outputs() -> None:
+    text = read_notebook({"cell_type": "code", "source": '"""\n```\nx\n```\n"""'}).reading.text
+    assert text.startswith("````\n") and text.endswith("\n````")
+    document = read_notebook(code({"output_type": "stream", "text": "plum " * 20_000}))
+    assert document.reading.left_out[0].reason is Omission.TOO_LONG
+
+
+def test_notebooks_of_format_3() -> None:
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": "Old"},
+        {"cell_type": "code", "input": "1", "outputs": [{"output_type": "pyout", "text": ["2"]}]},
+    ]
+    content = json.dumps({"nbformat": 3, "metadata": {}, "worksheets": [{"cells": cells}]}).encode()
+    document = read(RawDocument("s", "a.ipynb", "a.ipynb", content))
+    assert isinstance(document, Document)
+    assert document.reading.text == "## Old\n\n```\n1\n```\n\n```\n2\n```"
