@@ -16,7 +16,6 @@ from foundry.readers.formats import (
     pictures,
     plain,
     pptx,
-    sheets,
     structured,
     subtitles,
     wikitext,
@@ -31,6 +30,8 @@ from foundry.readers.formats.org import reader as org
 from foundry.readers.formats.pdf import reader as pdf
 from foundry.readers.formats.rst import reader as rst
 from foundry.readers.formats.rtf import reader as rtf
+from foundry.readers.formats.sheets import delimited, workbook
+from foundry.readers.formats.sheets import old as old_sheets
 from foundry.readers.formats.word import reader as word
 from foundry.readers.formats.xml import reader as xml
 from foundry.readers.sniffing import binary_kind, document_kind, is_html
@@ -41,7 +42,7 @@ READERS: tuple[Reader, ...] = (
     plain.READER,
     *code.READERS,
     asciidoc.READER,
-    sheets.TEXT_READER,
+    delimited.TEXT_READER,
     latex.READER,
     man.READER,
     org.READER,
@@ -53,7 +54,8 @@ FILE_READERS: tuple[FileReader, ...] = (
     pdf.READER,
     word.READER,
     pptx.READER,
-    sheets.READER,
+    workbook.READER,
+    old_sheets.READER,
     opendocument.READER,
     opendocument.FLAT_READER,
     epub.READER,
@@ -63,7 +65,7 @@ FILE_READERS: tuple[FileReader, ...] = (
     rst.READER,
     wikitext.READER,
 )
-NAMED_BY_FILE = (*code.READERS, *structured.READERS, sheets.TEXT_READER)
+NAMED_BY_FILE = (*code.READERS, *structured.READERS, delimited.TEXT_READER)
 """Formats without titles, for which the whole name of the file is the title."""
 
 Choice = tuple[Reader | FileReader, str]

@@ -105,7 +105,7 @@ def test_a_page_is_read_as_one_whatever_its_name(path: str) -> None:
             ("damaged", "zip archive"),
         ),
         (zip_of("word/header.xml"), "a.docx", ("damaged", "there is no main part")),
-        (zip_of("xl/workbook.xml"), "a.bin", ("damaged", "CalamineError")),
+        (zip_of("xl/workbook.xml"), "a.bin", ("damaged", "there is no main part")),
         (zip_of("a.txt"), "a.zip", ("not a text format", "zip archive")),
         (gzip.compress(b"words", mtime=0), "a.gz", ("not a text format", "gzip archive")),
         (b"\x89PNG\r\n\x1a\nIHDR", "a.png", ("a picture", "PNG image")),

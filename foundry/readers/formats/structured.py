@@ -26,6 +26,10 @@ _JSON_KEY = re.compile(
     r'^([ \t]+)"((?:[^"\\\n]|\\.){1,200}+)"[ \t]*:[ \t]*([\[{][ \t]*$)?',
     re.MULTILINE,
 )
+# A pair for what is beyond U+FFFF; any other escape, so that the sign behind it is none.
+_JSON_ESCAPE = re.compile(
+    r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})|\\."
+)
 _TOML_TABLE = re.compile(
     r"^\[{1,2}[ \t]*([^\[\]\n]{1,200}?)[ \t]*\]{1,2}[ \t]*(?:#.*)?$", re.MULTILINE
 )
@@ -35,7 +39,11 @@ its value is a collection."""
 
 
 def read_json(text: str) -> Reading:
-    """Read JSON; what is not valid, or is too large for an outline, is read as code."""
+    """Read JSON; what is not valid, or is too large for an outline, is read as code.
+
+    Characters that are written by their code, and slashes behind a sign, are read as themselves.
+    """
+    text = _unescape(text)
     if len(text) > MAX_OUTLINED_CHARS:
         return code.read(text)
     try:
@@ -45,6 +53,20 @@ def read_json(text: str) -> Reading:
     if max(map(len, text.split("\n"))) > MAX_LINE_CHARS:
         text = normalise(json.dumps(value, indent=2, ensure_ascii=False))
     return replace(code.read(text), headings=tuple(_headings(_json_keys(text))))
+
+
+def _unescape(text: str) -> str:
+    """Return JSON with `\\u00fc` as the character and `\\/` as a slash, so still valid."""
+    if "\\u" not in text and "\\/" not in text:
+        return text
+
+    def character(found: re.Match[str]) -> str:
+        if found[0] == "\\/":
+            return "/"
+        shown = str(json.loads(f'"{found[0]}"')) if found[1] else found[0]
+        return shown if shown.isprintable() and not shown.isascii() else found[0]
+
+    return normalise(_JSON_ESCAPE.sub(character, text))
 
 
 def read_yaml(text: str) -> Reading:
@@ -114,7 +136,7 @@ def _yaml_keys(text: str) -> Iterator[_Key]:
 
 
 READERS = (
-    Reader("json/1", {".json": "application/json"}, read_json),
+    Reader("json/2", {".json": "application/json"}, read_json),
     Reader("yaml/1", dict.fromkeys((".yaml", ".yml"), "application/yaml"), read_yaml),
     Reader("toml/1", {".toml": "application/toml"}, read_toml),
 )

@@ -49,8 +49,6 @@ def test_dates_as_generators_of_sites_write_them(line: str, modified: str | None
     assert read_page(f"---\n{line}\n---\nBody.\n").modified == modified
 
 
-@pytest.mark.parametrize(
-    "text", ["+++\nno toml\n+++\nBody.\n", "{x: y}\n\nBody.\n", '{"a"\n\nB\n']
-)
+@pytest.mark.parametrize("text", ["+++\nno toml\n+++\nBody.\n", "{x: y}\n\nBody.\n", '{"a"\n\nB\n'])
 def test_what_is_no_front_matter_is_text(text: str) -> None:
     assert read_page(text).reading.text.startswith(text[:6].strip())

@@ -341,6 +341,14 @@ def test_keys_are_the_outline_of_yaml() -> None:
     assert document.title == "compose.yaml"
 
 
+def test_escapes_of_json_are_the_characters() -> None:
+    written = (
+        '{"title": "M\\u00fcller \\ud83d\\ude00 \\\\u00fc \\n \\u0022", "u": "https:\\/\\/e.org"}'
+    )
+    text = read_file(written, "a.json").reading.text
+    assert text == '{"title": "Müller 😀 \\\\u00fc \\n \\u0022", "u": "https://e.org"}'
+
+
 def test_keys_are_the_outline_of_json_and_toml() -> None:
     written = (
         '{\n  "name": "x",\n  "scripts": {\n    "test": {"a": 1}\n  },\n  "license": "MIT"\n}\n'

@@ -32,14 +32,20 @@ def _add_block(composer: Composer, grid: Grid) -> None:
     titles = 0
     while titles < min(len(rows) - 1, MAX_TITLES) and _is_title(grid, titles, width):
         titles += 1
-    composer.text("\n".join(" ".join(filter(None, row)) for row in rows[:titles]))
+    composer.text("\n".join(map(_join, rows[:titles])))
     table = _cut(grid, range(titles, len(rows)), range(len(rows[0])))
-    if len(table.rows) == 1 and (titles or sum(map(bool, table.rows[0])) == 1):
-        composer.text(" ".join(filter(None, table.rows[0])))
+    if len(table.rows) == 1:
+        composer.text(_join(table.rows[0]))
         return
     filled = unmerge(table.rows, table.merged)
     used = [column for column, cells in enumerate(zip(*filled, strict=True)) if any(cells)]
     composer.table([[row[column] for column in used] for row in filled if any(row)])
+
+
+def _join(row: Sequence[str]) -> str:
+    """Return a row that is no table as text: `Date: 3 May`, `Report of May, 2024`."""
+    texts = [text for text in row if text]
+    return (" " if texts and texts[0].endswith(":") else ", ").join(texts)
 
 
 def _is_title(grid: Grid, line: int, width: int) -> bool:

@@ -1,0 +1,264 @@
+"""Cells of a sheet of Excel's (.xlsx), read as its XML streams by: each as the sheet shows it."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from foundry.material.left_out import Omission
+from foundry.material.reasons import Reason
+from foundry.readers.contract import UnreadableError
+from foundry.readers.formats.office.grids import Grid
+from foundry.readers.formats.office.merging import Merged
+from foundry.readers.formats.office.number_formats import show_general, show_number, show_text
+from foundry.readers.notes import leave_out
+
+MAX_CELLS = 5_000_000
+MAX_KNOWN = 100_000
+"""Numbers whose shown text is remembered."""
+_REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})$")
+_HEADERS = frozenset("oddHeader oddFooter evenHeader evenFooter firstHeader firstFooter".split())
+_TEXTS = frozenset({"v", "t", *_HEADERS})
+_CODES = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|[0-9]+|[LCRPNDTFAGZBIUESXYOH+-])')
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """What cells refer to: shared texts, number formats by style, the first day of dates."""
+
+    shared: list[str]
+    codes: list[str]
+    is_1904: bool = False
+
+
+@dataclass(slots=True)
+class Sheet:
+    """Rows of a sheet that are shown, with their numbers from 1; its merged cells and links.
+
+    `links` has the ids of relationships, or places, by the cells that they are on.
+    """
+
+    rows: list[list[str]] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    areas: list[str] = field(default_factory=list)
+    links: dict[str, str] = field(default_factory=dict)
+
+    def grid(self) -> Grid:
+        """Return the cells, with as many empty rows as keep tables apart."""
+        rows: list[list[str]] = []
+        places: list[int] = []
+        last = 0
+        for number, row in zip(self.numbers, self.rows, strict=True):
+            rows += [[] for _ in range(min(number - last - 1, 2))] if rows else []
+            places.append(len(rows))
+            rows.append(row)
+            last = number
+        merged = [one for area in self.areas if (one := self._merged(area, places))]
+        return Grid(rows, merged)
+
+    def _merged(self, area: str, places: list[int]) -> Merged | None:
+        first, _, last = area.partition(":")
+        begin, end = _parse(first), _parse(last or first)
+        if begin is None or end is None:
+            return None
+        low, high = bisect_left(self.numbers, begin[0]), bisect_right(self.numbers, end[0])
+        if low >= high or self.numbers[low] != begin[0]:
+            return None
+        return range(places[low], places[high - 1] + 1), range(begin[1], end[1] + 1)
+
+    def cell(self, reference: str) -> tuple[list[str], int] | None:
+        """Return the row and the column of a cell that has a text."""
+        found = _parse(reference.partition(":")[0])
+        if found is None:
+            return None
+        place = bisect_left(self.numbers, found[0])
+        is_there = place < len(self.numbers) and self.numbers[place] == found[0]
+        return (
+            (self.rows[place], found[1]) if is_there and found[1] < len(self.rows[place]) else None
+        )
+
+
+def read_sheet(content: bytes, formats: Formats, place: str, allowed: int) -> Sheet:
+    """Read a sheet; rows and columns that are hidden are left out.
+
+    Raises UnreadableError for a DTD, damage, and more than `allowed` cells.
+    """
+    handler = _Handler(formats, place, allowed)
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = handler.start
+    parser.EndElementHandler = handler.end
+    parser.CharacterDataHandler = handler.text
+    parser.StartDoctypeDeclHandler = handler.refuse
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError:
+        raise UnreadableError(Reason.DAMAGED, "XML") from None
+    return handler.sheet
+
+
+class _Handler:
+    def __init__(self, formats: Formats, place: str, allowed: int) -> None:
+        self.sheet = Sheet()
+        self._formats = formats
+        self._place = place
+        self._allowed = allowed
+        self._hidden_columns: list[range] = []
+        self._known: dict[tuple[str, int], str] = {}
+        self._columns: dict[str, int] = {}
+        self._pieces: list[str] | None = None
+        self._value = ""
+        self._kind = "n"
+        self._style = 0
+        self._row: list[str] = []
+        self._number = 0
+        self._column = -1
+        self._is_hidden = False
+        self._in_phonetic = False
+        self._shown: dict[str, Callable[[str], str]] = {
+            "s": self._shared,
+            "b": lambda value: "TRUE" if value == "1" else "FALSE" if value else "",
+            "d": lambda value: value.replace("T", " ").removesuffix("Z").removesuffix(" 00:00:00"),
+            "e": str,
+            "str": self._text,
+            "inlineStr": self._text,
+        }
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        name = name.rpartition(":")[2]
+        if name == "c":
+            self._begin_cell(attributes)
+        elif name in _TEXTS:
+            self._pieces = None if self._in_phonetic else []
+        elif name == "row":
+            written = attributes.get("r", "")
+            self._number = (
+                int(written) if written.isdecimal() and len(written) < 8 else self._number + 1
+            )
+            self._is_hidden = attributes.get("hidden") in {"1", "true"}
+            self._row, self._column = [], -1
+        elif name == "rPh":
+            self._in_phonetic = True
+        elif name == "col" and attributes.get("hidden") in {"1", "true"}:
+            low, high = (attributes.get(key, "0") for key in ("min", "max"))
+            if low.isdecimal() and high.isdecimal():
+                self._hidden_columns.append(range(int(low[:6]) - 1, int(high[:6])))
+        elif name == "mergeCell":
+            self.sheet.areas.append(attributes.get("ref", ""))
+        elif name == "hyperlink":
+            target = next((value for key, value in attributes.items() if key.endswith(":id")), "")
+            self.sheet.links[attributes.get("ref", "")] = target
+
+    def _begin_cell(self, attributes: dict[str, str]) -> None:
+        reference = attributes.get("r", "")
+        letters = reference.rstrip("0123456789")
+        column = self._columns.get(letters)
+        if column is None:
+            column = self._columns[letters] = _column(letters)
+        self._column = column if column >= 0 else self._column + 1
+        self._kind = attributes.get("t", "n")
+        written = attributes.get("s", "0")
+        self._style = int(written) if written.isdecimal() else 0
+        self._value = ""
+
+    def text(self, text: str) -> None:
+        if self._pieces is not None:
+            self._pieces.append(text)
+
+    def end(self, name: str) -> None:
+        name = name.rpartition(":")[2]
+        if name in _TEXTS:
+            text = "".join(self._pieces or ())
+            self._pieces = None
+            if name in _HEADERS:
+                leave_out(Omission.RUNNING_LINE, _CODES.sub(" ", text), self._place)
+            else:
+                # Formatted text has several pieces.
+                self._value += text
+        elif name == "c":
+            if self._value:
+                self._end_cell()
+        elif name == "row":
+            self._end_row()
+        elif name == "rPh":
+            self._in_phonetic = False
+
+    def _end_cell(self) -> None:
+        show = self._shown.get(self._kind, self._number_text)
+        text = show(self._value)
+        if self._hidden_columns and any(self._column in each for each in self._hidden_columns):
+            leave_out(Omission.HIDDEN, text, self._place)
+            return
+        gap = self._column - len(self._row)
+        if gap > 0:
+            self._row += [""] * gap
+        if gap < 0:
+            self._row[self._column] = text
+        else:
+            self._row.append(text)
+
+    def _end_row(self) -> None:
+        if not any(self._row):
+            return
+        if self._is_hidden:
+            leave_out(Omission.HIDDEN, " ".join(self._row), self._place)
+            return
+        self._allowed -= len(self._row)
+        if self._allowed < 0:
+            raise UnreadableError(Reason.TOO_MANY_CELLS, f"the limit is {MAX_CELLS}")
+        if not self.sheet.numbers or self._number > self.sheet.numbers[-1]:
+            self.sheet.rows.append(self._row)
+            self.sheet.numbers.append(self._number)
+
+    def _shared(self, value: str) -> str:
+        place = int(value) if value.strip().isdecimal() else -1
+        texts = self._formats.shared
+        return self._text(texts[place]) if 0 <= place < len(texts) else ""
+
+    def _text(self, text: str) -> str:
+        code = self._code()
+        return show_text(text, code) if "@" in code and code != "@" else text
+
+    def _number_text(self, value: str) -> str:
+        code = self._code()
+        if code == "General" and value.isdecimal() and len(value) < 16:
+            return value
+        key = value, self._style
+        shown = self._known.get(key)
+        if shown is None:
+            try:
+                number = float(value)
+            except ValueError:
+                return value
+            if code == "General" or code == "@":
+                shown = show_general(number)
+            else:
+                shown = show_number(number, code, is_1904=self._formats.is_1904)
+            if len(self._known) < MAX_KNOWN:
+                self._known[key] = shown
+        return shown
+
+    def _code(self) -> str:
+        codes = self._formats.codes
+        return codes[self._style] if self._style < len(codes) else "General"
+
+    def refuse(self, *_: object) -> None:
+        """Refuse a DTD as soon as it begins."""
+        raise UnreadableError(Reason.HOLDS_DTD)
+
+
+def _column(letters: str) -> int:
+    """Return a column's number from 0 by its letters; -1 for what is none."""
+    if not letters.isascii() or not letters.isalpha() or len(letters) > 3:
+        return -1
+    column = 0
+    for letter in letters.upper():
+        column = 26 * column + ord(letter) - 64
+    return column - 1
+
+
+def _parse(reference: str) -> tuple[int, int] | None:
+    """Return the row from 1 and the column from 0 of a cell's name."""
+    found = _REFERENCE.match(reference)
+    return (int(found[2]), _column(found[1])) if found else None

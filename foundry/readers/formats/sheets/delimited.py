@@ -1,0 +1,105 @@
+"""Delimited text (.csv, .tsv): titles above a table, and its rows under their header."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+
+from foundry.material import Reading
+from foundry.material.left_out import Omission
+from foundry.readers.composing import Composer
+from foundry.readers.contract import Reader
+from foundry.readers.formats.office.grids import Grid, add_grid
+from foundry.readers.notes import leave_out
+
+MAX_ROWS = 1_000_000
+MAX_CELL_CHARS = 131_072  # More is a quote without its partner, not a cell.
+MAX_TITLES = 20
+EXAMINED_ROWS = 200
+EXAMINED_CHARS = 100_000
+# Of two that agree alike, the comma is that of decimal numbers.
+_DELIMITERS = ("\t", ";", "|", ",")
+
+
+def read_delimited(text: str) -> Reading:
+    """Read a table's rows; the delimiter is the one on which rows agree, or that is stated.
+
+    A text that is no table (one column, a cell without an end) is read as it was written.
+    """
+    table, stated = _without_statement(text)
+    delimiter = stated or _find_delimiter(table)
+    rows: list[list[str]] = []
+    try:
+        for row in csv.reader(io.StringIO(table), delimiter=delimiter, strict=True):
+            rows.append(row)
+            if len(rows) > MAX_ROWS or max(map(len, row), default=0) > MAX_CELL_CHARS:
+                return Reading(text=text)
+    except csv.Error:
+        return Reading(text=text)
+    width = _usual_width(rows)
+    if width < 2 or sum(any(row) for row in rows) < 2:
+        return Reading(text=text)
+    if table is not text:
+        leave_out(Omission.MACRO, text[: len(text) - len(table)])
+    composer = Composer()
+    titles = _titles(rows, width)
+    separator = delimiter if delimiter == "\t" else f"{delimiter} "
+    composer.text("\n".join(separator.join(map(str.strip, row)) for row in rows[:titles]))
+    add_grid(composer, Grid([[*map(str.strip, row)] for row in rows[titles:]]))
+    return composer.finish()
+
+
+def _without_statement(text: str) -> tuple[str, str]:
+    """Return a text without Excel's own first line for the delimiter, `sep=;`, and what it says."""
+    first, _, rest = text.partition("\n")
+    name, _, value = first.strip('"').rstrip("\r").partition("=")
+    is_stated = name.strip().lower() == "sep" and len(value.strip(" ")) == 1
+    return (rest, value.strip(" ")) if is_stated else (text, "")
+
+
+def _find_delimiter(text: str) -> str:
+    """Return the delimiter that gives most rows the same number of columns, more than one."""
+
+    def agreement(delimiter: str) -> tuple[float, int]:
+        widths = Counter(map(len, _sample(text, delimiter)))
+        width, count = max(widths.items(), key=lambda each: (each[0] > 1, each[1]), default=(1, 0))
+        return (count / widths.total(), width) if width > 1 else (0.0, 0)
+
+    return max(_DELIMITERS, key=agreement)
+
+
+def _sample(text: str, delimiter: str) -> Iterator[list[str]]:
+    head = text[:EXAMINED_CHARS]
+    if len(text) > EXAMINED_CHARS:
+        head = head[: head.rfind("\n") + 1] or head
+    try:
+        reader = csv.reader(io.StringIO(head), delimiter=delimiter)
+        yield from (row for row in islice(reader, EXAMINED_ROWS) if any(row))
+    except csv.Error:
+        return
+
+
+def _usual_width(rows: list[list[str]]) -> int:
+    widths = Counter(len(row) for row in rows if any(row))
+    return max(widths, key=lambda width: (widths[width], width), default=0)
+
+
+def _titles(rows: list[list[str]], width: int) -> int:
+    """Return how many rows stand above the table: others in width, or apart by an empty row."""
+    place = 0
+    for place, row in enumerate(rows[:MAX_TITLES]):
+        following = rows[place + 1] if place + 1 < len(rows) else []
+        is_apart = place < 1 and any(row) and not any(following) and len(rows) > 3
+        if any(row) and len(row) == width and not is_apart:
+            break
+        if any(row) and len(row) > width:
+            return 0
+    else:
+        return 0
+    return place
+
+
+TEXT_READER = Reader(
+    "delimited/2", {".csv": "text/csv", ".tsv": "text/tab-separated-values"}, read_delimited
+)

@@ -1,0 +1,157 @@
+"""Excel's workbooks (.xlsx): visible sheets as they are shown, with their charts and boxes."""
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from foundry.material import Reading
+from foundry.material.left_out import Omission
+from foundry.material.reasons import Reason
+from foundry.readers.composing import Composer
+from foundry.readers.contract import FileReader, UnreadableError
+from foundry.readers.formats.office.charts import add_chart
+from foundry.readers.formats.office.diagrams import diagram_lines
+from foundry.readers.formats.office.grids import add_grid
+from foundry.readers.formats.office.links import write_link
+from foundry.readers.formats.office.number_formats import BUILT_IN
+from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
+from foundry.readers.formats.packed import Package, describe
+from foundry.readers.formats.sheets.cells import MAX_CELLS, Formats, Sheet, read_sheet
+from foundry.readers.notes import leave_out
+
+_S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_XDR = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
+_ANCHORS = tuple(f"{_XDR}{name}Anchor" for name in ("twoCell", "oneCell", "absolute"))
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+def read(content: bytes) -> Reading:
+    """Read the visible sheets; a sheet's number is its page.
+
+    Cells say what the sheet shows: numbers by their format, what formulas gave when the file was
+    saved. Comments, hidden sheets, rows and columns are left out. Raises UnreadableError for a
+    bomb, and for more cells than can be told from one.
+    """
+    package = Package(content)
+    if "xl/workbook.bin" in package.names:
+        # Excel's binary workbook has the same name, and no XML.
+        from foundry.readers.formats.sheets import old
+
+        return old.read(content)
+    parts = Parts(package)
+    book = parts.xml(parts.main)
+    if book is None or book.tag != f"{_S}workbook":
+        raise UnreadableError(Reason.DAMAGED, "there is no workbook")
+    formats = _formats(parts, book)
+    composer = Composer()
+    allowed = MAX_CELLS
+    for each in book.iter(f"{_S}sheet"):
+        composer.page()
+        name = each.get("name", "")
+        relation = parts.relations(parts.main).get(each.get(f"{RELATIONSHIPS}id", ""))
+        part = parts.read(relation.target) if relation else None
+        if relation is None or part is None:
+            continue
+        sheet = Sheet()
+        if relation.kind == "worksheet":
+            sheet = read_sheet(part, formats, name, allowed)
+            allowed -= sum(map(len, sheet.rows))
+        if each.get("state", "visible") != "visible":
+            leave_out(Omission.HIDDEN, "\n".join(" ".join(row) for row in sheet.rows), name)
+            continue
+        _add_sheet(composer, parts, relation.target, name, sheet)
+    return composer.finish(**describe(package.xml("docProps/core.xml")))
+
+
+def _add_sheet(composer: Composer, parts: Parts, part: str, name: str, sheet: Sheet) -> None:
+    relations = parts.relations(part)
+    for reference, link in sheet.links.items():
+        found, relation = sheet.cell(reference), relations.get(link)
+        if found and relation and relation.is_external:
+            row, column = found
+            row[column] = write_link(row[column], relation.target)
+    drawings = [each.target for each in relations.values() if each.kind == "drawing"]
+    if sheet.rows or drawings:
+        composer.heading(2, name)
+        add_grid(composer, sheet.grid())
+    for drawing in drawings:
+        _add_drawing(composer, parts, drawing)
+    for each in relations.values():
+        if each.kind in {"comments", "threadedComment"}:
+            root = parts.xml(each.target)
+            leave_out(Omission.COMMENT, "" if root is None else texts_of(root), name)
+
+
+def _add_drawing(composer: Composer, parts: Parts, part: str) -> None:
+    """Add the texts of shapes, descriptions of pictures, charts and diagrams over a sheet."""
+    root = parts.xml(part)
+    relations = parts.relations(part)
+    for anchor in (each for tag in _ANCHORS for each in (() if root is None else root.iter(tag))):
+        paragraphs = (
+            "".join(t.text or "" for t in p.iter(f"{_A}t")) for p in anchor.iter(f"{_A}p")
+        )
+        composer.text("\n".join(filter(str.strip, paragraphs)))
+        if anchor.find(f"{_XDR}pic") is not None:
+            described = (each.get("descr", "") for each in anchor.iter(f"{_XDR}cNvPr"))
+            composer.text("\n".join(filter(None, described)))
+        for each in _referred(anchor):
+            relation = relations.get(each)
+            shown = parts.xml(relation.target) if relation and not relation.is_external else None
+            if shown is None or relation is None:
+                continue
+            if relation.kind in {"chart", "chartEx"}:
+                add_chart(composer, shown)
+            elif relation.kind == "diagramData":
+                composer.text("\n".join(diagram_lines(shown)))
+
+
+def _referred(anchor: Element) -> Iterator[str]:
+    for each in anchor.iter():
+        if isinstance(each.tag, str) and each.tag.endswith(("}chart", "}relIds")):
+            yield each.get(f"{RELATIONSHIPS}id") or each.get(f"{RELATIONSHIPS}dm") or ""
+
+
+def _formats(parts: Parts, book: Element) -> Formats:
+    styles = _related(parts, "styles")
+    codes = {**BUILT_IN}
+    used: list[str] = []
+    if styles is not None:
+        for each in styles.iter(f"{_S}numFmt"):
+            codes[_number(each.get("numFmtId"))] = each.get("formatCode", "General")
+        for cells in styles.iter(f"{_S}cellXfs"):
+            used = [codes.get(_number(each.get("numFmtId")), "General") for each in cells]
+    properties = book.find(f"{_S}workbookPr")
+    is_1904 = properties is not None and properties.get("date1904") in {"1", "true"}
+    return Formats(_shared(parts), used, is_1904)
+
+
+def _shared(parts: Parts) -> list[str]:
+    root = _related(parts, "sharedStrings")
+    return [] if root is None else [_text_of(each) for each in root.iter(f"{_S}si")]
+
+
+def _text_of(item: Element) -> str:
+    """Return a shared text; how it is read aloud (in Japanese) is left out."""
+    texts: list[str] = []
+    for child in item:
+        if child.tag == f"{_S}t":
+            texts.append(child.text or "")
+        elif child.tag == f"{_S}r":
+            texts += (each.text or "" for each in child.iter(f"{_S}t"))
+        elif child.tag == f"{_S}rPh":
+            leave_out(Omission.ATTRIBUTE, texts_of(child))
+    return "".join(texts)
+
+
+def _related(parts: Parts, kind: str) -> Element | None:
+    name = parts.related(parts.main, kind)
+    return parts.xml(name) if name else None
+
+
+def _number(written: str | None) -> int:
+    return int(written) if written and written.isdecimal() and len(written) < 9 else 0
+
+
+READER = FileReader(
+    "sheets/2", {"Excel": _XLSX}, dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), _XLSX), read
+)

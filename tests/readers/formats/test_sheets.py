@@ -1,0 +1,215 @@
+"""Sheets as openpyxl, XlsxWriter and Excel write them, and delimited text."""
+
+import datetime
+import io
+from collections.abc import Callable
+from typing import Any
+
+import openpyxl
+import pytest
+from document_files import pack
+from openpyxl.chart import BarChart, Reference
+from openpyxl.comments import Comment
+
+from foundry.material import Document, RawDocument
+from foundry.material.left_out import Omission
+from foundry.readers import read
+from foundry.readers.formats.office.number_formats import show_number, show_text
+
+EURO = '_-* #,##0.00\\ "€"_-;\\-* #,##0.00\\ "€"_-;_-* "-"??\\ "€"_-;_-@_-'
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "shown"),
+    [
+        (42, "00000", "00042"),
+        (0.075, "0.0%", "7.5%"),
+        (0.256, "0.0 %", "25.6 %"),
+        (26 / 24 + 5 / 1440, "[h]:mm", "26:05"),
+        (1.5, "[h]:mm:ss", "36:00:00"),
+        (1234.5, '#,##0.00 "EUR"', "1,234.50 EUR"),
+        (1234.5, "#,##0.00\\ [$EUR]", "1,234.50 EUR"),
+        (1234.5, EURO, "1,234.50 €"),
+        (0, EURO, "- €"),
+        (-1234.5, "#,##0.00_);[Red](#,##0.00)", "(1,234.50)"),
+        (5551234567, "(000) 000-0000", "(555) 123-4567"),
+        (123456789, "0.00E+00", "1.23E+08"),
+        (1234567, '0.0,,"M"', "1.2M"),
+        (1234, '[>=1000]0.0,"k";0', "1.2k"),
+        (0.125, "0.00", "0.13"),
+        (3.25, "# ?/?", "3 1/4"),
+        (5, "0.##", "5"),
+        (0.1 + 0.2, "General", "0.3"),
+        (45415, "dd.mm.yyyy", "03.05.2024"),
+        (45415, "mmm yy", "May 24"),
+        (45415.5, "m/d/yy h:mm AM/PM", "5/3/24 12:00 PM"),
+        (45415, "yyyy-mm-dd h:mm:ss", "2024-05-03"),
+        (45415, "[$-407]d. mmmm yyyy", "2024-05-03"),
+        (45415, "[$-409]d-mmm-yy;@", "3-May-24"),
+        (1, "yyyy-mm-dd", "1900-01-01"),
+        (61, "yyyy-mm-dd", "1900-03-01"),
+    ],
+)
+def test_numbers_are_shown_by_their_format(value: float, code: str, shown: str) -> None:
+    assert show_number(value, code) == shown
+
+
+def test_formats_of_texts_and_other_days() -> None:
+    assert show_text("7", '"No. "@') == "No. 7"
+    assert show_number(43953, "yyyy-mm-dd", is_1904=True) == "2024-05-03"
+    assert show_number(float("inf"), "0") == "inf"
+
+
+def book(fill: Callable[[Any], object]) -> bytes:
+    made = openpyxl.Workbook()
+    fill(made.active)
+    written = io.BytesIO()
+    made.save(written)
+    return written.getvalue()
+
+
+def read_book(content: bytes, path: str = "a.xlsx") -> Document:
+    result = read(RawDocument("s", path, path, content), is_worker=True)
+    assert isinstance(result, Document), result
+    return result
+
+
+def rows(*written: list[Any]) -> bytes:
+    return book(lambda sheet: [sheet.append(row) for row in written])
+
+
+def text_of(content: bytes) -> str:
+    return read_book(content).reading.text.removeprefix("## Sheet\n\n")
+
+
+def table(*lines: str) -> str:
+    columns = lines[0].count("|") - 1
+    return "\n".join([lines[0], "|" + " --- |" * columns, *lines[1:]])
+
+
+def test_cells_say_what_the_sheet_shows() -> None:
+    def fill(sheet: Any) -> None:
+        values: list[tuple[Any, str]] = [
+            *((42, "00000"), (0.075, "0.0%"), (datetime.timedelta(hours=26, minutes=5), "[h]:mm")),
+            *((datetime.datetime(2024, 5, 3), "yyyy-mm-dd h:mm:ss"), (True, "General")),
+            *(("=1/0", "General"), (1234.5, '#,##0.00 "EUR"')),
+        ]
+        sheet.append(["n", "value"])
+        for number, (value, code) in enumerate(values):
+            sheet.append([number, value])
+            sheet.cell(number + 2, 2).number_format = code
+
+    lines = text_of(book(fill)).splitlines()[2:]
+    shown = [line.split(" | ")[1].removesuffix(" |") for line in lines]
+    assert shown == ["00042", "7.5%", "26:05", "2024-05-03", "TRUE", "", "1,234.50 EUR"]
+
+
+def test_errors_and_texts_of_formulas() -> None:
+    cells = (
+        '<c r="A1" t="inlineStr"><is><r><t>Na</t></r><r><t>me</t></r></is></c>'
+        '<c r="B1" t="str"><f>"x"</f><v>made</v></c>'
+    )
+    more = '<c r="A2" t="e"><f>1/0</f><v>#DIV/0!</v></c><c r="B2" t="b"><v>0</v></c>'
+    names = "http://schemas.openxmlformats.org"
+    relation = f'Type="{names}/officeDocument/2006/relationships'
+    rels = f'<Relationships xmlns="{names}/package/2006/relationships">'
+    content = pack(
+        {
+            "_rels/.rels": f'{rels}<Relationship Id="a" {relation}/officeDocument" '
+            'Target="xl/workbook.xml"/></Relationships>',
+            "xl/workbook.xml": f'<workbook xmlns="{names}/spreadsheetml/2006/main" xmlns:r="{names}'
+            '/officeDocument/2006/relationships"><sheets><sheet name="S" r:id="s"/></sheets>'
+            "</workbook>",
+            "xl/_rels/workbook.xml.rels": f'{rels}<Relationship Id="s" {relation}/worksheet" '
+            'Target="/xl/one.xml"/></Relationships>',
+            "xl/one.xml": f'<x:worksheet xmlns:x="{names}/spreadsheetml/2006/main"><x:sheetData>'
+            + f"<row>{cells}</row><row>{more}</row>".replace("<", "<x:").replace("<x:/", "</x:")
+            + "</x:sheetData></x:worksheet>",
+        }
+    )
+    expected = table("| Name | made |", "| #DIV/0! | FALSE |")
+    assert read_book(content).reading.text == f"## S\n\n{expected}"
+
+
+def test_tables_below_and_beside_each_other() -> None:
+    two = rows(["Fruit", "Price"], ["Plum", 3], [], [], ["Warden", "Phone"], ["Orla", 5551])
+    parts = table("| Fruit | Price |", "| Plum | 3 |"), table(
+        "| Warden | Phone |", "| Orla | 5551 |"
+    )
+    assert text_of(two) == "\n\n".join(parts)
+    near = rows(["Fruit", "Price"], ["Plum", 3], [], ["Warden", "Phone"], ["Orla", 5551])
+    assert text_of(near) == "\n\n".join(parts)
+    gap = rows(["Fruit", "Price"], ["Plum", 3], [], ["Fig", 4])
+    assert text_of(gap) == table("| Fruit | Price |", "| Plum | 3 |", "| Fig | 4 |")
+    beside = rows(
+        ["Fruit", "Kg", None, "Warden", "Phone"], ["Plum", 3, None, "Orla", 5551], ["Fig", 4]
+    )
+    assert text_of(beside) == "\n\n".join(
+        (table("| Fruit | Kg |", "| Plum | 3 |", "| Fig | 4 |"), parts[1])
+    )
+
+
+def test_titles_stand_above_their_table() -> None:
+    content = rows(["Report"], ["Date:", "2024-05-03"], [], ["Fruit", "Kg"], ["Plum", 5])
+    assert text_of(content) == "Report\n\nDate: 2024-05-03\n\n" + table(
+        "| Fruit | Kg |", "| Plum | 5 |"
+    )
+    pairs = rows(["Name:", "Plum"], ["Kg:", 5])
+    assert text_of(pairs) == table("| Name: | Plum |", "| Kg: | 5 |")
+
+
+def test_what_is_hidden_is_told() -> None:
+    def fill(sheet: Any) -> None:
+        for row in (["Fruit", "Code"], ["Plum", "x1"], ["Fig", "x2"]):
+            sheet.append(row)
+        sheet.row_dimensions[3].hidden = True
+        sheet.column_dimensions["B"].hidden = True
+        sheet["A1"].comment = Comment("Really?", "Ann")
+        sheet["A2"].hyperlink = "https://example.org/plum"
+        other = sheet.parent.create_sheet("Old")
+        other["A1"] = "secret"
+        other.sheet_state = "hidden"
+
+    document = read_book(book(fill))
+    assert document.reading.text == (
+        "## Sheet\n\n" + table("| Fruit |", "| [Plum](https://example.org/plum) |")
+    )
+    told = {(each.reason, each.text) for each in document.reading.left_out}
+    assert {(Omission.HIDDEN, "secret"), (Omission.HIDDEN, "Fig")} <= told
+    assert any(reason is Omission.COMMENT and "Really?" in text for reason, text in told)
+
+
+def test_charts_on_sheets() -> None:
+    def fill(sheet: Any) -> None:
+        for row in (["Fruit", "Kg"], ["Plum", 3]):
+            sheet.append(row)
+        chart = BarChart()
+        chart.title = "Harvest"
+        chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=2), titles_from_data=True)
+        sheet.add_chart(chart, "D2")
+
+    assert "\n\nHarvest" in text_of(book(fill))
+
+
+def read_csv(text: str) -> str:
+    return read_book(text.encode(), "a.csv").reading.text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("sep=;\r\nName;Preis\r\nPflaume;3,50\r\n", ("| Name | Preis |", "| Pflaume | 3,50 |")),
+        ("a,b;c\n1,5;2\n2,5;3\n", ("| a,b | c |", "| 1,5 | 2 |", "| 2,5 | 3 |")),
+        ("a\tb, c\n1\t2\n", ("| a | b, c |", "| 1 | 2 |")),
+        ('a,b\n"x\ny",2\n', ("| a | b |", "| x y | 2 |")),
+    ],
+)
+def test_delimiters(text: str, expected: tuple[str, ...]) -> None:
+    assert read_csv(text) == table(*expected)
+
+
+def test_titles_of_delimited_text() -> None:
+    expected = table("| Name | Price |", "| Plum | 3 |", "| Fig | 4 |")
+    for title in ("Report of May, 2024\n\n", "Report\nof May\n", "# Report of May\n"):
+        text = read_csv(f"{title}Name,Price\nPlum,3\nFig,4\n")
+        assert text == f"{title.strip()}\n\n{expected}"
