@@ -16,6 +16,7 @@ from foundry.readers.formats import (
     pictures,
     plain,
     pptx,
+    saved_page,
     structured,
     subtitles,
     wikitext,
@@ -63,6 +64,7 @@ FILE_READERS: tuple[FileReader, ...] = (
     *mail.READERS,
     xml.READER,
     rst.READER,
+    saved_page.READER,
     wikitext.READER,
 )
 NAMED_BY_FILE = (*code.READERS, *structured.READERS, delimited.TEXT_READER)

@@ -30,6 +30,7 @@ from foundry.urls import Url, UrlError, join_url, parse_url
 
 WORKERS = 8
 URLS_AT_ONCE = 128
+MAX_REFRESHES = 3
 MAX_WAITING_URLS = 100_000
 """Links that are remembered for the next level, if `max_pages` is no larger."""
 
@@ -145,10 +146,9 @@ class Collector:
         """
         source = self._source
         try:
-            fetched = self._fetcher.fetch(url, max_bytes=source.max_bytes)
+            fetched, facts = self._fetch(url)
         except FetchError as error:
             return error, ()
-        facts = examine(fetched, self._fetcher.agent)
         links = facts.links if isinstance(source, SiteSource) else ()
         if facts.noindex:
             return refused(Reason.NOINDEX), links
@@ -168,14 +168,26 @@ class Collector:
         )
         return page, links
 
+    def _fetch(self, url: Url) -> tuple[Fetched, PageFacts]:
+        """Fetch a page, or the one of the same site that it only sends its readers to."""
+        fetched = self._fetcher.fetch(url, max_bytes=self._source.max_bytes)
+        facts = examine(fetched, self._fetcher.agent)
+        for _ in range(MAX_REFRESHES):
+            if facts.refresh is None or not self._is_same_site(facts.refresh, fetched.url):
+                break
+            fetched = self._fetcher.fetch(facts.refresh, max_bytes=self._source.max_bytes)
+            facts = examine(fetched, self._fetcher.agent)
+        return fetched, facts
+
+    def _is_same_site(self, found: Url, page: Url) -> bool:
+        if isinstance(self._source, UrlSource):
+            return found.host == page.host
+        return self._scope.has_host(found)
+
     def _canonical(self, fetched: Fetched, facts: PageFacts) -> Url:
         found = facts.canonical
-        is_same_site = found is not None and (
-            found.host == fetched.url.host
-            if isinstance(self._source, UrlSource)
-            else self._scope.has_host(found)
-        )
-        return found if found is not None and is_same_site else fetched.url
+        is_known = found is not None and self._is_same_site(found, fetched.url)
+        return found if found is not None and is_known else fetched.url
 
     def _read_sitemaps(self, home: Url) -> list[Url]:
         """Return the pages of sitemaps that robots.txt names, by which a crawl finds more."""

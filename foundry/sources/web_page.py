@@ -19,6 +19,8 @@ from foundry.urls import Url, UrlError, join_url
 
 MAX_LINKS = 10_000
 MAX_LISTING_BYTES = 10_000_000
+MAX_REFRESH_SECONDS = 5
+"""Pages that lead elsewhere later are there to be read."""
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _TWIN_TYPES = frozenset({"text/markdown", "text/x-markdown", "text/plain"})
@@ -29,6 +31,10 @@ _TAG = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LINK_HEADER = re.compile(r"<([^<>]*)>([^<]*)")
+_REFRESH = re.compile(
+    r"\s*(?P<seconds>\d{1,6})(?:\.\d*)?\s*[;,\s]\s*(?:url\s*=\s*)?[\"']?(?P<url>[^\"']{1,2000})",
+    re.IGNORECASE,
+)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _MARKDOWN_LINK = re.compile(r"\]\(\s*<?([^\s()<>]{1,2000})")
 
@@ -37,13 +43,15 @@ _MARKDOWN_LINK = re.compile(r"\]\(\s*<?([^\s()<>]{1,2000})")
 class PageFacts:
     """The findings in one page; every url is absolute.
 
-    `links` are those that robots may follow, in the order of the page, each once.
+    `links` are those that robots may follow, in the order of the page, each once; `refresh` is
+    where the page itself sends its readers at once.
     """
 
     links: tuple[Url, ...] = ()
     canonical: Url | None = None
     markdown: Url | None = None
     noindex: bool = False
+    refresh: Url | None = None
 
 
 def examine(page: Fetched, agent: str) -> PageFacts:
@@ -65,6 +73,7 @@ def examine(page: Fetched, agent: str) -> PageFacts:
         markdown=alternate
         or _first(tree, 'link[rel~="alternate"][type="text/markdown"][href]', base),
         noindex=bool(rules & {"noindex", "none"}),
+        refresh=_refresh(tree, base, page.url),
     )
 
 
@@ -123,6 +132,18 @@ def _links(tree: LexborHTMLParser) -> Iterator[str]:
 def _first(tree: LexborHTMLParser, selector: str, base: Url) -> Url | None:
     node = tree.css_first(selector)
     return next(_resolve_all(base, [node.attributes.get("href") or ""]), None) if node else None
+
+
+def _refresh(tree: LexborHTMLParser, base: Url, own: Url) -> Url | None:
+    """Return where `meta http-equiv=refresh` leads at once, unless to the page itself."""
+    for node in tree.css("meta[http-equiv][content]"):
+        attributes = node.attributes
+        if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
+            found = _REFRESH.match(attributes.get("content") or "")
+            if found and int(found["seconds"]) <= MAX_REFRESH_SECONDS:
+                target = next(_resolve_all(base, [found["url"].strip()]), None)
+                return None if target == own else target
+    return None
 
 
 def _resolve_all(base: Url, references: Iterable[str]) -> Iterator[Url]:

@@ -46,6 +46,23 @@ def test_base() -> None:
     assert links_of("<base href='javascript:x'><a href=x>") == ["http://example.com/docs/x"]
 
 
+@pytest.mark.parametrize(
+    ("content", "target"),
+    [
+        ("0; url=en/", "http://example.com/docs/en/"),
+        ("1;URL='en/'", "http://example.com/docs/en/"),
+        ("0, /en", "http://example.com/en"),
+        ("60; url=en/", None),
+        ("0; url=page", None),
+        ("5", None),
+        ("0; url=javascript:x", None),
+    ],
+)
+def test_where_a_page_sends_its_readers(content: str, target: str | None) -> None:
+    found = facts_of(f'<meta http-equiv="Refresh" content="{content}">').refresh
+    assert (None if found is None else str(found)) == target
+
+
 def test_head() -> None:
     facts = facts_of(
         "<link rel='nofollow canonical' href=/a><link rel=alternate type=text/markdown href=a.md>"

@@ -45,6 +45,22 @@ def test_links_are_followed_on_the_site_alone(site: Site, tmp_path: Path) -> Non
     assert found.traffic == {"fetched": 5, "unchanged": 0}
 
 
+def test_a_page_that_only_sends_its_readers_on_is_where_it_sends_them(
+    site: Site, tmp_path: Path
+) -> None:
+    refresh = '<meta http-equiv="refresh" content="0; url={}"><p>Redirecting'
+    site.routes |= {
+        "/": text(refresh.format("en/"), "text/html"),
+        "/en/": page("Start", "pears"),
+        "/en/pears": page("Pears", "/loop"),
+        "/loop": text(refresh.format("/loop2"), "text/html"),
+        "/loop2": text(refresh.format("/loop"), "text/html"),
+    }
+    found = gather(site, tmp_path)
+    assert {"/en/", "/en/pears"} <= set(found.paths)
+    assert "/" not in found.paths
+
+
 @pytest.mark.parametrize(("depth", "count"), [(0, 1), (1, 2), (2, 3), (5, 5)])
 def test_depth(depth: int, count: int, site: Site, tmp_path: Path) -> None:
     site.routes |= {f"/{n}": page(f"Page {n}", f"/{n + 1}") for n in range(1, 5)}

@@ -1,10 +1,8 @@
 """Documents that Word takes in when it opens a file (`w:altChunk`): pages, text, RTF, mail."""
 
-from email import message_from_bytes
-
 from foundry.readers.composing import Composer
 from foundry.readers.decoding import decode
-from foundry.readers.formats import html
+from foundry.readers.formats import html, saved_page
 from foundry.readers.formats.office.parts import Parts, Relation
 from foundry.readers.formats.rtf import reader as rtf
 
@@ -20,12 +18,6 @@ def include_part(composer: Composer, parts: Parts, relation: Relation | None) ->
     elif suffix in {"htm", "html", "xhtml"} or html.declared_charset(content):
         composer.include(html.read(decode(content, html.declared_charset(content))[0]))
     elif suffix in {"mht", "mhtml"}:
-        for part in message_from_bytes(content).walk():
-            if part.get_content_type() == "text/html":
-                page = part.get_payload(decode=True)
-                text, _ = decode(
-                    page if isinstance(page, bytes) else b"", part.get_content_charset()
-                )
-                composer.include(html.read(text))
+        composer.include(saved_page.read(content))
     elif suffix == "txt":
         composer.text(decode(content)[0])

@@ -1,0 +1,43 @@
+"""MHTML: a page that a browser has saved with what belongs to it, as a message of many parts."""
+
+from email import message_from_bytes, policy
+from email.message import Message
+
+from foundry.material import Reading
+from foundry.material.reasons import Reason
+from foundry.readers.composing import Composer
+from foundry.readers.contract import FileReader, UnreadableError
+from foundry.readers.dates import normalise_date
+from foundry.readers.decoding import decode
+from foundry.readers.formats import html
+
+MAX_PAGES = 100
+_TYPES = frozenset(("text/html", "application/xhtml+xml"))
+
+
+def read(content: bytes) -> Reading:
+    """Read the page, and those in its frames; pictures and styles are no text.
+
+    Raises UnreadableError where no page is in the message.
+    """
+    message = message_from_bytes(content, policy=policy.compat32)
+    pages = [part for part in message.walk() if part.get_content_type() in _TYPES][:MAX_PAGES]
+    if not pages:
+        raise UnreadableError(Reason.NO_TEXT)
+    composer = Composer()
+    readings = [html.read(_text_of(part)) for part in pages]
+    for reading in readings:
+        composer.include(reading)
+    modified = readings[0].modified or normalise_date(message.get("Date"))
+    return composer.finish(title=readings[0].title, modified=modified)
+
+
+def _text_of(part: Message) -> str:
+    payload = part.get_payload(decode=True)
+    content = payload if isinstance(payload, bytes) else b""
+    charset = part.get_content_charset() or html.declared_charset(content)
+    return decode(content, charset)[0]
+
+
+_TYPE = "multipart/related"
+READER = FileReader("mhtml/1", {}, {".mhtml": _TYPE, ".mht": _TYPE}, read)
