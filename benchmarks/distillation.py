@@ -44,7 +44,7 @@ from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
 from foundry.runtime.evaluation.metrics import measure
 from foundry.runtime.index.layout import IndexFiles
-from foundry.runtime.index.reader import Index
+from foundry.runtime.index.reader import OpenedIndex
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import query_terms
 from foundry.runtime.retrieval.candidates import Candidates, candidate_count
@@ -74,7 +74,7 @@ class Bench:
     """A collection, built; rankings are made of its index's lanes, as a server makes them."""
 
     collection: Collection
-    index: Index
+    index: OpenedIndex
 
     @property
     def queries(self) -> list[str]:

@@ -119,7 +119,7 @@ def _chunks(number: int, document: Document, passages: tuple[str, ...]) -> Itera
 
 def number_of(index: Any, hit: Any) -> int:
     """Return the number of a hit's chunk in an index."""
-    documents = index.part(Documents)
+    documents = index.part(Documents.open)
     document = documents.find(hit.document_id)
     number: int = document.chunk_start + documents.place_of(document, hit.id)
     return number

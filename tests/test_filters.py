@@ -73,7 +73,7 @@ def paths(answer: dict[str, Any]) -> set[str]:
 )
 def test_filters_select_documents(project: Project, pairs: list[str], expected: set[str]) -> None:
     index = open_index(project.index)
-    allowed = index.part(FilterColumns).select(read_pairs(pairs))
+    allowed = index.part(FilterColumns.open).select(read_pairs(pairs))
     assert allowed is not None
     assert {index.chunk(int(number)).path for number in np.flatnonzero(allowed)} == expected
 
@@ -152,11 +152,11 @@ def test_an_index_without_the_options_of_its_server_is_not_exported(
 
 
 def test_newest_date(project: Project, make_project: MakeProject) -> None:
-    assert open_index(project.index).part(FilterColumns).newest_date() is None
+    assert open_index(project.index).part(FilterColumns.open).newest_date() is None
     files = {f"{day}.md": f"---\ndate: 2024-05-{day}\n---\n# Day {day}\n" for day in ("02", "31")}
     made = make_project({**files, "none.md": "# No day\n"})
     made.succeed("build", "--quiet")
-    assert open_index(made.index).part(FilterColumns).newest_date() == "2024-05-31"
+    assert open_index(made.index).part(FilterColumns.open).newest_date() == "2024-05-31"
 
 
 def test_a_change_of_fields_is_built_in(make_project: MakeProject) -> None:
@@ -207,7 +207,7 @@ def test_any_number_of_values_selects_what_each_passage_says(
     teams: tuple[str, ...],
 ) -> None:
     filters = {"source": sources, "tags": tags, "path": paths, "media_type": kinds, "team": teams}
-    allowed = notes.part(FilterColumns).select(filters)
+    allowed = notes.part(FilterColumns.open).select(filters)
     expected = []
     for number, note in enumerate(NOTES):
         passes = (
@@ -239,7 +239,7 @@ def test_memory_does_not_grow_with_the_values_of_a_filter(tmp_path: Path) -> Non
     ):
         tracemalloc.start()
         try:
-            index.part(FilterColumns).select(filters)
+            index.part(FilterColumns.open).select(filters)
             _, most = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()

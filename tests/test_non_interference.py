@@ -1,18 +1,21 @@
 """What documents that a token may not see change for it: nothing, or what docs/security.md says.
 
 Everything is asked of the same server twice, with an index of all documents and with one of those
-alone that the token sees, and the answers are compared byte for byte.
+alone that the token sees. The answers are compared byte for byte, and so is the work that each
+search has spent of its budget: what a query may cost must not tell how much is hidden.
 """
 
 import importlib
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner
@@ -108,6 +111,7 @@ QUERIES = (
     *("oil the pump", "seal", "rubber", "D40", "D41", "max_size", "what does quuxcorp acquire?"),
     *("Pump", "minutes of the board", 'page -"w1 w2"', 'page -"quuxcorp acquires"', "seal -rubber"),
     *('"the pump" oil', "pump +seal", "pump team:board", "pump tag:shop", "valve of the pump"),
+    "--oil",
 )
 
 
@@ -225,6 +229,46 @@ def put_in(ids: Mapping[str, str], request: tuple[str, str, Any]) -> tuple[str, 
     return method, path, sent
 
 
+class Answer(NamedTuple):
+    """An answer, and what each search for it spent: units by stage, and those that were left."""
+
+    text: str
+    spent: list[list[tuple[str, int]]]
+
+
+@contextmanager
+def answering(package: ModuleType, index: Path) -> Iterator[Callable[[Any], Answer]]:
+    """A function that asks a server with this index, and tells of the work as well."""
+    journals: list[Any] = []
+    spent: dict[int, list[tuple[str, int]]] = {}
+    journal = importlib.import_module(f"{package.__name__}.retrieval.journal").Journal
+    begin, spend = journal.begin, journal.spend
+
+    def begin_noting(query: str, top_k: int) -> Any:
+        journals.append(begin(query, top_k))
+        return journals[-1]
+
+    def spend_noting(self: Any, stage: str, units: int) -> bool:
+        spent.setdefault(id(self), []).append((stage, units))
+        return bool(spend(self, stage, units))
+
+    def ask(request: tuple[str, str, Any]) -> Answer:
+        journals.clear()
+        spent.clear()
+        text = answer(client, *request)
+        return Answer(text, [[*spent.get(id(one), ()), ("left", one.units)] for one in journals])
+
+    package.load(index)
+    app = importlib.import_module(f"{package.__name__}.app").create_app()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        TestClient(app, base_url="http://127.0.0.1:8000") as client,
+    ):
+        patch.setattr(journal, "begin", begin_noting)
+        patch.setattr(journal, "spend", spend_noting)
+        yield ask
+
+
 def answer(client: TestClient, method: str, path: str, sent: Any) -> str:
     """The status, the headers and the body of an answer, but for its time and its number."""
     accepted = {"Accept": "application/json, text/event-stream"} if path == "/mcp" else {}
@@ -269,27 +313,94 @@ def server(
             yield package, whole, build(root, "part", open=OPEN)
 
 
-Answers = Mapping[str, list[str]]
+Answers = Mapping[str, list[Answer]]
+
+
+def ask_everything(package: ModuleType, whole: Path, part: Path) -> tuple[Answers, Answers]:
+    """What the server answers through each interface with either index."""
+    ids = identifiers(whole)
+    found: list[Answers] = []
+    for index in (whole, part):
+        with answering(package, index) as ask:
+            found.append(
+                {
+                    name: [ask(put_in(ids, request)) for request in requests]
+                    for name, requests in INTERFACES.items()
+                }
+            )
+    return found[0], found[1]
 
 
 @pytest.fixture(scope="module")
 def answers(server: tuple[ModuleType, Path, Path]) -> tuple[Answers, Answers]:
-    """What the server answers through each interface with either index."""
-    package, *indexes = server
-    app = importlib.import_module(f"{package.__name__}.app").create_app()
-    found: list[Answers] = []
-    ids = identifiers(indexes[0])
-    for index in indexes:
-        package.load(index)
-        with TestClient(app, base_url="http://127.0.0.1:8000") as client:
-            found.append(
-                {
-                    name: [answer(client, *put_in(ids, request)) for request in requests]
-                    for name, requests in INTERFACES.items()
-                }
-            )
-    whole, part = found
-    return whole, part
+    return ask_everything(*server)
+
+
+def crowd(number: int) -> Note:
+    """A document that is hidden among many like it, with 40 tags, a link and values of its own."""
+    words = f"The board met about the pump, its page, max_size, w1 w2, rubber and D{number}."
+    return Note(
+        "Pump" if number % 5 else f"Minutes {number}",
+        (words,),
+        links=(0,),
+        modified=f"20{10 + number % 15}-05-01",
+        tags=("board", *(f"t{number % 997}-{n}" for n in range(39))),
+        metadata={"team": f"team {number}"},
+        media_type=f"text/x-{number % 300}",
+    )
+
+
+SEEN = [
+    Note(
+        "Pump",
+        (
+            "Oil the pump and its seal every week.",
+            "D40 fits, and a page of w1.",
+            *(f"On day {number}, oil part {number} of the pump." for number in range(4)),
+        ),
+        links=(1, 5),
+        tags=("shop",),
+        metadata={"team": "shop"},
+    ),
+    Note(
+        "Seal",
+        ("The seal of a pump is of rubber, and max_size is set on this page.",),
+        links=(0,),
+        modified="2024-02-01",
+        tags=("shop", "old"),
+        metadata={"team": "shop"},
+    ),
+]
+"""The documents that the token sees among a thousand times as many."""
+
+
+@pytest.fixture(
+    scope="module",
+    params=[1_000 * len(SEEN), pytest.param(20_000, marks=pytest.mark.slow)],
+    ids=lambda count: f"{count} hidden",
+)
+def crowded(
+    request: pytest.FixtureRequest,
+    server: tuple[ModuleType, Path, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Answers, Answers]:
+    """What is answered with two visible documents among many, and with these two alone."""
+    folder = tmp_path_factory.mktemp("crowded")
+    placed = [
+        *zip(SEEN, ("open/pump.md", "open/seal.md"), strict=True),
+        *((crowd(number), f"closed/{number}/deal.md") for number in range(request.param - 1)),
+        (crowd(request.param), "closed/deal.md"),
+    ]
+    documents = []
+    for number, (note, path) in enumerate(placed):
+        document, chunks = make_document(number, note)
+        documents.append((replace(document, source="s0", path=path), chunks))
+    pinned = (PinnedAnswer(query="rubber", document=documents[0][0].id),)
+    options = IndexOptions(filterable=("team",), own_statistics=True, pinned=pinned)
+    for name, some in (("whole", documents), ("part", documents[: len(SEEN)])):
+        write_documents(folder / name / "v1", some, options=options)
+        (folder / name / "CURRENT").write_text("v1\n")
+    return ask_everything(server[0], folder / "whole", folder / "part")
 
 
 def documented(statistics: str) -> dict[str, str]:
@@ -308,8 +419,34 @@ def test_hidden_documents_change_what_is_documented_and_nothing_else(
     if said == "same":
         assert whole == part
     else:
-        assert whole != part, f"{interface} is the same, and documented to differ in: {said}"
+        texts = ([one.text for one in each] for each in (whole, part))
+        assert (
+            len({*map(tuple, texts)}) == 2
+        ), f"{interface} is the same, and said to differ: {said}"
         assert statistics == "all"
+
+
+@pytest.mark.parametrize("statistics", ["visible"], indirect=True)
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_a_thousand_times_as_many_hidden_documents_change_nothing(
+    interface: str, crowded: tuple[Answers, Answers]
+) -> None:
+    whole, part = (each[interface] for each in crowded)
+    for with_hidden, without in zip(whole, part, strict=True):
+        assert with_hidden == without
+
+
+SPENDING = {
+    *("anchors", "document_cap", "facets", "operators", "unknown_identifiers", "word_parts"),
+}
+
+
+@pytest.mark.parametrize("statistics", ["visible"], indirect=True)
+def test_work_is_spent_by_each_stage_that_counts_it(crowded: tuple[Answers, Answers]) -> None:
+    """Else equal costs would say nothing."""
+    for answers in crowded:
+        work = (each.spent for given in answers.values() for each in given)
+        assert {stage for searches in work for search in searches for stage, _ in search} > SPENDING
 
 
 def test_every_interface_is_in_the_table(statistics: str) -> None:
@@ -338,20 +475,21 @@ def results_of(text: str) -> list[dict[str, Any]]:
 
 def test_the_token_finds_and_reads_its_documents(answers: tuple[Answers, Answers]) -> None:
     whole, _ = answers
-    found = [results_of(text) for text in whole["`POST /search`"]]
+    found = [results_of(each.text) for each in whole["`POST /search`"]]
     assert {hit["path"] for hits in found for hit in hits} == {f"open/{name}" for name in OPEN}
     for name in ("`/documents/{id}`", "`/chunks/{id}`", "`/chunks`", "`/d/{id}`"):
-        assert [text[:3] for text in whole[name]] == ["200", "200", "404", "404"], name
-    assert "Oil the pump" in whole["MCP, `fetch`"][0]
-    assert '"links"' in "".join(whole["`POST /search`"])
-    assert '"near_duplicates"' in "".join(whole["`POST /search`"])
+        assert [each.text[:3] for each in whole[name]] == ["200", "200", "404", "404"], name
+    assert "Oil the pump" in whole["MCP, `fetch`"][0].text
+    told = "".join(each.text for each in whole["`POST /search`"])
+    assert '"links"' in told and '"near_duplicates"' in told
 
 
 def test_hidden_documents_change_neither_what_is_found_nor_what_operators_do(
     answers: tuple[Answers, Answers],
 ) -> None:
     """Whatever scores depend on."""
-    for with_hidden, without in zip(*(each["`POST /search`"] for each in answers), strict=True):
+    texts = ([one.text for one in each["`POST /search`"]] for each in answers)
+    for with_hidden, without in zip(*texts, strict=True):
         ids = [
             {
                 one
@@ -406,7 +544,6 @@ def test_drawn_documents_that_are_hidden_change_nothing(
     queries: list[str],
 ) -> None:
     package, *_ = server
-    app = importlib.import_module(f"{package.__name__}.app").create_app()
     folder = tmp_path_factory.mktemp("drawn")
     documents = [make_document(number, note) for number, note in enumerate(corpus)]
     kept = [each for each in documents if "shop" in each[0].tags]
@@ -435,9 +572,8 @@ def test_drawn_documents_that_are_hidden_change_nothing(
     ]
     found = []
     for name, some in (("whole", documents), ("part", kept)):
-        package.load(write_documents(folder / name, some, options=options))
-        with TestClient(app, base_url="http://127.0.0.1:8000") as client:
-            found.append([answer(client, *request) for request in requests])
+        with answering(package, write_documents(folder / name, some, options=options)) as ask:
+            found.append([ask(request) for request in requests])
     for request, with_hidden, without in zip(requests, *found, strict=True):
         assert with_hidden == without, request
 

@@ -413,7 +413,7 @@ def test_an_index_without_texts_reads_as_one_that_has_them(
         )
         every = range(whole.chunk_count)
         assert [*bare.chunks(every)] == [*whole.chunks(every)]
-        ours, theirs = bare.part(Documents), whole.part(Documents)
+        ours, theirs = bare.part(Documents.open), whole.part(Documents.open)
         assert [*ours.page()] == [*theirs.page()]
         for document in theirs.page(limit=3):
             assert ours.find(document.id) == document

@@ -329,7 +329,7 @@ def random_restriction(content: Content, choice: random.Random) -> tuple[dict[st
     }
     for name in choice.sample(sorted(kinds), choice.randint(1, 3)):
         filters[name] = kinds[name]()
-    return filters, content.index.part(FilterColumns).select(filters)
+    return filters, content.index.part(FilterColumns.open).select(filters)
 
 
 FILTERS = int(os.environ.get("FILTERS", "150"))

@@ -547,7 +547,7 @@ for path in sorted(path for path in Path(root).rglob("*") if path.is_file()):
             index = server.load(root, verify=False)
             for mode in ("hybrid", "semantic", "keyword"):
                 server.search_hybrid("pump seal", mode=mode).to_json()
-            documents = index.part(Documents)
+            documents = index.part(Documents.open)
             for document in documents.page():
                 [*documents.chunks_of(document)]
             documents.sources()

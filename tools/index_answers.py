@@ -42,7 +42,7 @@ def compare(engine: Engine, content: Content, *, are_filtered: bool, exact: bool
 def _restriction(content: Content, choice: np.random.Generator, number: int) -> Restriction | None:
     """Return a filter of each kind in turn; every fourth is narrowed down as words do it."""
     filters = random_filters(content, choice, number)
-    allowed = content.index.part(FilterColumns).select(filters)
+    allowed = content.index.part(FilterColumns.open).select(filters)
     if allowed is None or number % 4:
         return restrict(allowed, filters)
     share = choice.random(len(content.scales)) < (0.8 if number % 8 else 0.2)

@@ -111,7 +111,7 @@ def collect_questions(index: Index, logs: Iterable[Path], known: Path) -> AskedQ
                 reason = "not JSON" if isinstance(error, json.JSONDecodeError) else str(error)
                 bad.append(f"{file}, line {number}: {reason}")
     keys = _keys_of(known)
-    documents = index.part(Documents)
+    documents = index.part(Documents.open)
     paths = Counter(document.path for document in documents.page(limit=index.document_count))
 
     def name(ids: Iterable[str]) -> Iterator[str]:

@@ -62,7 +62,7 @@ def ask_server(
     """
     server: Any = import_module(package)
     index = server.load()
-    if newest := FilterColumns(index).newest_date():
+    if newest := FilterColumns.open(index).newest_date():
         # Where age counts, it is counted from here: figures must not change with the calendar.
         os.environ.setdefault("REFERENCE_DATE", newest)
     asked, missing = resolve(index, [Question(query, relevant) for query, relevant in questions])
@@ -132,14 +132,14 @@ def _time(ask: Search, query: str) -> float:
 
 
 def _hash_corpus(index: Index) -> str:
-    documents = index.part(Documents).page(limit=index.document_count)
+    documents = index.part(Documents.open).page(limit=index.document_count)
     corpus = "\n".join(sorted(f"{document.id}\0{document.sha256}" for document in documents))
     return hashlib.sha256(corpus.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _describe(index: Index, question: Question, response: SearchResponse) -> dict[str, Any]:
     relevant: Grades = question.relevant
-    documents = (index.part(Documents).find(name) for name in relevant)
+    documents = (index.part(Documents.open).find(name) for name in relevant)
     wanted = {name for name, grade in relevant.items() if grade > 0}
     return {
         "query": question.query,

@@ -111,7 +111,7 @@ def write_draft(index: Index, file: Path) -> int:
 
 def _choose(index: Index) -> Iterator[tuple[str, str]]:
     """Yield headings, one of each document before the second of any, and documents by path."""
-    paths = Counter(document.path for document in index.part(Documents).page())
+    paths = Counter(document.path for document in index.part(Documents.open).page())
     headings: dict[str, str] = {}
     for number in sample(index.chunk_count):
         chunk = index.chunk(number)

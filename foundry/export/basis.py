@@ -19,7 +19,7 @@ from foundry.indexing.versions import (
 )
 from foundry.rendering.design import Design
 from foundry.rendering.query_encoder import choose_query_encoder
-from foundry.runtime.index.reader import Index
+from foundry.runtime.index.reader import OpenedIndex
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.stages.expansion import open_words
 
@@ -65,9 +65,9 @@ class Basis:
         return cls(design, index.folder, questions)
 
 
-def _check_search_options(design: Design, index: Index) -> None:
+def _check_search_options(design: Design, index: OpenedIndex) -> None:
     config = design.config
-    if missing := set(config.index.filterable) - set(index.part(FilterColumns).columns):
+    if missing := set(config.index.filterable) - set(index.part(FilterColumns.open).columns):
         raise IndexUnusableError(
             f"{index.layout.root}: cannot be filtered by {', '.join(sorted(missing))}",
             hint=f"build it again: {config.build_command}",

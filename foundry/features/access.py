@@ -59,10 +59,8 @@ class Access(Interface):
     # Closest to the routes: it decides for each request what it sees.
     step = Step(
         Place.OFFER,
-        {"web.rights": ("ByRights", "Rights")},
-        "rights = Rights.read()\n"
-        "rights.install()\n"
-        "app.add_middleware(ByRights, rights=rights)",
+        {"index.reader": ("served",), "web.rights": ("ByRights", "Rights")},
+        "served.viewer = rights = Rights.read()\n" "app.add_middleware(ByRights, rights=rights)",
     )
 
 

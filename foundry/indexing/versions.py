@@ -22,7 +22,7 @@ from foundry.files import replace_file, set_modes, sync_file, sync_folder, sync_
 from foundry.indexing.files import describe_files
 from foundry.runtime.errors import ServerError
 from foundry.runtime.index.layout import IndexFiles, IndexLayout, Manifest, resolve_version
-from foundry.runtime.index.reader import Index
+from foundry.runtime.index.reader import OpenedIndex
 from foundry.runtime.index.tokens import VERSION as TOKENIZER_VERSION
 from foundry.runtime.index.tree import walk
 from foundry.runtime.retrieval.dense_lane import DenseLane
@@ -122,13 +122,13 @@ def check_index(index: BuiltIndex, project: Path) -> None:
         )
 
 
-def open_index(directory: Path, *, vectors: bool = False) -> Index:
+def open_index(directory: Path, *, vectors: bool = False) -> OpenedIndex:
     """Open an index as a server does, whose lanes are embedded; with `vectors`, also its table.
 
     Raises IndexUnusableError of the runtime.
     """
     lanes = (KeywordLane.open, DenseLane.open, open_encoder) if vectors else (KeywordLane.open,)
-    return Index.open(directory, *lanes)
+    return OpenedIndex.open(directory, *lanes)
 
 
 def intact_index(config: Config) -> BuiltIndex | None:

@@ -20,7 +20,7 @@ from foundry.inspection.text import (
 from foundry.runtime.cli import format_json
 from foundry.runtime.index.documents import DocumentRecord, Documents
 from foundry.runtime.index.layout import FORMAT_VERSION, Vocabulary, open_array
-from foundry.runtime.index.reader import Index
+from foundry.runtime.index.reader import OpenedIndex
 from foundry.runtime.index.records import ChunkRecord, Place
 from foundry.runtime.retrieval.stages.synonyms import FOLDER, SynonymsLayout
 
@@ -44,7 +44,7 @@ class Selection:
     synonyms: bool = False
 
 
-def inspect_index(index: Index, selection: Selection, *, as_json: bool) -> Iterator[str]:
+def inspect_index(index: OpenedIndex, selection: Selection, *, as_json: bool) -> Iterator[str]:
     """Yield the lines to print, one by one, so that an index of any size can be shown.
 
     Raises FoundryError for a document or a chunk that is not there.
@@ -70,8 +70,8 @@ def inspect_index(index: Index, selection: Selection, *, as_json: bool) -> Itera
 class _Inside:
     """Reads what a search never needs to read back: which terms and vectors a chunk has."""
 
-    def __init__(self, index: Index) -> None:
-        self._index, self._documents = index, index.part(Documents)
+    def __init__(self, index: OpenedIndex) -> None:
+        self._index, self._documents = index, index.part(Documents.open)
         layout, manifest = index.layout, index.manifest
         self._vocabulary = Vocabulary.open(layout.terms, layout.term_offsets, manifest.terms)
         self._term_ends = open_array(layout.posting_offsets, np.uint64, (manifest.terms + 1,))

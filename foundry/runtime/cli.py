@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from .errors import ConfigurationError, InvalidRequestError, ServerError
-from .index.reader import current_index
+from .index.reader import served
 from .index.records import count_of
 from .retrieval.journal import MAX_TOP_K
 from .retrieval.results import SearchResponse
@@ -63,7 +63,7 @@ def run(
         return 2 if isinstance(error, ConfigurationError | InvalidRequestError) else 1
     except Exception:
         # Contents are not hashed when an index is opened, so damage may show up anywhere.
-        findings = current_index().verify()
+        findings = served.whole().verify()
         if not findings:
             raise
         sys.stderr.write(f"{name}: the index is damaged: {'; '.join(findings)}\n")
@@ -112,7 +112,7 @@ def format_json(value: object, *, indent: int | None = None) -> str:
 
 
 def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
-    index = current_index()
+    index = served.whole()
     # [not vectors
     ask = search
     # ]

@@ -152,7 +152,7 @@ def _filter(content: Content, random: np.random.Generator, question: int) -> Res
     if question % 2 == 0:
         return None
     filters = random_filters(content, random, question // 2)
-    return restrict(content.index.part(FilterColumns).select(filters), filters)
+    return restrict(content.index.part(FilterColumns.open).select(filters), filters)
 
 
 def random_filters(content: Content, random: np.random.Generator, kind: int) -> Filters:
@@ -163,7 +163,7 @@ def random_filters(content: Content, random: np.random.Generator, kind: int) -> 
     found += [("tags", tag) for tag in chunk.tags[:1]]
     if chunk.modified:
         found += [("modified_after", chunk.modified), ("modified_before", chunk.modified)]
-    columns = content.index.part(FilterColumns)
+    columns = content.index.part(FilterColumns.open)
     for name in ("media_type", *columns.columns):
         found += [(name, value) for value in columns.known_values(name, MOST_VALUES)[:1]]
     name, value = found[kind % len(found)]

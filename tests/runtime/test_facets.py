@@ -142,7 +142,7 @@ def test_a_view_counts_and_names_what_is_in_it(index: Index) -> None:
 
 
 def test_what_costs_too_much_is_left_out(index: Index) -> None:
-    columns = index.part(FilterColumns)
+    columns = index.part(FilterColumns.open)
     costs = [columns.entries_of(name) // ENTRIES_OF_UNIT for name in ("source", "path", "tags")]
     assert [columns.entries_of(name) for name in ("source", "path", "tags", "media_type")] == [
         *(2, 7, 11, 5)
@@ -157,7 +157,7 @@ def test_what_costs_too_much_is_left_out(index: Index) -> None:
 @settings(max_examples=60, deadline=None)
 @given(chunks=st.lists(st.integers(0, 8), unique=True, max_size=9))
 def test_counts_are_those_of_the_records(index: Index, chunks: list[int]) -> None:
-    documents = index.part(Documents)
+    documents = index.part(Documents.open)
     starts = documents.first_chunks.tolist()
     records = [
         next(documents.each([sum(start <= chunk for start in starts) - 1])) for chunk in chunks

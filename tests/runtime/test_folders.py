@@ -131,9 +131,11 @@ def test_others_are_answered_meanwhile(
 
 def test_a_view_has_only_what_is_in_it(index: Index) -> None:
     view = view_of(index, {"tags": "seen"})
-    named = {path: len(each) for path, each in view.part(FilterColumns).children("", None)}
+    named = {path: len(each) for path, each in view.part(FilterColumns.open).children("", None)}
     assert named == {"guide.md": 1, "guide/": 3, "logs/": 1}
-    named = {path: len(each) for path, each in view.part(FilterColumns).children("guide/", None)}
+    named = {
+        path: len(each) for path, each in view.part(FilterColumns.open).children("guide/", None)
+    }
     assert named == {"guide/a.md": 1, "guide/air/": 1, "guide/air.md": 1, "guide/twin.md": 1}
 
 
@@ -150,7 +152,7 @@ def test_every_document_is_found_from_the_top(
         document, *rest = make_document(number, Note("A", ("text",)))
         documents.append((replace(document, path=path), *rest))
     folder: Path = tmp_path_factory.mktemp("drawn") / "v"
-    columns = open_index(write_documents(folder, documents, vectors=False)).part(FilterColumns)
+    columns = open_index(write_documents(folder, documents, vectors=False)).part(FilterColumns.open)
 
     def walk(folder: str) -> list[tuple[str, list[int]]]:
         found = []

@@ -97,7 +97,7 @@ def test_a_view_of_some_documents_leaves_out_what_is_excluded(index: Index) -> N
     view = view_of(index, {"team": "core"})
     for query, expected in (("pump -oily", [0]), ("pump +oily", [4]), ("pump -valves", [0, 4])):
         operators = parse_operators(view, query, Journal())
-        own = view.part(FilterColumns).select(None)
+        own = view.part(FilterColumns.open).select(None)
         allowed = apply_operators(operators, view, own, Journal(), phrase_chunks=10)
         assert allowed is not None
         assert np.flatnonzero(allowed).tolist() == expected
@@ -131,7 +131,7 @@ def test_a_repeated_phrase_is_read_once(index: Index) -> None:
 
 
 def test_callers_keep_their_own_filters(index: Index) -> None:
-    own = index.part(FilterColumns).select({"team": "deep"})
+    own = index.part(FilterColumns.open).select({"team": "deep"})
     operators = parse_operators(index, "pump team:core", Journal())
     allowed = apply_operators(operators, index, own, Journal(), phrase_chunks=10)
     assert allowed is not None

@@ -54,7 +54,7 @@ def view(index: Index) -> Index:
 
 def test_links_lead_to_no_hidden_document(index: Index, view: Index) -> None:
     def linked_from_pump(within: Index) -> list[str]:
-        documents = within.part(Documents)
+        documents = within.part(Documents.open)
         [pump] = [each for each in documents.page() if each.title == "Pump"]
         return [one.title for one in documents.each(documents.linked_from(pump))]
 
@@ -171,7 +171,7 @@ def test_a_view_of_nothing_has_nothing(index: Index) -> None:
     assert not len(nothing.keyword_lane.search(["pump"], 10))
     assert nothing.keyword_lane.frequency("pump") == 0
     assert nothing.part(open_graph).neighbours(0, 9) == []
-    assert nothing.part(FilterColumns).known_values("team", 9) == []
+    assert nothing.part(FilterColumns.open).known_values("team", 9) == []
 
 
 def test_an_index_opened_without_its_vectors_has_a_view(index: Index) -> None:
@@ -195,7 +195,7 @@ def test_an_excluded_phrase_does_not_tell_how_many_hidden_chunks_have_its_words(
 ) -> None:
     journal = Journal()
     operators = read_operators(view, f'pump -"{words}"', journal)
-    allowed = view.part(FilterColumns).select(None)
+    allowed = view.part(FilterColumns.open).select(None)
     apply_operators(operators, view, allowed, journal, phrase_chunks=1)
     assert journal.stages["operators"] == {"excluded": [words]}
 
@@ -204,7 +204,7 @@ def test_what_was_not_read_of_a_phrase_is_counted_among_visible_chunks(index: In
     for seen, unread in (({}, 3), ({"team": "core"}, 1)):
         view, journal = view_of(index, seen), Journal()
         operators = read_operators(view, '"pump" seal', journal)
-        allowed = view.part(FilterColumns).select(None)
+        allowed = view.part(FilterColumns.open).select(None)
         apply_operators(operators, view, allowed, journal, phrase_chunks=1)
         assert journal.stages["operators"] == {"phrases": ["pump"], "unread": unread}
 

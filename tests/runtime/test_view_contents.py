@@ -57,7 +57,7 @@ def rest(index: Index) -> Index:
 
 
 def ids(index: Index, offset: int = 0, limit: int = 100) -> list[str]:
-    return [record.id for record in index.part(Documents).page(offset, limit)]
+    return [record.id for record in index.part(Documents.open).page(offset, limit)]
 
 
 def test_counts(core: Index, rest: Index) -> None:
@@ -77,15 +77,15 @@ def test_pages_of_the_list_follow_each_other(rest: Index) -> None:
 
 
 def test_documents_are_found_by_id(core: Index) -> None:
-    found = core.part(Documents).find("d2")
+    found = core.part(Documents.open).find("d2")
     assert found is not None and found.title == "Of core on f2"
-    assert core.part(Documents).find("d1") is None
+    assert core.part(Documents.open).find("d1") is None
 
 
 def test_a_hidden_document_cannot_be_read(core: Index) -> None:
-    assert next(core.part(Documents).each([2])).id == "d2"
+    assert next(core.part(Documents.open).each([2])).id == "d2"
     with pytest.raises(PermissionError, match="record 1 is outside the view"):
-        next(core.part(Documents).each([1]))
+        next(core.part(Documents.open).each([1]))
 
 
 def test_chunks_are_found_by_id(index: Index, core: Index) -> None:
@@ -94,26 +94,29 @@ def test_chunks_are_found_by_id(index: Index, core: Index) -> None:
 
 
 def test_chunks_of_a_document_are_read(core: Index) -> None:
-    document = next(core.part(Documents).each([0]))
-    texts = [chunk.text for chunk in core.part(Documents).chunks_of(document)]
+    document = next(core.part(Documents.open).each([0]))
+    texts = [chunk.text for chunk in core.part(Documents.open).chunks_of(document)]
     assert texts == ["passage 0 of core", "passage 1 of core"]
 
 
 def test_sources_count_visible_documents_and_chunks(core: Index, rest: Index) -> None:
-    assert core.part(Documents).sources() == [SourceSummary("s0", 2, 3)]
-    assert rest.part(Documents).sources() == [SourceSummary("s0", 1, 2), SourceSummary("s1", 2, 4)]
+    assert core.part(Documents.open).sources() == [SourceSummary("s0", 2, 3)]
+    assert rest.part(Documents.open).sources() == [
+        SourceSummary("s0", 1, 2),
+        SourceSummary("s1", 2, 4),
+    ]
 
 
 def test_a_source_without_visible_documents_is_not_known(core: Index, rest: Index) -> None:
-    assert core.part(FilterColumns).known_values("source", 9) == ["s0"]
-    assert rest.part(FilterColumns).known_values("source", 9) == ["s0", "s1"]
+    assert core.part(FilterColumns.open).known_values("source", 9) == ["s0"]
+    assert rest.part(FilterColumns.open).known_values("source", 9) == ["s0", "s1"]
     assert (core.manifest.sources, rest.manifest.sources) == (["s0"], ["s0", "s1"])
     with pytest.raises(InvalidRequestError, match=r"there is no source 's1'; known: s0$"):
-        core.part(FilterColumns).select({"source": "s1"})
+        core.part(FilterColumns.open).select({"source": "s1"})
 
 
 def test_tags_are_those_of_visible_documents(core: Index, rest: Index) -> None:
-    assert core.part(FilterColumns).known_values("tags", 9) == ["old", "shop"]
+    assert core.part(FilterColumns.open).known_values("tags", 9) == ["old", "shop"]
     assert (core.manifest.tags, rest.manifest.tags) == (
         ["old", "shop"],
         ["a first", "old", "secret", "shop"],
@@ -121,26 +124,26 @@ def test_tags_are_those_of_visible_documents(core: Index, rest: Index) -> None:
 
 
 def test_values_are_those_of_visible_documents(core: Index, rest: Index) -> None:
-    values = core.part(FilterColumns).known_values
+    values = core.part(FilterColumns.open).known_values
     assert (values("floor", 9), values("team", 9)) == (["f2", "f3"], ["core"])
     assert values("media_type", 9) == ["text/core"]
-    assert rest.part(FilterColumns).known_values("floor", 9) == ["f1", "f2", "f9"]
+    assert rest.part(FilterColumns.open).known_values("floor", 9) == ["f1", "f2", "f9"]
 
 
 def test_hidden_values_do_not_count_against_what_is_listed(core: Index, rest: Index) -> None:
-    assert core.part(FilterColumns).known_values("floor", 2) == ["f2", "f3"]
-    assert core.part(FilterColumns).known_values("floor", 1) == []
-    assert rest.part(FilterColumns).known_values("floor", 3) == ["f1", "f2", "f9"]
-    assert rest.part(FilterColumns).known_values("floor", 2) == []
+    assert core.part(FilterColumns.open).known_values("floor", 2) == ["f2", "f3"]
+    assert core.part(FilterColumns.open).known_values("floor", 1) == []
+    assert rest.part(FilterColumns.open).known_values("floor", 3) == ["f1", "f2", "f9"]
+    assert rest.part(FilterColumns.open).known_values("floor", 2) == []
 
 
 def test_the_newest_date_is_that_of_a_visible_document(core: Index, rest: Index) -> None:
-    assert core.part(FilterColumns).newest_date() == "2024-01-05"
-    assert rest.part(FilterColumns).newest_date() == "2026-01-01"
+    assert core.part(FilterColumns.open).newest_date() == "2024-01-05"
+    assert rest.part(FilterColumns.open).newest_date() == "2026-01-01"
 
 
 def test_times_of_hidden_chunks_are_not_known(core: Index) -> None:
-    modified = core.part(FilterColumns).modified
+    modified = core.part(FilterColumns.open).modified
     assert (modified[[0, 1]] > UNKNOWN_TIME).all()
     assert (modified[[2, 3, 4, 5, 6, 7, 8]] == UNKNOWN_TIME).all()
 
@@ -166,7 +169,7 @@ def test_times_of_hidden_chunks_are_not_known(core: Index) -> None:
 def test_filters_let_visible_chunks_through(
     core: Index, filters: dict[str, str] | None, chunks: list[int]
 ) -> None:
-    allowed = core.part(FilterColumns).select(filters)
+    allowed = core.part(FilterColumns.open).select(filters)
     assert allowed is not None
     assert np.flatnonzero(allowed).tolist() == chunks
 

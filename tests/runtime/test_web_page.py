@@ -316,15 +316,17 @@ def test_about(client: TestClient, index: Index) -> None:
     assert about["title"] == "Notes *on* [things]"
     assert about["sources"] == ["records"]
     assert (about["newest"], about["columns"]) == (None, [])
-    assert about["media_types"] == index.part(FilterColumns).known_values("media_type", 10) != []
+    assert (
+        about["media_types"] == index.part(FilterColumns.open).known_values("media_type", 10) != []
+    )
     assert about["semantic"] and about["chat"]
     assert about["examples"] == ["Where is it?", "And when?"]
 
 
 def test_passages_come_in_pages(client: TestClient, index: Index) -> None:
-    record = index.part(Documents).find("guide/a b.md")
+    record = index.part(Documents.open).find("guide/a b.md")
     assert record is not None
-    chunks = [*index.part(Documents).chunks_of(record)]
+    chunks = [*index.part(Documents.open).chunks_of(record)]
     assert len(chunks) > 20
     first = passages(client, document=record.id, limit=5)
     assert [found.id for found in first.chunks] == [known.id for known in chunks[:5]]
@@ -352,7 +354,7 @@ def test_passages_tell_where_the_documents_are_that_theirs_links_to(
     folder = write_documents(tmp_path / "v", [first, second, third])
     linked = open_index(folder, vectors=True)
     monkeypatch.setattr(web_page, "current_index", lambda: linked)
-    one, two, three = linked.part(Documents).page()
+    one, two, three = linked.part(Documents.open).page()
     found = passages(client, document=one.id).links
     assert [place.document_id for place in found] == [three.id, two.id, "copied"]
     assert (found[1].title, found[1].path, found[2].path) == ("Two", two.path, "copy.md")

@@ -139,7 +139,7 @@ class Recency(Stage):
                 "retrieval.stages.recency": (f"boost_by_{self.kind}", "today"),
             },
             f"candidates = boost_by_{self.kind}("
-            f"candidates, index.part(FilterColumns).modified, today(), {numbers})",
+            f"candidates, index.part(FilterColumns.open).modified, today(), {numbers})",
             {
                 "tiers": [(_plain(tier.days), tier.factor) for tier in self.tiers or ()],
                 "half_life_days": _plain(self.half_life_days or 0),

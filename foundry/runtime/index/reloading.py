@@ -25,7 +25,7 @@ def follow(served: Served, count: Callable[[str], object] = lambda _: None) -> t
     """
     stop = threading.Event()
     # One that was published while the served one was opened is still to be served.
-    seen = [] if served.is_replaced(served.current()) else _stamps(served.directory)
+    seen = [] if served.is_replaced(served.whole()) else _stamps(served.directory)
 
     def watch() -> None:
         nonlocal seen

@@ -106,7 +106,7 @@ async def _fetch(_search: AsyncSearch, asked: FetchRequest) -> FetchedText:
 def _read(asked: FetchRequest) -> FetchedText:
     # ]
     index = current_index()
-    record = index.find_chunk(asked.id) or index.part(Documents).find(asked.id)
+    record = index.find_chunk(asked.id) or index.part(Documents.open).find(asked.id)
     if record is None:
         raise InvalidRequestError("there is no passage or document with this id", field="id")
     values = record.to_json()
@@ -128,7 +128,7 @@ def _read(asked: FetchRequest) -> FetchedText:
 def read_beginning(index: Index, document: DocumentRecord) -> tuple[str, bool]:
     """Return the first MAX_FETCHED_LENGTH characters of a document, and whether there are more."""
     text = ""
-    for piece in join_chunks(index.part(Documents).chunks_of(document)):
+    for piece in join_chunks(index.part(Documents.open).chunks_of(document)):
         text += piece
         if len(text) > MAX_FETCHED_LENGTH:
             break
@@ -136,7 +136,7 @@ def read_beginning(index: Index, document: DocumentRecord) -> tuple[str, bool]:
 
 
 async def _list_sources(_search: AsyncSearch, _asked: ListSourcesRequest) -> SourceList:
-    return SourceList(current_index().part(Documents).sources())
+    return SourceList(current_index().part(Documents.open).sources())
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ follows from both, without what was measured over all documents.
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from ..errors import IndexUnusableError
 from ..index.layout import CHUNK_LENGTHS, POSTING_COUNTS, STATISTICS, open_array
 from ..index.protocols import Posting, Scores
-from ..index.reader import Index
+from ..index.reader import Index, OpenedIndex
 from ..index.tokens import HEADING_MARK, NAMED, heading_parts
 from .filters import Filters
-from .view import VisibleTerms, VisibleVectors, view_of
+from .view import HIDDEN, KNOWN_OF_VECTORS, Selection, View, VisibleTerms, VisibleVectors
 
-BACKGROUND = 0.5  # See `hybrid`: a middling one.
+MEASURED = {"background": 0.5}  # In place of what was measured: a middling one; see `hybrid`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class TermCounts:
     lengths: NDArray[np.uint32]
 
     @classmethod
-    def open(cls, index: Index) -> "TermCounts":
+    def open(cls, index: OpenedIndex) -> "TermCounts":
         """Map the counts of an index. Raises IndexUnusableError if it has none."""
         folder, manifest = index.layout.root / STATISTICS, index.manifest
         try:
@@ -48,62 +48,67 @@ class TermCounts:
             raise IndexUnusableError(error.message, hint=hint) from None
 
 
-def view_by_own_statistics(index: Index, filters: Filters | None) -> Index:
+def view_by_own_statistics(index: OpenedIndex, filters: Filters | None) -> Index:
     """Return the same as `view_of`, with scores and a version that tell of its documents alone.
 
     Raises IndexUnusableError for an index that was built without counts.
     """
-    counts, view = index.part(TermCounts.open), view_of(index, filters)
-    terms = view.keyword_lane
-    assert isinstance(terms, VisibleTerms)
-    lengths = counts.lengths[terms.visible]
-    view.keyword_lane = _OwnTerms(
-        **{each.name: getattr(terms, each.name) for each in fields(terms)},
+    counts, selection = index.part(TermCounts.open), Selection.of(index, filters)
+    lengths, dense = counts.lengths[selection.chunks], index.manifest.dense
+    keyword_lane = _OwnTerms.of(
+        index,
+        selection,
         counts=counts,
-        size=len(lengths),
         average=int(lengths.sum()) / max(1, len(lengths)),
         k1=index.manifest.k1,
         b=index.manifest.b,
     )
+    dense_lane = None
     if hasattr(index, "dense_lane"):
         lane: Any = index.dense_lane
         # As deep as there are chunks: sketches are made around the mean of all vectors.
         whole = replace(lane, candidates=index.chunk_count, spread=None)
-        view.dense_lane = VisibleVectors(whole, terms.visible)
-        dense = {**(index.manifest.dense or {}), "background": BACKGROUND}
-        view.manifest = replace(view.manifest, dense=dense)
-    view.version = ""  # It names the content of all files.
-    return view
+        dense_lane = VisibleVectors(whole, selection)
+    return View(
+        index,
+        selection,
+        version="",  # It names the content of all files.
+        dense=dense and {name: {**dense, **MEASURED}[name] for name in KNOWN_OF_VECTORS},
+        keyword_lane=keyword_lane,
+        dense_lane=dense_lane,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OwnTerms(VisibleTerms):
     counts: TermCounts
-    size: int
     average: float
     k1: float
     b: float
 
-    def _postings(self, terms: Sequence[str]) -> Iterator[Posting]:
+    def postings(self, terms: Sequence[str]) -> Iterator[Posting]:
         for term, times in sorted(Counter(terms).items()):
-            start, end = self.find(term)
-            seen = self.visible.take(self.chunks[start:end])
+            start, end = self.whole.find(term)
+            chunks = self.whole.chunks[start:end]
+            places = self.places.take(chunks)
+            seen = places != HIDDEN
             if seen.any():
-                chunks = self.chunks[start:end][seen]
+                lengths = self.counts.lengths.take(chunks[seen])
                 counts = self.counts.of_postings[start:end][seen]
-                yield chunks, times * self._impacts(term, chunks, counts)
+                yield places[seen].view(np.uint32), times * self._impacts(term, lengths, counts)
 
-    def _impacts(self, term: str, chunks: NDArray[np.uint32], counts: NDArray[np.uint32]) -> Scores:
+    def _impacts(
+        self, term: str, lengths: NDArray[np.uint32], counts: NDArray[np.uint32]
+    ) -> Scores:
         """Return what a term adds to the score of each chunk (m,) that has it."""
-        own = self._rarity(len(chunks))
+        own = self._rarity(len(counts))
         if term.startswith(HEADING_MARK):
             found = map(self.frequency, heading_parts(term))
             weight = sum(self._rarity(count) if count else own for count in found)
             return weight * counts / NAMED
-        lengths = self.counts.lengths.take(chunks)
         norms = self.k1 * (1 - self.b + self.b * (lengths / self.average))
         impacts: Scores = own * counts / (counts + norms)
         return impacts
 
     def _rarity(self, frequency: int) -> float:
-        return math.log(1 + (self.size - frequency + 0.5) / (frequency + 0.5))
+        return math.log(1 + (self.chunk_count - frequency + 0.5) / (frequency + 0.5))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, Vocabulary, open_array, require_vectors
 from ..index.protocols import LaneHits, Mask, QueryEncoder, Scores
-from ..index.reader import Index
+from ..index.reader import Index, OpenedIndex
 from ..index.tokens import remember
 from ..retrieval.candidates import Candidates, distance_from, stage
 from ..retrieval.hybrid import complete_lanes, join_lanes
@@ -223,11 +223,11 @@ def open_stored(
     *,
     open_engine: Callable[[StoreSettings], Engine],
     open_encoder: Callable[[IndexFiles], QueryEncoder],
-) -> Index:
+) -> OpenedIndex:
     """Open an index whose lanes are in an engine. Raises IndexUnusableError."""
     files = IndexFiles.open(directory, HELD_FILES)
     store = open_store(files, open_engine)
-    return Index(
+    return OpenedIndex(
         files, StoredKeywordLane(files, store), StoredDenseLane(files, store), open_encoder(files)
     )
 

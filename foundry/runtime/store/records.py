@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ..errors import IndexUnusableError, cause_of
 from ..index.layout import IndexFiles, open_array
-from ..index.protocols import LaneHits, QueryEncoder
-from ..index.reader import Index, Made, RecordLines, Row, decode, make_record
+from ..index.protocols import LaneHits, Made, QueryEncoder, Row
+from ..index.reader import OpenedIndex, RecordLines, decode, make_record
 from ..index.records import ChunkRecord
 from .lanes import StoredDenseLane, StoredKeywordLane
 from .settings import StoreSettings
@@ -86,7 +86,7 @@ def _made(number: int, line: bytes, make: Callable[..., Made], **more: Any) -> M
         raise IndexUnusableError(f"the engine: record {number}: {cause_of(error)}") from None
 
 
-class StoredIndex(Index):
+class StoredIndex(OpenedIndex):
     """An index of which an engine holds lanes and records."""
 
     def __init__(
@@ -125,7 +125,7 @@ def open_stored(
     *,
     open_engine: Callable[[StoreSettings], Engine],
     open_encoder: Callable[[IndexFiles], QueryEncoder],
-) -> Index:
+) -> OpenedIndex:
     """Open an index whose lanes and records are in an engine. Raises IndexUnusableError."""
     files = IndexFiles.open(directory, HELD_FILES | RECORD_FILES)
     return StoredIndex(files, open_store(files, open_engine), open_encoder)

@@ -63,14 +63,16 @@ def folder(parameters: Annotated[FolderParameters, Query()]) -> JsonResponse:
     It runs in a thread, as it sorts the numbers of all documents below: some 30 ms for a million.
     """
     index, above = current_index(), parameters.path
-    children = index.part(FilterColumns).children(above, parameters.after)
+    children = index.part(FilterColumns.open).children(above, parameters.after)
     shown = dict(islice(children, parameters.limit))
     last = next(reversed(shown)) if next(children, None) else None
     # A page of a website may be called like a folder.
     names = [path for path in shown if path.endswith("/") and path != above]
     folders = [Folder(name, len(shown.pop(name))) for name in names]
     paths = [path for path, numbers in shown.items() for _ in numbers]
-    found = index.part(Documents).each(chain.from_iterable(map(np.ndarray.tolist, shown.values())))
+    found = index.part(Documents.open).each(
+        chain.from_iterable(map(np.ndarray.tolist, shown.values()))
+    )
     return JsonResponse(FolderContents(above, folders, [*map(_listed, found, paths)], last))
 
 

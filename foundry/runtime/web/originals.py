@@ -118,7 +118,7 @@ def original_routes(originals: Originals) -> APIRouter:
     )
     def original(document_id: str, request: Request) -> Response:
         """Return the file that a document was read from, byte for byte."""
-        record = require_document(current_index().part(Documents), document_id)
+        record = require_document(current_index().part(Documents.open), document_id)
         path = originals.find(record)
         if path is None:
             raise HTTPException(404, "The server does not have the file of this document.")

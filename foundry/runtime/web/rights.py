@@ -18,13 +18,12 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..errors import ConfigurationError
-from ..index.reader import Index, current_index, served
+from ..index.reader import Index, OpenedIndex
 from ..index.tree import read_file
 from ..retrieval.filters import Filters
 from ..retrieval.own_statistics import TermCounts, view_by_own_statistics
 from ..retrieval.settings import SETTINGS_FILE, reading
 from ..retrieval.view import view_of
-from . import filtered
 from .access import token_digest
 
 NOTHING = ""
@@ -50,7 +49,7 @@ def _seeing(rule: str | None) -> Iterator[None]:
 
 @dataclass(slots=True)
 class Rights:
-    """The rules by name, the rule of each token by its SHA-256, and that of all others.
+    """The rules by name, the rule of each token by its SHA-256, and that of all others; a `Viewer`.
 
     `default` is None if they may see everything. With `own_statistics`, scores depend on what a
     caller sees alone.
@@ -60,7 +59,7 @@ class Rights:
     tokens: Mapping[bytes, str]
     default: str | None
     own_statistics: bool = False
-    _views: dict[str, tuple[Index, Index]] = field(default_factory=dict)
+    _views: dict[str, tuple[OpenedIndex, Index]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, file: Path = SETTINGS_FILE) -> "Rights":
@@ -79,20 +78,21 @@ class Rights:
             tokens[bytes.fromhex(parts["digest"])] = parts["rule"]
         return cls(rules, tokens, default, own_statistics)
 
-    def install(self) -> None:
-        """Make `current_index` return what the caller of the current request may see."""
-        served.view = self.view
+    def prepare(self, index: OpenedIndex) -> None:
+        """Open what views are made of. Raises IndexUnusableError if the index lacks it."""
         if self.own_statistics:
-            # Opened with every index, as one without them cannot be served.
-            Index.kinds.append(TermCounts.open)
-        # Schemas are made once, for whichever request comes first, and shown to all.
-        filtered.schema_index = _index_without_values
+            index.part(TermCounts.open)
 
-    def view(self, index: Index) -> Index:
+    def view(self, index: OpenedIndex) -> Index:
         """Return what the caller of the current request may see of an index."""
         rule = _rule.get()
-        if rule is None:
-            return index
+        return index if rule is None else self._view(index, rule)
+
+    def public(self, index: OpenedIndex) -> Index:
+        """Return what everybody may see: nothing."""
+        return self._view(index, NOTHING)
+
+    def _view(self, index: OpenedIndex, rule: str) -> Index:
         whole, view = self._views.get(rule, (None, None))
         if whole is not index or view is None:
             make_view = view_by_own_statistics if self.own_statistics else view_of
@@ -119,11 +119,6 @@ class ByRights:
             raise HTTPException(403, "This token may not see the metrics.")
         with _seeing(rule):
             await self._app(scope, receive, send)
-
-
-def _index_without_values() -> Index:
-    with _seeing(NOTHING):
-        return current_index()
 
 
 def _entries() -> Iterator[tuple[str, str]]:

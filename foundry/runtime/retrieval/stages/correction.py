@@ -8,7 +8,7 @@ word of the language that is no nearer to a word of the corpus than to another w
 import re
 import unicodedata
 
-from ...index.reader import Index
+from ...index.reader import Index, OpenedIndex
 from ...index.tokens import MAX_QUERY_CHARACTERS
 from ..candidates import stage
 from ..identifiers import Patterns, is_written_identifier, whole_terms
@@ -27,7 +27,7 @@ _PART = re.compile(r"[\"\u201c\u201e][^\"\u201c-\u201e]*[\"\u201c\u201d]|[\w.:/@
 _WORD, _RUN, _DIGIT = re.compile(r"[^\W\d]+"), re.compile(r"\w+"), re.compile(r"\d")
 
 
-def open_words(index: Index) -> Words:
+def open_words(index: OpenedIndex) -> Words:
     """Map the words of an index. Raises IndexUnusableError if it has none."""
     return Words.open(index.layout.root / FOLDER)
 

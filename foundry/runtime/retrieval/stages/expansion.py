@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...errors import IndexUnusableError
 from ...index.layout import open_array
-from ...index.reader import Index
+from ...index.reader import Index, OpenedIndex
 from ...index.tokens import Token
 from ..candidates import stage
 from ..dense_lane import exact_type
@@ -65,7 +65,7 @@ class ExpansionWords:
         return list(islice(new, count))
 
 
-def open_words(index: Index) -> ExpansionWords:
+def open_words(index: OpenedIndex) -> ExpansionWords:
     """Map the words of an index. Raises IndexUnusableError if it has none."""
     layout = ExpansionLayout(index.layout.expansion)
     try:

@@ -58,14 +58,14 @@ class FeatureExtraction:
             if value is None or own.get(name):
                 continue
             try:
-                index.part(FilterColumns).select({name: value})
+                index.part(FilterColumns.open).select({name: value})
             except InvalidRequestError:
                 continue
             found[name] = value
         if not found:
             return asked, {}
         combined = {**own, **found}
-        allowed = index.part(FilterColumns).select(combined)
+        allowed = index.part(FilterColumns.open).select(combined)
         if allowed is not None and not allowed.any():
             return asked, {"failed": NOTHING_LEFT, "filters": found}
         return replace(asked, filters=combined), {"filters": found}
@@ -77,7 +77,7 @@ class FeatureExtraction:
             if name in DATES:
                 values[name] = None
                 continue
-            known = index.part(FilterColumns).known_values(name, MAX_VALUES)
+            known = index.part(FilterColumns.open).known_values(name, MAX_VALUES)
             if known:
                 values[name] = known
         return values

@@ -26,7 +26,7 @@ def count_facets(
 
     A filter that would cost more than the query may is left out.
     """
-    columns, starts = index.part(FilterColumns), index.part(Documents).first_chunks
+    columns, starts = index.part(FilterColumns.open), index.part(Documents.open).first_chunks
     chunks = candidates.chunks[candidates.best_places()[:passages]]
     of_chunks = starts.searchsorted(chunks.astype(np.uint64), "right") - 1
     documents, times = np.unique(of_chunks, return_counts=True)

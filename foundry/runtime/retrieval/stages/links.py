@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...index.documents import Documents
 from ...index.layout import open_array
 from ...index.protocols import Mask
-from ...index.reader import Index
+from ...index.reader import Index, OpenedIndex
 from ..candidates import SCORE_DIGITS, Candidates
 from ..journal import Journal
 
@@ -43,11 +43,13 @@ class LinkGraph:
         return cls(offsets, targets, source_offsets, numbers[np.argsort(targets, kind="stable")])
 
     def within(self, documents: Mask) -> "LinkGraph":
-        """Return the graph of the links among these documents (m,)."""
+        """Return the graph of the links among these documents (m,), numbered from 0 on."""
         numbers = np.repeat(np.arange(len(documents)), np.diff(self.offsets).astype(np.int64))
         kept = documents[numbers] & documents[self.targets]
         ends = np.concatenate([[0], np.cumsum(kept)])[self.offsets.astype(np.int64)]
-        return LinkGraph.of(ends.astype(np.uint64), self.targets[kept])
+        offsets = np.append(ends[:1], ends[1:][documents]).astype(np.uint64)
+        places = np.cumsum(documents, dtype=np.uint32) - np.uint32(1)
+        return LinkGraph.of(offsets, places[self.targets[kept]])
 
     def neighbours(self, document: int, count: int) -> list[int]:
         """Return at most `count` of the documents with a link from or to a document, each once.
@@ -63,7 +65,7 @@ class LinkGraph:
         return [*found][:count]
 
 
-def open_graph(index: Index) -> LinkGraph:
+def open_graph(index: OpenedIndex) -> LinkGraph:
     """Map the graph of an index. Raises IndexUnusableError."""
     offsets = open_array(index.layout.link_offsets, np.uint64, (index.manifest.documents + 1,))
     targets = open_array(index.layout.link_targets, np.uint32, (int(offsets[-1]),))
@@ -90,7 +92,7 @@ def add_linked(
     if not len(seed_places):
         return candidates
     graph = index.part(open_graph)
-    firsts = index.part(Documents).first_chunks
+    firsts = index.part(Documents.open).first_chunks
     documents = np.searchsorted(firsts[1:], candidates.chunks.astype(np.uint64), "right")
     ceiling = max(0.0, float(candidates.scores[seed_places[-1]]) - _STEP)
     reached: dict[int, float] = {}

@@ -118,7 +118,7 @@ def parse_operators(index: Index, query: str, journal: Journal) -> Operators:
 def _read_filter(index: Index, field: str, value: str) -> tuple[str, str] | None:
     """Return a filter that lets some chunk through, or None."""
     name = _SYNONYMS.get(field.casefold(), field)
-    filters = index.part(FilterColumns)
+    filters = index.part(FilterColumns.open)
     names = {known.casefold(): known for known in (*filters.columns, *KNOWN_FIELDS)}
     name = names.get(name.casefold(), "")
     try:
@@ -153,7 +153,7 @@ def apply_operators(
     for passing in _passing(operators, index):
         allowed = passing if allowed is None else allowed & passing
     # Its own copy, from which items take chunks out.
-    allowed = np.ones(index.manifest.chunks, dtype=np.bool_) if allowed is None else allowed.copy()
+    allowed = np.ones(index.chunk_count, dtype=np.bool_) if allowed is None else allowed.copy()
     unread = 0
     # Words come before phrases, so that only chunks are read that may be found.
     for item in sorted(dict.fromkeys(operators.items), key=lambda item: item.is_phrase):
@@ -181,7 +181,7 @@ def _passing(operators: Operators, index: Index) -> Iterator[Mask]:
     for name, values in parse_filters(_collect(operators)).items():
         several = [[value] for value in values] if name.startswith("modified") else [[*values]]
         for each in several:
-            passing = index.part(FilterColumns).select({name: each})
+            passing = index.part(FilterColumns.open).select({name: each})
             assert passing is not None
             yield passing
 
@@ -222,7 +222,7 @@ def _choose(index: Index, phrase: str, chunks: Chunks, most: int) -> Chunks:
     """Return the chunks (m,), ascending, or the `most` best of them for the words of a phrase."""
     if len(chunks) <= most:
         return chunks
-    allowed = np.zeros(index.manifest.chunks, dtype=np.bool_)
+    allowed = np.zeros(index.chunk_count, dtype=np.bool_)
     allowed[chunks] = True
     return index.keyword_lane.search(index.tokenizer.terms(phrase), most, allowed).chunks
 

@@ -91,7 +91,7 @@ def _sides_of(index: Index, chunk: ChunkRecord) -> list[_Side]:
         numbers = [number for number, one in read if one.id == chunk.id]
     if not numbers:
         return []
-    [number], firsts = numbers, index.part(Documents).first_chunks
+    [number], firsts = numbers, index.part(Documents.open).first_chunks
     document = int(firsts.searchsorted(number, "right"))
     first, end = firsts[document - 1 : document + 1].tolist()
     parent, length = position["parent_start"], max(1, position["end"] - position["start"])

@@ -14,7 +14,7 @@ import numpy as np
 from ...errors import IndexUnusableError, cause_of
 from ...index.documents import DocumentRecord, Documents
 from ...index.protocols import LaneHits, Mask
-from ...index.reader import Index
+from ...index.reader import Index, OpenedIndex
 from ...index.tokens import Tokenizer, heading_term
 from ..candidates import Candidates
 from ..journal import Journal
@@ -31,7 +31,7 @@ class Pinned:
     documents: dict[str, list[str]]
 
     @classmethod
-    def open(cls, index: Index) -> "Pinned":
+    def open(cls, index: OpenedIndex) -> "Pinned":
         """Read those of an index. Raises IndexUnusableError."""
         path = index.layout.root / FILE
         try:
@@ -67,7 +67,7 @@ def pin_documents(
     Of each the best candidate is shown, or else its first chunk, of those `allowed` (n,). They keep
     the order of the owner, above hits with the same score.
     """
-    key, documents = pinned_key(index.tokenizer, query), index.part(Documents)
+    key, documents = pinned_key(index.tokenizer, query), index.part(Documents.open)
     ids = index.part(Pinned.open).documents.get(key or "", [])
     named = filter(None, map(documents.find, ids))
     found = (_find_hit(index, document, candidates, allowed) for document in named)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...index.layout import Vocabulary, open_array
-from ...index.reader import Index
+from ...index.reader import Index, OpenedIndex
 from ...index.records import Record
 from ..candidates import stage
 
@@ -104,7 +104,7 @@ def _range(count: int, text_of: Callable[[int], str], beginning: str) -> range:
     return range(first, bisect_right(numbers, beginning + _AFTER_ALL, lo=first, key=text_of))
 
 
-def open_completions(index: Index) -> Completions:
+def open_completions(index: OpenedIndex) -> Completions:
     """Map the completions of an index. Raises IndexUnusableError."""
     return Completions.open(index.layout.root / FOLDER)
 

@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from ...errors import IndexUnusableError, cause_of
-from ...index.reader import Index
+from ...index.reader import Index, OpenedIndex
 from ...index.tokens import HEADING_MARK, Token, heading_term, query_terms
 from ..candidates import stage
 from ..identifiers import whole_terms
@@ -40,7 +40,7 @@ def form_key(tokens: Iterable[Token]) -> str:
     return " ".join(term for token in tokens for term in whole_terms(token))
 
 
-def open_forms(index: Index) -> Forms:
+def open_forms(index: OpenedIndex) -> Forms:
     """Read the synonyms of an index. Raises IndexUnusableError."""
     path = SynonymsLayout(index.layout.root / FOLDER).forms
     try:

@@ -63,7 +63,7 @@ def columns(tmp_path_factory: pytest.TempPathFactory) -> FilterColumns:
     manifest: Any = SimpleNamespace(chunks=4, documents=3, **named)
     write(layout.document_chunks, np.uint64, [0, *np.cumsum(LENGTHS)])
     index: Any = SimpleNamespace(layout=layout, manifest=manifest)
-    return FilterColumns(index)
+    return FilterColumns.open(index)
 
 
 @pytest.mark.parametrize(
