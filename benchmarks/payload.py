@@ -17,7 +17,7 @@ import qdrant_edge as edge
 from common import row
 from qdrant_client import models
 
-from foundry.runtime.retrieval.filters import encode_value
+from foundry.runtime.retrieval.values import encode_value
 from foundry.runtime.store.qdrant_filters import MARKS, MODIFIED, PATHS, beginnings_of
 from foundry.runtime.store.qdrant_rows import KEY, SINCE, row_id
 from foundry.stores.qdrant_collection import INDEXES

@@ -16,7 +16,7 @@ from stores import Place, own_name
 from test_store_steps import COUNT, OPTIONS, check_answers, make_notes, numbers_of, write
 
 from foundry.errors import BusyError, PublishError
-from foundry.runtime.index.reader import hash_key
+from foundry.runtime.index.lines import hash_key
 from foundry.runtime.store.qdrant_rows import HeldVersion, parse_row_id, row_id
 from foundry.runtime.store.store import VersionMissingError
 from foundry.stores import qdrant_collection, qdrant_points

@@ -16,7 +16,8 @@ from test_store_steps import OPTIONS, make_notes
 
 from foundry.errors import BusyError, PublishError
 from foundry.runtime.index.tokens import HEADING_MARK, NAMED
-from foundry.runtime.retrieval.filters import UNKNOWN_TIME, encode_value
+from foundry.runtime.retrieval.filters import UNKNOWN_TIME
+from foundry.runtime.retrieval.values import encode_value
 from foundry.runtime.store.qdrant_filters import beginnings_of
 from foundry.runtime.store.qdrant_rows import (
     HeldVersion,

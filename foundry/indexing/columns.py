@@ -14,7 +14,8 @@ from foundry.indexing.previous import Previous
 from foundry.material import Document
 from foundry.material.prepared import LinkKeys
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval.filters import UNKNOWN_TIME, encode_value, parse_time
+from foundry.runtime.retrieval.filters import UNKNOWN_TIME, parse_time
+from foundry.runtime.retrieval.values import encode_value
 
 
 class DocumentColumns:

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from foundry.files import hash_file
 from foundry.indexing.behind import COPIED_BYTES, FileBehind
-from foundry.runtime.index.reader import hash_key
+from foundry.runtime.index.lines import hash_key
 
 # Takes a third of the time of `json`.
 _RECORD = TypeAdapter(dict[str, object])

@@ -19,7 +19,7 @@ from foundry.indexing.previous import Previous
 from foundry.material import Document, Place
 from foundry.material.prepared import LinkKeys, pack
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.index.reader import hash_key
+from foundry.runtime.index.lines import hash_key
 
 _SUFFIX = re.compile(
     r"\.(?:md|mdx|markdown|html?|xhtml|rst|txt|adoc|asciidoc|ipynb|org|tex)$", re.IGNORECASE

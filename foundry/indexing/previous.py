@@ -13,7 +13,7 @@ from foundry.indexing.dense.nearest import PreviousNearest
 from foundry.indexing.files import StoredRecords, open_stored
 from foundry.indexing.handover import Handover
 from foundry.runtime.index.layout import IndexLayout, Manifest
-from foundry.runtime.index.reader import make_record
+from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 
 

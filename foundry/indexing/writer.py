@@ -36,7 +36,7 @@ from foundry.indexing.records import chunk_record, document_record
 from foundry.material.prepared import PreparedDocument, unpack
 from foundry.progress import StartStep
 from foundry.runtime.index.layout import STATISTICS, IndexLayout, KnownItem, Manifest
-from foundry.runtime.index.reader import make_record
+from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import VERSION as TOKENIZER_VERSION
 from foundry.runtime.index.tokens import Tokenizer

@@ -8,7 +8,8 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from foundry.runtime.retrieval.filters import UNKNOWN_TIME, encode_value
+from foundry.runtime.retrieval.filters import UNKNOWN_TIME
+from foundry.runtime.retrieval.values import encode_value
 from foundry.stores.pgvector_tables import Tables
 from foundry.stores.records import Records
 from foundry.stores.rows import Rows

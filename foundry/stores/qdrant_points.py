@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from qdrant_client import models
 
 from foundry.runtime.index.tokens import HEADING_MARK, NAMED
-from foundry.runtime.retrieval.filters import AFTER_ALL, UNKNOWN_TIME, encode_value
+from foundry.runtime.retrieval.filters import UNKNOWN_TIME
+from foundry.runtime.retrieval.values import AFTER_ALL, encode_value
 from foundry.runtime.store.qdrant_filters import MARKS, MODIFIED, PATHS, beginnings_of
 from foundry.runtime.store.qdrant_rows import DENSE, KEY, SINCE, SPARSE, HeldVersion, row_id
 from foundry.stores.content import batches

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from foundry.errors import IndexUnusableError
 from foundry.runtime.index.layout import Vocabulary, open_array
-from foundry.runtime.index.reader import hash_key
-from foundry.runtime.retrieval.filters import encode_value
+from foundry.runtime.index.lines import hash_key
+from foundry.runtime.retrieval.values import encode_value
 from foundry.runtime.store.rows import signed_key
 from foundry.stores.content import Content, batches
 from foundry.stores.records import Records

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from foundry.indexing.versions import open_index
 from foundry.material import Place
-from foundry.runtime.index.reader import Index
+from foundry.runtime.index.reader import Index, OpenedIndex
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.view import view_of
 from foundry.runtime.web import folders
@@ -28,7 +28,7 @@ PATHS = (
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def index(tmp_path_factory: pytest.TempPathFactory) -> OpenedIndex:
     documents = []
     for number, path in enumerate(PATHS):
         tags = () if number % 2 else ("seen",)
@@ -40,7 +40,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 @pytest.fixture
-def client(index: Index, monkeypatch: pytest.MonkeyPatch) -> TestClient:
+def client(index: OpenedIndex, monkeypatch: pytest.MonkeyPatch) -> TestClient:
     monkeypatch.setattr(folders, "current_index", lambda: index)
     app = FastAPI()
     app.include_router(folder_routes)
@@ -118,7 +118,7 @@ def test_parts_follow_each_other(client: TestClient, folder: str, limit: int) ->
 
 
 def test_others_are_answered_meanwhile(
-    client: TestClient, index: Index, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, index: OpenedIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def index_outside_the_loop() -> Index:
         with pytest.raises(RuntimeError, match="no running event loop"):
@@ -129,7 +129,7 @@ def test_others_are_answered_meanwhile(
     assert [each["path"] for each in ask(client)["folders"]] == ["guide/", "logs/"]
 
 
-def test_a_view_has_only_what_is_in_it(index: Index) -> None:
+def test_a_view_has_only_what_is_in_it(index: OpenedIndex) -> None:
     view = view_of(index, {"tags": "seen"})
     named = {path: len(each) for path, each in view.part(FilterColumns.open).children("", None)}
     assert named == {"guide.md": 1, "guide/": 3, "logs/": 1}

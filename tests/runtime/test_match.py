@@ -14,7 +14,7 @@ from small_indexes import Note, rendered_server, write_notes
 
 from foundry.runtime.index.layout import IndexFiles
 from foundry.runtime.index.protocols import LaneHits
-from foundry.runtime.index.reader import Index
+from foundry.runtime.index.reader import OpenedIndex
 from foundry.runtime.retrieval.candidates import Candidates, distance_from
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.encoder import open_encoder
@@ -32,13 +32,13 @@ MIDDLES = ["", *"al an ar eb ed el er id il in is od on or ul un ur".split()]
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenedIndex]:
     folder = write_notes(tmp_path_factory.mktemp("match") / "index", NOTES)
     files = IndexFiles.open(folder)
-    yield Index(files, KeywordLane.open(files), DenseLane.open(files), open_encoder(files))
+    yield OpenedIndex(files, KeywordLane.open(files), DenseLane.open(files), open_encoder(files))
 
 
-def test_coverage_is_the_best_score_over_the_weight_of_all_terms(index: Index) -> None:
+def test_coverage_is_the_best_score_over_the_weight_of_all_terms(index: OpenedIndex) -> None:
     terms = ["seal", "zebra"]
     hits = index.keyword_lane.search(terms, 10)
     covered = compare_with_terms(hits, index, terms, ())
@@ -49,7 +49,7 @@ def test_coverage_is_the_best_score_over_the_weight_of_all_terms(index: Index) -
     assert nothing.coverage is None
 
 
-def test_a_build_measures_the_background(index: Index) -> None:
+def test_a_build_measures_the_background(index: OpenedIndex) -> None:
     assert index.manifest.dense is not None
     assert 0.3 < index.manifest.dense["background"] < 0.7
 
@@ -68,7 +68,7 @@ def test_a_build_measures_the_spread_of_enough_chunks(count: int, tmp_path: Path
     assert lane.spread == (round(spread, 3) if count == 50 else None)
 
 
-def test_distance_counts_spreads_from_what_chunks_have_in_common(index: Index) -> None:
+def test_distance_counts_spreads_from_what_chunks_have_in_common(index: OpenedIndex) -> None:
     mean = np.array([0.6, 0.0], dtype=np.float32)
     along, across = np.array([[1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
     assert distance_from(mean, 0.1, along) == 0.0
@@ -76,7 +76,7 @@ def test_distance_counts_spreads_from_what_chunks_have_in_common(index: Index) -
     assert distance_from(mean, None, across) is None
 
 
-def test_a_hybrid_search_knows_the_distance_of_its_query(index: Index) -> None:
+def test_a_hybrid_search_knows_the_distance_of_its_query(index: OpenedIndex) -> None:
     lane, query = index.dense_lane, index.encoder.encode("interest rates")
     assert isinstance(lane, DenseLane)
     assert query is not None

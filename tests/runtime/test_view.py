@@ -1,7 +1,7 @@
 """A view of an index has nothing of the other documents, whatever a stage asks it for."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ from foundry.config.search import IndexOptions
 from foundry.indexing.versions import open_index
 from foundry.material import Span
 from foundry.runtime.index.documents import Documents
-from foundry.runtime.index.reader import Index
+from foundry.runtime.index.reader import Index, OpenedIndex
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.correction import open_words as open_corrections
@@ -38,21 +38,24 @@ NOTES = [
     Note("Plan", ("quuxcorp is the pump of 42 plans",), links=(3,), metadata={"team": "board"}),
     Note("Seal", ("The seal of a pump.",), metadata={"team": "core"}),
 ]
-SEEN, HIDDEN = np.array([0, 3]), np.array([1, 2])
+SEEN = np.array([0, 3])
+"""Those that the view has, as 0 and 1."""
+
+VISIBLE = np.array([0, 1])
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+def index(tmp_path_factory: pytest.TempPathFactory) -> OpenedIndex:
     folder = write_notes(tmp_path_factory.mktemp("view") / "v", NOTES, options=OPTIONS)
     return open_index(folder, vectors=True)
 
 
 @pytest.fixture(scope="module")
-def view(index: Index) -> Index:
+def view(index: OpenedIndex) -> Index:
     return view_of(index, {"team": "core"})
 
 
-def test_links_lead_to_no_hidden_document(index: Index, view: Index) -> None:
+def test_links_lead_to_no_hidden_document(index: OpenedIndex, view: Index) -> None:
     def linked_from_pump(within: Index) -> list[str]:
         documents = within.part(Documents.open)
         [pump] = [each for each in documents.page() if each.title == "Pump"]
@@ -63,26 +66,25 @@ def test_links_lead_to_no_hidden_document(index: Index, view: Index) -> None:
 
 
 def test_the_keyword_lane_finds_no_hidden_chunk(view: Index) -> None:
-    assert sorted(view.keyword_lane.search(["pump", "quuxcorp"], 10).chunks.tolist()) == [0, 3]
+    assert sorted(view.keyword_lane.search(["pump", "quuxcorp"], 10).chunks.tolist()) == [0, 1]
 
 
 def test_a_filter_lets_no_hidden_chunk_through(view: Index) -> None:
-    everything = np.ones(4, dtype=np.bool_)
-    assert sorted(view.keyword_lane.search(["pump"], 10, everything).chunks.tolist()) == [0, 3]
+    everything = np.ones(2, dtype=np.bool_)
+    assert sorted(view.keyword_lane.search(["pump"], 10, everything).chunks.tolist()) == [0, 1]
     assert not len(view.keyword_lane.search(["quuxcorp"], 10, everything))
 
 
 def test_a_filter_of_a_view_still_filters(view: Index) -> None:
-    last = np.array([False, False, False, True])
-    assert view.keyword_lane.search(["pump"], 10, last).chunks.tolist() == [3]
+    last = np.array([False, True])
+    assert view.keyword_lane.search(["pump"], 10, last).chunks.tolist() == [1]
     vector = view.encoder.encode("pump")
     assert vector is not None
-    assert view.dense_lane.search(vector, 10, last).chunks.tolist() == [3]
+    assert view.dense_lane.search(vector, 10, last).chunks.tolist() == [1]
 
 
-def test_the_keyword_lane_gives_hidden_chunks_no_score(index: Index, view: Index) -> None:
-    assert view.keyword_lane.scores(["quuxcorp", "pump"], HIDDEN).tolist() == [0, 0]
-    seen = view.keyword_lane.scores(["quuxcorp", "pump"], SEEN)
+def test_the_keyword_lane_scores_visible_chunks(index: OpenedIndex, view: Index) -> None:
+    seen = view.keyword_lane.scores(["quuxcorp", "pump"], VISIBLE)
     assert seen.tolist() == index.keyword_lane.scores(["quuxcorp", "pump"], SEEN).tolist()
     assert seen.all()
 
@@ -90,11 +92,11 @@ def test_the_keyword_lane_gives_hidden_chunks_no_score(index: Index, view: Index
 def test_what_a_search_has_added_up_has_nothing_of_hidden_chunks(view: Index) -> None:
     score_of = view.keyword_lane.search(["pump", "quuxcorp"], 1).score_of
     assert score_of is not None
-    assert score_of(HIDDEN).tolist() == [0, 0]
-    assert score_of(SEEN).all()
+    pump = view.keyword_lane.scores(["pump"], VISIBLE)
+    assert score_of(VISIBLE).tolist() == pump.tolist() and pump.all()
 
 
-def test_frequencies_count_visible_chunks(index: Index, view: Index) -> None:
+def test_frequencies_count_visible_chunks(index: OpenedIndex, view: Index) -> None:
     assert (index.keyword_lane.frequency("quuxcorp"), index.keyword_lane.frequency("pump")) == (
         2,
         4,
@@ -105,34 +107,65 @@ def test_frequencies_count_visible_chunks(index: Index, view: Index) -> None:
 def test_the_dense_lane_finds_no_hidden_chunk(view: Index) -> None:
     vector = view.encoder.encode("quuxcorp acquires")
     assert vector is not None
-    assert sorted(view.dense_lane.search(vector, 10).chunks.tolist()) == [0, 3]
-    everything = np.ones(4, dtype=np.bool_)
-    assert sorted(view.dense_lane.search(vector, 10, everything).chunks.tolist()) == [0, 3]
+    assert sorted(view.dense_lane.search(vector, 10).chunks.tolist()) == [0, 1]
+    everything = np.ones(2, dtype=np.bool_)
+    assert sorted(view.dense_lane.search(vector, 10, everything).chunks.tolist()) == [0, 1]
 
 
-def test_the_dense_lane_gives_hidden_chunks_no_score(index: Index, view: Index) -> None:
+def test_the_dense_lane_scores_visible_chunks(index: OpenedIndex, view: Index) -> None:
     vector = view.encoder.encode("pump acquires")
     assert vector is not None
-    assert index.dense_lane.scores(vector, HIDDEN).all()
-    assert view.dense_lane.scores(vector, HIDDEN).tolist() == [0, 0]
-    seen = view.dense_lane.scores(vector, SEEN)
+    seen = view.dense_lane.scores(vector, VISIBLE)
     assert seen.tolist() == index.dense_lane.scores(vector, SEEN).tolist()
     assert seen.all()
 
 
-def test_nothing_is_near_to_a_hidden_chunk(index: Index, view: Index) -> None:
-    assert index.dense_lane.nearness(1, np.arange(4)).all()
-    assert not view.dense_lane.nearness(1, np.arange(4)).any()
-    near = view.dense_lane.nearness(0, np.arange(4))
-    assert near[HIDDEN].tolist() == [0, 0]
-    assert near[SEEN].tolist() == index.dense_lane.nearness(0, SEEN).tolist()
-    assert near[SEEN].all()
+def test_visible_chunks_are_as_near_to_each_other_as_in_the_index(
+    index: OpenedIndex, view: Index
+) -> None:
+    for number, whole in enumerate(SEEN.tolist()):
+        near = view.dense_lane.nearness(number, VISIBLE)
+        assert near.tolist() == index.dense_lane.nearness(whole, SEEN).tolist()
+        assert near.all()
 
 
-def test_a_hidden_chunk_cannot_be_read(view: Index) -> None:
-    with pytest.raises(PermissionError):
-        view.chunk(1)
-    assert view.chunk(3).title == "Seal"
+def test_every_chunk_that_can_be_read_is_visible(view: Index) -> None:
+    assert [view.chunk(number).title for number in range(view.chunk_count)] == ["Pump", "Seal"]
+    with pytest.raises(IndexError):
+        view.chunk(2)
+
+
+def test_no_number_of_a_view_tells_of_what_it_does_not_have(
+    index: OpenedIndex, tmp_path: Path
+) -> None:
+    """Whatever a view holds as its own has the size of what is visible."""
+    alone = [NOTES[number] for number in SEEN]
+    links = {0: (1,), 3: ()}
+    kept = [replace(note, links=links[number]) for number, note in zip(SEEN, alone, strict=True)]
+    small = view_of(
+        open_index(write_notes(tmp_path / "v", kept, options=OPTIONS), vectors=True), {}
+    )
+    view = view_of(index, {"team": "core"})
+    assert (view.chunk_count, view.document_count) == (2, 2)
+    for kind in (FilterColumns.open, Documents.open):
+        one, other = (each.part(kind) for each in (view, small))
+        for name in (field.name for field in fields(one)):
+            sizes = [getattr(getattr(each, name), "shape", None) for each in (one, other)]
+            assert sizes[0] == sizes[1], name
+    values = [each.part(FilterColumns.open).values for each in (view, small)]
+    assert [(len(each.documents), each.document_count) for each in values] == [(6, 2), (6, 2)]
+    assert sorted(vars(view)) == [
+        *("_divide", "_parts", "chunk_count", "chunk_lines", "dense_lane", "document_count"),
+        *("encoder", "keyword_lane", "manifest", "tokenizer", "version"),
+    ]
+
+
+def test_what_a_filter_costs_is_that_of_visible_documents(index: OpenedIndex, view: Index) -> None:
+    names = ("source", "path", "tags", "media_type", "team")
+    costs = [
+        [each.part(FilterColumns.open).entries_of(name) for name in names] for each in (index, view)
+    ]
+    assert costs == [[0, 4, 0, 4, 4], [0, 2, 0, 2, 2]]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +174,7 @@ def test_a_hidden_chunk_cannot_be_read(view: Index) -> None:
     ids=["correction", "expansion", "suggestions", "synonyms"],
 )
 def test_parts_made_of_all_documents_are_not_in_a_view(
-    index: Index, view: Index, part: Callable[[Index], object]
+    index: OpenedIndex, view: Index, part: Callable[[Index], object]
 ) -> None:
     assert index.part(part) is not None
     with pytest.raises(PermissionError, match="tells of documents outside the view"):
@@ -154,33 +187,35 @@ def test_the_files_of_an_index_are_not_in_a_view(view: Index) -> None:
         view.verify()
 
 
-def test_hidden_documents_are_not_linked(index: Index, view: Index) -> None:
+def test_hidden_documents_are_not_linked(index: OpenedIndex, view: Index) -> None:
     assert index.part(open_graph).neighbours(0, 4) == [1, 2, 3]
-    assert view.part(open_graph).neighbours(0, 4) == [3]
-    assert view.part(open_graph).neighbours(3, 4) == [0]
+    assert view.part(open_graph).neighbours(0, 4) == [1]
+    assert view.part(open_graph).neighbours(1, 4) == [0]
     assert index.part(open_graph).neighbours(3, 4) == [0, 2]
 
 
 def test_hidden_documents_take_no_place_among_the_linked(view: Index) -> None:
-    assert view.part(open_graph).neighbours(0, 1) == [3]
+    assert view.part(open_graph).neighbours(0, 1) == [1]
 
 
-def test_a_view_of_nothing_has_nothing(index: Index) -> None:
+def test_a_view_of_nothing_has_nothing(index: OpenedIndex) -> None:
     nothing = view_of(index, None)
     assert (nothing.document_count, nothing.chunk_count) == (0, 0)
     assert not len(nothing.keyword_lane.search(["pump"], 10))
     assert nothing.keyword_lane.frequency("pump") == 0
-    assert nothing.part(open_graph).neighbours(0, 9) == []
+    assert not len(nothing.part(open_graph).targets)
+    assert nothing.part(Documents.open).sources() == []
+    assert nothing.part(FilterColumns.open).newest_date() is None
     assert nothing.part(FilterColumns.open).known_values("team", 9) == []
 
 
-def test_an_index_opened_without_its_vectors_has_a_view(index: Index) -> None:
+def test_an_index_opened_without_its_vectors_has_a_view(index: OpenedIndex) -> None:
     view = view_of(open_index(index.layout.root), {"team": "core"})
-    assert view.keyword_lane.search(["pump"], 10).chunks.tolist() == [0, 3]
+    assert view.keyword_lane.search(["pump"], 10).chunks.tolist() == [0, 1]
     assert not hasattr(view, "dense_lane")
 
 
-def test_a_view_by_filters_without_values_has_everything(index: Index) -> None:
+def test_a_view_by_filters_without_values_has_everything(index: OpenedIndex) -> None:
     everything = view_of(index, {})
     assert (everything.document_count, everything.chunk_count) == (4, 4)
     assert everything.keyword_lane.frequency("quuxcorp") == 2
@@ -200,7 +235,7 @@ def test_an_excluded_phrase_does_not_tell_how_many_hidden_chunks_have_its_words(
     assert journal.stages["operators"] == {"excluded": [words]}
 
 
-def test_what_was_not_read_of_a_phrase_is_counted_among_visible_chunks(index: Index) -> None:
+def test_what_was_not_read_of_a_phrase_is_counted_among_visible_chunks(index: OpenedIndex) -> None:
     for seen, unread in (({}, 3), ({"team": "core"}, 1)):
         view, journal = view_of(index, seen), Journal()
         operators = read_operators(view, '"pump" seal', journal)
@@ -219,14 +254,14 @@ def test_a_passage_ends_with_its_document_whether_the_next_one_is_hidden_or_not(
         documents.append((document, [replace(chunk, parent=parent)]))
     index = open_index(write_documents(tmp_path / "v", documents, vectors=False, options=OPTIONS))
     view = view_of(index, {"team": "core"})
-    for number in (0, 3):
+    for number, whole in enumerate(SEEN.tolist()):
         [passage] = find_passages(view, [view.chunk(number)])
         assert passage is not None
-        assert passage.text == NOTES[number].passages[0]
-        assert [passage] == find_passages(index, [index.chunk(number)])
+        assert passage.text == NOTES[whole].passages[0]
+        assert [passage] == find_passages(index, [index.chunk(whole)])
 
 
-def test_no_hidden_chunk_has_a_term(index: Index, view: Index) -> None:
+def test_no_hidden_chunk_has_a_term(index: OpenedIndex, view: Index) -> None:
     assert index.keyword_lane.having("pump").tolist() == [0, 1, 2, 3]
-    assert view.keyword_lane.having("pump").tolist() == [0, 3]
+    assert view.keyword_lane.having("pump").tolist() == [0, 1]
     assert view.keyword_lane.having("quuxcorp").tolist() == []

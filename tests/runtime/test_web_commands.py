@@ -72,8 +72,8 @@ def use_index(monkeypatch: pytest.MonkeyPatch, *findings: str, known: str = "c1"
         find_chunk=lambda chunk_id: replace(CHUNK, id=chunk_id),
         manifest=SimpleNamespace(files={"a": {}}, known_items=[KnownItem("red", known)]),
     )
-    for module in (commands, terminal):
-        monkeypatch.setattr(module, "current_index", lambda: index)
+    monkeypatch.setattr(commands, "served", SimpleNamespace(whole=lambda: index))
+    monkeypatch.setattr(terminal, "current_index", lambda: index)
 
 
 @pytest.fixture(autouse=True)
@@ -179,10 +179,10 @@ def test_verify(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
 def test_verify_of_an_unusable_index(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def current_index() -> None:
+    def whole() -> None:
         raise IndexUnusableError("index: damaged", hint="build it again")
 
-    monkeypatch.setattr(commands, "current_index", current_index)
+    monkeypatch.setattr(commands, "served", SimpleNamespace(whole=whole))
     assert run("verify") == 1
     assert capsys.readouterr().err == "handbook: index: damaged\n  build it again\n"
 

@@ -18,7 +18,7 @@ from foundry.indexing.keyword.names import ChunkNames, Namer
 from foundry.indexing.keyword.vocabulary import NO_TERM
 from foundry.indexing.previous import Previous
 from foundry.material.prepared import ChunkTerms, NamedHeading
-from foundry.runtime.index.reader import hash_key
+from foundry.runtime.index.lines import hash_key
 
 KNOWN_ITEMS = 5
 MAX_KNOWN_ITEM_LENGTH = 200

@@ -15,7 +15,7 @@ from foundry.indexing.files import look_up, offsets_of, open_stored, write_array
 from foundry.indexing.handover import Handover
 from foundry.indexing.previous import Previous
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.index.reader import hash_key
+from foundry.runtime.index.lines import hash_key
 from foundry.runtime.index.tokens import HEADING_MARK, heading_parts
 
 NO_TERM = 2**32 - 1

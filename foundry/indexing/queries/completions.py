@@ -25,7 +25,7 @@ from foundry.indexing.handover import Handover
 from foundry.indexing.previous import Previous
 from foundry.indexing.queries.correction import weights_of
 from foundry.indexing.queries.words import CorpusWords
-from foundry.runtime.index.reader import hash_key
+from foundry.runtime.index.lines import hash_key
 from foundry.runtime.retrieval.stages.suggestions import FOLDER, SuggestionsLayout, fold
 
 MAX_HEADINGS = 200_000

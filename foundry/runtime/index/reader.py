@@ -1,73 +1,27 @@
 """An opened index, mapped from disk with the lanes that search it, and the one that is served."""
 
-import hashlib
-import json
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
-import numpy as np
-
-from ..errors import IndexUnusableError, cause_of
-from .layout import IndexFiles, Manifest, open_array, open_bytes, resolve_version
-from .protocols import About, QueryEncoder, Records, Row, TermLane, VectorLane
-from .records import ChunkRecord, Place
+from ..errors import IndexUnusableError
+from .layout import IndexFiles, Manifest, resolve_version
+from .lines import RecordLines
+from .protocols import About, QueryEncoder, Records, TermLane, VectorLane
+from .records import ChunkRecord
 from .tokens import Tokenizer
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
-Made = TypeVar("Made")
+Kind = TypeVar("Kind", bound=type[Any])
 Part = TypeVar("Part")
 
 _logger = logging.getLogger(__name__)
-
-
-def hash_key(text: str) -> int:
-    """Return the 64-bit key under which an id is looked up."""
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
-
-
-def make_record(make: Callable[..., Made], stored: Mapping[str, Any], **more: Any) -> Made:
-    """Call `make` with the fields of a line of the index, and `more` of them."""
-    copies = [Place(**copy) for copy in stored["also_at"]]
-    return make(**{**stored, **more, "also_at": copies})
-
-
-decode = json.JSONDecoder().raw_decode  # json.loads takes twice as long.
-
-
-class RecordLines:
-    """Records as lines of JSON, found by number or by the hash of their id."""
-
-    def __init__(self, path: Path, offsets: Path, ids: Path, count: int) -> None:
-        """Map the files of `count` records; see `IndexLayout`. Raises IndexUnusableError."""
-        self._path = path
-        self._offsets = open_array(offsets, np.uint64, (count + 1,))
-        self._keys, self._numbers = open_array(ids, np.uint64, (2, -1))
-        self._bytes = open_bytes(path, int(self._offsets[-1]))
-
-    def read(self, number: int, make: Callable[..., Made], **more: Any) -> Made:
-        """Return a record, made by `make_record`. Raises IndexUnusableError."""
-        try:
-            start, end = self._offsets[number : number + 2].tolist()
-            return make_record(make, decode(str(self._bytes[start:end], "utf-8"))[0], **more)
-        except (ValueError, LookupError, OverflowError, TypeError, AttributeError) as error:
-            raise IndexUnusableError(f"{self._path}: record {number}: {cause_of(error)}") from None
-
-    def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
-        """Yield the record of each row, with the fields that it adds, reading it when due."""
-        return (self.read(number, make, **more) for number, more in rows)
-
-    def numbers(self, identifier: str) -> list[int]:
-        """Return the numbers of the records whose ids have the hash of this one, ascending."""
-        key = np.uint64(hash_key(identifier))
-        first, last = (np.searchsorted(self._keys, key, side) for side in ("left", "right"))
-        return [*map(int, self._numbers[first:last])]
 
 
 class Index:
@@ -198,19 +152,7 @@ class OpenedIndex(Index):
         return self._files.verify()
 
 
-class Opened(Protocol):
-    """A part that is opened with every index."""
-
-    @classmethod
-    def open(cls, index: OpenedIndex) -> Self:
-        """Map its files. Raises IndexUnusableError."""
-        ...
-
-
-OpenedPart = TypeVar("OpenedPart", bound=Opened)
-
-
-def opened_with_index(kind: type[OpenedPart]) -> type[OpenedPart]:
+def opened_with_index(kind: Kind) -> Kind:
     """Open this part with every index, so that it stays readable once the files are removed."""
     OpenedIndex.kinds.append(kind.open)
     return kind
@@ -282,6 +224,7 @@ class Served:
         # ]
         return index
 
+    # [filters
     def public(self) -> Index:
         """Return what everybody may see of it: what is made once for all callers tells no more."""
         index = self.whole()
@@ -291,6 +234,7 @@ class Served:
         # ]
         return index
 
+    # ]
     def whole(self) -> OpenedIndex:
         """Return the served index. Raises IndexUnusableError, also once a file proves damaged."""
         index = self._index

@@ -6,7 +6,7 @@ dates or date-times, in UTC unless they name another zone.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -15,16 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidRequestError
-from ..index.layout import IndexLayout, Vocabulary, open_array
+from ..index.layout import open_array
 from ..index.reader import OpenedIndex, opened_with_index
+from .values import ValueTable, find_entries
 
 Filters: TypeAlias = Mapping[str, object]
 """Names of filters to strings or lists of strings; None and empty lists filter nothing."""
 
 UNKNOWN_TIME = np.iinfo(np.int64).min  # No filter by time lets it through.
 MAX_FILTER_VALUES = 256  # In one filter of a request.
-
-AFTER_ALL = b"\xff"  # Greater than every byte of UTF-8.
 
 # Every index has these filters; others are columns of metadata.
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
@@ -62,7 +61,7 @@ class FilterColumns:
     tags: list[str]
     tag_offsets: NDArray[np.uint64]
     tag_chunks: NDArray[np.uint32]
-    values: "ValueTable"
+    values: ValueTable
     document_lengths: NDArray[np.int64]
 
     @classmethod
@@ -202,110 +201,3 @@ def _seconds(name: str, values: tuple[str, ...]) -> int:
 
 def _refusal(name: str, message: str) -> InvalidRequestError:
     return InvalidRequestError(message, field=f"filters.{name}")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ValueTable:
-    """Which of m documents have a value: those of `keys[i]` go from `starts[i]` on.
-
-    Keys are sorted, so that equal beginnings follow each other.
-    """
-
-    keys: Sequence[bytes]
-    starts: NDArray[np.uint64]
-    documents: NDArray[np.uint32]
-    document_count: int
-
-    @classmethod
-    def open(cls, layout: IndexLayout, document_count: int) -> "ValueTable":
-        """Map the files of the table. Raises IndexUnusableError."""
-        keys = Vocabulary.open(layout.filter_values, layout.filter_value_offsets)
-        starts = open_array(layout.filter_document_offsets, np.uint64, (len(keys) + 1,))
-        documents = open_array(layout.filter_documents, np.uint32, (int(starts[-1]),))
-        return cls(keys, starts, documents, document_count)
-
-    def having(
-        self, field: str, values: Iterable[str], *, as_beginnings: bool = False
-    ) -> NDArray[np.bool_]:
-        """Return which documents (m,) have one of these values, or one that begins like them."""
-        mask = np.zeros(self.document_count, dtype=np.bool_)
-        marked = 0
-        for key in sorted({encode_value(field, value) for value in values}):
-            first, last = self._range(key, AFTER_ALL if as_beginnings else b"\0")
-            # A shorter beginning has marked everything that begins with a longer one.
-            if last > marked:
-                mask[self.documents[int(self.starts[first]) : int(self.starts[last])]] = True
-                marked = last
-        return mask
-
-    def values_of(self, field: str, most: int) -> list[str]:
-        """Return the first `most` values of a field, sorted by their bytes."""
-        key = encode_value(field, "")
-        numbers = range(*self._range(key))[:most]
-        return [self.keys[number].removeprefix(key).decode() for number in numbers]
-
-    # [folders
-    def children(self, folder: str, after: str | None) -> Iterator[tuple[str, NDArray[np.uint32]]]:
-        """Yield the paths that lie in a folder, or "", each with its documents, sorted by bytes.
-
-        A path that ends with a slash is that of a folder, and its documents are all below it. Those
-        up to `after`, a path that was yielded before, are left out.
-        """
-        prefix = encode_value("path", folder)
-        first, last = self._range(prefix)
-        if after is not None:
-            past = AFTER_ALL if after.endswith("/") and after != folder else b"\0"
-            first = max(first, bisect_left(self.keys, encode_value("path", after) + past))
-        while first < last:
-            name, slash, _ = self.keys[first].removeprefix(prefix).partition(b"/")
-            found = prefix + name + slash
-            end = bisect_left(self.keys, found + (AFTER_ALL if slash else b"\0"), first, last)
-            documents = self.documents[int(self.starts[first]) : int(self.starts[end])]
-            found_here = np.sort(documents)
-            is_first = np.ones(len(found_here), bool)
-            # In a twentieth of the time of np.unique, for a million documents.
-            np.not_equal(found_here[1:], found_here[:-1], out=is_first[1:])
-            yield folder + (name + slash).decode(), found_here[is_first]
-            first = end
-
-    # ]
-    # [facets
-    def entries_of(self, field: str) -> int:
-        """Return how many entries a field has: one for each document and value."""
-        first, last = self._range(encode_value(field, ""))
-        return int(self.starts[last] - self.starts[first])
-
-    def values_in(self, field: str, documents: NDArray[np.int64]) -> Iterator[tuple[str, int]]:
-        """Yield the values of a field that some documents (m,) have, each with the document."""
-        key = encode_value(field, "")
-        first, last = self._range(key)
-        starts = self.starts[first : last + 1]
-        listed = self.documents[int(starts[0]) : int(starts[-1])]
-        places, owners = find_entries(starts, listed, documents)
-        for owner, document in zip(owners, listed[places].tolist(), strict=True):
-            yield self.keys[first + owner].removeprefix(key).decode(), document
-
-    # ]
-    def _range(self, prefix: bytes, end: bytes = AFTER_ALL) -> tuple[int, int]:
-        return bisect_left(self.keys, prefix), bisect_left(self.keys, prefix + end)
-
-
-# [facets
-def find_entries(
-    starts: NDArray[np.uint64], entries: NDArray[np.uint32], wanted: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], list[int]]:
-    """Return the places of entries (e,) that are `wanted`, and which list each is in.
-
-    List number i of the k goes from `starts[i]` to `starts[i + 1]`, less `starts[0]`.
-    """
-    is_wanted = np.zeros(int(max(entries.max(initial=0), wanted.max(initial=0))) + 1, np.bool_)
-    is_wanted[wanted] = True
-    places = np.flatnonzero(is_wanted[entries])
-    ends = (starts[1:] - starts[0]).astype(np.int64)
-    return places, ends.searchsorted(places, "right").tolist()
-
-
-# ]
-def encode_value(field: str, value: str) -> bytes:
-    """Return the key of a value: `field U+001F value`."""
-    return f"{field}\x1f{value}".encode("utf-8", "replace")

@@ -22,7 +22,8 @@ from ..index.protocols import Posting, Scores
 from ..index.reader import Index, OpenedIndex
 from ..index.tokens import HEADING_MARK, NAMED, heading_parts
 from .filters import Filters
-from .view import HIDDEN, KNOWN_OF_VECTORS, Selection, View, VisibleTerms, VisibleVectors
+from .view import KNOWN_OF_VECTORS, View
+from .visible import HIDDEN, Selection, VisibleTerms, VisibleVectors
 
 MEASURED = {"background": 0.5}  # In place of what was measured: a middling one; see `hybrid`.
 

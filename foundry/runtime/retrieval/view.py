@@ -6,8 +6,8 @@ vectors and records stay in the index, and are reached through these numbers. A 
 narrowed down to some documents is not in a view. Scores are those of the whole index.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -15,24 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.documents import Documents, SourceSummary
-from ..index.protocols import (
-    LaneHits,
-    Made,
-    Mask,
-    Numbers,
-    Posting,
-    Records,
-    Row,
-    Scores,
-    TermLane,
-    Vector,
-    VectorLane,
-)
+from ..index.protocols import Mask, Records, TermLane, VectorLane
 from ..index.reader import Index, OpenedIndex, Part
-from .filters import FilterColumns, Filters, ValueTable
-from .keyword_lane import KeywordLane, PostingsLane
+from .filters import FilterColumns, Filters
+from .values import ValueTable
+from .visible import HIDDEN, Selection, VisibleRecords, VisibleTerms, VisibleVectors
 
-HIDDEN = -1
 KNOWN_OF_VECTORS = ("model", "query", "background")
 
 
@@ -53,40 +41,6 @@ def view_of(index: OpenedIndex, filters: Filters | None) -> Index:
             VisibleVectors(index.dense_lane, selection) if hasattr(index, "dense_lane") else None
         ),
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Selection:
-    """Some chunks (n,) and documents (m,) of an index, by their numbers there, ascending.
-
-    `chunk_places` and `document_places` are the numbers that all have in the view, or HIDDEN.
-    """
-
-    chunks: NDArray[np.uint32]
-    documents: NDArray[np.uint32]
-    chunk_places: NDArray[np.int32]
-    document_places: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, index: OpenedIndex, filters: Filters | None) -> Self:
-        """Select the documents that pass filters, of which all chunks pass, or none."""
-        chunks = np.zeros(index.chunk_count, dtype=np.bool_)
-        if filters is not None:
-            selected = index.part(FilterColumns.open).select(filters)
-            chunks = ~chunks if selected is None else selected
-        firsts = index.part(Documents.open).first_chunks[:-1].astype(np.int64)
-        documents = chunks[firsts]
-        return cls(_numbers(chunks), _numbers(documents), _places(chunks), _places(documents))
-
-
-def _numbers(seen: Mask) -> NDArray[np.uint32]:
-    return np.flatnonzero(seen).astype(np.uint32)
-
-
-def _places(seen: Mask) -> NDArray[np.int32]:
-    places = np.cumsum(seen, dtype=np.int32) - 1
-    places[~seen] = HIDDEN
-    return places
 
 
 @runtime_checkable
@@ -153,89 +107,6 @@ def _divide(index: OpenedIndex, documents: Mask, kind: Callable[[OpenedIndex], A
     if not isinstance(whole, Divisible):
         raise PermissionError(f"{type(whole).__name__} tells of documents outside the view")
     return whole.within(documents)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VisibleRecords:
-    """The records of a view (m,); see `Records`."""
-
-    whole: Records
-    visible: NDArray[np.uint32]
-    places: NDArray[np.int32]
-
-    def read(self, number: int, make: Callable[..., Made], **more: Any) -> Made:
-        """Return a record."""
-        return self.whole.read(int(self.visible[number]), make, **more)
-
-    def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
-        """Yield the record of each row."""
-        return self.whole.each(make, ((int(self.visible[number]), more) for number, more in rows))
-
-    def numbers(self, identifier: str) -> list[int]:
-        """Return the numbers of the visible records whose ids have the hash of this one."""
-        places: list[int] = self.places[self.whole.numbers(identifier)].tolist()
-        return [place for place in places if place != HIDDEN]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VisibleTerms(PostingsLane):
-    """The keyword lane of a view: postings of `whole` (n,), by the `places` (n,) of its chunks."""
-
-    whole: KeywordLane
-    places: NDArray[np.int32]
-    chunk_count: int
-
-    @classmethod
-    def of(cls, index: OpenedIndex, selection: Selection, **more: Any) -> Self:
-        """Return the lane of the chunks that were selected."""
-        lane = index.keyword_lane
-        assert isinstance(lane, KeywordLane)
-        return cls(lane, selection.chunk_places, len(selection.chunks), **more)
-
-    def postings(self, terms: Sequence[str]) -> Iterator[Posting]:
-        """Yield the visible chunks of each term, and what it adds to the score of each."""
-        for chunks, impacts in self.whole.postings(terms):
-            places = self.places.take(chunks)
-            seen = places != HIDDEN
-            if seen.any():
-                yield places[seen].view(np.uint32), impacts[seen]
-
-    def frequency(self, term: str) -> int:
-        """Return the number of visible chunks that have a term."""
-        start, end = self.whole.find(term)
-        return int(np.count_nonzero(self.places.take(self.whole.chunks[start:end]) != HIDDEN))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VisibleVectors:
-    """The dense lane of a view."""
-
-    whole: VectorLane
-    selection: Selection
-
-    def search(self, vector: Vector, count: int, allowed: Mask | None = None) -> LaneHits:
-        """Find the visible chunks of highest cosine."""
-        places = self.selection.chunk_places
-        visible = places != HIDDEN
-        if allowed is not None:
-            visible[self.selection.chunks[~allowed]] = False
-        hits = self.whole.search(vector, count, visible)
-        return replace(hits, chunks=places.take(hits.chunks).astype(np.int64))
-
-    def scores(self, vector: Vector, chunks: Numbers) -> Scores:
-        """Return the exact cosines (m,) to given chunks (m,)."""
-        return self.whole.scores(vector, self._in_whole(chunks))
-
-    def nearness(self, chunk: int, chunks: Numbers) -> Scores:
-        """Return the cosines (m,) of one chunk to given chunks (m,)."""
-        return self.whole.nearness(int(self.selection.chunks[chunk]), self._in_whole(chunks))
-
-    def distance(self, vector: Vector) -> float | None:
-        """Return how far a query is from what all chunks are about."""
-        return self.whole.distance(vector)
-
-    def _in_whole(self, chunks: Numbers) -> Numbers:
-        return self.selection.chunks.take(chunks).astype(np.int64)
 
 
 def _columns_within(columns: FilterColumns, selection: Selection) -> FilterColumns:

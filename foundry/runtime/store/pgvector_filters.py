@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from psycopg import sql
 
-from ..retrieval.filters import AFTER_ALL, encode_value, parse_time
+from ..retrieval.filters import parse_time
+from ..retrieval.values import AFTER_ALL, encode_value
 from .restriction import Restriction
 from .rows import ChunkKeys
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from qdrant_client import models
 
-from ..retrieval.filters import AFTER_ALL, encode_value, parse_time
+from ..retrieval.filters import parse_time
+from ..retrieval.values import AFTER_ALL, encode_value
 from .qdrant_rows import KEY, HeldVersion, rows_of
 from .restriction import Restriction
 from .rows import signed_key

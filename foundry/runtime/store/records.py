@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from ..errors import IndexUnusableError, cause_of
 from ..index.layout import IndexFiles, open_array
+from ..index.lines import RecordLines, decode, make_record
 from ..index.protocols import LaneHits, Made, QueryEncoder, Row
-from ..index.reader import OpenedIndex, RecordLines, decode, make_record
+from ..index.reader import OpenedIndex
 from ..index.records import ChunkRecord
 from .lanes import StoredDenseLane, StoredKeywordLane
 from .settings import StoreSettings

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, Vocabulary, open_array
-from ..index.reader import hash_key
+from ..index.lines import hash_key
 from ..index.tokens import HEADING_MARK, heading_parts
 
 

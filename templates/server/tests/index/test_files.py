@@ -22,7 +22,7 @@ from foundry.runtime.index.layout import (
     open_bytes,
     resolve_version,
 )
-from foundry.runtime.index.reader import RecordLines, hash_key
+from foundry.runtime.index.lines import RecordLines, hash_key
 
 MANIFEST = Manifest(
     documents=1,

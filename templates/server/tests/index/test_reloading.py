@@ -151,6 +151,13 @@ def test_what_is_served_is_opened_when_it_is_first_wanted(
     wait_until(lambda: served.state.verified)
     # [access
     seen: Any = SimpleNamespace(version="seen")
-    served.view = lambda _: seen
-    assert served.current() is seen
+    nothing: Any = SimpleNamespace(version="nothing")
+    prepared: list[Any] = []
+    served.viewer = SimpleNamespace(
+        prepare=prepared.append, view=lambda _: seen, public=lambda _: nothing
+    )
+    assert (served.current(), served.public()) == (seen, nothing)
+    assert served.whole().version == "v7"
+    served.load(tmp_path, verify=False)
+    assert prepared == [served.whole()]
     # ]

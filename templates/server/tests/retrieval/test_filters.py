@@ -1,6 +1,6 @@
 """Which chunks filters let through, over a small table that the test writes."""
 
-from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,11 +13,11 @@ from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.filters import (
     UNKNOWN_TIME,
     FilterColumns,
-    encode_value,
     parse_filters,
     parse_time,
     read_pairs,
 )
+from foundry.runtime.retrieval.values import encode_value
 
 LENGTHS = [2, 1, 1]
 """The chunks of each document; all numbers below are those of chunks, from 0 to 3."""
@@ -149,8 +149,7 @@ def test_values_are_named_up_to_a_number(columns: FilterColumns) -> None:
 # [page or recency
 def test_the_newest_date_is_that_of_any_chunk_which_states_one(columns: FilterColumns) -> None:
     assert columns.newest_date() == "2024-01-05"
-    undated = copy(columns)
-    undated.modified = np.full_like(columns.modified, UNKNOWN_TIME)
+    undated = replace(columns, modified=np.full_like(columns.modified, UNKNOWN_TIME))
     assert undated.newest_date() is None
 
 

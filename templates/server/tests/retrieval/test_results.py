@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from foundry.runtime.index.reader import make_record
+from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord, Place
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.journal import Journal, Mode, Reason

@@ -3,8 +3,8 @@
 import asyncio
 import json
 from hashlib import sha256
-from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,10 +12,11 @@ from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive, Scope, Send
 
 from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.index.reader import Index, Served, served
+from foundry.runtime.index.reader import Served, served
+from foundry.runtime.retrieval.own_statistics import TermCounts
+from foundry.runtime.web.filtered import schema_index
 from foundry.runtime.web.rights import NOTHING, ByRights, Rights
 
-filtered = import_module("foundry.runtime.web.filtered")
 TOKEN, OTHER = "t" * 32, "o" * 32
 SALES, LAB = {"tags": ["sales"]}, {"tags": ["lab"]}
 BY_RULE = Rights.rule_of  # Other tests see everything.
@@ -37,9 +38,6 @@ def views(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{name}.view_by_own_statistics", own)
     for variable in ("ACCESS_TOKENS", "ACCESS_FILE"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(served, "view", None)
-    monkeypatch.setattr(filtered, "schema_index", filtered.schema_index)
-    monkeypatch.setattr(Index, "kinds", [*Index.kinds])
 
 
 @pytest.fixture
@@ -197,9 +195,15 @@ def test_the_settings_may_have_scores_depend_on_what_is_seen(
     monkeypatch.setenv("ACCESS_TOKENS", f"sales={digest(TOKEN)}")
     own = Rights.read(written(tmp_path, statistics="visible"))
     assert seen(own, request(f"Bearer {TOKEN}")) == (WHOLE, SALES, "own")
-    count = len(Index.kinds)
-    own.install()
-    assert len(Index.kinds) == count + 1
+    assert (opened(own), opened(rights())) == ([TermCounts.open], [])
+
+
+def opened(rights: Rights) -> list[object]:
+    """What is opened with an index for views by these rights."""
+    found: list[object] = []
+    index: Any = SimpleNamespace(part=found.append)
+    rights.prepare(index)
+    return found
 
 
 def test_no_rules_are_known_without_the_environment(file: Path) -> None:
@@ -287,19 +291,23 @@ def test_settings_without_rules_are_refused(tmp_path: Path) -> None:
         Rights.read(tmp_path / "settings.json")
 
 
-def test_installed_rights_decide_what_the_process_serves(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = Served(pytest.fail)
-    monkeypatch.setattr("foundry.runtime.web.rights.served", own)
-    installed, kinds = rights(), len(Index.kinds)
-    installed.install()
-    assert own.view == installed.view
-    assert len(Index.kinds) == kinds
+def test_rights_decide_what_the_process_serves() -> None:
+    own = Served(lambda _: WHOLE)
+    own.viewer = rights()
+    own.load(Path(), verify=False)
+    found = []
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        found.append((own.current(), own.public()))
+
+    asyncio.run(ByRights(application, rights=own.viewer)(request(f"Bearer {TOKEN}"), None, None))  # type: ignore[arg-type]
+    assert found == [((WHOLE, SALES), (WHOLE, None))]
+    assert own.current() is WHOLE
 
 
-def test_schemas_name_no_values_whoever_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    installed = rights(None)
-    installed.install()
-    name = "foundry.runtime.web.rights.current_index"
-    monkeypatch.setattr(name, lambda: installed.view(WHOLE))
-    assert filtered.schema_index() == (WHOLE, None)
-    assert installed.view(WHOLE) is WHOLE
+def test_everybody_sees_nothing_also_where_all_others_see_everything() -> None:
+    assert rights(None).public(WHOLE) == (WHOLE, None)
+
+
+def test_schemas_name_what_everybody_sees() -> None:
+    assert schema_index == served.public

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from foundry.runtime.index.reader import make_record
+from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from foundry.runtime.index.reader import make_record
+from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from foundry.runtime.errors import IndexUnusableError
-from foundry.runtime.index.reader import make_record
+from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.candidates import Candidates
