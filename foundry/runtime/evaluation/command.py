@@ -106,7 +106,7 @@ def _tolerance(written: str) -> float:
 def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
     minimums = [parse_minimum(written) for written in chosen.minimums or ()]
     index, asked = current_index(), read_questions(chosen.questions)
-    if newest := index.part(FilterColumns).newest_date():
+    if newest := index.part(FilterColumns.open).newest_date():
         # Age is counted from here: figures must not change with the calendar.
         os.environ.setdefault("REFERENCE_DATE", newest)
     questions, missing = resolve(index, asked.questions)

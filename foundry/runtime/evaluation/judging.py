@@ -21,12 +21,12 @@ def resolve(index: Index, questions: Sequence[Question]) -> tuple[list[Question]
     known: dict[str, list[str]] = {}
     wanted = {name for question in questions for name in question.relevant}
     for name in wanted:
-        if document := index.part(Documents).find(name):
+        if document := index.part(Documents.open).find(name):
             known[name] = [document.id]
         elif chunk := index.find_chunk(name):
             known[name] = [chunk.document_id]
     wanted -= known.keys()
-    for document in index.part(Documents).page(limit=index.document_count) if wanted else ():
+    for document in index.part(Documents.open).page(limit=index.document_count) if wanted else ():
         for path in wanted & {place.path for place in document.places()}:
             known.setdefault(path, []).append(document.id)
     resolved = []
