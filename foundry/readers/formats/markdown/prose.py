@@ -14,6 +14,7 @@ from foundry.readers.formats.markdown.blocks import BlockParser, Parsed
 from foundry.readers.formats.markdown.directives import open_indented, remove_directives
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.links import CODE_SPAN, REFERENCE, normalise_label
+from foundry.readers.formats.markdown.myst import open_myst
 from foundry.readers.formats.markdown.tags import remove_tags
 from foundry.readers.notes import leave_out
 
@@ -77,7 +78,7 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     It has as many lines as before, but where a table of HTML's, or code outside a fence, needs
     more. Links by reference become inline, and their definitions are left out.
     """
-    original, text = text, open_indented(text)
+    original, text = text, open_indented(open_myst(text))
     edits = Edits(text)
     parsed = None
     tokens, environment = Parsed([], {})

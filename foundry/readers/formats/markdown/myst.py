@@ -1,0 +1,249 @@
+"""MyST: directives in fences, roles, labels and comments, as Sphinx and Jupyter Book have them.
+
+Lines stay lines. Directives that are not known stay code, since R Markdown and Quarto write code
+that is run in the same way.
+"""
+
+import re
+from dataclasses import dataclass
+
+from foundry.material.left_out import Omission
+from foundry.readers.notes import leave_out
+
+_IS_MYST = re.compile(
+    r"(?m)^[ \t]*(?:`{3,}|~{3,}|:{3,})\{(?:[a-z]+:)?[a-z-]+\}|\{[a-z][\w:.+-]{1,30}\}`[^`\n]+`"
+    r"|^\([\w:./ -]{1,100}\)=$"
+)
+_OPENING = re.compile(r"([ \t>]*)(`{3,}|~{3,}|:{3,})\{([\w:.+-]{1,40})\}[ \t]*(.*)$")
+_CLOSING = re.compile(r"[ \t>]*(`{3,}|~{3,}|:{3,})[ \t]*$")
+_PLAIN_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})(?!\{)")
+_OPTION = re.compile(r"[ \t>]*:([\w-]{1,40}):(?:[ \t]+(.*))?$")
+_LABEL = re.compile(r"[ \t]*\(([\w:./ -]{1,100})\)=[ \t]*$")
+_COMMENT = re.compile(r"%(?!%)(.*)$")
+_BREAK = re.compile(r"\+\+\+(?:[ \t].*)?$")
+_ROLE = re.compile(r"(?<!`)\{([a-z][\w:.+-]{1,30})\}(`{1,3})([^`\n]{1,500})\2(?!`)")
+_TITLED = re.compile(r"(.{1,300}?)[ \t]*<([^<>]{1,300})>$")
+_ROW = re.compile(r"[ \t]*[*+-][ \t]+[*+-][ \t]*(.*)$")
+_CELL = re.compile(r"[ \t]+[*+-](?:[ \t]+(.*))?$")
+
+_CODE = frozenset("code code-block code-cell sourcecode prompt ipython testcode doctest".split())
+_NAVIGATION = frozenset("toctree tableofcontents contents bibliography index".split())
+_OUTSIDE = frozenset("include literalinclude raw image".split())
+_PROSE = frozenset(
+    "figure figure-md glossary epigraph pull-quote margin sidebar topic card grid grid-item"
+    " grid-item-card card-carousel button-link button-ref tab-set-code table csv-table rubric"
+    " eval-rst exercise-start exercise-end solution-start solution-end output deprecated"
+    " versionadded versionchanged only container div".split()
+)
+_CALLED = {
+    **{name: name.capitalize() for name in "exercise solution theorem lemma proof axiom".split()},
+    **{name: name.capitalize() for name in "definition corollary remark conjecture".split()},
+    **{name: name.capitalize() for name in "algorithm criterion proposition observation".split()},
+    **{"versionadded": "Added in version", "versionchanged": "Changed in version"},
+    **{"deprecated": "Deprecated since version", "property": "Property", "example": "Example"},
+}
+_LITERAL = re.compile(
+    r"(?:\w{1,4}:)?(?:code|kbd|command|file|samp|literal|func|class|meth|mod|attr|data|exc|obj"
+    r"|envvar|option|program|const|macro|type|confval|method|function|module|attribute)$"
+)
+_CITED = re.compile(r"(?:cite|footcite|citet|citep)(?:[:.]\w{1,12})?$")
+
+
+@dataclass
+class _Fence:
+    mark: str
+    kind: str
+    in_options: bool = True
+    in_yaml: bool = False
+    language: str = ""
+
+
+class _Opener:
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._fences: list[_Fence] = []
+        self._code = ""
+        self._rows: list[list[str]] | None = None
+        self._begin = 0
+
+    def take(self, line: str) -> None:
+        """Take the next line."""
+        if self._code:
+            self.lines.append(line)
+            self._code = "" if _closes(line, self._code) else self._code
+            return
+        top = self._fences[-1] if self._fences else None
+        if top and top.kind == "code" and not top.in_options:
+            self._end(line) if _closes(line, top.mark) else self.lines.append(line)
+        elif top and _closes(line, top.mark):
+            self._end(line)
+        elif top and top.in_options and self._option(top, line):
+            pass
+        elif top and top.kind in {"code", "math"} and top.in_options:
+            self._first(top, line)
+        elif top and top.kind == "left out":
+            leave_out(Omission.NAVIGATION, line)
+            self.lines.append("")
+        elif top and top.kind == "list-table":
+            self._row(line)
+        elif opening := _OPENING.match(line):
+            self._open(opening, line)
+        elif plain := _PLAIN_FENCE.match(line):
+            self._code = plain[1]
+            self.lines.append(line)
+        else:
+            self._prose(line)
+
+    def _open(self, opening: re.Match[str], line: str) -> None:
+        before, mark, name, rest = opening.groups()
+        short = name.rpartition(":")[2]
+        kind = _kind_of(name, short)
+        if kind is None:
+            # An admonition, which has a title as others have it, or code that is run.
+            self._fences += [_Fence(mark, "admonition")] if mark[0] == ":" else []
+            self._code = "" if mark[0] == ":" else self._code
+            self.lines.append(line)
+            return
+        fence = _Fence(mark, kind)
+        self._fences.append(fence)
+        leave_out(Omission.MACRO, name)
+        said = ""
+        if kind == "code":
+            fence.language = rest.split(" ")[0]
+        elif kind == "prose":
+            called = _CALLED.get(short, "")
+            is_path = short in {"figure", "figure-md"}
+            said = f"{called} {_roles('' if is_path else rest)}".strip()
+            said = f"{said}:" if called else said
+            leave_out(Omission.ATTRIBUTE, rest if is_path else "")
+        elif kind == "list-table":
+            said, self._rows = rest, []
+        else:
+            leave_out(Omission.NAVIGATION, rest)
+        self.lines.append(f"{before}{said}" if said else "")
+
+    def _option(self, fence: _Fence, line: str) -> bool:
+        """Return whether a line is an option of the directive that has just begun."""
+        if fence.in_yaml or (line.strip() == "---" and not fence.in_yaml):
+            fence.in_yaml = not (fence.in_yaml and line.strip() == "---")
+            leave_out(Omission.ATTRIBUTE, line)
+            self.lines.append("")
+            return True
+        option = _OPTION.match(line)
+        if option is None:
+            fence.in_options = fence.kind in {"code", "math"}
+            return False
+        is_said = option[1] in {"caption", "alt", "title"} and option[2]
+        leave_out(Omission.ATTRIBUTE, line)
+        self.lines.append(option[2] if is_said else "")
+        return True
+
+    def _first(self, fence: _Fence, line: str) -> None:
+        """Begin code or a formula on the line before its first one."""
+        fence.in_options = False
+        opening = "$$" if fence.kind == "math" else f"```{fence.language}"
+        if not self.lines[-1].strip():
+            self.lines[-1] = opening
+        else:
+            self.lines.append(opening)
+        fence.kind = "code"
+        fence.language = opening[:3]
+        self.lines.append(line)
+
+    def _end(self, line: str) -> None:
+        fence = self._fences.pop()
+        if fence.kind == "code" and not fence.in_options:
+            self.lines.append("$$" if fence.language == "$$" else "```")
+        elif fence.kind == "admonition":
+            self.lines.append(line)
+        else:
+            self._end_table()
+            self.lines.append("")
+
+    def _row(self, line: str) -> None:
+        assert self._rows is not None
+        if row := _ROW.match(line):
+            if not self._rows:
+                self._begin = len(self.lines) + bool(self.lines[-1].strip())
+            self._rows.append([_roles(row[1])])
+        elif self._rows and (cell := _CELL.match(line)):
+            self._rows[-1].append(_roles(cell[1] or ""))
+        elif self._rows and line.strip():
+            self._rows[-1][-1] += f" {_roles(line.strip())}"
+        self.lines.append("")
+
+    def _end_table(self) -> None:
+        if self._rows:
+            head, *body = self._rows
+            written = [_line(head), "|" + " --- |" * len(head), *map(_line, body)]
+            # Rows of one cell each leave no room for the rule below the header.
+            self.lines[self._begin : self._begin + len(written)] = written
+        self._rows = None
+
+    def _prose(self, line: str) -> None:
+        if label := _LABEL.match(line):
+            leave_out(Omission.ATTRIBUTE, label[1])
+            self.lines.append("")
+        elif comment := _COMMENT.match(line):
+            leave_out(Omission.COMMENT, comment[1])
+            self.lines.append("")
+        elif _BREAK.match(line):
+            leave_out(Omission.METADATA, line)
+            self.lines.append("")
+        else:
+            self.lines.append(_roles(line) if "`" in line else line)
+
+
+def open_myst(text: str) -> str:
+    """Return the text with what only MyST has as Markdown; other text as it is."""
+    if "{" not in text or not _IS_MYST.search(text):
+        return text
+    opener = _Opener()
+    for line in text.split("\n"):
+        opener.take(line)
+    return "\n".join(opener.lines)
+
+
+def _kind_of(name: str, short: str) -> str | None:
+    if short in _CODE:
+        return "code"
+    if short == "math":
+        return "math"
+    if short in _NAVIGATION or short in _OUTSIDE:
+        return "left out"
+    if short == "list-table":
+        return "list-table"
+    is_known = short in _PROSE or (short in _CALLED and (":" in name or short != "example"))
+    return "prose" if is_known else None
+
+
+def _closes(line: str, mark: str) -> bool:
+    closing = _CLOSING.match(line)
+    return bool(closing and closing[1].startswith(mark))
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _roles(line: str) -> str:
+    return _ROLE.sub(_write_role, line)
+
+
+def _write_role(match: re.Match[str]) -> str:
+    name, text = match[1], match[3].strip()
+    leave_out(Omission.MACRO, name)
+    if _CITED.match(name):
+        return f"[{text}]"
+    if name == "math":
+        return f"${text}$"
+    titled = _TITLED.match(text)
+    if titled:
+        leave_out(Omission.ATTRIBUTE, titled[2])
+        text = titled[1]
+    if _LITERAL.match(name):
+        return f"`{text.lstrip('~!')}`"
+    if name in {"sup", "superscript"}:
+        before = match.string[: match.start()][-1:]
+        return f"^{text}" if before.isdigit() and text.lstrip("-").isdigit() else text
+    return text.lstrip("~!")

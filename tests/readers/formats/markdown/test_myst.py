@@ -1,0 +1,66 @@
+"""MyST: roles, labels and directives become Markdown, and lose no word in silence."""
+
+import pytest
+
+from foundry.material import Document, RawDocument
+from foundry.readers import read
+
+
+def text_of(source: str) -> str:
+    document = read(RawDocument("s", "a.md", "a.md", source.encode()))
+    assert isinstance(document, Document), document
+    assert document.reading.words is not None
+    assert document.reading.words.unaccounted == 0, document.reading.unaccounted
+    return document.reading.text
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("See {doc}`the guide <guide/start>` and {ref}`intro`.", "See the guide and intro."),
+        ("By {cite:p}`solow1956` in {math}`a^2`.", "By [solow1956] in $a^2$."),
+        ("Use {kbd}`Ctrl+C`, {py:func}`~os.path.join`.", "Use `Ctrl+C`, `os.path.join`."),
+        ("10{sup}`6` and {abbr}`HTML (markup)`", "10^6 and HTML (markup)"),
+        ("`{doc}` is a role, `{ref}`x", "`{doc}` is a role, `{ref}`x"),
+    ],
+)
+def test_roles(written: str, expected: str) -> None:
+    assert text_of(f"(top)=\n# T\n\n{written}\n").strip() == f"# T\n\n{expected}"
+
+
+def test_code_loses_its_options_and_keeps_its_lines() -> None:
+    source = "```{code-cell} ipython3\n:tags: [hide]\n\nx = {ref}`no`\n```\n\nAfter.\n"
+    assert "```ipython3\nx = {ref}`no`\n```" in text_of(source).replace(
+        "ipython3\n\n", "ipython3\n"
+    )
+
+
+def test_formulas_figures_and_exercises() -> None:
+    source = (
+        "```{math}\n:label: eq\nk = s\n```\n\n```{figure} a.png\n---\nname: f\n---\nThe caption.\n"
+        "```\n\n````{prf:theorem} Euler\nWords.\n```{note}\nInside.\n```\n````\n"
+    )
+    text = text_of(source)
+    for said in ("$$\nk = s\n$$", "The caption.", "Theorem Euler:", "Words.", "Note:", "Inside."):
+        assert said in text
+    assert "a.png" not in text
+
+
+def test_tables_of_lists() -> None:
+    source = "```{list-table} Prices\n:header-rows: 1\n* - Fruit\n  - Kg\n* - Plum\n  - 17\n```\n"
+    assert "| Fruit | Kg |\n| --- | --- |\n| Plum | 17 |" in text_of(source)
+
+
+def test_what_is_for_the_builder_is_left_out() -> None:
+    source = "(a-label)=\n# T\n\n% a comment\n\n```{toctree}\n:hidden:\nother\n```\n\n+++\n\nEnd.\n"
+    assert text_of(source).split() == ["#", "T", "End."]
+
+
+def test_code_that_is_run_stays_code() -> None:
+    source = "# T\n\n{ref}`x`\n\n```{r}\nplot(x)\n```\n"
+    assert "```{r}\nplot(x)\n```" in text_of(source)
+
+
+def test_lines_stay_lines() -> None:
+    source = "(a)=\n# T\n\n:::{warning} Step\n:class: big\nHot.\n:::\n\nLine nine.\n"
+    assert text_of(source).split("\n")[8] == "Line nine."
