@@ -29,10 +29,11 @@ mount --bind "$root" "$root"
 for name in %(system)s; do if [ ! -L "$root/$name" ]; then bind "$name" remount,bind,ro; fi; done
 mount --bind "$root/usr_local" "$root/usr/local"
 bind %(python)s remount,bind,ro
+for volume in $VOLUMES; do mount --bind "$root$volume" "$root$volume"; done
 if [ "$mode" = build ]; then mount --bind "$WHEELS" "$root/wheels"
 else mount -o remount,bind,ro "$root"; mount -o remount,bind,ro "$root/usr/local"; fi
 exec chroot --userspec "$user" --groups= "$root" \
-  /bin/sh -c 'unset WHEELS; cd "$0" && exec "$@"' "$folder" "$@"
+  /bin/sh -c 'unset WHEELS VOLUMES; cd "$0" && exec "$@"' "$folder" "$@"
 """
 
 
@@ -56,6 +57,7 @@ class Stage:
     entry_point: list[str] = field(default_factory=list)
     command: list[str] = field(default_factory=list)
     health_check: list[str] = field(default_factory=list)
+    volumes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for name in SYSTEM:
@@ -75,7 +77,7 @@ class Stage:
         where = [str(self.tree), mode, self.user, self.folder]
         return subprocess.Popen(
             ["unshare", "--mount", "sh", "-c", script, "sh", *where, *command],
-            env={**self.variables, **variables},
+            env={**self.variables, **variables, "VOLUMES": " ".join(self.volumes)},
             encoding="utf-8",
             **options,
         )

@@ -13,7 +13,9 @@ function thumbsNode(hit, asked) {
     const button = element("button", { type: "button", "aria-pressed": "false" }, label);
     button.addEventListener("click", async () => {
       try {
-        await postJson("thumbs", { query: asked, id: hit.id, thumb });
+        const response = await postJson("thumbs", { query: asked, id: hit.id, thumb });
+        const { kept } = await response.json();
+        if (!kept) throw new Error("The server could not keep it.");
       } catch (error) {
         said.textContent = error.message;
         return;

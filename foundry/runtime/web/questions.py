@@ -18,6 +18,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
@@ -35,6 +36,7 @@ MAX_FILE_BYTES = 8 * 1024 * 1024  # A longer file is put aside as `.1`, in place
 TYPING_SECONDS = 10.0  # The page searches while somebody types; what is typed last is kept.
 MAX_HELD, MAX_WAITING = 100, 1_000  # Lines; beyond the latter they are lost.
 MAX_QUERY_CHARACTERS, MAX_DOCUMENTS = 500, 10
+THUMB_SECONDS = 5.0  # A disk that takes longer is not waited for.
 
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 _logger = logging.getLogger(__name__)
@@ -50,6 +52,7 @@ class _Line:
     content: bytes = b""
     question: str = ""
     due: float = 0.0
+    outcome: Future[bool] | None = None  # Told whether it was written.
 
     def replaces(self, other: "_Line") -> bool:
         """Return whether another question was this one, still being typed."""
@@ -73,7 +76,10 @@ class QuestionLog:
 
     @classmethod
     def open(cls, count: Count = lambda _result: None) -> "QuestionLog":
-        """Return that of the environment. Raises ConfigurationError for a place that is taken."""
+        """Return that of the environment, whose file is made if there is none.
+
+        Raises ConfigurationError for a place that is taken, or cannot be written.
+        """
         written = read_variable(VARIABLE)
         if written is None:
             _logger.warning("no questions are kept: %s is not set", VARIABLE)
@@ -83,10 +89,19 @@ class QuestionLog:
         if (package.parent / "SHA256SUMS").exists():
             taken.append(package.parent)
         if not file.is_absolute() or any(
-            file.resolve().is_relative_to(folder.resolve()) for folder in taken
+            Path(os.path.realpath(file)).is_relative_to(folder.resolve()) for folder in taken
         ):
             hint = "name one like /var/lib/questions.jsonl, outside the server and its index"
             raise ConfigurationError(f"{VARIABLE}: {written} is no place for a file", hint=hint)
+        try:
+            os.close(_open_private(file))
+            if not os.access(file.parent, os.W_OK | os.X_OK):
+                # A file that is full is put aside there.
+                raise PermissionError(errno.EACCES, f"no right to write in {file.parent}")
+        except OSError as error:
+            problem = f"{VARIABLE}: {written} cannot be written: {error.strerror}"
+            hint = "make its folder, and let the user that runs the server write there"
+            raise ConfigurationError(problem, hint=hint) from None
         return cls(file, count)
 
     def keep(self, search: Callable[..., SearchResponse]) -> Callable[..., SearchResponse]:
@@ -116,10 +131,17 @@ class QuestionLog:
 
         return kept
 
-    def add_thumb(self, query: str, document: str, thumb: str) -> None:
-        """Keep what a reader thinks of a document that a query has found."""
-        if self.file is not None:
-            self._put(_Line(_encode(_plain(query), document=document, thumb=thumb)))
+    def add_thumb(self, query: str, document: str, thumb: str) -> bool:
+        """Write what a reader thinks of a document that a query has found; return if it is kept."""
+        if self.file is None:
+            return False
+        outcome: Future[bool] = Future()
+        content = _encode(_plain(query), document=document, thumb=thumb)
+        self._put(_Line(content, outcome=outcome))
+        try:
+            return outcome.result(THUMB_SECONDS)
+        except TimeoutError:
+            return False
 
     def wait(self) -> None:
         """Wait until every line has been written or lost."""
@@ -137,6 +159,8 @@ class QuestionLog:
             self._lines.put_nowait(line)
         except Full:
             self._count("lost")
+            if line.outcome is not None:
+                line.outcome.set_result(False)
 
     def _write_all(self) -> None:
         while True:
@@ -149,7 +173,9 @@ class QuestionLog:
             if line is None:
                 self._write_due(math.inf)
             elif not line.question:
-                self._try_to_write(line.content)
+                is_kept = self._try_to_write(line.content)
+                if line.outcome is not None:
+                    line.outcome.set_result(is_kept)
             else:
                 self._held = [other for other in self._held if not line.replaces(other)]
                 self._held += [line] if line.content else []
@@ -160,16 +186,18 @@ class QuestionLog:
         while self._held and (self._held[0].due <= now or len(self._held) > MAX_HELD):
             self._try_to_write(self._held.pop(0).content)
 
-    def _try_to_write(self, line: bytes) -> None:
+    def _try_to_write(self, line: bytes) -> bool:
         try:
             self._write(line)
-            self._is_failing = False
-            self._count("kept")
         except OSError as error:
             if not self._is_failing:
                 _logger.error("questions are lost: %s: %s", self.file, error.strerror)
             self._is_failing = True
             self._count("lost")
+            return False
+        self._is_failing = False
+        self._count("kept")
+        return True
 
     def _write(self, line: bytes) -> None:
         # What a full disk has cut ends there.

@@ -26,7 +26,7 @@ class ThumbRequest(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class Thumbs(Record):
-    """Whether thumbs are kept."""
+    """Whether thumbs are kept, or of one thumb, whether it was."""
 
     kept: bool
 
@@ -34,20 +34,19 @@ class Thumbs(Record):
 def thumb_routes(questions: QuestionLog) -> APIRouter:
     """Return GET /thumbs and POST /thumbs, which keeps thumbs in the log of questions."""
     routes = APIRouter(route_class=JsonRoute, tags=["search"])
-    kept = Thumbs(questions.file is not None)
 
     @routes.get("/thumbs", response_model=Thumbs)
     async def are_thumbs_kept() -> JsonResponse:
         """Return whether the server keeps thumbs."""
-        return JsonResponse(kept)
+        return JsonResponse(Thumbs(questions.file is not None))
 
     @routes.post("/thumbs", response_model=Thumbs)
     def keep_thumb(request: ThumbRequest) -> JsonResponse:
-        """Keep what a reader thinks of a passage that a search has found."""
+        """Keep what a reader thinks of a passage that a search has found; return if it is kept."""
         chunk = current_index().find_chunk(request.id)
         if chunk is None:
             raise InvalidRequestError("there is no passage with this id", field="id")
-        questions.add_thumb(request.query, chunk.document_id, request.thumb)
-        return JsonResponse(kept)
+        is_kept = questions.add_thumb(request.query, chunk.document_id, request.thumb)
+        return JsonResponse(Thumbs(is_kept))
 
     return routes

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import mkdtemp
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,6 +22,7 @@ from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.web.questions import VARIABLE, QuestionLog
 
 questions = sys.modules[QuestionLog.__module__]
+NOBODY = 65_534
 
 
 def search(match: str, *documents: str) -> Callable[..., Any]:
@@ -103,7 +105,7 @@ def test_without_a_file_nothing_is_kept(
     assert caplog.messages == ["no questions are kept: QUESTION_LOG is not set"]
     asked = search("none")
     assert log.keep(asked) is asked
-    log.add_thumb("seal", "d1", "up")
+    assert not log.add_thumb("seal", "d1", "up")
     log.wait()
 
 
@@ -270,13 +272,11 @@ def test_what_a_full_disk_has_cut_ends_there(
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 10, hard))
     try:
-        log.add_thumb("cut", "d1", "up")
-        log.add_thumb("lost", "d1", "up")
-        log.wait()
+        assert not log.add_thumb("cut", "d1", "up")
+        assert not log.add_thumb("lost", "d1", "up")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    log.add_thumb("after", "d1", "up")
-    log.wait()
+    assert log.add_thumb("after", "d1", "up")
     whole, cut, after = file.read_text().splitlines()
     assert (json.loads(whole)["query"], json.loads(after)["query"]) == ("whole", "after")
     assert len(cut) == 10
@@ -298,9 +298,70 @@ def test_only_a_regular_file_is_written_to(
             request.addfinalizer(lambda: os.close(reader))
     else:
         file.mkdir()
-    log.add_thumb("seal", "d1", "up")
-    log.wait()
+    assert not log.add_thumb("seal", "d1", "up")
     assert (counts, other.read_bytes()) == ({"lost": 1}, b"")
+
+
+def test_a_thumb_is_lost_with_its_folder_and_kept_in_the_next(log: QuestionLog, file: Path) -> None:
+    assert log.add_thumb("seal", "d1", "up")
+    shutil.rmtree(file.parent)
+    assert not log.add_thumb("seal", "d1", "up")
+    file.parent.mkdir()
+    assert log.add_thumb("pump", "d1", "up")
+    assert [line["query"] for line in read(file)] == ["pump"]
+
+
+def test_a_thumb_is_lost_with_the_right_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Not below folders that only the user of the tests may enter.
+    folder = Path(mkdtemp())
+    try:
+        if (pid := os.fork()) == 0:
+            try:
+                if os.geteuid() == 0:
+                    # Root may write anywhere.
+                    os.chown(folder, NOBODY, NOBODY)
+                    os.setresuid(NOBODY, NOBODY, NOBODY)
+                _lose_the_right(folder / "questions.jsonl", monkeypatch)
+                os._exit(0)
+            finally:
+                os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    finally:
+        shutil.rmtree(folder)
+
+
+def _lose_the_right(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("INDEX_DIR", raising=False)
+    monkeypatch.setenv(VARIABLE, str(file))
+    log = QuestionLog.open()
+    assert log.add_thumb("seal", "d1", "up")
+    file.parent.chmod(0o400)
+    assert not log.add_thumb("seal", "d1", "up")
+    file.parent.chmod(0o500)
+    # The file can be written, and not be put aside when it is full.
+    with pytest.raises(ConfigurationError, match="no right to write in"):
+        QuestionLog.open()
+    file.parent.chmod(0o700)
+    assert log.add_thumb("pump", "d1", "up")
+    assert [line["query"] for line in read(file)] == ["seal", "pump"]
+
+
+@pytest.mark.parametrize("kind", ["absent/x.jsonl", "folder", "link", "pipe", "file/x.jsonl"])
+def test_a_place_that_cannot_be_written_is_refused_at_the_start(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("INDEX_DIR", raising=False)
+    monkeypatch.setattr(questions, "__file__", str(tmp_path / "notes" / "web" / "questions.py"))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "link")
+    os.mkfifo(tmp_path / "pipe")
+    place = tmp_path / kind
+    monkeypatch.setenv(VARIABLE, str(place))
+    with pytest.raises(ConfigurationError) as caught:
+        QuestionLog.open()
+    assert caught.value.message.startswith(f"{VARIABLE}: {place} cannot be written: ")
+    assert caught.value.hint == "make its folder, and let the user that runs the server write there"
 
 
 def test_a_file_that_others_may_read_is_closed_to_them(log: QuestionLog, file: Path) -> None:
@@ -321,9 +382,11 @@ def test_more_lines_than_can_wait_are_lost(
     monkeypatch.setattr(questions.fcntl, "flock", lambda *_: None)
     log = QuestionLog(file, lambda result: counts.update([result]))
     for _ in range(5_000):
-        log.add_thumb("x" * 400, "d1", "up")
+        log._put(questions._Line(b"x" * 400))
     assert counts["lost"] > 4_000
+    # Nor does a thumb wait for a place.
+    assert not log.add_thumb("seal", "d1", "up")
     os.set_blocking(reader, True)
-    while sum(counts.values()) < 5_000:
+    while sum(counts.values()) < 5_001:
         os.read(reader, 1 << 16)
     os.close(reader)

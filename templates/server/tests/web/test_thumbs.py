@@ -17,12 +17,14 @@ PASSAGE = {"query": " seal ", "id": "c1", "thumb": "down"}
 class Log:
     """A log of questions that keeps what it is told."""
 
-    def __init__(self, file: Path | None) -> None:
+    def __init__(self, file: Path | None, *, is_kept: bool = True) -> None:
         self.file = file
+        self.is_kept = is_kept
         self.told: list[tuple[str, str, str]] = []
 
-    def add_thumb(self, query: str, document: str, thumb: str) -> None:
+    def add_thumb(self, query: str, document: str, thumb: str) -> bool:
         self.told.append((query, document, thumb))
+        return self.file is not None and self.is_kept
 
 
 def client_of(log: Any) -> TestClient:
@@ -46,6 +48,11 @@ def test_a_thumb_goes_to_the_log(file: Path | None, kept: bool) -> None:
     assert client.get("/thumbs").json() == {"kept": kept}
     assert client.post("/thumbs", json=PASSAGE).json() == {"kept": kept}
     assert log.told == [("seal", "d1", "down")]
+
+
+def test_a_thumb_that_is_lost_is_not_said_to_be_kept() -> None:
+    client = client_of(Log(Path("/x"), is_kept=False))
+    assert client.post("/thumbs", json=PASSAGE).json() == {"kept": False}
 
 
 @pytest.mark.parametrize(
