@@ -25,7 +25,8 @@ _STRATEGIES: Mapping[str, Callable[[Document, Packer], Iterator[Piece]]] = {
     "none": strategies.split_nothing,
 }
 _MARKDOWN_READERS = frozenset(
-    "delimited docx epub html markdown mdx notebook opendocument outlook pptx rst sheets".split()
+    "delimited docx epub html mail markdown mdx notebook old-sheets opendocument opendocument-flat"
+    " outlook pptx rst rtf sheets".split()
 )
 """Readers whose text is written as Markdown, whatever the file was."""
 

@@ -15,7 +15,6 @@ from foundry.readers.formats import (
     notebook,
     pictures,
     plain,
-    pptx,
     saved_page,
     structured,
     subtitles,
@@ -33,6 +32,7 @@ from foundry.readers.formats.rst import reader as rst
 from foundry.readers.formats.rtf import reader as rtf
 from foundry.readers.formats.sheets import delimited, workbook
 from foundry.readers.formats.sheets import old as old_sheets
+from foundry.readers.formats.slides import reader as slides
 from foundry.readers.formats.word import reader as word
 from foundry.readers.formats.xml import reader as xml
 from foundry.readers.sniffing import binary_kind, document_kind, is_html
@@ -54,7 +54,7 @@ READERS: tuple[Reader, ...] = (
 FILE_READERS: tuple[FileReader, ...] = (
     pdf.READER,
     word.READER,
-    pptx.READER,
+    slides.READER,
     workbook.READER,
     old_sheets.READER,
     opendocument.READER,

@@ -1,6 +1,8 @@
 """Tell the kind of a file by its bytes, whatever its name says."""
 
 import re
+import struct
+from collections.abc import Iterator
 
 from foundry.readers.decoding import byte_order_mark, decode, looks_like_wide_text
 
@@ -104,11 +106,30 @@ def _is_binary(content: bytes) -> bool:
 def _zip_kind(content: bytes) -> str | None:
     """Return the document format that is packed into a zip archive; None for an archive of files.
 
-    Names are looked for in the directory at the end, and at the start for what was cut off.
+    Names are looked for in the directory at the end, or at the start of what was cut off.
     """
     if written := _MIME_TYPE.search(content[:200]):
         of_office = f"OpenDocument {(written[1] or b'').decode()}".strip()
         return "EPUB" if written[0].endswith(b"epub") else of_office
-    # An entry of the directory, or a member's header, has its fields before its name.
-    members = content[:SAMPLE_BYTES] + content[-4 * SAMPLE_BYTES :]
-    return next((kind for name, kind in _MEMBERS.items() if name in members), None)
+    names, head = list(_directory(content)), content[:SAMPLE_BYTES]
+    for start, kind in _MEMBERS.items():
+        # What was cut off has no directory; a member's header has its fields before its name.
+        if any(name.startswith(start) for name in names) if names else start in head:
+            return kind
+    return None
+
+
+def _directory(content: bytes) -> Iterator[bytes]:
+    """Yield the names of a zip archive's members, by its own list: documents may hold documents."""
+    end = content.rfind(b"PK\5\6")
+    if end < 0 or len(content) < end + 22:
+        return
+    count, size, offset = struct.unpack_from("<HII", content, end + 10)
+    # Whatever stands before the archive shifts all its offsets.
+    place = offset if content[offset : offset + 4] == b"PK\1\2" else end - size
+    for _ in range(count):
+        if place < 0 or content[place : place + 4] != b"PK\1\2" or len(content) < place + 46:
+            return
+        name, extra, comment = struct.unpack_from("<HHH", content, place + 28)
+        yield content[place + 46 : place + 46 + name]
+        place += 46 + name + extra + comment

@@ -5,6 +5,7 @@ from xml.etree.ElementTree import Element
 
 from foundry.material.left_out import Omission
 from foundry.readers.composing import Composer
+from foundry.readers.formats.office.alternatives import EMBEDDED, choose
 from foundry.readers.formats.office.charts import add_chart
 from foundry.readers.formats.office.diagrams import diagram_lines
 from foundry.readers.formats.office.merging import Merged, unmerge
@@ -14,7 +15,7 @@ from foundry.readers.formats.office.parts import (
     Parts,
     texts_of,
 )
-from foundry.readers.formats.word.drawings import EMBEDDED, Note, choose, control_omission
+from foundry.readers.formats.word.drawings import Note, control_omission
 from foundry.readers.formats.word.imported import include_part
 from foundry.readers.formats.word.inline import Inline
 from foundry.readers.formats.word.names import (

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
 from foundry.material.left_out import Omission
+from foundry.readers.formats.office.alternatives import DESCRIBED, choose
 from foundry.readers.formats.office.equations import MATH, spell
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.numerals import numeral
@@ -16,13 +17,7 @@ from foundry.readers.formats.office.parts import (
 from foundry.readers.formats.office.running import PAGE_NUMBER
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.office.symbols import from_private_use, symbol
-from foundry.readers.formats.word.drawings import (
-    DESCRIBED,
-    Note,
-    choose,
-    control_omission,
-    find_boxes,
-)
+from foundry.readers.formats.word.drawings import Note, control_omission, find_boxes
 from foundry.readers.formats.word.fields import (
     CONTENTS,
     PAGES,

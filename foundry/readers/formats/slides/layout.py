@@ -1,0 +1,122 @@
+"""Where shapes stand on a slide, and in which order people read them."""
+
+from collections.abc import Iterator, Sequence
+from xml.etree.ElementTree import Element
+
+from foundry.readers.formats.office.alternatives import choose
+from foundry.readers.formats.office.parts import ALTERNATIVES, Parts
+from foundry.readers.formats.slides.texts import A
+
+P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+SHAPES = frozenset(f"{P}{name}" for name in ("sp", "grpSp", "graphicFrame", "pic", "cxnSp"))
+NEAR = 73_152
+"""Shapes whose tops differ by less, 0.08 inch in EMU, stand beside each other."""
+MAX_GROUPS = 20
+
+Place = tuple[int, int]
+"""Distance from the top and from the left."""
+
+
+class Layouts:
+    """Places of placeholders that a slide takes from its layout, or from that's master."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._places: dict[str, dict[str, Place]] = {}
+        self._own: dict[str, list[Element]] = {}
+
+    def of(self, part: str) -> dict[str, Place]:
+        """Return the places of a part's own placeholders and of those behind it."""
+        if part not in self._places:
+            self._places[part] = {}
+            behind = self._parts.related(part, "slideLayout") or self._parts.related(
+                part, "slideMaster"
+            )
+            places = dict(self.of(behind)) if behind else {}
+            root = self._parts.xml(part)
+            for shape in () if root is None else root.iter(f"{P}sp"):
+                place, names = own_place(shape), placeholder_names(shape)
+                if place:
+                    places.update(dict.fromkeys(names, place))
+            self._places[part] = places
+            self._own[part] = [] if root is None else [*_static(root)]
+        return self._places[part]
+
+    def static_shapes(self, part: str) -> list[Element]:
+        """Return the shapes with text that a layout shows on every slide of its own."""
+        self.of(part)
+        return self._own[part]
+
+
+def _static(root: Element) -> Iterator[Element]:
+    for shape in root.iter(f"{P}sp"):
+        if not placeholder_names(shape):
+            yield shape
+
+
+def placeholder_names(shape: Element) -> list[str]:
+    """Return what a placeholder is found by in layouts: its number, and its kind."""
+    found = shape.find(f".//{P}nvPr/{P}ph")
+    if found is None:
+        return []
+    return [f"#{found.get('idx', '0')}", placeholder_kind(shape)]
+
+
+def placeholder_kind(shape: Element) -> str:
+    """Return the kind of a placeholder; "" for other shapes."""
+    found = shape.find(f".//{P}nvPr/{P}ph")
+    return "" if found is None else found.get("type", "obj")
+
+
+def own_place(shape: Element) -> Place | None:
+    """Return where a shape says that it stands."""
+    for path in (f"{P}spPr/{A}xfrm/{A}off", f"{P}xfrm/{A}off", f"{P}grpSpPr/{A}xfrm/{A}off"):
+        found = shape.find(path)
+        if found is not None:
+            return _emu(found.get("y")), _emu(found.get("x"))
+    return None
+
+
+def in_reading_order(
+    tree: Element, places: dict[str, Place], part: str, depth: int = 0
+) -> Iterator[Element]:
+    """Yield shapes from top to bottom and left to right, a group's in its place."""
+    placed = [(_place(shape, places), shape) for shape in _shapes(tree, part)]
+    for shape in _by_rows(placed):
+        if shape.tag == f"{P}grpSp" and depth < MAX_GROUPS:
+            yield from in_reading_order(shape, places, part, depth + 1)
+        else:
+            yield shape
+
+
+def _shapes(tree: Element, part: str) -> Iterator[Element]:
+    for element in tree:
+        if element.tag == ALTERNATIVES:
+            yield from _shapes(choose(element, part), part)
+        elif element.tag in SHAPES:
+            yield element
+
+
+def _by_rows(placed: Sequence[tuple[Place, Element]]) -> Iterator[Element]:
+    row: list[tuple[int, Element]] = []
+    first = 0
+    for (top, left), shape in sorted(placed, key=lambda each: each[0]):
+        if row and top - first > NEAR:
+            yield from (each for _, each in sorted(row, key=lambda each: each[0]))
+            row = []
+        first = top if not row else first
+        row.append((left, shape))
+    yield from (each for _, each in sorted(row, key=lambda each: each[0]))
+
+
+def _place(shape: Element, places: dict[str, Place]) -> Place:
+    own = own_place(shape)
+    if own is not None:
+        return own
+    known = (places.get(name) for name in placeholder_names(shape))
+    return next(filter(None, known), (0, 0))
+
+
+def _emu(written: str | None) -> int:
+    digits = (written or "").removeprefix("-")
+    return int(written or 0) if digits.isdecimal() and len(digits) < 12 else 0
