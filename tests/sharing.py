@@ -23,7 +23,7 @@ from foundry.serving import running
 
 FORMAT_PYTHON, RUN_TOOL = formatting.format_python, formatting._run
 INTERPRET, READ = running._interpret, processes._command
-READERS = ("foundry.readers.sandbox.reading", "pypdfium2", "lxml.etree")
+READERS = ("foundry.readers.sandbox.reading", "pypdfium2")
 COMMANDS = (
     *(str(Path(__file__).parent), __name__, "foundry.cli.main", "foundry.assembly.run"),
     *("foundry.assembly.watch", "foundry.evaluation.run", "foundry.export.update"),
