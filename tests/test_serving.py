@@ -28,7 +28,7 @@ from waiting import wait_until
 from foundry.indexing.versions import open_index
 from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.layout import HASHED_AT_ONCE_BYTES, IndexFiles, manifest_bytes
-from foundry.runtime.index.reader import Index
+from foundry.runtime.index.reader import OpenedIndex
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
@@ -184,11 +184,11 @@ def test_an_index_that_is_removed_while_it_is_opened_makes_way_for_its_successor
             shutil.rmtree(files.layout.root)
         return KeywordLane.open(files)
 
-    index = Index.open(published, open_late)
+    index = OpenedIndex.open(published, open_late)
     assert index.layout.root.name == "v2"
     shutil.rmtree(published / "v2")
     with pytest.raises(IndexUnusableError, match="not an index"):
-        Index.open(published, KeywordLane.open)
+        OpenedIndex.open(published, KeywordLane.open)
 
 
 def flip_a_bit(index: Path) -> None:
@@ -451,10 +451,10 @@ def test_swapped_and_cut_files_and_another_manifest_are_named(
 def test_an_index_may_be_ready_before_it_is_verified(export: Path, published: Path) -> None:
     code = (
         f"import json, sys, time; sys.path.insert(0, {str(export)!r});"
-        "from notes.index.reader import Index; from notes import load;"
+        "from notes.index.reader import OpenedIndex; from notes import load;"
         "from notes.app import create_app;"
         "from starlette.testclient import TestClient; import notes.web.routes as routes;"
-        "routes.VERIFYING_TURNS = 2; Index.verify = lambda self: time.sleep(3600);"
+        "routes.VERIFYING_TURNS = 2; OpenedIndex.verify = lambda self: time.sleep(3600);"
         "client = TestClient(create_app(), base_url='http://127.0.0.1:8000');"
         "ready = [client.get('/readyz') for _ in range(2)];"
         "search = client.get('/search', params={'q': 'pump'});"
