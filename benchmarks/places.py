@@ -65,11 +65,12 @@ def compare(path: str, content: bytes, reading: Reading, title: str) -> Misplace
         ours.begin(heading.text)
         ours.add(reading.text[heading.end : end])
     there, here = _by_title(outline), _by_title(ours)
+    there.pop((), None)
     all_there, all_here = _sum(there), _sum(here) + count_words(title)
     # A page's own heading is its title, and then no heading of its text.
     here.setdefault(_key(title), here.get((), Counter()) + count_words(title))
     words = of_words = 0
-    if len(there) > 1:
+    if there:
         apart = sum((found - here.get(key, Counter())).total() for key, found in there.items())
         words, of_words = apart - (all_there - all_here).total(), all_there.total()
     return Misplaced(max(words, 0), of_words, *_compare_tables(outline.tables, ours.tables))

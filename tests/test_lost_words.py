@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from conftest import MakeProject, Project
 
+from foundry.readers.sandbox import processes
+
 pytestmark = pytest.mark.usefixtures("forked_readers")
 
 CONFIG = """
@@ -20,8 +22,18 @@ type = "folder"
 name = "notes"
 path = "notes"
 """
-# Feeds carry markup as text; the code in it is dropped, and nobody says so.
-FEED = "<feed><entry>Rain fell. &lt;script&gt;lost code&lt;/script&gt;&lt;br&gt;</entry></feed>"
+FEED = "<feed><entry>Rain fell. Here are some lost words.</entry></feed>"
+# A reader that drops words and does not say so, in the processes that read.
+PLANTED = """
+from dataclasses import replace
+from foundry.readers.formats.xml.reader import READER
+whole = READER.read
+def read(content):
+    reading, lost = whole(content), "Here are some lost words"
+    return replace(reading, text=reading.text.replace(lost, " " * len(lost)))
+object.__setattr__(READER, "read", read)
+import runpy
+"""
 FILES = {
     "notes/feed.xml": FEED,
     "notes/pump.md": "# Pump\n\n<!-- an aside -->\n\nThe pump lifts water.\n",
@@ -37,7 +49,14 @@ def words_of(project: Project) -> dict[str, Any]:
 
 
 @pytest.fixture
-def project(make_project: MakeProject) -> Project:
+def project(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> Project:
+    whole = processes._command
+
+    def command(options: str) -> list[str]:
+        *program, code, options = whole(options)
+        return [*program, code.replace("import runpy; ", PLANTED), options]
+
+    monkeypatch.setattr(processes, "_command", command)
     return make_project(FILES, config=CONFIG.format(limit=""))
 
 
@@ -45,7 +64,6 @@ def test_the_report_says_what_became_of_the_words(project: Project) -> None:
     said = project.succeed("build").stdout
     words = words_of(project)
     by_path = {entry["path"]: entry["words"] for entry in words["documents"]}
-    # "Rain fell", twice "script", "lost code" and "br".
     assert by_path["feed.xml"] == {"source": 7, "read": 2, "left_out": {}, "unaccounted": 5}
     assert by_path["pump.md"] == {
         "source": 7,
@@ -85,9 +103,7 @@ def test_inspect_shows_the_words_and_why(project: Project) -> None:
     project.succeed("build")
     shown = project.succeed("inspect", "--left-out").stdout
     assert "comment: <!-- an aside -->" in shown
-    assert "unaccounted: br code lost script script" in " ".join(shown.split()) or all(
-        word in shown for word in ("lost", "code", "script")
-    )
+    assert "unaccounted: here are some lost words" in shown
     one = json.loads(project.succeed("inspect", "--json", "--left-out", "pump*").stdout)
     assert one["path"] == "pump.md"
     assert one["unaccounted"] == []

@@ -5,10 +5,8 @@ it. Names of markup are no text; what stands in it for people to see is.
 """
 
 import html
-import io
 import json
 import re
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from xml.parsers import expat
@@ -67,30 +65,14 @@ def xml_texts(content: bytes, skipped: Callable[[str], bool] | None = None) -> l
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
     with suppress(expat.ExpatError, ValueError, LookupError):
         parser.Parse(content[:MAX_BYTES], True)
-    return ["".join(parts)]
+    text = "".join(parts)
+    # Feeds carry pages as text.
+    return html_texts(text) if "<" in text else [text]
 
 
 _GAP = " "
 # Elements that divide no word: runs of Word, slides and OpenDocument.
 _RUNS = (":r", ":t", ":rPr", ":span", ":a", ":hyperlink", ":proofErr", ":bookmarkStart")
-
-
-def package_texts(*members: str) -> Callable[[bytes], Iterator[str]]:
-    """Return the function that gives the texts of a zip package's members.
-
-    `members` are patterns of their names.
-    """
-    wanted = re.compile("|".join(f"(?:{member})" for member in members))
-
-    def texts(content: bytes) -> Iterator[str]:
-        left = MAX_BYTES
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            for member in archive.infolist():
-                if wanted.fullmatch(member.filename) and member.file_size <= left:
-                    left -= member.file_size
-                    yield from xml_texts(archive.read(member))
-
-    return texts
 
 
 _COMMAND = re.compile(r"\\(?:begin|end)\s*\{[^{}]*\}|\\[A-Za-z@]+\*?")
@@ -101,15 +83,26 @@ def latex_texts(source: str) -> list[str]:
     return [_COMMAND.sub(" ", source)]
 
 
-_DIRECTIVE = re.compile(r"(?m)^([ \t]*)\.\.[ \t]+(?:\|[^|\n]*\|[ \t]*)?[\w:+.-]+::")
-_OPTION = re.compile(r"(?m)^[ \t]+:[\w-]+:(?=[ \t]|$)")
+_DIRECTIVE = re.compile(
+    r"(?m)^([ \t]*)\.\.[ \t]+(?:\|[^|\n]*\|[ \t]*)?(?:(?:code|code-block|sourcecode|highlight"
+    r"|image|figure|include|literalinclude|(?:py:)?(?:current)?module)::.*|[\w:+.-]+::)"
+)
+# A label, the target of a link, and what names one.
+_LABEL = re.compile(r"(?m)^[ \t]*(?:\.\.[ \t]+_(?:`[^`\n]*`|(?:\\.|[^:\\\n])*):|__[ \t]).*")
+_TARGET = re.compile(r"\s<[^<>`]*>(?=`)|(?<![\w`]):(?:ref|doc|numref|eq|download):`[^`<>]*`")
+_OPTION = re.compile(
+    r"(?m)^[ \t]+:(?:(?:class|name|align|width|height|scale|target|figclass|language|lines|widths"
+    r"|emphasize-lines|start-after|end-before|pyobject|depth|maxdepth):.*|[\w-]+:(?=[ \t]|$))"
+)
 _ROLE = re.compile(r":[\w:+.-]+:(?=`)")
 
 
 def rst_texts(content: bytes) -> list[str]:
-    """Return the source of reStructuredText without names of directives, options and roles."""
-    source, _ = decode(content)
-    return [_ROLE.sub(" ", _OPTION.sub(" ", _DIRECTIVE.sub(r"\1", source)))]
+    """Return the source of reStructuredText without names that its markup gives or refers to."""
+    text, _ = decode(content)
+    for names in (_LABEL, _TARGET, _OPTION, _ROLE):
+        text = names.sub(" ", text)
+    return [_DIRECTIVE.sub(r"\1", text)]
 
 
 # What joins words, and what divides them: a name of a character does.
@@ -125,7 +118,26 @@ def roff_texts(source: str) -> list[str]:
     return [_ROFF.sub(" ", _ROFF_INSIDE.sub("", source))]
 
 
-_CUE = re.compile(r"(?m)^(?:\d+|WEBVTT[^\n]*|[^\n]*-->[^\n]*)$")
+# Targets and options of links, names of templates and of their arguments, attributes of tables.
+_WIKI = re.compile(
+    r"<!--.*?-->|\[\[(?:File|Image|Media):[^|\[\]]*|\[\[[^|\[\]]*\|(?=[^|\[\]]*\]\])"
+    r"|\{\{[^{}|]*|\|\s*[^=|{}\[\]\n]{1,60}=|\[https?://\S*|__[A-Z]+__|(?m:^(?:\{\||\|-).*)"
+    r"|(?:style|class|colspan|rowspan|align|scope|width)\s*=\s*(?:\"[^\"]*\"|\w+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_QUOTES = re.compile("'{2,5}")
+
+
+def wiki_texts(content: bytes) -> list[str]:
+    """Return MediaWiki's source without what its markup names: templates, options, targets."""
+    text, _ = decode(content)
+    return html_texts(_QUOTES.sub("", _WIKI.sub(" ", text)))
+
+
+# Cues have names before their times, and notes are comments.
+_CUE = re.compile(
+    r"(?m)\AWEBVTT.*|^(?:[^\n]+\n)?[^\n]*-->.*|^(?:NOTE|STYLE|REGION)\b(?:.*\n)(?:.+\n)*"
+)
 
 
 def subtitle_texts(source: str) -> list[str]:

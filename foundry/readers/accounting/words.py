@@ -12,14 +12,22 @@ MAX_JOINED_CHARS = 60
 MAX_JOINS = 2_000
 """Words of a document for which that is done."""
 
-_WORD = re.compile(r"[^\W_]+")
+# Scripts without spaces between words: Thai to Khmer, Kana, Han.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
+_UNSPACED += "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_ASCII_WORD = re.compile("[a-z0-9]+")
+_WORD = re.compile(rf"[^\W_{_UNSPACED}]+|(?=[^\W_])[{_UNSPACED}]")
 _INSIDE = re.compile("[\u00ad\u034f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 def count_words(text: str) -> Counter[str]:
-    """Return how often each word occurs: runs of letters and digits, in any case and width."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", _INSIDE.sub("", text))
+    """Return how often each word occurs: runs of letters and digits, in any case and width.
+
+    In scripts without spaces between words, each letter is one.
+    """
+    if text.isascii():
+        return Counter(_ASCII_WORD.findall(text.lower()))
+    text = unicodedata.normalize("NFKC", _INSIDE.sub("", text))
     return Counter(_WORD.findall(text.casefold()))
 
 

@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborNode
 from foundry.material import Reading
 from foundry.material.left_out import Omission
 from foundry.material.reasons import Reason
+from foundry.readers.accounting.office import book_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
@@ -213,4 +214,4 @@ def _modified(book: Element) -> str | None:
     return next(filter(None, map(normalise_date, found)), None)
 
 
-READER = FileReader("epub/2", {"EPUB": _TYPE}, {".epub": _TYPE}, read)
+READER = FileReader("epub/2", {"EPUB": _TYPE}, {".epub": _TYPE}, read, texts=book_texts)

@@ -5,6 +5,7 @@ from email.message import Message
 
 from foundry.material import Reading
 from foundry.material.reasons import Reason
+from foundry.readers.accounting.messages import mail_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
@@ -40,4 +41,4 @@ def _text_of(part: Message) -> str:
 
 
 _TYPE = "multipart/related"
-READER = FileReader("mhtml/1", {}, {".mhtml": _TYPE, ".mht": _TYPE}, read)
+READER = FileReader("mhtml/1", {}, {".mhtml": _TYPE, ".mht": _TYPE}, read, texts=mail_texts)

@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element
 
 from foundry.material import Reading
 from foundry.material.reasons import needs_extra
+from foundry.readers.accounting.containers import wiki_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
@@ -221,4 +222,4 @@ def _tidy(text: str) -> str:
 
 
 _TYPES = dict.fromkeys((".wiki", ".mediawiki", ".wikitext"), "text/x-wiki")
-READER = FileReader("wikitext/2", {}, _TYPES, read, ("mwparserfromhell",), "wiki")
+READER = FileReader("wikitext/2", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from foundry.material import Reading
+from foundry.readers.accounting.messages import outlook_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
 from foundry.readers.dates import normalise_date
@@ -142,4 +143,5 @@ READER = FileReader(
     read_outlook,
     needs=("olefile",),
     extra="office",
+    texts=outlook_texts,
 )

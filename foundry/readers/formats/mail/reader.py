@@ -6,6 +6,7 @@ from email.message import EmailMessage
 
 from foundry.material import Reading
 from foundry.material.reasons import Reason
+from foundry.readers.accounting.messages import mail_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
@@ -69,6 +70,12 @@ def _parse(content: bytes) -> EmailMessage:
 
 
 READERS = (
-    FileReader("mail/2", {}, {".eml": "message/rfc822", ".mbox": "application/mbox"}, read),
+    FileReader(
+        "mail/2",
+        {},
+        {".eml": "message/rfc822", ".mbox": "application/mbox"},
+        read,
+        texts=mail_texts,
+    ),
     outlook.READER,
 )

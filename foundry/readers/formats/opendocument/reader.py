@@ -5,6 +5,7 @@ from xml.etree.ElementTree import Element
 
 from foundry.material import Reading
 from foundry.material.reasons import Reason
+from foundry.readers.accounting.office import opendocument_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.running import PAGE_NUMBER, RunningLines
@@ -105,10 +106,12 @@ READER = FileReader(
     _KINDS,
     {f".{suffix}": f"{_TYPE}.{kind}" for suffix, kind in _SUFFIXES.items()},
     read,
+    texts=opendocument_texts,
 )
 FLAT_READER = FileReader(
     "opendocument-flat/1",
     {},
     {f".{suffix}": f"{_TYPE}.{kind}-flat-xml" for suffix, kind in _FLAT.items()},
     read_flat,
+    texts=opendocument_texts,
 )

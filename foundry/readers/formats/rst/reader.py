@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from foundry.material import Reading
+from foundry.readers.accounting.containers import rst_texts
 from foundry.readers.contract import FileReader
 from foundry.readers.decoding import decode
 
@@ -66,5 +67,11 @@ def _know_sphinx() -> None:
 
 
 READER = FileReader(
-    "rst/3", {}, {".rst": "text/x-rst", ".rest": "text/x-rst"}, read, ("docutils",), "rst"
+    "rst/3",
+    {},
+    {".rst": "text/x-rst", ".rest": "text/x-rst"},
+    read,
+    ("docutils",),
+    "rst",
+    texts=rst_texts,
 )

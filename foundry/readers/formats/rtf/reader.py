@@ -8,6 +8,7 @@ import re
 
 from foundry.material import Reading
 from foundry.material.left_out import Omission
+from foundry.readers.accounting.messages import rtf_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
 from foundry.readers.dates import normalise_date
@@ -276,4 +277,6 @@ def _instruction(field: Field) -> tuple[str, str]:
     return (found[1].upper(), found[2] or found[3] or "") if found else ("", "")
 
 
-READER = FileReader("rtf/2", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read)
+READER = FileReader(
+    "rtf/2", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read, texts=rtf_texts
+)

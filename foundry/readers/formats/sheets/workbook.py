@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element
 from foundry.material import Reading
 from foundry.material.left_out import Omission
 from foundry.material.reasons import Reason
+from foundry.readers.accounting.office import sheet_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.charts import add_chart
@@ -153,5 +154,9 @@ def _number(written: str | None) -> int:
 
 
 READER = FileReader(
-    "sheets/2", {"Excel": _XLSX}, dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), _XLSX), read
+    "sheets/2",
+    {"Excel": _XLSX},
+    dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), _XLSX),
+    read,
+    texts=sheet_texts,
 )

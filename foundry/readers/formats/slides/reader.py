@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 from foundry.material import Reading
 from foundry.material.left_out import Omission
 from foundry.material.reasons import Reason
+from foundry.readers.accounting.office import slide_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.alternatives import EMBEDDED
@@ -187,6 +188,8 @@ def _has_text(shape: Element) -> bool:
 
 
 READER = extend(
-    FileReader("pptx/2", {"PowerPoint": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read),
+    FileReader(
+        "pptx/2", {"PowerPoint": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=slide_texts
+    ),
     partial(read, ocr=True),
 )

@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 from foundry.material import Reading
 from foundry.material.left_out import Omission
 from foundry.material.reasons import Reason
+from foundry.readers.accounting.office import word_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
@@ -111,6 +112,6 @@ def _tell_comments(parts: Parts) -> None:
 
 _SUFFIXES = (".docx", ".docm", ".dotx", ".dotm")
 READER = extend(
-    FileReader("docx/2", {"Word": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read),
+    FileReader("docx/2", {"Word": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=word_texts),
     partial(read, ocr=True),
 )

@@ -1,0 +1,122 @@
+"""The words of mail and of Rich Text Format."""
+
+import io
+import re
+from bisect import bisect
+from collections.abc import Iterator
+from contextlib import suppress
+from email import message_from_bytes
+from email.message import Message
+
+from foundry.readers.accounting.containers import html_texts
+from foundry.readers.decoding import decode
+
+_MAILBOX = re.compile(rb"^From \S.*\d{4}.*\n", re.MULTILINE)
+
+
+def mail_texts(content: bytes) -> Iterator[str]:
+    """Yield every part of text of a message or a mailbox that is no attachment."""
+    messages = _MAILBOX.split(content)[1:] if content.startswith(b"From ") else [content]
+    for message in messages:
+        for part in message_from_bytes(message).walk():
+            if part.get_content_maintype() == "text" and not _is_attached(part):
+                text = _decode(part)
+                is_page = part.get_content_subtype() == "html"
+                yield from html_texts(text) if is_page else [text]
+
+
+def _is_attached(part: Message) -> bool:
+    return part.get_content_disposition() == "attachment" or bool(part.get_filename())
+
+
+def _decode(part: Message) -> str:
+    payload = part.get_payload(decode=True)
+    content = payload if isinstance(payload, bytes) else b""
+    with suppress(LookupError):
+        return content.decode(part.get_content_charset("utf-8"), "replace")
+    return content.decode("utf-8", "replace")
+
+
+def outlook_texts(content: bytes) -> Iterator[str]:
+    """Yield the plain text of an Outlook message."""
+    import olefile
+
+    with olefile.OleFileIO(io.BytesIO(content)) as file:
+        if file.exists("__substg1.0_1000001F"):
+            yield file.openstream("__substg1.0_1000001F").read().decode("utf-16-le", "replace")
+        elif file.exists("__substg1.0_1000001E"):
+            yield decode(file.openstream("__substg1.0_1000001E").read())[0]
+
+
+# What is no text: tables of fonts, pictures, and what only a program that knows it may read.
+_DESTINATION = re.compile(
+    r"\{\s*\\(?:\*\s*\\(?!shpinst|ud\b|footnote|pn\b)|(?:fonttbl|colortbl|stylesheet|listtable"
+    r"|revtbl|pict|info|themedata|fldinst|nonshppict|filetbl|sp|pntext)\b)"
+)
+_BRACE = re.compile(r"\\[{}\\]|[{}]")
+_CODE_PAGE = re.compile(r"\\ansicpg(\d{3,5})")
+_FONT = re.compile(r"\\f(\d{1,5})(?!\d)")
+_CHARSET = re.compile(r"\\f(\d{1,5})(?!\d)[^{};]*?\\fcharset(\d{1,3})")
+_PAGES = {
+    128: "cp932",
+    129: "cp949",
+    134: "gbk",
+    136: "big5",
+    161: "cp1253",
+    162: "cp1254",
+    163: "cp1258",
+    177: "cp1255",
+    178: "cp1256",
+    186: "cp1257",
+    204: "cp1251",
+    222: "cp874",
+    238: "cp1250",
+}
+# The second byte of a character may be a letter.
+_BYTES = re.compile(r"\\'[0-9A-Fa-f]{2}(?:\\'[0-9A-Fa-f]{2}|[^\\{}\r\n])*")
+_ESCAPED = re.compile(r"\\'([0-9A-Fa-f]{2})")
+_UNICODE = re.compile(r"\\u(-?\d{1,6})[ ]?(?:\\'[0-9A-Fa-f]{2}|[^\\{}\n])?")
+_BREAK = re.compile(
+    r"\\(?:par|line|tab|cell|nestcell|row|nestrow|sect|page|column|footnote|emspace|enspace)"
+    r"(?![a-z])-?\d*[ ]?|\\~"
+)
+_COMMAND = re.compile(r"\\[A-Za-z]{1,40}-?\d*[ ]?|\\[^A-Za-z]|[{}\r\n]")
+
+
+def rtf_texts(content: bytes) -> list[str]:
+    """Return the text of RTF without its commands, tables of styles and pictures."""
+    source = content.decode("latin-1")
+    stated = _CODE_PAGE.search(source)
+    page = f"cp{stated[1]}" if stated else "cp1252"
+    charsets = {found[1]: int(found[2]) for found in _CHARSET.finditer(source)}
+    text = _without_destinations(source)
+    fonts = [
+        (each.start(), _PAGES.get(charsets.get(each[1], 0), page)) for each in _FONT.finditer(text)
+    ]
+
+    def decode_bytes(match: re.Match[str]) -> str:
+        octets = _ESCAPED.sub(lambda each: chr(int(each[1], 16)), match[0]).encode("latin-1")
+        place = bisect(fonts, (match.start(), ""))
+        for encoding in (fonts[place - 1][1] if place else page, page):
+            with suppress(LookupError, UnicodeDecodeError):
+                return octets.decode(encoding)
+        return octets.decode("cp1252", "replace")
+
+    text = _BYTES.sub(decode_bytes, text)
+    text = _UNICODE.sub(lambda each: chr(int(each[1]) % 0x10000), text)
+    text = _COMMAND.sub("", _BREAK.sub("\n", text))
+    # Letters beyond the first plane are written as two halves.
+    return [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")]
+
+
+def _without_destinations(text: str) -> str:
+    parts, position = [], 0
+    while (match := _DESTINATION.search(text, position)) is not None:
+        parts.append(text[position : match.start()])
+        depth, position = 1, len(text)
+        for brace in _BRACE.finditer(text, match.start() + 1):
+            depth += {"{": 1, "}": -1}.get(brace[0], 0)
+            if not depth:
+                position = brace.end()
+                break
+    return "".join([*parts, text[position:]])

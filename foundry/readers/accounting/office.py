@@ -1,0 +1,228 @@
+"""The words in files of Word, PowerPoint, Excel and OpenDocument, and in books: their XML's text.
+
+Numbers that a sheet or a chart shows in a format of their own are not among them: what is shown is
+another text. Nor are names of fields, styles and sheets, which are attributes.
+"""
+
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from xml.parsers import expat
+
+from foundry.readers.accounting.containers import MAX_BYTES, html_texts
+from foundry.readers.decoding import decode
+
+Start = Callable[[str, Mapping[str, str]], None]
+
+_WORD = re.compile(
+    r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments|charts/chart\d*"
+    r"|diagrams/data\d*)\.xml"
+)
+_SLIDES = re.compile(
+    r"ppt/(?:slides/slide\d+|notesSlides/notesSlide\d+|comments/[^/]+|charts/chart\d*"
+    r"|diagrams/data\d*)\.xml"
+)
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+_BESIDE_SHEETS = re.compile(
+    r"xl/(?:comments\d*|comments/[^/]+|threadedComments/[^/]+|drawings/drawing\d+|charts/chart\d+"
+    r"|diagrams/data\d*)\.xml"
+)
+_CHAPTER = re.compile(r".*\.x?html?", re.IGNORECASE)
+
+_TITLE = re.compile(r"<title\b.*?</title>", re.IGNORECASE | re.DOTALL)
+
+_TEXTS = frozenset(("t", "delText"))
+_GAPS = frozenset(("p", "tab", "br", "cr", "tc", "pt", "si"))
+
+
+def _members(content: bytes, wanted: re.Pattern[str]) -> Iterator[bytes]:
+    """Yield the members of these names, up to MAX_BYTES of them; none after a damaged one."""
+    left = MAX_BYTES
+    with (
+        suppress(zipfile.BadZipFile, OSError, EOFError, NotImplementedError),
+        zipfile.ZipFile(io.BytesIO(content)) as archive,
+    ):
+        for member in archive.infolist():
+            if wanted.fullmatch(member.filename) and member.file_size <= left:
+                left -= member.file_size
+                yield archive.read(member)
+
+
+def _parse(
+    content: bytes, start: Start, end: Callable[[str], None], data: Callable[[str], None]
+) -> None:
+    """Parse XML up to its first fault; names have no prefix, and entities are not opened."""
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = lambda name, given: start(name.rpartition(":")[2], given)
+    parser.EndElementHandler = lambda name: end(name.rpartition(":")[2])
+    parser.CharacterDataHandler = data
+    with suppress(expat.ExpatError, ValueError, LookupError):
+        parser.Parse(content, True)
+
+
+def _runs(content: bytes) -> str:
+    """Return what is in elements of text; a paragraph, a tab and a break end a word.
+
+    Of charts these are the names of series and categories.
+    """
+    parts: list[str] = []
+    inside = strings = 0
+
+    def start(name: str, _: Mapping[str, str]) -> None:
+        nonlocal inside, strings
+        inside = name in _TEXTS or (name == "v" and bool(strings))
+        strings += name == "strCache"
+        if name in _GAPS or name == "v":
+            parts.append("\n")
+        elif name == "noBreakHyphen":
+            parts.append("-")
+
+    def end(name: str) -> None:
+        nonlocal inside, strings
+        inside = 0
+        strings -= name == "strCache"
+
+    def data(text: str) -> None:
+        if inside:
+            parts.append(text)
+
+    _parse(content, start, end, data)
+    return "".join(parts)
+
+
+def word_texts(content: bytes) -> Iterator[str]:
+    """Yield the texts of a Word document: body, running lines, notes, comments, charts."""
+    return map(_runs, _members(content, _WORD))
+
+
+def slide_texts(content: bytes) -> Iterator[str]:
+    """Yield the texts of PowerPoint's slides, their notes, charts and diagrams."""
+    return map(_runs, _members(content, _SLIDES))
+
+
+def sheet_texts(content: bytes) -> Iterator[str]:
+    """Yield the texts of a workbook (.xlsx or .ods): cells with words, comments, boxes, charts.
+
+    Excel's older workbooks are no package; their words are not known.
+    """
+    if not content.startswith(b"PK"):
+        return
+    yield from opendocument_texts(content)
+    for member in _members(content, _BESIDE_SHEETS):
+        yield _runs(member)
+    shared: list[str] = []
+    for member in _members(content, re.compile(r"xl/sharedStrings\.xml")):
+        shared = _shared_strings(member)
+    for member in _members(content, _SHEET):
+        yield "\n".join(_cells(member, shared))
+
+
+def _shared_strings(content: bytes) -> list[str]:
+    found: list[str] = []
+    inside = spoken = False
+
+    def start(name: str, _: Mapping[str, str]) -> None:
+        nonlocal inside, spoken
+        if name == "si":
+            found.append("")
+        spoken = spoken or name == "rPh"
+        inside = name == "t" and not spoken and bool(found)
+
+    def end(name: str) -> None:
+        nonlocal inside, spoken
+        inside = False
+        spoken = spoken and name != "rPh"
+
+    def data(text: str) -> None:
+        if inside:
+            found[-1] += text
+
+    _parse(content, start, end, data)
+    return found
+
+
+def _cells(content: bytes, shared: list[str]) -> list[str]:
+    """Return the cells of a sheet that hold text: shared, their own, or a formula's."""
+    found: list[str] = []
+    kind, inside = "", False
+
+    def start(name: str, given: Mapping[str, str]) -> None:
+        nonlocal kind, inside
+        if name == "c":
+            kind = given.get("t", "")
+            found.append("")
+        inside = bool(found) and (
+            (name == "v" and kind in {"s", "str"}) or (name == "t" and kind == "inlineStr")
+        )
+
+    def end(name: str) -> None:
+        nonlocal inside
+        inside = False
+        if name == "c" and kind == "s":
+            number = int(found[-1]) if found[-1].isdecimal() else len(shared)
+            found[-1] = shared[number] if number < len(shared) else ""
+
+    def data(text: str) -> None:
+        if inside:
+            found[-1] += text
+
+    _parse(content, start, end, data)
+    return found
+
+
+_RUNNING = frozenset(
+    f"{name}{side}" for name in ("header", "footer") for side in ("", "-left", "-first")
+)
+_NO_TEXT = frozenset(("creator", "date", "date-string", "sender-initials", "binary-data"))
+
+
+def opendocument_texts(content: bytes) -> Iterator[str]:
+    """Yield the paragraphs of an OpenDocument file, flat or packed, and of its running lines."""
+    if not content.startswith(b"PK"):
+        yield _paragraphs(content, everywhere=True)
+        return
+    for member in _members(content, re.compile(r"content\.xml")):
+        yield _paragraphs(member, everywhere=True)
+    for member in _members(content, re.compile(r"styles\.xml")):
+        yield _paragraphs(member, everywhere=False)
+
+
+def _paragraphs(content: bytes, *, everywhere: bool) -> str:
+    """Return the text of paragraphs and headings; not `everywhere`, of headers and footers."""
+    parts: list[str] = []
+    depth = running = other = 0
+
+    def start(name: str, _: Mapping[str, str]) -> None:
+        nonlocal depth, running, other
+        running += name in _RUNNING
+        other += name in _NO_TEXT
+        if name in {"p", "h"}:
+            depth += 1
+            parts.append("\n")
+        elif name in {"s", "tab", "line-break", "note", "annotation", "note-body"}:
+            parts.append(" ")
+
+    def end(name: str) -> None:
+        nonlocal depth, running, other
+        running -= name in _RUNNING
+        other -= name in _NO_TEXT
+        if name in {"p", "h"}:
+            depth -= 1
+            parts.append("\n")
+
+    def data(text: str) -> None:
+        if depth and not other and (everywhere or running):
+            parts.append(text)
+
+    _parse(content, start, end, data)
+    return "".join(parts)
+
+
+def book_texts(content: bytes) -> Iterator[str]:
+    """Yield the pages of an EPUB."""
+    for member in _members(content, _CHAPTER):
+        # Chapters are named by their headings; a title is for the window of a browser.
+        yield from html_texts(_TITLE.sub(" ", decode(member)[0]))
