@@ -39,8 +39,8 @@ def account(
     `source` are the container's texts, `read` those of the reading. Words are compared as
     multisets: what is said twice and read once is unaccounted once.
     """
-    held = count_words("\n".join(source))
-    found = count_words("\n".join(read))
+    whole = "\n".join(source)
+    held, found = _differing(whole, "\n".join(read))
     missing = held - found
     reasons: dict[str, int] = {}
     if missing:
@@ -53,10 +53,27 @@ def account(
                 reasons[reason] = told.total()
                 missing -= told
         missing = _without_joined(missing, found - held)
-    total = held.total()
+    total = max(_number_of_words(whole), missing.total() + sum(reasons.values()))
     lost = missing.total()
     counts = WordCounts(total, total - lost - sum(reasons.values()), reasons, lost)
     return counts, missing
+
+
+def _differing(source: str, read: str) -> tuple[Counter[str], Counter[str]]:
+    """Return the words of the lines that only one of two texts has.
+
+    Most lines of most documents are in both, and their words need no counting.
+    """
+    held, found = Counter(source.split("\n")), Counter(read.split("\n"))
+    only_held, only_found = held - found, found - held
+    return (
+        count_words("\n".join(only_held.elements())),
+        count_words("\n".join(only_found.elements())) if only_held else Counter(),
+    )
+
+
+def _number_of_words(text: str) -> int:
+    return len(_WORD.findall(text if text.isascii() else _INSIDE.sub("", text)))
 
 
 def _without_joined(missing: Counter[str], extra: Counter[str]) -> Counter[str]:

@@ -14,6 +14,8 @@ _IS_MYST = re.compile(
     r"(?m)^[ \t]*(?:`{3,}|~{3,}|:{3,})\{(?:[a-z]+:)?[a-z-]+\}|\{[a-z][\w:.+-]{1,30}\}`[^`\n]+`"
     r"|^\([\w:./ -]{1,100}\)=$"
 )
+# Looked for first, as most texts have none of them.
+_SIGNS = ("```{", "~~~{", ":::{", "}`", ")=\n")
 _OPENING = re.compile(r"([ \t>]*)(`{3,}|~{3,}|:{3,})\{([\w:.+-]{1,40})\}[ \t]*(.*)$")
 _CLOSING = re.compile(r"[ \t>]*(`{3,}|~{3,}|:{3,})[ \t]*$")
 _PLAIN_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})(?!\{)")
@@ -196,7 +198,7 @@ class _Opener:
 
 def open_myst(text: str) -> str:
     """Return the text with what only MyST has as Markdown; other text as it is."""
-    if "{" not in text or not _IS_MYST.search(text):
+    if not any(sign in text for sign in _SIGNS) or not _IS_MYST.search(text):
         return text
     opener = _Opener()
     for line in text.split("\n"):
