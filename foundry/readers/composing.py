@@ -6,7 +6,7 @@ from foundry.material import Heading, Link, Reading, Span
 from foundry.readers.decoding import normalise, normalise_line
 from foundry.readers.formats.markdown.links import find_links
 
-MAX_CELL_CHARS = 2_000
+MAX_HEADING_CHARS = 500
 
 
 class Composer:
@@ -25,9 +25,11 @@ class Composer:
         self._pages.append(self._length)
 
     def heading(self, level: int, text: str) -> None:
-        """Add a heading on a line of its own, written as in Markdown."""
-        title = normalise_line(text)
-        if title:
+        """Add a heading on a line of its own, written as in Markdown; a longer text is none."""
+        title = normalise_line(text, len(text))
+        if len(title) > MAX_HEADING_CHARS:
+            self.text(title)
+        elif title:
             start = self._append("#" * min(max(level, 1), 6) + " " + title)
             self._headings.append(Heading(min(max(level, 1), 6), title, start, self._end()))
 
@@ -96,7 +98,7 @@ class Composer:
 
 
 def _cell(value: str) -> str:
-    return normalise_line(value, MAX_CELL_CHARS).replace("|", "\\|")
+    return normalise_line(value, len(value)).replace("|", "\\|")
 
 
 def _line(cells: Sequence[str], width: int) -> str:

@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element
 
+from foundry.material.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.formats.office.number_formats import show_number
+from foundry.readers.notes import leave_out
 
 C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 CX = "{http://schemas.microsoft.com/office/drawing/2014/chartex}"
@@ -19,6 +21,7 @@ Points = dict[int, str]
 def add_chart(composer: Composer, root: Element) -> None:
     """Add a chart's texts and the values that it was drawn from when the file was saved."""
     composer.text("\n".join(dict.fromkeys(_texts(root))))
+    _tell_codes(root)
     is_1904 = any(each.get("val", "1") in {"1", "true"} for each in root.iter(_DATE_1904))
     for plot in root.iter():
         if isinstance(plot.tag, str) and plot.tag.startswith(C) and plot.tag.endswith("Chart"):
@@ -32,6 +35,15 @@ def add_chart(composer: Composer, root: Element) -> None:
                 _add_categories(composer, series, is_1904)
     for data in root.iter(f"{CX}data"):
         _add_extended(composer, data, root)
+
+
+def _tell_codes(root: Element) -> None:
+    """Tell where the values stand in the sheet, and how numbers are shown: `Sheet1!$A$2`, `0.0`."""
+    codes = (each.text or "" for each in root.iter() if each.tag in _CODES)
+    leave_out(Omission.ATTRIBUTE, " ".join(filter(None, codes)), "chart")
+
+
+_CODES = frozenset({f"{C}f", f"{C}formatCode", f"{CX}f"})
 
 
 def _texts(root: Element) -> Iterable[str]:
@@ -152,9 +164,12 @@ def _shown(text: str | None, code: str, is_1904: bool, kind: str) -> str:
     if kind == "text" or not text:
         return (text or "").strip()
     try:
-        return show_number(float(text), code, is_1904=is_1904)
+        shown = show_number(float(text), code, is_1904=is_1904)
     except ValueError:
         return text.strip()
+    if shown != text:
+        leave_out(Omission.DUPLICATE, text, "chart")
+    return shown
 
 
 def _name(series: Element) -> str:

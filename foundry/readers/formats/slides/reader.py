@@ -120,6 +120,8 @@ class _Slides:
         relations = self._parts.relations(part)
         table = frame.find(f".//{A}tbl")
         if table is not None:
+            style = table.find(f"{A}tblPr/{A}tableStyleId")
+            leave_out(Omission.ATTRIBUTE, (style.text or "") if style is not None else "")
             self.composer.table(table_rows(table, relations, part))
             return
         for each in frame.iter():
