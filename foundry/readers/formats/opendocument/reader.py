@@ -4,6 +4,7 @@ from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
 from foundry.material import Reading
+from foundry.material.left_out import Omission
 from foundry.material.reasons import Reason
 from foundry.readers.accounting.office import opendocument_texts
 from foundry.readers.composing import Composer
@@ -13,6 +14,7 @@ from foundry.readers.formats.opendocument.blocks import Blocks
 from foundry.readers.formats.opendocument.names import OFFICE, STYLE, TEXT
 from foundry.readers.formats.opendocument.styles import Styles
 from foundry.readers.formats.packed import Package, describe, parse_xml
+from foundry.readers.notes import leave_out
 
 _TYPE = "application/vnd.oasis.opendocument"
 _SUFFIXES = {
@@ -87,6 +89,7 @@ def _running_lines(root: Element) -> str:
 
 def _text_of(element: Element) -> str:
     if element.tag in _PAGES:
+        leave_out(Omission.RUNNING_LINE, element.text or "")
         return PAGE_NUMBER
     if element.tag == f"{TEXT}tab":
         return "\t"
