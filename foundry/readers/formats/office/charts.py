@@ -60,6 +60,10 @@ def _texts(root: Element) -> Iterable[str]:
 def _add_categories(composer: Composer, series: list[Element], is_1904: bool) -> None:
     named = next((each for each in series if each.find(f"{C}cat") is not None), None)
     levels = _levels(None if named is None else named.find(f"{C}cat"), is_1904)
+    for each in series:
+        again = each.find(f"{C}cat") if each is not named else None
+        if again is not None:
+            leave_out(Omission.DUPLICATE, "\n".join(v.text or "" for v in again.iter(f"{C}v")))
     columns = [_points(each.find(f"{C}val"), is_1904) for each in series]
     names = [_name(each) for each in series]
     count = 1 + max((max(column) for column in (*levels, *columns) if column), default=-1)

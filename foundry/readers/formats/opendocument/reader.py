@@ -67,10 +67,13 @@ def _read(
     blocks = Blocks(known, load)
     composer = Composer()
     sheets = body.find(f"{OFFICE}spreadsheet")
+    running = _running_lines(root if styles is None else styles)
     if sheets is not None:
+        # On paper alone: a sheet on the screen has no pages.
+        leave_out(Omission.RUNNING_LINE, running)
         blocks.add_sheets(composer, sheets)
     else:
-        composer.text(_running_lines(root if styles is None else styles))
+        composer.text(running)
         for part in body:
             blocks.add(composer, part)
     return composer.finish(**describe(meta))

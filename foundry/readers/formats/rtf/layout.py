@@ -68,7 +68,8 @@ class Layout:
     def end_cell(self) -> None:
         """End a cell of the row that is being read."""
         self._flush_items()
-        self._cells.append(f"{self._label} {self._take()}".strip())
+        text = self._take().replace(", ; ", "; ").removesuffix(";")
+        self._cells.append(f"{self._label} {text}".strip())
         self._label = ""
         self._end_kept()
 

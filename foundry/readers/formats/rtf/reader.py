@@ -87,6 +87,8 @@ class _Interpreter(Groups):
             "ffres": self._choose,
             "ffdefres": self._choose,
             "upr": self._open_alternatives,
+            "nonesttables": self._open_part,
+            "nesttableprops": self._end_nested_row,
         }
 
     def finish(self) -> Reading:
@@ -128,7 +130,7 @@ class _Interpreter(Groups):
             and self._property in {"wzDescription", "gtextUNICODE"}
         ):
             self.put(text)
-        elif name == "contents":
+        elif name in {"contents", "nonesttables"}:
             leave_out(Omission.DUPLICATE, text)
         elif name == "ffl" and state.field is not None:
             state.field.choices.append(text)
@@ -220,6 +222,11 @@ class _Interpreter(Groups):
         if field is not None and number is not None and (word == "ffdefres" or number != 25):
             field.chosen = number
 
+    def _end_nested_row(self, _: str, __: int | None) -> None:
+        """End a row of a table in a cell, of which only the text is kept."""
+        self.put("; ")
+        self.set(target=None)
+
     def _date(self, word: str, number: int | None) -> None:
         name = self.states[-1].closes
         if name in {"creatim", "revtim"}:
@@ -227,6 +234,8 @@ class _Interpreter(Groups):
 
     def _shape(self, word: str, number: int | None) -> None:
         shapes = self._layout.shapes
+        if self.states[-1].target is None:
+            return
         if word == "trowd":
             shapes.clear()
             self._layout.next_shape = CellShape(0)

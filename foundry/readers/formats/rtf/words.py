@@ -23,7 +23,7 @@ PASSED_OVER = frozenset(
     "colortbl pict themedata colorschememapping latentstyles datastore generator listtable"
     " listoverridetable rsidtbl xmlnstbl mmathPr filetbl revtbl pgptbl objdata nonshppict shprslt"
     " bkmkstart bkmkend atnid atnauthor atndate atntime atnicn atnref atrfstart atrfend xe tc rxe"
-    " nonesttables ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn panose falt fontemb keycode"
+    " ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn panose falt fontemb keycode"
     " pnseclvl template background wgrffmtfilter oldcprops oldpprops oldtprops"
     " passwordhash protusertbl userprops docvar factoidname mhtmltag".split()
 )
