@@ -9,7 +9,7 @@ from lighthouse import load
 from lighthouse.index.documents import Documents
 
 INDEX = load()
-DOCUMENTS = INDEX.part(Documents)
+DOCUMENTS = INDEX.part(Documents.open)
 CHUNK = INDEX.chunk(0)
 
 

@@ -15,7 +15,7 @@ from lighthouse.mcp.server import create_server
 from lighthouse.web.routes import in_event_loop
 
 INDEX = load()
-DOCUMENT = next(INDEX.part(Documents).each([0]))
+DOCUMENT = next(INDEX.part(Documents.open).each([0]))
 CHUNK = INDEX.chunk(0)
 
 

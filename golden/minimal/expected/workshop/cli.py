@@ -7,14 +7,17 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from .errors import ConfigurationError, InvalidRequestError, ServerError
-from .index.reader import current_index
+from .index.reader import served
 from .index.records import count_of
 from .retrieval.journal import MAX_TOP_K
 from .retrieval.results import SearchResponse
+
+GRACE_SECONDS, MAX_GRACE_SECONDS = 30.0, 3600
 
 EXIT_CODES = """\
 exit codes:
@@ -60,7 +63,7 @@ def run(
         return 2 if isinstance(error, ConfigurationError | InvalidRequestError) else 1
     except Exception:
         # Contents are not hashed when an index is opened, so damage may show up anywhere.
-        findings = current_index().verify()
+        findings = served.whole().verify()
         if not findings:
             raise
         sys.stderr.write(f"{name}: the index is damaged: {'; '.join(findings)}\n")
@@ -82,6 +85,8 @@ def _parser(
     add("--port", type=int, help="port to bind, 0 for any (PORT or settings.json)")
     no_auth = "answer everyone who can reach the address, without a token"
     add("--insecure-no-auth", action="store_true", help=no_auth)
+    finish = "time for current requests after SIGTERM; chats end before (%(default)s)"
+    add("--grace", type=_read_seconds, default=GRACE_SECONDS, metavar="SECONDS", help=finish)
 
     for add_command in more:
         add_command(commands)
@@ -92,6 +97,13 @@ def _parser(
     return parser
 
 
+def _read_seconds(written: str) -> float:
+    with suppress(ValueError):
+        if 1 <= (seconds := float(written)) <= MAX_GRACE_SECONDS:
+            return seconds
+    raise argparse.ArgumentTypeError(f"takes 1 to {MAX_GRACE_SECONDS} seconds")
+
+
 def format_json(value: object, *, indent: int | None = None) -> str:
     """Return a value as JSON, in which characters that a terminal would obey are escapes."""
     separators = (",", ":") if indent is None else (",", ": ")
@@ -100,7 +112,7 @@ def format_json(value: object, *, indent: int | None = None) -> str:
 
 
 def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
-    index = current_index()
+    index = served.whole()
     ask = partial(search, mode="keyword")
     findings = index.verify()
     # A damaged index is asked nothing.

@@ -13,7 +13,7 @@ def main() -> int:
     with loading():
         from . import search_hybrid
         from .cli import run
-        from .evaluation import add_eval
+        from .evaluation.command import add_eval
         from .terminal import add_search
 
     return run(
@@ -38,6 +38,7 @@ def _serve(chosen: Namespace) -> None:
         has_tokens=bool(read_tokens()),
         tokens_hint=TOKENS_HINT,
         insecure_no_auth=chosen.insecure_no_auth,
+        grace=chosen.grace,
         follow=lambda served: follow(served, count_reload),
         announce=announce,
     )

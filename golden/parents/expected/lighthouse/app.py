@@ -8,10 +8,12 @@ from .mcp.transports import mcp_routes
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
 from .retrieval.stages.cross_encoder import warm_if_wanted
-from .web.access import rate_checks, token_check
+from .web.access import rate_checks, read_tokens, token_check
+from .web.citations import public_servers
 from .web.documents import document_routes
 from .web.middleware import Middleware
 from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
+from .web.openapi import Application
 from .web.problems import FAILURES, PROBLEM_RESPONSES, answer_failure
 from .web.routes import health_routes, in_threads, search_routes
 
@@ -24,10 +26,12 @@ def create_app() -> FastAPI:
     chosen = settings()
     # Impossible weights are reported now, and not by the first search.
     weights()
-    app = FastAPI(
+    app = Application(
         title=chosen.title,
         description=chosen.description,
         version=__version__,
+        servers=public_servers(),
+        asks_for_tokens=bool(read_tokens()),
         # The interactive pages would load their scripts from other people's servers.
         docs_url=None,
         redoc_url=None,

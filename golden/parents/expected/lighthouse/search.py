@@ -56,7 +56,7 @@ def search_hybrid(
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
     terms = afford_terms(index, terms, journal)
-    allowed = index.part(FilterColumns).select(filters)
+    allowed = index.part(FilterColumns.open).select(filters)
     _, own_tokens = index.tokenizer.tokenize_query(query)
     unknown = journal.unknown_identifiers = find_unknown_identifiers(
         index, query, own_tokens, patterns, journal

@@ -16,7 +16,7 @@ from lighthouse.retrieval.stages.parents import find_passages
 from lighthouse.web.routes import in_event_loop
 
 INDEX = load()
-DOCUMENT = next(INDEX.part(Documents).each([0]))
+DOCUMENT = next(INDEX.part(Documents.open).each([0]))
 CHUNK = INDEX.chunk(0)
 
 

@@ -11,7 +11,10 @@ import pytest
 
 from lighthouse import load, search_hybrid
 from lighthouse.errors import InvalidRequestError
-from lighthouse.evaluation import QUESTIONS as FILE
+from lighthouse.evaluation.command import QUESTIONS as FILE
+from lighthouse.evaluation.command import read_questions
+from lighthouse.evaluation.judging import rank_documents, resolve
+from lighthouse.evaluation.questions import Question
 from lighthouse.index.documents import DocumentRecord, Documents
 from lighthouse.index.layout import KnownItem
 from lighthouse.retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K, MODES
@@ -19,12 +22,14 @@ from lighthouse.retrieval.results import SearchResponse
 from lighthouse.retrieval.snippets import add_snippets
 
 INDEX = load()
-CONTENTS = INDEX.part(Documents)
+CONTENTS = INDEX.part(Documents.open)
 DOCUMENTS = [*CONTENTS.page(limit=20)]
 LANES: list[dict[str, Any]] = [{"mode": mode} for mode in MODES]
 """The options of a search that decide which lanes it asks."""
 UNKNOWN = "QZX-98765-UNSEEN"
-QUESTIONS = [json.loads(line) for line in FILE.read_text("utf-8").split("\n") if line]
+QUESTIONS, _ = resolve(INDEX, read_questions(FILE).questions)
+EXPECTED = [json.loads(line) for line in FILE.read_text("utf-8").split("\n") if line]
+"""Of some questions, their lines say more than which documents are relevant."""
 
 
 def documents_of(response: SearchResponse) -> set[str]:
@@ -215,12 +220,16 @@ def test_known_item_is_found(item: KnownItem) -> None:
     assert search_hybrid(item.query, MAX_TOP_K, **LANES[-1]).covers(chunk)
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["query"])
-def test_question_is_answered(question: dict[str, Any]) -> None:
-    response = search_hybrid(question["query"])
-    relevant = set(question["relevant"])
-    right = [not relevant.isdisjoint({hit.id, hit.document_id, hit.path}) for hit in response.hits]
-    assert any(right[: 1 if question.get("first") else 5])
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    zip(QUESTIONS, EXPECTED, strict=True),
+    ids=[question.query for question in QUESTIONS],
+)
+def test_question_is_answered(question: Question, expected: dict[str, Any]) -> None:
+    response = search_hybrid(question.query)
+    relevant = {document for document, grade in question.relevant.items() if grade > 0}
+    right = [not relevant.isdisjoint(rank_documents(INDEX, [hit])) for hit in response.hits]
+    assert any(right[: 1 if expected.get("first") else 5])
     # Some questions also say how many of the best must all be right, and which mode is used.
-    assert all(right[: question.get("top", 0)])
-    assert response.mode == question.get("mode", response.mode)
+    assert all(right[: expected.get("top", 0)])
+    assert response.mode == expected.get("mode", response.mode)

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from .index.reader import Index
+from .index.reader import OpenedIndex
 from .retrieval.dense_lane import DenseLane
 from .retrieval.encoder import open_encoder
 from .retrieval.keyword_lane import KeywordLane
 
 
-def open_index(directory: Path) -> Index:
+def open_index(directory: Path) -> OpenedIndex:
     """Open the version that a folder publishes. Raises IndexUnusableError."""
-    return Index.open(directory, KeywordLane.open, DenseLane.open, open_encoder)
+    return OpenedIndex.open(directory, KeywordLane.open, DenseLane.open, open_encoder)

@@ -43,7 +43,7 @@ def search_hybrid(
         journal.note("query_length", searched=searched)
     terms = query_terms(tokens)
     terms = afford_terms(index, terms, journal)
-    allowed = index.part(FilterColumns).select(filters)
+    allowed = index.part(FilterColumns.open).select(filters)
     unknown = journal.unknown_identifiers = find_unknown_identifiers(
         index, query, tokens, patterns, journal
     )

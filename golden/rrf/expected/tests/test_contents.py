@@ -9,7 +9,7 @@ from plant_cards import load
 from plant_cards.index.documents import Documents
 
 INDEX = load()
-DOCUMENTS = INDEX.part(Documents)
+DOCUMENTS = INDEX.part(Documents.open)
 CHUNK = INDEX.chunk(0)
 
 

@@ -14,7 +14,7 @@ def main() -> int:
     with loading():
         from . import search_hybrid
         from .cli import run
-        from .evaluation import add_eval
+        from .evaluation.command import add_eval
         from .mcp.assistants import add_assistants
         from .terminal import add_search
         from .web.workers import add_workers
@@ -48,6 +48,7 @@ def _serve(chosen: Namespace) -> None:
         has_tokens=bool(read_tokens()),
         tokens_hint=TOKENS_HINT,
         insecure_no_auth=chosen.insecure_no_auth,
+        grace=chosen.grace,
         follow=lambda served: follow(served, count_reload),
         announce=announce,
         spread=partial(run_workers, chosen.workers) if chosen.workers > 1 else None,

@@ -4,16 +4,17 @@ from fastapi import FastAPI
 
 from . import __version__, search_hybrid
 from .chat.embeddings import embedding_routes
+from .chat.guarded_model import GuardedModel
 from .chat.model_answer import ModelChat
 from .chat.openai import answer_openai_failure, openai_routes
 from .chat.routes import chat_routes
 from .chat.support import CheckedEvent
 from .custom import HOOKS
-from .language_model import LanguageModel
 from .mcp.transports import mcp_routes
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
-from .web.access import rate_checks, token_check
+from .web.access import rate_checks, read_tokens, token_check
+from .web.citations import public_servers
 from .web.documents import document_routes
 from .web.middleware import Middleware
 from .web.observing import (
@@ -23,6 +24,7 @@ from .web.observing import (
     observe_request,
     observe_search,
 )
+from .web.openapi import Application
 from .web.page import agent_routes, is_page, page_routes
 from .web.problems import FAILURES, PROBLEM_RESPONSES
 from .web.questions import QuestionLog
@@ -39,10 +41,12 @@ def create_app() -> FastAPI:
     chosen = settings()
     # Impossible weights are reported now, and not by the first search.
     weights()
-    app = FastAPI(
+    app = Application(
         title=chosen.title,
         description=chosen.description,
         version=__version__,
+        servers=public_servers(),
+        asks_for_tokens=bool(read_tokens()),
         # The interactive pages would load their scripts from other people's servers.
         docs_url=None,
         redoc_url=None,
@@ -56,7 +60,7 @@ def create_app() -> FastAPI:
     search = in_event_loop(questions.keep(observe_search(search_hybrid)))
     app.include_router(search_routes(search))
     app.include_router(suggest_routes)
-    chat = ModelChat(search, LanguageModel.from_environment(), chosen.chat_instructions)
+    chat = ModelChat(search, GuardedModel.from_environment(), chosen.chat_instructions)
     app.include_router(chat_routes(chat.answer, CheckedEvent))
     app.include_router(openai_routes(chat.answer, chosen.name))
     app.include_router(embedding_routes(chosen.name))

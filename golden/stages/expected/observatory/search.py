@@ -53,7 +53,7 @@ def search_hybrid(
     note_language(index, query, journal, share=0.02)
     searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)
     terms = afford_terms(index, terms, journal)
-    allowed = index.part(FilterColumns).select(filters)
+    allowed = index.part(FilterColumns.open).select(filters)
     allowed = apply_operators(operators, index, allowed, journal, phrase_chunks=300)
     unknown = journal.unknown_identifiers = find_unknown_identifiers(
         index, plain, tokens, patterns, journal
@@ -94,7 +94,7 @@ def search_hybrid(
         candidates, index.keyword_lane, tokens, patterns, journal, factor=1.1
     )
     candidates = boost_by_tiers(
-        candidates, index.part(FilterColumns).modified, today(), tiers=[(14, 1.2), (60, 1.05)]
+        candidates, index.part(FilterColumns.open).modified, today(), tiers=[(14, 1.2), (60, 1.05)]
     )
     candidates = add_linked(candidates, index, allowed, journal, seeds=2, neighbours=3, factor=0.7)
     candidates = require_lane_score(candidates, journal, semantic=0.1)

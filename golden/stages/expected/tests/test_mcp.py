@@ -15,7 +15,7 @@ from observatory.mcp.server import create_server
 from observatory.web.routes import in_event_loop
 
 INDEX = load()
-DOCUMENT = next(INDEX.part(Documents).each([0]))
+DOCUMENT = next(INDEX.part(Documents.open).each([0]))
 CHUNK = INDEX.chunk(0)
 
 

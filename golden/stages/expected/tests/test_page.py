@@ -16,7 +16,7 @@ from observatory.retrieval.filters import FilterColumns
 from observatory.retrieval.settings import settings
 
 INDEX = load()
-CONTENTS = INDEX.part(Documents)
+CONTENTS = INDEX.part(Documents.open)
 DOCUMENTS = [*CONTENTS.page(limit=5)]
 DOCUMENT = DOCUMENTS[0]
 CHUNKS = [*CONTENTS.chunks_of(DOCUMENT)]
@@ -84,7 +84,7 @@ def test_only_browsers_get_pages_of_documents(
 
 
 def test_about(client: TestClient) -> None:
-    manifest, filters, chosen = INDEX.manifest, INDEX.part(FilterColumns), settings()
+    manifest, filters, chosen = INDEX.manifest, INDEX.part(FilterColumns.open), settings()
     about = client.get("/about").json()
     assert (
         about.items()

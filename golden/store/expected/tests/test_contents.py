@@ -9,7 +9,7 @@ from harbour import load
 from harbour.index.documents import Documents
 
 INDEX = load()
-DOCUMENTS = INDEX.part(Documents)
+DOCUMENTS = INDEX.part(Documents.open)
 CHUNK = INDEX.chunk(0)
 
 

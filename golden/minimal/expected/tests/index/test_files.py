@@ -22,7 +22,7 @@ from workshop.index.layout import (
     open_bytes,
     resolve_version,
 )
-from workshop.index.reader import RecordLines, hash_key
+from workshop.index.lines import RecordLines, hash_key
 
 MANIFEST = Manifest(
     documents=1,

@@ -1,6 +1,6 @@
 """Which chunks filters let through, over a small table that the test writes."""
 
-from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,11 +13,11 @@ from workshop.index.layout import IndexLayout
 from workshop.retrieval.filters import (
     UNKNOWN_TIME,
     FilterColumns,
-    encode_value,
     parse_filters,
     parse_time,
     read_pairs,
 )
+from workshop.retrieval.values import encode_value
 
 LENGTHS = [2, 1, 1]
 """The chunks of each document; all numbers below are those of chunks, from 0 to 3."""
@@ -63,7 +63,7 @@ def columns(tmp_path_factory: pytest.TempPathFactory) -> FilterColumns:
     manifest: Any = SimpleNamespace(chunks=4, documents=3, **named)
     write(layout.document_chunks, np.uint64, [0, *np.cumsum(LENGTHS)])
     index: Any = SimpleNamespace(layout=layout, manifest=manifest)
-    return FilterColumns(index)
+    return FilterColumns.open(index)
 
 
 @pytest.mark.parametrize(
@@ -148,8 +148,7 @@ def test_values_are_named_up_to_a_number(columns: FilterColumns) -> None:
 
 def test_the_newest_date_is_that_of_any_chunk_which_states_one(columns: FilterColumns) -> None:
     assert columns.newest_date() == "2024-01-05"
-    undated = copy(columns)
-    undated.modified = np.full_like(columns.modified, UNKNOWN_TIME)
+    undated = replace(columns, modified=np.full_like(columns.modified, UNKNOWN_TIME))
     assert undated.newest_date() is None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from workshop.index.reader import make_record
+from workshop.index.lines import make_record
 from workshop.index.records import ChunkRecord
 from workshop.retrieval.hooks import Hooks, SearchRequest, with_hooks
 from workshop.retrieval.journal import Journal

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workshop.index.reader import make_record
+from workshop.index.lines import make_record
 from workshop.index.records import ChunkRecord, Place
 from workshop.retrieval.candidates import Candidates
 from workshop.retrieval.journal import Journal, Mode, Reason

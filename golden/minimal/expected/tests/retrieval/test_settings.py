@@ -80,7 +80,14 @@ def test_hosts_of_the_environment_are_added(
     file.write_text(json.dumps({**values, "allowed_hosts": ["C.example"], "limits": limits}))
     monkeypatch.setenv("ALLOWED_HOSTS", " a.example , B.example:1 ,")
     assert settings(file).allowed_hosts == {"a.example", "b.example:1", "c.example"}
-    for host in ("*", "*.example.com", "http://a.example", "a b", "a/b"):
+    settings.cache_clear()
+    monkeypatch.setenv(
+        "ALLOWED_HOSTS", "::FFFF:10.0.0.1,[::ffff:a00:2]:80,2001:db8:0:0::1,[0:0::2]:9"
+    )
+    assert settings(file).allowed_hosts - {"c.example"} == {
+        *("10.0.0.1", "10.0.0.2:80", "[2001:db8::1]", "[::2]:9"),
+    }
+    for host in ("*", "*.example.com", "http://a.example", "a b", "a/b", "[::1"):
         settings.cache_clear()
         monkeypatch.setenv("ALLOWED_HOSTS", host)
         with pytest.raises(ConfigurationError, match="ALLOWED_HOSTS"):

@@ -99,6 +99,16 @@ def test_the_caller_that_was_away_longest_is_forgotten_first(
     assert [limit.take(caller) for caller in (b"b", b"a")] == [60.0, 0.0]
 
 
+def test_an_address_of_ipv4_is_one_caller_however_it_comes() -> None:
+    check = rate_checks(Limits(9, 9, 9, requests_per_minute=2))["search"]
+    check(sent(address="10.0.0.1"))
+    check(sent(address="::ffff:10.0.0.1"))
+    for address in ("10.0.0.1", "::ffff:10.0.0.1", "::ffff:a00:1"):
+        with pytest.raises(HTTPException):
+            check(sent(address=address))
+    check(sent(address="::ffff:10.0.0.2"))
+
+
 @pytest.mark.parametrize(
     ("tokens", "others"),
     [

@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from workshop.web.serving import BoundedHttpProtocol, Server
+from workshop.web.connections import BoundedHttpProtocol
+from workshop.web.serving import Server
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 BIG = REQUEST.replace(b" / ", b" /big ")
@@ -97,7 +98,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def set_limit(monkeypatch: pytest.MonkeyPatch, name: str, value: float) -> None:
-    monkeypatch.setattr(f"workshop.web.serving.{name}", value)
+    monkeypatch.setattr(f"workshop.web.connections.{name}", value)
 
 
 def test_a_connection_serves_one_request_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:

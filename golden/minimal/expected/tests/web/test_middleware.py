@@ -112,12 +112,39 @@ def test_host(address: str, hosts: list[str], status: int) -> None:
     assert {host: client.request(with_host(host)) for host in hosts} == dict.fromkeys(hosts, status)
 
 
-@pytest.mark.parametrize(
-    ("address", "host"), [("10.1.2.3", "10.1.2.3:8000"), ("fe80::1", "[fe80::1]:8000")]
-)
-def test_host_may_be_the_address_itself(address: str, host: str) -> None:
+SPELLINGS = {
+    "10.1.2.3": ["10.1.2.3:8000", "10.1.2.3", "[::ffff:10.1.2.3]:8000", "[::FFFF:a01:203]"],
+    "fe80::1": ["[fe80::1]:8000", "[FE80:0:0::1]", "[fe80::0001]:8000"],
+}
+ADDRESSES = {
+    **SPELLINGS,
+    # What a socket of IPv6 says that takes IPv4 as well, and one of a single network.
+    "::ffff:10.1.2.3": SPELLINGS["10.1.2.3"],
+    "fe80::1%eth0": SPELLINGS["fe80::1"],
+}
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_host_may_be_the_address_itself(address: str) -> None:
     client = Client(address=address)
+    for host in ADDRESSES[address]:
+        assert client.request(with_host(host)) == 200, host
+        assert client.request(with_host(host, origin=f"http://{host}")) == 200, host
+        for other in ("http://10.1.2.4:8000", "http://[fe80::2]:8000", "http://10.1.2.3.example"):
+            assert client.request(with_host(host, origin=other)) == 403, other
+    for host in ("10.1.2.4:8000", "[::ffff:10.1.2.4]:8000", "[fe80::2]", "[::10.1.2.3]", "[::1"):
+        assert client.request(with_host(host)) == 421, host
+
+
+@pytest.mark.parametrize(
+    "host", ["[::ffff:127.0.0.1]:8000", "[0:0:0:0:0:0:0:1]", "[::ffff:7f00:1]"]
+)
+def test_this_machine_is_known_by_every_spelling(host: str) -> None:
+    client = Client(address="::ffff:10.1.2.3")
     assert client.request(with_host(host)) == 200
+    port = host.partition("]")[2]
+    assert client.request(with_host(host, origin=f"http://localhost{port}")) == 200
+    assert client.request(with_host(host, origin=f"http://[::1]{port}")) == 200
 
 
 def test_a_refused_host_is_named_with_the_remedy() -> None:
@@ -284,6 +311,19 @@ def test_application_gets_a_body_whole(
     assert start["status"] == 201
     # The server leaves out the body of a response to HEAD.
     assert body["body"] == b"answer"
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_ranges_are_for_get_alone(method: str) -> None:
+    async def application(scope: Scope, _receive: Receive, send: Send) -> None:
+        names = {name for name, _ in scope["headers"]}
+        assert names == {b"host"} | ({b"range", b"if-range"} if method == "GET" else set())
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"answer"})
+
+    fields = [(b"range", b"bytes=0-1"), (b"if-range", b'"x"')]
+    middleware = Client(app=application).middleware
+    assert run(middleware, method, [*with_host("localhost"), *fields])[0]["status"] == 200
 
 
 @pytest.mark.parametrize("started", [False, True])

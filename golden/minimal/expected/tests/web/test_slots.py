@@ -33,7 +33,7 @@ def test_turns_come_in_order_and_slots_are_never_exceeded() -> None:
 
 
 def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workshop.web.middleware.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("workshop.web.slots.WAIT_SECONDS", 0.05)
 
     async def check() -> None:
         slots = Slots(1)
@@ -48,7 +48,7 @@ def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_answers_in_pieces_have_slots_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workshop.web.middleware.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("workshop.web.slots.WAIT_SECONDS", 0.05)
     begun, go_on = asyncio.Event(), asyncio.Event()
 
     async def stream(scope: Scope, _: Receive, send: Send) -> None:

@@ -17,7 +17,13 @@ MIN_PASSAGE_CHARACTERS = 200
 EXCERPT_CHARACTERS = 400
 
 AnswerReason = Literal[
-    "default", "no_model", "model_failed", "budget_spent", "nothing_found", "acknowledgement"
+    "default",
+    "no_model",
+    "model_failed",
+    "model_stalled",
+    "budget_spent",
+    "nothing_found",
+    "acknowledgement",
 ]
 QueryOrigin = Literal["question", "conversation", "model", "none"]
 

@@ -19,7 +19,8 @@ from ..retrieval.journal import MAX_QUERY_LENGTH
 from ..web.filtered import FilterValues
 from ..web.requests import WHOLE, RequestModel
 from ..web.routes import JsonRoute
-from .answer import Answer, ChatEvent
+from ..web.stopping import ServerStoppingError, stopping
+from .answer import Answer, ChatEvent, Failed
 from .conversation import DEFAULT_CHAT_TOP_K, Conversation, Turn, heading_of
 
 MAX_TURNS = 64
@@ -119,9 +120,34 @@ def chat_routes(answer: Answer, events: Any) -> APIRouter:
     @routes.post("/chat", response_class=Described, response_model=events)
     def answer_chat(request: ChatRequest) -> EventStream:
         """Answer a question from the documents: `sources`, `delta`s, then `done` or `error`."""
-        return EventStream(_encode(answer(request.conversation())))
+        return EventStream(_encode(until_stopped(answer(request.conversation()))))
 
     return routes
+
+
+async def until_stopped(
+    answer: AsyncGenerator[ChatEvent, None],
+) -> AsyncGenerator[ChatEvent, None]:
+    """Yield the events of an answer; if the server stops meanwhile, the last says so.
+
+    Raises ServerStoppingError if it stops before the first event.
+    """
+    has_begun = False
+    async with aclosing(answer) as events:
+        while True:
+            try:
+                async with stopping.in_time():
+                    event = await anext(events, None)
+            except ServerStoppingError as error:
+                if not has_begun:
+                    raise
+                event = Failed(error.detail)
+            if event is None:
+                return
+            yield event
+            has_begun = True
+            if isinstance(event, Failed):
+                return
 
 
 async def _encode(events: AsyncGenerator[ChatEvent, None]) -> AsyncGenerator[bytes, None]:

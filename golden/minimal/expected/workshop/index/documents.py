@@ -1,14 +1,18 @@
 """The documents of an index: their records, their chunks in order, and where they come from."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import IndexUnusableError, cause_of
 from .layout import open_array
-from .reader import Index, opened_with_index
+from .protocols import Records
+from .reader import OpenedIndex, opened_with_index
 from .records import ChunkRecord, Place, Record
 
 
@@ -60,30 +64,42 @@ class SourceList(Record):
 
 
 @opened_with_index
+@dataclass(frozen=True, slots=True, eq=False)
 class Documents:
-    """The documents of one index."""
+    """The m documents of an index: their records, and where the chunks of each begin (m + 1,)."""
 
-    def __init__(self, index: Index) -> None:
+    lines: Records
+    chunk_lines: Records
+    first_chunks: NDArray[np.uint64]
+    read_sources: Callable[[], list[SourceSummary]]
+    link_ends: NDArray[np.uint64]  # (m + 1,) places in:
+    linked: NDArray[np.uint32]  # The documents that each links to.
+
+    @classmethod
+    def open(cls, index: OpenedIndex) -> "Documents":
         """Map their records. Raises IndexUnusableError."""
         layout, count = index.layout, index.manifest.documents
-        # Not the index itself, which must be freed once it has been replaced.
-        self._chunks, self._report = index.chunk_lines, layout.report
-        self.first_chunks = open_array(layout.document_chunks, np.uint64, (count + 1,))
-        self._link_ends = open_array(layout.link_offsets, np.uint64, (count + 1,))
-        links = int(self._link_ends[-1])
-        self._linked = open_array(layout.link_targets, np.uint32, (links,))
+        link_ends = open_array(layout.link_offsets, np.uint64, (count + 1,))
         paths = layout.documents, layout.document_offsets, layout.document_ids
-        self._lines = index.open_lines(*paths, count)
+        return cls(
+            index.open_lines(*paths, count),
+            # Not the index itself, which must be freed once it has been replaced.
+            index.chunk_lines,
+            open_array(layout.document_chunks, np.uint64, (count + 1,)),
+            partial(_read_sources, layout.report),
+            link_ends,
+            open_array(layout.link_targets, np.uint32, (int(link_ends[-1]),)),
+        )
 
     def each(self, numbers: Iterable[int]) -> Iterator[DocumentRecord]:
         """Yield documents by their numbers from 0 on, reading each when it is due."""
         spans = ((number, *self.first_chunks[number : number + 2].tolist()) for number in numbers)
         rows = ((n, {"chunks": end - start, "chunk_start": start}) for n, start, end in spans)
-        return self._lines.each(DocumentRecord, rows)
+        return self.lines.each(DocumentRecord, rows)
 
     def find(self, document_id: str) -> DocumentRecord | None:
         """Return the document with this id or with a copy of this id, if there is one."""
-        found = self.each(self._lines.numbers(document_id))
+        found = self.each(self.lines.numbers(document_id))
         named = (one for one in found if document_id in {at.document_id for at in one.places()})
         return next(named, None)
 
@@ -97,17 +113,17 @@ class Documents:
         """Yield at most `limit` chunks of a document from `offset` on, reading each when due."""
         first, end = document.chunk_start, document.chunk_start + document.chunks
         numbers = range(first, end)[offset:][:limit]
-        return self._chunks.each(ChunkRecord, ((number, {}) for number in numbers))
+        return self.chunk_lines.each(ChunkRecord, ((number, {}) for number in numbers))
 
     def linked_from(self, document: DocumentRecord) -> list[int]:
         """Return the numbers of the documents that one links to, in the order of its text."""
         number = int(self.first_chunks.searchsorted(document.chunk_start, "right")) - 1
-        targets: list[int] = self._linked[slice(*self._link_ends[number : number + 2])].tolist()
+        targets: list[int] = self.linked[slice(*self.link_ends[number : number + 2])].tolist()
         return targets
 
     def place_of(self, document: DocumentRecord, chunk_id: str) -> int | None:
         """Return the number of a document's chunks before this one; None if it is in another."""
-        for number in self._chunks.numbers(chunk_id):
+        for number in self.chunk_lines.numbers(chunk_id):
             place = number - document.chunk_start
             found = self.chunks_of(document, place, 1) if place >= 0 else ()
             if any(chunk.id == chunk_id for chunk in found):
@@ -116,11 +132,15 @@ class Documents:
 
     def sources(self) -> list[SourceSummary]:
         """Return every source, with the numbers of its documents and chunks."""
-        try:
-            listed = json.loads(self._report.read_bytes())["sources"]
-            return [SourceSummary(one["name"], one["documents"], one["chunks"]) for one in listed]
-        except (OSError, ValueError, LookupError, TypeError) as error:
-            raise IndexUnusableError(f"{self._report}: unreadable: {cause_of(error)}") from None
+        return self.read_sources()
+
+
+def _read_sources(report: Path) -> list[SourceSummary]:
+    try:
+        listed = json.loads(report.read_bytes())["sources"]
+        return [SourceSummary(one["name"], one["documents"], one["chunks"]) for one in listed]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise IndexUnusableError(f"{report}: unreadable: {cause_of(error)}") from None
 
 
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..errors import IndexUnusableError, cause_of
 from .tokens import VERSION as TOKENIZER_VERSION
+from .tree import FILE, file_status, read_file, shown, walk
 
 FORMAT_VERSION = 5
 
@@ -110,7 +111,7 @@ class Manifest:
     def read(cls, path: Path) -> "Manifest":
         """Read a manifest. Raises IndexUnusableError."""
         try:
-            written = path.read_bytes()
+            written = read_file(path)
             content = json.loads(written)
             if content["format"] != FORMAT_VERSION:
                 versions = f"format {content['format']}, this server reads format {FORMAT_VERSION}"
@@ -164,17 +165,17 @@ class IndexFiles:
         root = self.layout.root
         findings = [*self._find_damage()]
         known = {*self.manifest.files, "manifest.json"}
-        for path in sorted(root.rglob("*")):
-            name = path.relative_to(root).as_posix()
-            if path.is_symlink() or (path.is_file() and name not in known):
-                findings.append(f"{name}: not in the manifest")
+        for entry in walk(root):
+            if entry.kind != FILE or entry.path not in known:
+                what = "" if entry.kind == FILE else f", a {entry.kind}"
+                findings.append(f"{shown(entry.path)}: not in the manifest{what}")
         return findings
 
     def _find_damage(self, most_bytes: float = float("inf")) -> Iterator[str]:
         for name, entry in self.manifest.files.items():
             path = self.layout.root / name
             try:
-                size = path.stat().st_size
+                size = file_status(path).st_size
                 if size != entry["bytes"]:
                     yield f"{name}: {size} bytes, expected {entry['bytes']}"
                 elif size <= most_bytes:
@@ -201,7 +202,7 @@ def resolve_version(directory: Path) -> Path:
     """Return the folder of the version to read: the one CURRENT names, or `directory` itself."""
     current = directory / "CURRENT"
     try:
-        name = current.read_text(encoding="ascii").strip()
+        name = read_file(current).decode("ascii").strip()
     except FileNotFoundError:
         return directory
     except (OSError, UnicodeDecodeError) as error:

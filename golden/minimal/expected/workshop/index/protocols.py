@@ -1,8 +1,8 @@
-"""What an index asks of its lanes and of its query encoder, and what they answer."""
+"""What an index asks of its parts, and what they answer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,10 @@ Scores: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = NDArray[np.float32]
 Posting: TypeAlias = tuple[NDArray[np.uint32], NDArray[np.floating]]
+Row: TypeAlias = tuple[int, Mapping[str, Any]]
+"""The number of a record, and fields to add to its own."""
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,43 @@ class LaneHits:
     def none(cls) -> "LaneHits":
         """Return the hits of a lane that found nothing."""
         return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64))
+
+
+class About(Protocol):
+    """What is known of an index, its numbers aside."""
+
+    @property
+    def language(self) -> str:
+        """That of the documents."""
+
+    @property
+    def dense(self) -> dict[str, Any] | None:
+        """How the vectors were made, and queries get theirs; None without vectors."""
+
+    @property
+    def sources(self) -> list[str]:
+        """Their names."""
+
+    @property
+    def tags(self) -> list[str]:
+        """All tags, sorted."""
+
+    @property
+    def known_items(self) -> Sequence[Any]:
+        """Queries that must find a chunk; see `KnownItem`."""
+
+
+class Records(Protocol):
+    """Records of an index, found by number or by id."""
+
+    def read(self, number: int, make: Callable[..., Made], **more: Any) -> Made:
+        """Return a record, made by `make_record`. Raises IndexUnusableError."""
+
+    def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
+        """Yield the record of each row, with the fields that it adds, reading it when due."""
+
+    def numbers(self, identifier: str) -> list[int]:
+        """Return the numbers of the records whose ids have the hash of this one, ascending."""
 
 
 class TermLane(Protocol):

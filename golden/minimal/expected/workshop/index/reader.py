@@ -1,131 +1,72 @@
 """An opened index, mapped from disk with the lanes that search it, and the one that is served."""
 
-import hashlib
-import json
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-
-from ..errors import IndexUnusableError, cause_of
-from ..index.protocols import QueryEncoder, TermLane, VectorLane
-from .layout import IndexFiles, open_array, open_bytes, resolve_version
-from .records import ChunkRecord, Place
+from ..errors import IndexUnusableError
+from .layout import IndexFiles, Manifest, resolve_version
+from .lines import RecordLines
+from .protocols import About, QueryEncoder, Records, TermLane, VectorLane
+from .records import ChunkRecord
 from .tokens import Tokenizer
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
-Row = tuple[int, Mapping[str, Any]]  # The number of a record, and fields to add to its own.
-Made = TypeVar("Made")
+Kind = TypeVar("Kind", bound=type[Any])
 Part = TypeVar("Part")
 
 _logger = logging.getLogger(__name__)
 
 
-def hash_key(text: str) -> int:
-    """Return the 64-bit key under which an id is looked up."""
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
-
-
-def make_record(make: Callable[..., Made], stored: Mapping[str, Any], **more: Any) -> Made:
-    """Call `make` with the fields of a line of the index, and `more` of them."""
-    copies = [Place(**copy) for copy in stored["also_at"]]
-    return make(**{**stored, **more, "also_at": copies})
-
-
-decode = json.JSONDecoder().raw_decode  # json.loads takes twice as long.
-
-
-class RecordLines:
-    """Records as lines of JSON, found by number or by the hash of their id."""
-
-    def __init__(self, path: Path, offsets: Path, ids: Path, count: int) -> None:
-        """Map the files of `count` records; see `IndexLayout`. Raises IndexUnusableError."""
-        self._path = path
-        self._offsets = open_array(offsets, np.uint64, (count + 1,))
-        self._keys, self._numbers = open_array(ids, np.uint64, (2, -1))
-        self._bytes = open_bytes(path, int(self._offsets[-1]))
-
-    def read(self, number: int, make: Callable[..., Made], **more: Any) -> Made:
-        """Return a record, made by `make_record`. Raises IndexUnusableError."""
-        try:
-            start, end = self._offsets[number : number + 2].tolist()
-            return make_record(make, decode(str(self._bytes[start:end], "utf-8"))[0], **more)
-        except (ValueError, LookupError, OverflowError, TypeError, AttributeError) as error:
-            raise IndexUnusableError(f"{self._path}: record {number}: {cause_of(error)}") from None
-
-    def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
-        """Yield the record of each row, with the fields that it adds, reading it when due."""
-        return (self.read(number, make, **more) for number, more in rows)
-
-    def numbers(self, identifier: str) -> list[int]:
-        """Return the numbers of the records whose ids have the hash of this one, ascending."""
-        key = np.uint64(hash_key(identifier))
-        first, last = (np.searchsorted(self._keys, key, side) for side in ("left", "right"))
-        return [*map(int, self._numbers[first:last])]
-
-
 class Index:
-    """One published version of an index. Immutable, and safe to share between threads."""
+    """What searches answer from, made of its parts. Immutable, and safe to share between threads.
 
-    kinds: ClassVar[list[Callable[["Index"], object]]] = []  # See `opened_with_index`.
-    open_lines: Callable[[Path, Path, Path, int], RecordLines] = RecordLines
-    # Only of an index that was opened with vectors.
+    It is an index that was opened, or what a caller may see of one.
+    """
+
+    # Only of an index with vectors.
     dense_lane: VectorLane
     encoder: QueryEncoder
 
     def __init__(
         self,
-        files: IndexFiles,
+        *,
+        version: str,
+        manifest: About,
+        documents: int,
+        chunks: int,
+        chunk_lines: Records,
+        tokenizer: Tokenizer,
         keyword_lane: TermLane,
         dense_lane: VectorLane | None = None,
         encoder: QueryEncoder | None = None,
     ) -> None:
-        """Map the chunks of `files`. Raises IndexUnusableError."""
-        self.layout, self.manifest = layout, manifest = files.layout, files.manifest
-        self.version = manifest.version
-        self.chunk_count = manifest.chunks
-        self.document_count = manifest.documents
-        self._files = files
-        self.tokenizer = Tokenizer(manifest.language)
+        """Hold the parts; `manifest` says what is known of so many `documents` and `chunks`."""
+        self.version, self.manifest = version, manifest
+        self.document_count, self.chunk_count = documents, chunks
+        self.chunk_lines = chunk_lines
+        self.tokenizer = tokenizer
         self.keyword_lane = keyword_lane
         if dense_lane is not None and encoder is not None:
             self.dense_lane, self.encoder = dense_lane, encoder
-        paths = layout.chunks, layout.chunk_offsets, layout.chunk_ids
-        self.chunk_lines = self.open_lines(*paths, manifest.chunks)
         self._parts: dict[object, Any] = {}
-        for kind in self.kinds:
-            self.part(kind)
 
-    @classmethod
-    def open(cls, directory: Path, *parts: Callable[[IndexFiles], Any]) -> "Index":
-        """Open an index with the lanes and the encoder of `parts`. Raises IndexUnusableError."""
-        while True:
-            version = resolve_version(directory)
-            try:
-                files = IndexFiles.open(version)
-                return cls(files, *(open_part(files) for open_part in parts))
-            except IndexUnusableError:
-                # Builds may have replaced and removed it meanwhile.
-                if resolve_version(directory) == version:
-                    raise
-
-    def part(self, kind: Callable[["Index"], Part]) -> Part:
+    def part(self, kind: "Callable[[OpenedIndex], Part]") -> Part:
         """Return a part that not every server has, such as its filters."""
         if kind not in self._parts:
-            self._parts[kind] = kind(self)
+            self._parts[kind] = self.make_part(kind)
         part: Part = self._parts[kind]
         return part
 
-    def verify(self) -> list[str]:
-        """Compare every file with its hash in the manifest; return the findings."""
-        return self._files.verify()
+    def make_part(self, kind: "Callable[[OpenedIndex], Part]") -> Part:
+        """Return a part that was not there yet."""
+        raise NotImplementedError
 
     def chunk(self, number: int) -> ChunkRecord:
         """Return the chunk with a number from 0 to `chunk_count` - 1."""
@@ -145,9 +86,63 @@ class Index:
         return next((chunk for chunk in chunks if chunk.id == chunk_id), None)
 
 
-def opened_with_index(kind: type[Part]) -> type[Part]:
+class OpenedIndex(Index):
+    """One published version of an index, mapped from its files."""
+
+    manifest: Manifest
+    kinds: ClassVar[list[Callable[["OpenedIndex"], object]]] = []  # See `opened_with_index`.
+    open_lines: Callable[[Path, Path, Path, int], RecordLines] = RecordLines
+
+    def __init__(
+        self,
+        files: IndexFiles,
+        keyword_lane: TermLane,
+        dense_lane: VectorLane | None = None,
+        encoder: QueryEncoder | None = None,
+    ) -> None:
+        """Map the chunks of `files`. Raises IndexUnusableError."""
+        self.layout, manifest = files.layout, files.manifest
+        self._files = files
+        paths = self.layout.chunks, self.layout.chunk_offsets, self.layout.chunk_ids
+        super().__init__(
+            version=manifest.version,
+            manifest=manifest,
+            documents=manifest.documents,
+            chunks=manifest.chunks,
+            chunk_lines=self.open_lines(*paths, manifest.chunks),
+            tokenizer=Tokenizer(manifest.language),
+            keyword_lane=keyword_lane,
+            dense_lane=dense_lane,
+            encoder=encoder,
+        )
+        for kind in self.kinds:
+            self.part(kind)
+
+    @classmethod
+    def open(cls, directory: Path, *parts: Callable[[IndexFiles], Any]) -> "OpenedIndex":
+        """Open an index with the lanes and the encoder of `parts`. Raises IndexUnusableError."""
+        while True:
+            version = resolve_version(directory)
+            try:
+                files = IndexFiles.open(version)
+                return cls(files, *(open_part(files) for open_part in parts))
+            except IndexUnusableError:
+                # Builds may have replaced and removed it meanwhile.
+                if resolve_version(directory) == version:
+                    raise
+
+    def make_part(self, kind: Callable[["OpenedIndex"], Part]) -> Part:
+        """Open a part of the files. Raises IndexUnusableError."""
+        return kind(self)
+
+    def verify(self) -> list[str]:
+        """Compare every file with its hash in the manifest; return the findings."""
+        return self._files.verify()
+
+
+def opened_with_index(kind: Kind) -> Kind:
     """Open this part with every index, so that it stays readable once the files are removed."""
-    Index.kinds.append(kind)
+    OpenedIndex.kinds.append(kind.open)
     return kind
 
 
@@ -163,14 +158,19 @@ class ServedState:
 class Served:
     """The index that a process answers from; nothing is answered once a file proves damaged."""
 
-    def __init__(self, open_index: Callable[[Path], Index]) -> None:
-        self.open_index = open_index
+    def __init__(self, open_index: Callable[[Path], OpenedIndex]) -> None:
+        self._open_index = open_index
         self.state = ServedState()
         self.directory = PACKAGED_INDEX
-        self._index: Index | None = None
+        self._index: OpenedIndex | None = None
         self._lock = threading.RLock()
 
-    def load(self, index_dir: str | Path | None = None, *, verify: bool = True) -> Index:
+    def open_index(self, directory: Path) -> OpenedIndex:
+        """Open an index as it is served. Raises IndexUnusableError."""
+        index = self._open_index(directory)
+        return index
+
+    def load(self, index_dir: str | Path | None = None, *, verify: bool = True) -> OpenedIndex:
         """Serve an index, by default that of INDEX_DIR or of this package, or raise."""
         directory = Path(index_dir or os.environ.get("INDEX_DIR") or PACKAGED_INDEX)
         index = self.open_index(directory)
@@ -181,6 +181,16 @@ class Served:
         return index
 
     def current(self) -> Index:
+        """Return what the caller may see of the served index. Raises as `whole` does."""
+        index = self.whole()
+        return index
+
+    def public(self) -> Index:
+        """Return what everybody may see of it: what is made once for all callers tells no more."""
+        index = self.whole()
+        return index
+
+    def whole(self) -> OpenedIndex:
         """Return the served index. Raises IndexUnusableError, also once a file proves damaged."""
         index = self._index
         if index is None:
@@ -214,14 +224,14 @@ class Served:
             if self._index is index:
                 self.state = replace(self.state, verified=not findings, damage=tuple(findings))
 
-    def is_replaced(self, index: Index) -> bool:
+    def is_replaced(self, index: OpenedIndex) -> bool:
         """Return whether another version has been published since an index was opened."""
         try:
             return resolve_version(self.directory) != index.layout.root
         except IndexUnusableError:
             return False
 
-    def replace(self, index: Index) -> None:
+    def replace(self, index: OpenedIndex) -> None:
         """Answer from an index whose files have been verified."""
         with self._lock:
             self._index, self.state = index, ServedState(verified=True)
@@ -232,9 +242,9 @@ class Served:
             self.state = replace(self.state, problem=problem)
 
 
-def _open_index(directory: Path) -> Index:
+def _open_index(directory: Path) -> OpenedIndex:
     # `opening` is rendered, and imports the lanes, which import this module.
-    index: Index = import_module("..opening", __package__).open_index(directory)
+    index: OpenedIndex = import_module("..opening", __package__).open_index(directory)
     return index
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..errors import IndexUnusableError
 from .layout import resolve_version
 from .reader import Served
+from .tree import walk
 
 POLL_SECONDS = 0.25
 NOT_RELOADED = "the index published last cannot be used; the one before is still served"
@@ -24,7 +25,7 @@ def follow(served: Served, count: Callable[[str], object] = lambda _: None) -> t
     """
     stop = threading.Event()
     # One that was published while the served one was opened is still to be served.
-    seen = [] if served.is_replaced(served.current()) else _stamps(served.directory)
+    seen = [] if served.is_replaced(served.whole()) else _stamps(served.directory)
 
     def watch() -> None:
         nonlocal seen
@@ -60,7 +61,8 @@ def _stamps(directory: Path, *, every_file: bool = True) -> list[object]:
     paths = [directory / "CURRENT", directory / "manifest.json"]
     if every_file:
         with suppress(OSError, IndexUnusableError):
-            paths += sorted(resolve_version(directory).rglob("*"))
+            version = resolve_version(directory)
+            paths += [version / entry.path for entry in walk(version)]
     return [(path, _stamp(path)) for path in paths]
 
 

@@ -2,7 +2,8 @@
 
 A token is a word (Unicode letters, digits and combining marks), an identifier with joints inside
 (`75.1725`, `PII-2024-0042`, `std::vector`, `C++`), or a run of a script written without spaces.
-Text is compared after NFKC and case folding, with its accents. The terms of a token are:
+Text is compared after NFKC and case folding, with its accents, and without the backslashes before
+signs that Markdown and JSON write: `user\\_id` is `user_id`. The terms of a token are:
 
 - of a word, its Snowball stem, unless it is a stop word; of British spellings the American one's;
 - of an identifier, the whole without hyphens and underscores, so that `max-connections2` and
@@ -25,7 +26,7 @@ import snowballstemmer  # type: ignore[import-untyped]
 
 from .spelling import american
 
-VERSION = 5  # Changes whenever the terms of any text change.
+VERSION = 6  # Changes whenever the terms of any text change.
 
 ENGLISH_STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in into"
@@ -99,6 +100,9 @@ _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-
 _CODE_JOINT = re.compile(r"::|(?<=\w)\.(?=\w)|(?<=\w)_(?=\w)|\+\+$|[#*)]$|(?<=\d)[-:/](?=\d)")
 # Not `_word_`, which is how some texts write emphasis.
 _UNDERSCORED = re.compile(r"__\w+__|_+\w*[^\W_]")
+# Of Markdown, `user\_id` and `C\#`; of JSON and code, UTF-16 in digits: `Stra\u00dfe`.
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_UNITS = re.compile(r"(?<!\\)(?:\\u[0-9A-Fa-f]{4})++")
 _DIGIT = re.compile(r"[0-9]")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -154,6 +158,8 @@ class Tokenizer:
 
     def tokenize(self, text: str) -> list[Token]:
         """Cut `text` into tokens, in order, including those without terms (stop words)."""
+        if "\\" in text:
+            text = _unescape(text)
         if text.isascii():
             return [*map(self.token, _ASCII_TOKEN.findall(text))]
         normal = unicodedata.normalize("NFKC", text)
@@ -242,6 +248,17 @@ class Tokenizer:
         word = american(folded) if self.language == "english" else folded
         with self._stemmer_lock:
             return (str(self._stemmer.stemWord(word)),)
+
+
+def _unescape(text: str) -> str:
+    if "\\u" in text:
+        text = _UNITS.sub(_characters, text)
+    return _ESCAPED.sub(r"\1", text)
+
+
+def _characters(match: re.Match[str]) -> str:
+    units = bytes.fromhex(match[0].replace("\\u", ""))
+    return units.decode("utf-16-be", "replace")
 
 
 def _bigrams(run: str) -> Token:

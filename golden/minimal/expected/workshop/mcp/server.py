@@ -20,6 +20,7 @@ from ..retrieval.results import HEDGES, Hit, LaneRanks, SearchResponse, notices_
 from ..retrieval.settings import settings
 from ..web.citations import document_url
 from ..web.requests import AsyncSearch, RequestModel, SearchArguments
+from ..web.stopping import stopping
 
 MAX_FETCHED_LENGTH = 100_000  # Characters of a document: few models have room for more.
 _LEFT_OUT = {"exclude": True}
@@ -94,7 +95,7 @@ def _values(record: Hit | SearchResponse, **changed: object) -> dict[str, Any]:
 
 async def _fetch(_search: AsyncSearch, asked: FetchRequest) -> FetchedText:
     index = current_index()
-    record = index.find_chunk(asked.id) or index.part(Documents).find(asked.id)
+    record = index.find_chunk(asked.id) or index.part(Documents.open).find(asked.id)
     if record is None:
         raise InvalidRequestError("there is no passage or document with this id", field="id")
     values = record.to_json()
@@ -112,7 +113,7 @@ async def _fetch(_search: AsyncSearch, asked: FetchRequest) -> FetchedText:
 def read_beginning(index: Index, document: DocumentRecord) -> tuple[str, bool]:
     """Return the first MAX_FETCHED_LENGTH characters of a document, and whether there are more."""
     text = ""
-    for piece in join_chunks(index.part(Documents).chunks_of(document)):
+    for piece in join_chunks(index.part(Documents.open).chunks_of(document)):
         text += piece
         if len(text) > MAX_FETCHED_LENGTH:
             break
@@ -120,7 +121,7 @@ def read_beginning(index: Index, document: DocumentRecord) -> tuple[str, bool]:
 
 
 async def _list_sources(_search: AsyncSearch, _asked: ListSourcesRequest) -> SourceList:
-    return SourceList(current_index().part(Documents).sources())
+    return SourceList(current_index().part(Documents.open).sources())
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,8 @@ def create_server(search: AsyncSearch, version: str) -> Server[Any]:
         found, tool = None, tools[call.name]
         try:
             arguments = tool.arguments.model_validate(call.arguments or {})
-            found = (await tool.answer(search, arguments)).to_json()
+            async with stopping.in_time():
+                found = (await tool.answer(search, arguments)).to_json()
             said = to_json(found).decode()
         except ValidationError as error:
             fields = [(".".join(map(str, one["loc"])), one["msg"]) for one in error.errors()]

@@ -45,7 +45,8 @@ function answerNodes(status, answer) {
   const nodes = [element("h3", {}, status === "default" ? "Any other status" : `Status ${status}`)];
   if (answer.description && answer.description !== "Successful Response") nodes.push(element("p", { class: "muted" }, answer.description));
   for (const [type, content] of Object.entries(answer.content ?? {})) {
-    const schema = content.schema ?? content.itemSchema;
+    // Of a stream, the events are told.
+    const schema = content.schema?.["x-event-data"] ?? content.schema;
     nodes.push(element("div", {}, element("code", {}, type), schema ? fieldsNode(schema) : null));
   }
   return nodes;

@@ -7,6 +7,7 @@ dates or date-times, in UTC unless they name another zone.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeAlias
 
@@ -14,16 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidRequestError
-from ..index.layout import IndexLayout, Vocabulary, open_array
-from ..index.reader import Index, opened_with_index
+from ..index.layout import open_array
+from ..index.reader import OpenedIndex, opened_with_index
+from .values import ValueTable
 
 Filters: TypeAlias = Mapping[str, object]
 """Names of filters to strings or lists of strings; None and empty lists filter nothing."""
 
 UNKNOWN_TIME = np.iinfo(np.int64).min  # No filter by time lets it through.
 MAX_FILTER_VALUES = 256  # In one filter of a request.
-
-AFTER_ALL = b"\xff"  # Greater than every byte of UTF-8.
 
 # Every index has these filters; others are columns of metadata.
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
@@ -44,26 +44,42 @@ def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
 
 
 @opened_with_index
+@dataclass(frozen=True, slots=True, eq=False)
 class FilterColumns:
     """The values that chunks can be filtered by; `columns` are those of metadata.
 
-    `modified` is the time of each chunk (n,), in seconds since 1970, or UNKNOWN_TIME.
+    `modified` is the time of each chunk (n,), in seconds since 1970, or UNKNOWN_TIME, and
+    `chunk_sources` (n,) the place of its source among `sources`. The chunks of tag number i of
+    `tags` (t,) are `tag_chunks` from `tag_offsets[i]` (t + 1,) on, and `document_lengths` (m,) is
+    how many chunks documents have.
     """
 
-    def __init__(self, index: Index) -> None:
+    columns: tuple[str, ...]
+    modified: NDArray[np.int64]
+    sources: list[str]
+    chunk_sources: NDArray[np.uint16]
+    tags: list[str]
+    tag_offsets: NDArray[np.uint64]
+    tag_chunks: NDArray[np.uint32]
+    values: ValueTable
+    document_lengths: NDArray[np.int64]
+
+    @classmethod
+    def open(cls, index: OpenedIndex) -> "FilterColumns":
         """Map the files. Raises IndexUnusableError."""
         layout, manifest = index.layout, index.manifest
-        shape, tag_shape = (manifest.chunks,), (len(manifest.tags) + 1,)
-        self.columns = tuple(manifest.filterable)
-        self.modified = open_array(layout.filter_modified, np.int64, shape)
-        self._sources = {name: number for number, name in enumerate(manifest.sources)}
-        self._chunk_sources = open_array(layout.filter_sources, np.uint16, shape)
-        self._tags = {name: number for number, name in enumerate(manifest.tags)}
-        self._tag_offsets = open_array(layout.filter_tag_offsets, np.uint64, tag_shape)
-        self._tag_chunks = open_array(layout.filter_tag_chunks, np.uint32, (-1,))
-        self._values = ValueTable(layout, manifest.documents)
         ends = open_array(layout.document_chunks, np.uint64, (manifest.documents + 1,))
-        self._document_lengths = np.diff(ends).astype(np.int64)
+        return cls(
+            tuple(manifest.filterable),
+            open_array(layout.filter_modified, np.int64, (manifest.chunks,)),
+            manifest.sources,
+            open_array(layout.filter_sources, np.uint16, (manifest.chunks,)),
+            manifest.tags,
+            open_array(layout.filter_tag_offsets, np.uint64, (len(manifest.tags) + 1,)),
+            open_array(layout.filter_tag_chunks, np.uint32, (-1,)),
+            ValueTable.open(layout, manifest.documents),
+            np.diff(ends).astype(np.int64),
+        )
 
     def newest_date(self) -> str | None:
         """Return the date on which a chunk was modified last, as ISO 8601, if any states one."""
@@ -74,8 +90,8 @@ class FilterColumns:
 
     def known_values(self, name: str, most: int) -> list[str]:
         """Return the values that a filter can have, sorted; none if they are more than `most`."""
-        named = {"source": self._sources, "tags": self._tags}.get(name)
-        values = self._values.values_of(name, most + 1) if named is None else sorted(named)
+        named = {"source": self.sources, "tags": self.tags}.get(name)
+        values = self.values.values_of(name, most + 1) if named is None else sorted(named)
         return values if len(values) <= most else []
 
     def select(self, filters: Filters | None) -> NDArray[np.bool_] | None:
@@ -101,23 +117,26 @@ class FilterColumns:
             is_late: NDArray[np.bool_] = self.modified >= _seconds(name, values)
             is_early: NDArray[np.bool_] = ~is_late & (self.modified != UNKNOWN_TIME)
             return is_late if name == "modified_after" else is_early
-        documents = self._values.having(name, values, as_beginnings=name == "path")
-        passing = np.repeat(documents, self._document_lengths)
+        documents = self.values.having(name, values, as_beginnings=name == "path")
+        passing = np.repeat(documents, self.document_lengths)
         # The table has the sources of copies, which are not stored again.
         return passing | self._from_sources(values) if name == "source" else passing
 
     def _from_sources(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
-        if unknown := [name for name in names if name not in self._sources]:
-            known = ", ".join(sorted(self._sources))
+        if unknown := [name for name in names if name not in self.sources]:
+            known = ", ".join(sorted(self.sources))
             raise _refusal("source", f"there is no source {unknown[0]!r}; known: {known}")
-        numbers = [self._sources[name] for name in names]
-        return np.isin(self._chunk_sources, np.array(numbers, dtype=np.uint16))
+        numbers = [self.sources.index(name) for name in names]
+        return np.isin(self.chunk_sources, np.array(numbers, dtype=np.uint16))
 
     def _having_tags(self, tags: tuple[str, ...]) -> NDArray[np.bool_]:
         counts = np.zeros(len(self.modified), dtype=np.uint16)
-        for tag in filter(self._tags.__contains__, tags):
-            start, end = self._tag_offsets[self._tags[tag] :][:2].tolist()
-            counts[self._tag_chunks[start:end]] += 1
+        for tag in tags:
+            # They are sorted, as the values of a table are.
+            number = bisect_left(self.tags, tag)
+            if self.tags[number : number + 1] == [tag]:
+                start, end = self.tag_offsets[number : number + 2].tolist()
+                counts[self.tag_chunks[start:end]] += 1
         having_all: NDArray[np.bool_] = counts == len(tags)
         return having_all
 
@@ -150,43 +169,3 @@ def _seconds(name: str, values: tuple[str, ...]) -> int:
 
 def _refusal(name: str, message: str) -> InvalidRequestError:
     return InvalidRequestError(message, field=f"filters.{name}")
-
-
-class ValueTable:
-    """Which documents have a value; keys are sorted, so that equal beginnings follow each other."""
-
-    def __init__(self, layout: IndexLayout, document_count: int) -> None:
-        """Map the files of the table. Raises IndexUnusableError."""
-        self._keys = Vocabulary.open(layout.filter_values, layout.filter_value_offsets)
-        self._starts = open_array(layout.filter_document_offsets, np.uint64, (len(self._keys) + 1,))
-        size = int(self._starts[-1])
-        self._documents = open_array(layout.filter_documents, np.uint32, (size,))
-        self._document_count = document_count
-
-    def having(
-        self, field: str, values: Iterable[str], *, as_beginnings: bool = False
-    ) -> NDArray[np.bool_]:
-        """Return which documents (m,) have one of these values, or one that begins like them."""
-        mask = np.zeros(self._document_count, dtype=np.bool_)
-        marked = 0
-        for key in sorted({encode_value(field, value) for value in values}):
-            first, last = self._range(key, AFTER_ALL if as_beginnings else b"\0")
-            # A shorter beginning has marked everything that begins with a longer one.
-            if last > marked:
-                mask[self._documents[int(self._starts[first]) : int(self._starts[last])]] = True
-                marked = last
-        return mask
-
-    def values_of(self, field: str, most: int) -> list[str]:
-        """Return the first `most` values of a field, sorted by their bytes."""
-        key = encode_value(field, "")
-        numbers = range(*self._range(key))[:most]
-        return [self._keys[number].removeprefix(key).decode() for number in numbers]
-
-    def _range(self, prefix: bytes, end: bytes = AFTER_ALL) -> tuple[int, int]:
-        return bisect_left(self._keys, prefix), bisect_left(self._keys, prefix + end)
-
-
-def encode_value(field: str, value: str) -> bytes:
-    """Return the key of a value: `field U+001F value`."""
-    return f"{field}\x1f{value}".encode("utf-8", "replace")

@@ -13,7 +13,6 @@ from ..index.tokens import MAX_QUERY_CHARACTERS
 Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
 MODES: tuple[Mode, ...] = get_args(Mode)
-
 MAX_TOP_K = 100
 MAX_QUERY_LENGTH = 2_000  # Characters.
 # All stages of a query share one budget of work, counted and not timed, so that the same is left

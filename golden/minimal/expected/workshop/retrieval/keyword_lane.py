@@ -9,6 +9,7 @@ The score of a chunk is the sum over the query's terms of
 computes all but the sum, so that a query adds up the postings of its terms and no more.
 """
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,42 +30,24 @@ MANY_POSTINGS = 4_000  # Where an eighth is no more, all are added up.
 FULL_PART = 8  # With postings for an eighth of all chunks, an array of all takes less time.
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KeywordLane:
-    """BM25 search over the postings of one index; see `TermLane`."""
+class PostingsLane(ABC):
+    """BM25 search over postings, of `chunk_count` chunks; see `TermLane`."""
 
-    find: Callable[[str], tuple[int, int]]  # The begin and end of the postings of a term.
-    chunks: NDArray[np.uint32]
-    impacts: NDArray[np.float32]
+    __slots__ = ()
     chunk_count: int
 
-    @classmethod
-    def open(cls, files: IndexFiles) -> "KeywordLane":
-        """Map the lane's files. Raises IndexUnusableError."""
-        manifest = files.manifest
-        return cls.map(files.layout, manifest.chunks, manifest.terms, manifest.postings)
+    @abstractmethod
+    def frequency(self, term: str) -> int:
+        """Return the number of chunks that have a term."""
 
-    @classmethod
-    def map(cls, layout: IndexLayout, chunks: int, terms: int, postings: int) -> "KeywordLane":
-        """Map the files of an index with these numbers of chunks, terms and postings."""
-        vocabulary = Vocabulary.open(layout.terms, layout.term_offsets, terms)
-        offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))
-        # Once glibc has mapped and freed a block, which need not be written to, it keeps twice as
-        # much of what is freed (M_MMAP_THRESHOLD in mallopt(3)). Else each search gives its arrays
-        # back and has the system map new pages, a quarter or more of its time at 100,000 chunks.
-        np.empty(min(KEPT_BYTES * chunks, MOST_KEPT_BYTES), dtype=np.uint8)
-        return cls(
-            # A query looks each of its words up several times.
-            remember(partial(_find, vocabulary, offsets)),
-            open_array(layout.posting_chunks, np.uint32, (postings,)),
-            open_array(layout.posting_impacts, np.float32, (postings,)),
-            chunks,
-        )
+    @abstractmethod
+    def postings(self, terms: Sequence[str]) -> Iterator[Posting]:
+        """Yield the chunks of each term, ascending, and what the term adds to the score of each."""
 
     @stage("keyword")
     def search(self, terms: Sequence[str], count: int, allowed: Mask | None = None) -> LaneHits:
         """Find the chunks of highest BM25."""
-        postings = [*self._postings(terms)]
+        postings = [*self.postings(terms)]
         if not postings:
             return LaneHits.none()
         limit = sum(len(chunks) for chunks, _ in postings) / RARE_PART
@@ -84,17 +67,12 @@ class KeywordLane:
         """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""
         scores = np.zeros(len(chunks), dtype=np.float64)
         # Of the postings' own type: a mixed search would first convert all of them.
-        wanted = chunks.astype(self.chunks.dtype)
-        for posting_chunks, impacts in self._postings(terms):
+        wanted = chunks.astype(np.uint32)
+        for posting_chunks, impacts in self.postings(terms):
             places = np.searchsorted(posting_chunks, wanted)
             inside = posting_chunks.take(places, mode="clip") == wanted
             scores += inside * impacts.take(places, mode="clip")
         return scores
-
-    def frequency(self, term: str) -> int:
-        """Return the number of chunks that have a term."""
-        start, end = self.find(term)
-        return end - start
 
     def _add_up(self, postings: Sequence[Posting], allowed: Mask | None) -> LaneHits:
         """Return the allowed chunks of postings, in no order, with their sums.
@@ -127,7 +105,45 @@ class KeywordLane:
         ends = np.flatnonzero(is_last if allowed is None else is_last & allowed[chunks])
         return LaneHits(chunks.take(ends), sums.take(ends), score_of=score_of)
 
-    def _postings(self, terms: Sequence[str]) -> Iterator[Posting]:
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeywordLane(PostingsLane):
+    """BM25 search over the postings of one index; see `TermLane`."""
+
+    find: Callable[[str], tuple[int, int]]  # The begin and end of the postings of a term.
+    chunks: NDArray[np.uint32]
+    impacts: NDArray[np.float32]
+    chunk_count: int
+
+    @classmethod
+    def open(cls, files: IndexFiles) -> "KeywordLane":
+        """Map the lane's files. Raises IndexUnusableError."""
+        manifest = files.manifest
+        return cls.map(files.layout, manifest.chunks, manifest.terms, manifest.postings)
+
+    @classmethod
+    def map(cls, layout: IndexLayout, chunks: int, terms: int, postings: int) -> "KeywordLane":
+        """Map the files of an index with these numbers of chunks, terms and postings."""
+        vocabulary = Vocabulary.open(layout.terms, layout.term_offsets, terms)
+        offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))
+        # Once glibc has mapped and freed a block, which need not be written to, it keeps twice as
+        # much of what is freed (M_MMAP_THRESHOLD in mallopt(3)). Else each search gives its arrays
+        # back and has the system map new pages, a quarter or more of its time at 100,000 chunks.
+        np.empty(min(KEPT_BYTES * chunks, MOST_KEPT_BYTES), dtype=np.uint8)
+        return cls(
+            # A query looks each of its words up several times.
+            remember(partial(_find, vocabulary, offsets)),
+            open_array(layout.posting_chunks, np.uint32, (postings,)),
+            open_array(layout.posting_impacts, np.float32, (postings,)),
+            chunks,
+        )
+
+    def frequency(self, term: str) -> int:
+        """Return the number of chunks that have a term."""
+        start, end = self.find(term)
+        return end - start
+
+    def postings(self, terms: Sequence[str]) -> Iterator[Posting]:
         """Yield the chunks of each term, ascending, and what the term adds to the score of each."""
         # Sorted, so that sums round alike whatever the order of the query's words.
         for term, times in sorted(Counter(terms).items()):

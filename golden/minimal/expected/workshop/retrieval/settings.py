@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigurationError, cause_of
+from ..index.tree import read_file
+from .hosts import HOST, HOSTS_HINT, plain_host, plain_host_and_port
 
 SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
 
@@ -19,9 +21,6 @@ SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
 ADDRESS = re.compile(
     r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/%-]*)?"
 )
-# A host in lower case, and a port if there is one.
-HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
-HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"
 
 _UNUSABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, re.error, OverflowError)
 
@@ -74,7 +73,8 @@ def settings(file: Path = SETTINGS_FILE) -> Settings:
 
 def _read_hosts(listed: Iterable[str]) -> frozenset[str]:
     added = os.environ.get("ALLOWED_HOSTS", "").split(",")
-    hosts = frozenset(host for each in (*listed, *added) if (host := each.strip().lower()))
+    written = (each.strip().lower() for each in (*listed, *added))
+    hosts = frozenset(plain_host_and_port(plain_host(host)) for host in written if host)
     if wrong := [host for host in hosts if not HOST.fullmatch(host)]:
         problem = f"ALLOWED_HOSTS: {wrong[0]!r} is not a host name"
         raise ConfigurationError(problem, hint=HOSTS_HINT)
@@ -85,7 +85,7 @@ def _read_hosts(listed: Iterable[str]) -> frozenset[str]:
 def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
     """Read the JSON of an exported file; errors within become ConfigurationErrors."""
     try:
-        yield json.loads(file.read_bytes())
+        yield json.loads(read_file(file))
     except _UNUSABLE as error:
         hint = "export the server again, or restore the file from a trusted copy"
         raise ConfigurationError(f"{file}: unusable: {cause_of(error)}", hint=hint) from None

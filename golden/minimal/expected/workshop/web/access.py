@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from ..errors import ConfigurationError
+from ..retrieval.hosts import plain_host
 from ..retrieval.settings import Limits
 from .middleware import Check, values_of
 
@@ -70,7 +71,7 @@ def rate_checks(limits: Limits) -> Mapping[str, Check]:
     def check_of(limit: RateLimit) -> Check:
         def check(scope: Scope) -> None:
             client = scope.get("client")
-            caller = str(client[0]).encode() if client else b""
+            caller = plain_host(str(client[0])).encode() if client else b""
             if has_tokens and values_of(scope, b"authorization"):
                 caller = token_digest(scope)
             if wait := math.ceil(limit.take(caller)):

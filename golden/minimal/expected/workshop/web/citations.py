@@ -1,10 +1,10 @@
 """The addresses of citations: never empty, and never made from what a client sent."""
 
-import ipaddress
 from urllib.parse import quote
 
 from ..index.documents import DocumentRecord
 from ..index.records import ChunkRecord
+from ..retrieval.hosts import plain_address, plain_host
 from ..retrieval.settings import read_address
 
 _served_at = ""
@@ -35,10 +35,15 @@ def public_url() -> str:
     return read_address("PUBLIC_URL") or _served_at
 
 
+def public_servers() -> list[dict[str, str]] | None:
+    """Return PUBLIC_URL as OpenAPI lists servers, if it is set. Raises ConfigurationError."""
+    address = read_address("PUBLIC_URL")
+    return [{"url": address}] if address else None
+
+
 def announce(address: str, port: int) -> None:
     """Remember where this process listens, and check PUBLIC_URL. Raises ConfigurationError."""
     global _served_at
-    ip = ipaddress.ip_address(address.partition("%")[0])
-    host = "127.0.0.1" if ip.is_unspecified else f"[{ip}]" if ip.version == 6 else str(ip)
+    host = "127.0.0.1" if plain_address(address).is_unspecified else plain_host(address)
     _served_at = f"http://{host}:{port}"
     public_url()

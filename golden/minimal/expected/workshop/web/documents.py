@@ -75,14 +75,14 @@ def chunk(chunk_id: str) -> JsonResponse:
 def documents(parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
     """Return the documents of the index, in the order of the index."""
     index = current_index()
-    page = index.part(Documents).page(parameters.offset, parameters.limit)
+    page = index.part(Documents.open).page(parameters.offset, parameters.limit)
     return JsonResponse(DocumentPage(index.document_count, parameters.offset, [*page]))
 
 
 @document_routes.get("/documents/{document_id:path}", response_model=DocumentContents)
 def document(document_id: str, parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
     """Return one document, with the places of its chunks from `offset` on; not their texts."""
-    documents = current_index().part(Documents)
+    documents = current_index().part(Documents.open)
     record = require_document(documents, document_id)
     chunks = documents.chunks_of(record, parameters.offset, parameters.limit)
     contents = [ChunkPlace(one.id, one.section, one.position) for one in chunks]
@@ -92,4 +92,4 @@ def document(document_id: str, parameters: Annotated[PageParameters, Query()]) -
 @document_routes.get("/sources", response_model=SourceList)
 async def sources() -> JsonResponse:
     """Return where the documents come from."""
-    return JsonResponse(SourceList(current_index().part(Documents).sources()))
+    return JsonResponse(SourceList(current_index().part(Documents.open).sources()))

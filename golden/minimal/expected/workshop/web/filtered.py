@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from ..index.reader import Index, current_index
+from ..index.reader import Index, served
 from ..retrieval.filters import MAX_FILTER_VALUES, FilterColumns
 
 _TIME: dict[str, Any] = {
@@ -14,18 +14,18 @@ _TIME: dict[str, Any] = {
     "description": "ISO 8601 date or date-time; UTC unless it says.",
 }
 
-schema_index: Callable[[], Index] = current_index
-"""Returns the index whose values the schemas name; they are made when a client first asks."""
+schema_index: Callable[[], Index] = served.public
+"""Returns the index whose values the schemas name: they are made once, and shown to all."""
 
 
 def _describe_source(schema: dict[str, Any]) -> None:
-    if known := schema_index().part(FilterColumns).known_values("source", MAX_FILTER_VALUES):
+    if known := schema_index().part(FilterColumns.open).known_values("source", MAX_FILTER_VALUES):
         schema["enum"] = known
 
 
 def _describe_pair(schema: dict[str, Any]) -> None:
     # A dot replaces every character that may have a meaning in a pattern.
-    names = [re.sub(r"\W", ".", name) for name in schema_index().part(FilterColumns).columns]
+    names = [re.sub(r"\W", ".", name) for name in schema_index().part(FilterColumns.open).columns]
     schema["pattern"] = f"^({'|'.join(['path', 'media_type', *names])})="
 
 
@@ -35,7 +35,7 @@ def _describe_filters(schema: dict[str, Any]) -> None:
         "tags": "All of these tags.",
         "path": "A path that begins with one of these.",
         "media_type": "One of these, such as text/markdown.",
-        **dict.fromkeys(schema_index().part(FilterColumns).columns, "One of these."),
+        **dict.fromkeys(schema_index().part(FilterColumns.open).columns, "One of these."),
     }
     properties = {"modified_after": _TIME, "modified_before": _TIME}
     for name, meaning in meanings.items():

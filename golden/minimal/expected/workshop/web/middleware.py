@@ -13,15 +13,17 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..retrieval.settings import HOST, Limits
+from ..retrieval.hosts import HOST, plain_host, plain_host_and_port
+from ..retrieval.settings import Limits
 from .problems import answer_failure
+from .slots import Slots
+from .stopping import stopping
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})  # They need no token, and wait for nothing.
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 MAX_HEADERS = 100
 BODY_SECONDS = 30.0
 MAX_BODY_MESSAGES = 4096  # A body that comes byte by byte costs far more time than in one piece.
-WAIT_SECONDS = 1.0
 
 SECURITY_HEADERS = (  # Set on every response that does not set them itself.
     (b"x-content-type-options", b"nosniff"),
@@ -30,6 +32,7 @@ SECURITY_HEADERS = (  # Set on every response that does not set them itself.
     (b"referrer-policy", b"no-referrer"),
 )
 
+_RANGES = (b"range", b"if-range")
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
@@ -91,6 +94,10 @@ class Middleware:
                 await self._serve(scope, receive, answer)
             except ClientDisconnect:
                 failure = answer.refusal
+            except asyncio.CancelledError:
+                # The server has stopped and closed the connection: nobody is left to answer.
+                if not stopping.has_begun:
+                    raise
             except Exception as error:
                 if answer.has_begun:
                     raise
@@ -121,7 +128,11 @@ class Middleware:
             await answer.take(self._slots[kind])
             # A chat works until its response ends.
             answer.streams = None if kind == "chat" else self._streams
-        inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
+        inner = scope
+        if scope["method"] == "HEAD":
+            # Ranges are for GET alone (RFC 9110, section 14.2).
+            fields = [field for field in scope["headers"] if field[0] not in _RANGES]
+            inner = {**scope, "method": "GET", "headers": fields}
         try:
             await self.app(inner, receive, answer.send)
         finally:
@@ -166,9 +177,9 @@ def check_head(scope: Scope, allowed_hosts: frozenset[str]) -> None:
     hosts = values_of(scope, b"host")
     if len(hosts) != 1:
         raise HTTPException(400, "A request needs exactly one Host header.")
-    host = hosts[0].decode("latin-1").lower()
+    host = plain_host_and_port(hosts[0].decode("latin-1").lower())
     parts, server = HOST.fullmatch(host), scope.get("server")
-    is_address = parts and server and parts["name"].strip("[]") == server[0]
+    is_address = parts and server and parts["name"] == plain_host(str(server[0]))
     names = {host, parts["name"]} if parts else set()
     if not is_address and names.isdisjoint(LOOPBACK | allowed_hosts):
         named = parts["name"] if parts else "the host name"
@@ -180,37 +191,13 @@ def check_head(scope: Scope, allowed_hosts: frozenset[str]) -> None:
         senders |= {name + host.removeprefix(parts["name"]) for name in LOOPBACK}
     for origin in values_of(scope, b"origin"):
         scheme, _, sender = origin.decode("latin-1").lower().partition("://")
-        if scheme not in {"http", "https"} or sender not in senders:
+        if scheme not in {"http", "https"} or plain_host_and_port(sender) not in senders:
             raise HTTPException(403, "Pages of this Origin may not use this server.")
 
 
 def values_of(scope: Scope, name: bytes) -> list[bytes]:
     """Return every value of a header field."""
     return [value for field, value in scope["headers"] if field == name]
-
-
-class Slots:
-    """Lets `count` requests work at a time; others wait for WAIT_SECONDS, in order of arrival."""
-
-    def __init__(self, count: int) -> None:
-        self._free = asyncio.Semaphore(count)
-
-    async def take(self) -> None:
-        """Take a slot, to be given back once. Raises HTTPException 503."""
-        try:
-            async with asyncio.timeout(WAIT_SECONDS if self._free.locked() else None):
-                await self._free.acquire()
-        except TimeoutError:
-            detail = "The server has more requests than it can answer now; try again later."
-            raise HTTPException(503, detail, {"Retry-After": "1"}) from None
-
-    def give_back(self) -> None:
-        """Hand the slot on, in the next round of the event loop.
-
-        A search never waits for anything, so without that pause all that have arrived would be
-        answered before the loop looked at its sockets again, health checks among them.
-        """
-        asyncio.get_running_loop().call_soon(self._free.release)
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from starlette.types import Scope
 
 from ..retrieval.candidates import observers
+from ..retrieval.hosts import plain_host
 from ..retrieval.results import SearchResponse
 from .middleware import OPEN_PATHS, Outcome
 
@@ -109,7 +110,7 @@ def observe_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
             "duration_ms": round(seconds * 1000, 3),
             "bytes": outcome.sent_bytes,
             "request_id": request_id,
-            "client": client[0] if client else None,
+            "client": plain_host(str(client[0])) if client else None,
             **found,
         }
         level = logging.DEBUG if scope["path"] in OPEN_PATHS else logging.INFO

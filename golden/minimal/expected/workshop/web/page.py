@@ -122,7 +122,7 @@ def page_routes() -> APIRouter:
         """Return a document as Markdown, its id with or without `.md`; browsers get its page."""
         if is_page(request.scope):
             return page.response()
-        documents = current_index().part(Documents)
+        documents = current_index().part(Documents.open)
         record = require_document(documents, document_id, document_id.removesuffix(".md"))
         pieces = join_chunks(documents.chunks_of(record))
 
@@ -136,7 +136,7 @@ def page_routes() -> APIRouter:
     @routes.get("/about", include_in_schema=False)
     async def about() -> JsonResponse:
         index, chosen = current_index(), settings()
-        manifest, filters = index.manifest, index.part(FilterColumns)
+        manifest, filters = index.manifest, index.part(FilterColumns.open)
         examples = [item.query for item in manifest.known_items[:MAX_EXAMPLES]]
         # A caller who may see none of the known items may not be told of these either.
         examples = [*chosen.examples] if examples else []
@@ -163,7 +163,7 @@ def page_routes() -> APIRouter:
     @routes.get("/chunks", tags=["content"], response_model=DocumentPassages)
     def passages(parameters: Annotated[PassageParameters, Query()]) -> JsonResponse:
         """Return passages of one document, in the order of its text."""
-        documents = current_index().part(Documents)
+        documents = current_index().part(Documents.open)
         record = require_document(documents, parameters.document)
         offset = parameters.offset
         if parameters.around is not None:
@@ -198,7 +198,7 @@ def llms() -> Response:
 
 
 def _overview(index: Index) -> Iterator[str]:
-    chosen, address, documents = settings(), public_url(), index.part(Documents)
+    chosen, address, documents = settings(), public_url(), index.part(Documents.open)
     about = f"> {_line(chosen.description)}\n\n" if chosen.description.strip() else ""
     yield (
         f"# {_line(chosen.title)}\n\n{about}"

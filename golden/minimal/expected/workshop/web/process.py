@@ -1,7 +1,6 @@
 """Sets up the process of a command: how it loads, where it logs, what it listens on."""
 
 import gc
-import ipaddress
 import json
 import logging
 import os
@@ -14,6 +13,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 
 from ..errors import ConfigurationError, ServerError
+from ..retrieval.hosts import plain_address
 
 STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 LEVELS = ("debug", "info", "warning", "error")
@@ -102,7 +102,7 @@ def resolve(host: str, port: int, is_open: bool, hint: str) -> tuple[socket.Addr
         raise ServerError(problem, hint=other) from None
     # IPv4 is preferred, because every container has it.
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
-    if not (is_open or ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback):
+    if not (is_open or plain_address(str(address[0])).is_loopback):
         raise ConfigurationError(
             f"{host} can be reached from other machines, and this server asks for no token",
             hint=f"{hint}. To answer everyone without a token, add --insecure-no-auth",

@@ -1,0 +1,51 @@
+"""Documents are judged: which of them a question's names mean, and which a search has found.
+
+A name is the id of a document, else the id of a chunk, which means its document, else a path, which
+means every document that has it. A copy that is not indexed has the id and the path of a document
+too. A document takes the highest grade of its names.
+"""
+
+from collections.abc import Sequence
+
+from ..index.documents import Documents
+from ..index.reader import Index
+from ..retrieval.results import Hit
+from .questions import Question
+
+
+def resolve(index: Index, questions: Sequence[Question]) -> tuple[list[Question], list[str]]:
+    """Return the questions with ids of documents in place of names, and the unknown relevant names.
+
+    A name that is unknown here stays as it is, and is never found.
+    """
+    known: dict[str, list[str]] = {}
+    wanted = {name for question in questions for name in question.relevant}
+    for name in wanted:
+        if document := index.part(Documents.open).find(name):
+            known[name] = [document.id]
+        elif chunk := index.find_chunk(name):
+            known[name] = [chunk.document_id]
+    wanted -= known.keys()
+    for document in index.part(Documents.open).page(limit=index.document_count) if wanted else ():
+        for path in wanted & {place.path for place in document.places()}:
+            known.setdefault(path, []).append(document.id)
+    resolved = []
+    for question in questions:
+        grades: dict[str, float] = {}
+        for name, grade in question.relevant.items():
+            for found in known.get(name, [name]):
+                grades[found] = max(grade, grades.get(found, grade))
+        resolved.append(Question(question.query, grades))
+    relevant = {name for one in questions for name, grade in one.relevant.items() if grade > 0}
+    return resolved, sorted(relevant - known.keys())
+
+
+def rank_documents(index: Index, hits: Sequence[Hit]) -> list[str]:
+    """Return the ids of the documents of hits and of their near duplicates, each once."""
+    documents: dict[str, None] = {}
+    for hit in hits:
+        documents[hit.document_id] = None
+        for name in hit.near_duplicates:
+            if chunk := index.find_chunk(name):
+                documents[chunk.document_id] = None
+    return list(documents)

@@ -1,0 +1,141 @@
+"""Questions whose answers are known, as lines of JSON.
+
+A line is an object: `query`, and `relevant`, which names documents by id, by path or by the id of a
+chunk, in a list or in an object that grades them. Queries with `"kind": "known-item"` were made
+from the corpus; a file holds one kind. Other keys are for others.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Literal, TypeGuard
+
+from ..errors import ConfigurationError
+from ..index.records import count_of
+from ..retrieval.journal import MAX_QUERY_LENGTH
+from .metrics import Grades
+
+Kind = Literal["questions", "known-item"]
+
+SKIPPED = {"empty": "empty", "too_long": f"over {MAX_QUERY_LENGTH:,} characters"}
+"""Reasons for which a query cannot be asked, by the key under which they are counted."""
+
+MAX_FILE_BYTES = 128_000_000
+"""The largest file of queries of BEIR has half of that."""
+
+LINE_HINT = 'a line is like {"query": "...", "relevant": ["path or id"]}'
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query, and the grade of what is judged for it; what is graded 0 or less is not relevant."""
+
+    query: str
+    relevant: Grades
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """Questions of one kind.
+
+    `skipped` counts those left out, by the keys of SKIPPED; `unjudged` those to which no document
+    is relevant.
+    """
+
+    kind: Kind
+    questions: tuple[Question, ...]
+    skipped: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(SKIPPED, 0))
+    unjudged: int = 0
+
+
+def parse_questions(text: str, place: str) -> QuestionSet:
+    """Read the lines of a file. Raises ConfigurationError, naming the `place` and the line."""
+    questions: list[Question] = []
+    kinds: set[Kind] = set()
+    skipped = dict.fromkeys(SKIPPED, 0)
+    for number, line in numbered_lines(text):
+        try:
+            kind, question = _parse(line)
+        except (ValueError, RecursionError) as error:
+            raise ConfigurationError(f"{place}, line {number}: {error}", hint=LINE_HINT) from None
+        kinds.add(kind)
+        if reason := skip_reason(question.query):
+            skipped[reason] += 1
+        else:
+            questions.append(question)
+    if len(kinds) > 1:
+        hint = "keep them in two files"
+        raise ConfigurationError(f"{place}: holds questions and known-item queries", hint=hint)
+    if not questions:
+        because = f" ({said})" if (said := describe_skipped(skipped)) else ""
+        hint = f"add one: {LINE_HINT}"
+        raise ConfigurationError(f"{place}: holds no question{because}", hint=hint)
+    return QuestionSet(kinds.pop(), tuple(questions), skipped)
+
+
+def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not empty, with their numbers."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield number, line.rstrip("\r")
+
+
+def skip_reason(query: str) -> str | None:
+    """Return the key of SKIPPED for a query that cannot be asked; None for others."""
+    if not query.strip():
+        return "empty"
+    return "too_long" if len(query) > MAX_QUERY_LENGTH else None
+
+
+def describe_skipped(skipped: Mapping[str, int]) -> str | None:
+    """Say how many queries were left out and why; None if there are none."""
+    reasons = ", ".join(f"{count:,} {SKIPPED[key]}" for key, count in skipped.items() if count)
+    return f"{sum(skipped.values()):,} queries cannot be asked: {reasons}" if reasons else None
+
+
+def describe_missing(missing: Sequence[str]) -> str | None:
+    """Say which relevant names no document has; None if there are none."""
+    shown = ", ".join(map(repr, missing[:3])) + (", ..." if len(missing) > 3 else "")
+    said = count_of(len(missing), "relevant name")
+    return f"{said} not in the index, and never found: {shown}" if missing else None
+
+
+def hash_questions(questions: Sequence[Question]) -> str:
+    """Return the SHA-256 of questions and grades, by which figures of the same ones are known."""
+    texts = [[question.query, sorted(question.relevant.items())] for question in questions]
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
+
+
+def is_text(value: object) -> TypeGuard[str]:
+    """Return whether a value is a text of whole characters; JSON can write half a pair."""
+    return isinstance(value, str) and value.encode("utf-8", "ignore").decode() == value
+
+
+def is_name(value: object) -> TypeGuard[str]:
+    """Return whether a value is a text that a document may be named by."""
+    return is_text(value) and value.strip() != ""
+
+
+def _parse(line: str) -> tuple[Kind, Question]:
+    values = json.loads(line)
+    if not isinstance(values, dict):
+        raise ValueError("not an object")
+    query, kind = values.get("query"), values.get("kind", "questions")
+    if not is_text(query):
+        raise ValueError("query must be a text")
+    if kind not in ("questions", "known-item"):
+        raise ValueError('kind must be "questions" or "known-item"')
+    written = values.get("relevant")
+    if not isinstance(written, dict | list):
+        raise ValueError("relevant must be a list of names, or an object of names and grades")
+    grades = list(written.items() if isinstance(written, dict) else ((name, 1) for name in written))
+    for name, grade in grades:
+        if not is_name(name):
+            raise ValueError("relevant must name documents by texts that are not empty")
+        if type(grade) not in (int, float) or not isfinite(grade):
+            raise ValueError("a grade must be a number")
+    if not any(grade > 0 for _, grade in grades):
+        raise ValueError("relevant must name at least one document")
+    return kind, Question(query, {name: float(grade) for name, grade in grades})

@@ -1,0 +1,125 @@
+"""What lies below a folder: every name is looked at first, and nothing is followed or waited for.
+
+Names are bytes. Those that are not UTF-8 are kept as `os.fsdecode` does it, and written as escapes
+where people read them.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+MAX_DEPTH = 100
+"""Folders below each other. An export has six, and calls may nest a thousand deep."""
+
+FILE, LINK, UNREADABLE = "file", "link", "file that may not be read"
+
+_KINDS = (
+    (stat.S_ISREG, FILE),
+    (stat.S_ISLNK, LINK),
+    (stat.S_ISDIR, "folder"),
+    (stat.S_ISFIFO, "named pipe"),
+    (stat.S_ISSOCK, "socket"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What lies at a path below a folder: a file, or something else that is no folder.
+
+    `kind` is FILE, LINK, UNREADABLE, or in words what it is, such as `named pipe`.
+    """
+
+    path: str
+    kind: str
+    size: int = 0  # Bytes.
+    is_folder: bool = False  # Of which nothing is known.
+
+
+def walk(root: Path, passed_over: Container[str] = ()) -> Iterator[Entry]:
+    """Yield all that lies below a folder but folders, in the order of names.
+
+    Nothing is looked for in folders whose names are `passed_over`. Those that cannot be read, or
+    lie deeper than MAX_DEPTH, are named in the place of their contents. Raises OSError if `root`
+    cannot be read.
+    """
+    waiting = [(name, 0) for name in _names(root, "")]
+    while waiting:
+        path, depth = waiting.pop()
+        place = f"{root}/{path}"
+        try:
+            status = os.lstat(place)
+            if not stat.S_ISDIR(status.st_mode):
+                yield Entry(path, _kind_at(place, status.st_mode), status.st_size)
+            elif depth >= MAX_DEPTH:
+                yield Entry(path, f"folder below {depth} others", is_folder=True)
+            elif path.rpartition("/")[2] not in passed_over:
+                waiting += [(name, depth + 1) for name in _names(root, f"{path}/")]
+        except FileNotFoundError:
+            continue  # Somebody has removed it meanwhile.
+        except OSError as error:
+            yield Entry(path, f"folder that cannot be read ({error.strerror})", is_folder=True)
+
+
+def file_status(path: Path) -> os.stat_result:
+    """Return the status of a file, or of one that a link leads to. Raises OSError for others."""
+    return _require_file(path.stat(), path)
+
+
+def read_file(path: Path, most: int | None = None) -> bytes:
+    """Return the content of a file, or of one that a link leads to.
+
+    Raises OSError for anything else, and for a file of more than `most` bytes.
+    """
+    # Looked at before it is opened as well, since opening a device may set it to work.
+    file_status(path)
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        status = _require_file(os.fstat(file.fileno()), path)
+        is_over = most is not None and status.st_size > most
+        # Some of the system's files say that they are empty, and others grow.
+        content = b"" if is_over else file.read(-1 if most is None else most + 1)
+        if most is not None and (is_over or len(content) > most):
+            raise OSError(errno.EFBIG, f"has more than {most:,} bytes", str(path))
+        return content
+
+
+def shown(name: str) -> str:
+    r"""Return a name for people to read, in one line: what cannot be printed is an escape.
+
+    A byte that is not UTF-8 is written as `\xff`.
+    """
+    if name.isprintable():
+        return name
+    return "".join(each if each.isprintable() else escape(each) for each in name)
+
+
+def kind_of(mode: int) -> str:
+    """Return in words what a mode says that something is."""
+    return next((kind for is_kind, kind in _KINDS if is_kind(mode)), "device")
+
+
+def _names(root: Path, prefix: str) -> list[str]:
+    """Return the paths of what lies in a folder, last ones first."""
+    with os.scandir(f"{root}/{prefix}") as found:
+        return sorted((prefix + each.name for each in found), reverse=True)
+
+
+def _kind_at(place: str, mode: int) -> str:
+    kind = kind_of(mode)
+    return kind if kind != FILE or os.access(place, os.R_OK) else UNREADABLE
+
+
+def _require_file(status: os.stat_result, path: Path) -> os.stat_result:
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, f"is a {kind_of(status.st_mode)}, not a file", str(path))
+    return status
+
+
+def escape(character: str) -> str:
+    """Return a character, or a byte that is no text, as Python writes it within a string."""
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else ascii(character)[1:-1]

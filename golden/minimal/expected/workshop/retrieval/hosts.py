@@ -1,0 +1,38 @@
+"""Hosts, as names or addresses: one spelling of each, whatever it was written like.
+
+A socket of IPv6 that takes IPv4 as well calls 10.0.0.1 `::ffff:10.0.0.1`.
+"""
+
+import ipaddress
+import re
+from functools import lru_cache
+
+# A host in lower case, and a port if there is one.
+HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
+HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"
+
+
+@lru_cache(maxsize=1024)
+def plain_host(written: str) -> str:
+    """Return the one spelling of an address, as IPv4 if it is one; a name stays as it is.
+
+    An address of IPv6 gets brackets, and loses the zone that it has on this machine.
+    """
+    has_brackets = written.startswith("[") and written.endswith("]")
+    try:
+        address = plain_address(written[1:-1] if has_brackets else written)
+    except ValueError:
+        return written
+    return f"[{address}]" if address.version == 6 else str(address)
+
+
+def plain_host_and_port(written: str) -> str:
+    """Return the one spelling of what matches HOST."""
+    found = HOST.fullmatch(written)
+    return written if found is None else plain_host(found["name"]) + written[found.end("name") :]
+
+
+def plain_address(written: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """Return an address, as IPv4 if it is one. Raises ValueError for what is none."""
+    address = ipaddress.ip_address(written.partition("%")[0])
+    return getattr(address, "ipv4_mapped", None) or address

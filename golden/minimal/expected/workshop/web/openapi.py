@@ -1,0 +1,85 @@
+"""The OpenAPI document, with what FastAPI does not say of a server.
+
+FastAPI 0.165 describes a stream of events by the schema of an event, as if a stream were one: a
+generated client would parse the whole of it as JSON. It writes schemas out that stand for several
+endpoints, and knows nothing of tokens that no endpoint asks for.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from fastapi import FastAPI
+
+from .middleware import OPEN_PATHS
+
+EVENT_STREAM = "text/event-stream"
+REFERENCE = "#/components/schemas/"
+
+
+class Application(FastAPI):
+    """An application that describes its streams, its problems, and whether it asks for tokens."""
+
+    def __init__(self, *, asks_for_tokens: bool = False, **options: Any) -> None:
+        """Take the options of FastAPI; every path but those for probes may ask for a token."""
+        super().__init__(**options)
+        self._asks_for_tokens = asks_for_tokens
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the document, which is made once."""
+        if self.openapi_schema is None:
+            document = super().openapi()
+            schemas = document.setdefault("components", {}).setdefault("schemas", {})
+            for media_type, content in _contents(document):
+                is_text = media_type.startswith("text/")
+                fallback = {"type": "string"} | ({} if is_text else {"format": "binary"})
+                content["schema"] = _lift(content.get("schema", fallback), schemas)
+                if media_type == EVENT_STREAM:
+                    # FastAPI's own streams have a key of OpenAPI 3.2, in a document of 3.1.
+                    event = content.pop("itemSchema", None)
+                    content["schema"] = _stream_of(event or content["schema"])
+            if self._asks_for_tokens:
+                _ask_for_tokens(document)
+            self.openapi_schema = document
+        return self.openapi_schema
+
+
+def _contents(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield media type and content of every response, each for itself to be changed."""
+    for path in document["paths"].values():
+        for operation in path.values():
+            for response in operation["responses"].values():
+                contents = response.get("content", {})
+                for media_type in contents:
+                    contents[media_type] = dict(contents[media_type])
+                    yield media_type, contents[media_type]
+
+
+def _lift(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return a reference to an object's schema, which goes to those of the document by its title.
+
+    What its `$defs` define goes there too.
+    """
+    if "properties" not in schema or "title" not in schema:
+        return schema
+    for name, inner in schema.get("$defs", {}).items():
+        schemas.setdefault(name, inner)
+    own = {key: value for key, value in schema.items() if key != "$defs"}
+    schemas.setdefault(schema["title"], own)
+    return {"$ref": REFERENCE + schema["title"]}
+
+
+def _stream_of(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a stream whose events, or their data, have this schema."""
+    choices = [choice.get("$ref", "") for choice in data.get("anyOf", [data])]
+    names = [choice.removeprefix(REFERENCE) for choice in choices if choice]
+    kinds = f" Their data are JSON: {', '.join(names)}." if names else ""
+    return {"type": "string", "description": f"Server-sent events.{kinds}", "x-event-data": data}
+
+
+def _ask_for_tokens(document: dict[str, Any]) -> None:
+    scheme = {"type": "http", "scheme": "bearer", "description": "One of the server's tokens."}
+    document["components"]["securitySchemes"] = {"token": scheme}
+    document["security"] = [{"token": []}]
+    for path in OPEN_PATHS & document["paths"].keys():
+        for operation in document["paths"][path].values():
+            operation["security"] = []

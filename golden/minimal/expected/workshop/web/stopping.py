@@ -1,0 +1,57 @@
+"""What a server that stops does with work that has not ended: it gets a share of the grace."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.exceptions import HTTPException
+
+
+class ServerStoppingError(HTTPException):
+    """Ends work that a stopping server waits for no longer: as a response, 503."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            503, "The server is stopping; ask again in a moment.", {"Retry-After": "1"}
+        )
+
+
+class Stopping:
+    """The time at which long work has to end: none, until the server stops."""
+
+    def __init__(self) -> None:
+        self._time: float | None = None
+        self._timers: set[asyncio.Timeout] = set()
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the server is stopping."""
+        return self._time is not None
+
+    def begin(self, time: float) -> None:
+        """End long work at a time of the event loop."""
+        self._time = time
+        for timer in self._timers:
+            timer.reschedule(time)
+
+    @asynccontextmanager
+    async def in_time(self) -> AsyncIterator[None]:
+        """Run a block, which ServerStoppingError ends when its time is up.
+
+        Within an async generator, no `yield` may stand in the block: it would cancel the caller.
+        """
+        timer = asyncio.timeout_at(self._time)
+        try:
+            async with timer:
+                self._timers.add(timer)
+                yield
+        except TimeoutError:
+            if timer.expired():
+                raise ServerStoppingError from None
+            raise
+        finally:
+            self._timers.discard(timer)
+
+
+stopping = Stopping()
+"""Of this process, which has one server."""
