@@ -23,6 +23,7 @@ from foundry.readers.accounting.words import count_words
 
 Grid = list[list[str]]
 MAX_COLUMNS = 200
+_SLACK = 2
 
 
 @dataclass
@@ -58,11 +59,18 @@ def compare(path: str, content: bytes, reading: Reading, title: str) -> Misplace
     outline = outline_of(path, content)
     if outline is None:
         return Misplaced()
+    known = {_key(section) for section, _ in outline.sections}
     ours = Outline(tables=list(_pipe_tables(reading.text)))
     ends = [*(each.start for each in reading.headings), len(reading.text)]
     ours.add(reading.text[: ends[0]])
+    level = 0
     for heading, end in zip(reading.headings, ends[1:], strict=True):
-        ours.begin(heading.text)
+        # A deeper heading that the document does not have is a name that is defined in a section.
+        if heading.level <= level or _key(heading.text) in known:
+            ours.begin(heading.text)
+            level = heading.level
+        else:
+            ours.add(heading.text)
         ours.add(reading.text[heading.end : end])
     there, here = _by_title(outline), _by_title(ours)
     there.pop((), None)
@@ -418,14 +426,18 @@ def _by_lines(text: str, title: re.Pattern[str], underlines: str, fence: str) ->
     lines = [*text.split("\n"), ""]
     closing = ""
     for number, line in enumerate(lines):
+        below = lines[number + 1].rstrip() if number + 1 < len(lines) else ""
+        above = lines[number - 1].rstrip() if number and not closing else ""
         mark = re.match(fence, line)
+        is_rule = line[:1] in underlines and line == line[:1] * len(line)
+        if mark and is_rule and len(above) > _SLACK and abs(len(line) - len(above)) <= _SLACK:
+            continue
         if mark and (not closing or mark[1].startswith(closing)):
             closing = "" if closing else mark[1].replace("begin_", "end_")
         elif not closing:
-            below = lines[number + 1].rstrip() if number + 1 < len(lines) else ""
             is_above = number == 0 or not lines[number - 1].strip() or len(lines[number - 1]) > 3
             if found := title.fullmatch(line):
-                outline.begin(found[1])
+                outline.begin(re.sub(r"[ ]\{[#.][^{}]*\}$", "", found[1]))
                 continue
             if (
                 line[:1].strip()
@@ -439,6 +451,3 @@ def _by_lines(text: str, title: re.Pattern[str], underlines: str, fence: str) ->
                 continue
         outline.add(line)
     return outline
-
-
-_SLACK = 2

@@ -43,7 +43,8 @@ _PROSE_NAMES = frozenset(
 _WITHOUT_KIND = frozenset(
     "admonition tab tabs tab-item tab-set code-group details dropdown steps".split()
 )
-_PROSE_FENCES = ADMONITIONS | _WITHOUT_KIND
+PROSE_FENCES = ADMONITIONS | _WITHOUT_KIND
+"""Directives in fences whose content is prose."""
 
 
 def open_indented(text: str) -> str:
@@ -70,7 +71,7 @@ def open_indented(text: str) -> str:
         elif mark and mark[1] in prose_fences[-1:] and not kind and not rest:
             prose_fences.pop()
             line = ""
-        elif mark and kind in _PROSE_FENCES:
+        elif mark and kind in PROSE_FENCES:
             prose_fences.append(mark[1])
             line = _say(kind, rest)
         elif mark:

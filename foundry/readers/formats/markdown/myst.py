@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from foundry.material.left_out import Omission
+from foundry.readers.formats.markdown.directives import PROSE_FENCES
 from foundry.readers.notes import leave_out
 
 _IS_MYST = re.compile(
@@ -102,8 +103,10 @@ class _Opener:
         kind = _kind_of(name, short)
         if kind is None:
             # An admonition, which has a title as others have it, or code that is run.
-            self._fences += [_Fence(mark, "admonition")] if mark[0] == ":" else []
-            self._code = "" if mark[0] == ":" else self._code
+            if mark[0] == ":" or name in PROSE_FENCES:
+                self._fences.append(_Fence(mark, "admonition"))
+            else:
+                self._code = mark
             self.lines.append(line)
             return
         fence = _Fence(mark, kind)

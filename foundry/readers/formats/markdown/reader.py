@@ -31,7 +31,7 @@ from foundry.readers.notes import leave_out
 
 MAX_HEADING_CHARS = 1_000
 _CODE = frozenset({"fence", "code_block"})
-_WHOLE = _CODE | {"html_block"}
+_WHOLE = _CODE | {"html_block", "math_block"}
 # The line between a table's head and body. The parser's own rule for tables makes a token of every
 # cell, and takes a quarter of the whole reading time where there are many.
 _TABLE_RULE = re.compile(r"^(?=[^\n]*-)(?=[^\n]*\|)[|:\- \t]++$", re.MULTILINE)
@@ -196,7 +196,7 @@ def _visible_text(tokens: list[Token]) -> Iterator[str]:
 
 _SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
 READERS = (
-    Reader("markdown/3", dict.fromkeys(_SUFFIXES, "text/markdown"), read),
+    Reader("markdown/4", dict.fromkeys(_SUFFIXES, "text/markdown"), read),
     # Components, whose indentation only follows their nesting, stand between the text.
-    Reader("mdx/3", {".mdx": "text/markdown"}, partial(read, is_mdx=True)),
+    Reader("mdx/4", {".mdx": "text/markdown"}, partial(read, is_mdx=True)),
 )

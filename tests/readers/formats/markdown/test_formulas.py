@@ -1,0 +1,32 @@
+"""Formulas and directives do not change what the lines around them are."""
+
+import pytest
+
+from foundry.readers.formats.markdown.reader import read
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "$$\na\n=\nb\n$$",
+        "Thus\n$$\na\n=\nb\n$$",
+        "$$ a\n=\nb $$ (label)",
+        "```{math}\na\n=\nb\n```",
+    ],
+)
+def test_an_equals_sign_in_a_formula_underlines_no_heading(formula: str) -> None:
+    reading = read(f"# One\n\n{formula}\n\n## Two\n\nIt costs $$ twice.\n\nThree\n=====\n")
+    assert [heading.text for heading in reading.headings] == ["One", "Two", "Three"]
+
+
+def test_a_lone_pair_of_dollars_begins_nothing() -> None:
+    reading = read("$$\n\nOne\n===\n\n" + "$$ x\n" * 3_000 + "\nTwo\n===\n")
+    assert [heading.text for heading in reading.headings] == ["One", "Two"]
+
+
+@pytest.mark.parametrize("inner", ["```{note}\nIn.\n```", "```{r}\nIn\n```", "```\nIn\n```"])
+def test_fences_in_directives_with_longer_fences_end_with_them(inner: str) -> None:
+    text = f"# One\n\n````{{prf:example}} Rain\n:label: e\n\n{inner}\n\n````\n\n## Two\n\nEnd.\n"
+    reading = read(text)
+    assert [heading.text for heading in reading.headings] == ["One", "Two"]
+    assert "````" not in reading.text
