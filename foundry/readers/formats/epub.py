@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from posixpath import dirname, join, normpath
 from typing import NamedTuple
+from unicodedata import normalize
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
@@ -25,9 +27,11 @@ from foundry.readers.notes import leave_out
 
 MAX_CHAPTERS = 5_000
 MAX_POINTS = 20_000
+MAX_FALLBACKS = 5
 _OPF = "{http://www.idpf.org/2007/opf}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
-_PAGE = re.compile(r"\.x?html?$|xhtml|text/html", re.IGNORECASE)
+# Drawings are pages as well, and may say something.
+_PAGE = re.compile(r"\.x?html?$|xhtml|text/html|image/svg", re.IGNORECASE)
 _NOTES = "application/x-dtbncx+xml"
 _TYPE = "application/epub+zip"
 
@@ -67,9 +71,10 @@ def read(content: bytes) -> Reading:
         item = items.get(reference.get("idref"))
         if item is None:
             continue
+        item = _readable(item, items)
         name = _resolve(dirname(path), item.get("href", ""))
-        chapter = package.read(name)
-        if chapter is None or not _is_page(item):
+        chapter = _member(package, name)
+        if chapter is None or not _PAGE.search(_kind(item)):
             continue
         if "nav" in item.get("properties", "").split():
             leave_out(Omission.DUPLICATE, _words_of(chapter), name)
@@ -102,7 +107,8 @@ class _Chapters:
             goes_on = bool(self._navigation) and not points
             shift = 0 if goes_on else level - reading.headings[0].level
             begins_late = reading.text[: reading.headings[0].start].strip() != ""
-            if first and begins_late and not inner:
+            is_named = first and any(_same(first.title, each.text) for each in reading.headings)
+            if first and begins_late and not inner and not is_named:
                 self._name(first, None)
             reading = _shifted(reading, shift)
         self.composer.include(reading)
@@ -114,6 +120,12 @@ class _Chapters:
         elif title and not self._navigation and title != self._previous_title:
             self.composer.heading(1, title)
             self._previous_title = title
+
+
+def _same(title: str, heading: str) -> bool:
+    """Return whether a heading says what the navigation says, or part of it, or more."""
+    one, other = ("".join(filter(str.isalnum, text.casefold())) for text in (title, heading))
+    return bool(one and other) and (one in other or other in one)
 
 
 def _shifted(reading: Reading, shift: int) -> Reading:
@@ -143,14 +155,13 @@ def _read_navigation(package: Package, folder: str, items: list[Element]) -> Nav
     documents += [item for item in items if item.get("media-type") == _NOTES]
     for item in documents:
         name = _resolve(folder, item.get("href", ""))
-        content = package.read(name)
+        content = _member(package, name)
         if content is None:
             continue
         text, _ = decode(content, html.declared_charset(content))
-        if html.nesting_depth(text) >= html.MAX_DEPTH:
-            continue
+        page = html.parse(text)
         found: Navigation = {}
-        for target, point in list(_points(html.parse(text).root))[:MAX_POINTS]:
+        for target, point in list(_points(page.root if page else None))[:MAX_POINTS]:
             path, _, place = target.partition("#")
             named = found.setdefault(_resolve(dirname(name), path), {})
             named.setdefault(unquote(place), point)
@@ -191,14 +202,38 @@ def _resolve(folder: str, href: str) -> str:
     return normpath(join(folder, unquote(href.partition("#")[0])))
 
 
-def _is_page(item: Element) -> bool:
-    return bool(_PAGE.search(item.get("media-type", "")) or _PAGE.search(item.get("href", "")))
+def _readable(item: Element, items: Mapping[str | None, Element]) -> Element:
+    """Return an item of the spine, or the page that stands for one that is none."""
+    for _ in range(MAX_FALLBACKS):
+        fallback = items.get(item.get("fallback"))
+        if _PAGE.search(_kind(item)) or fallback is None:
+            break
+        item = fallback
+    return item
+
+
+def _kind(item: Element) -> str:
+    return f"{item.get('media-type', '')} {item.get('href', '')}"
+
+
+def _member(package: Package, name: str) -> bytes | None:
+    """Return a member by its name, which some programs write without saying that it is UTF-8."""
+    content = package.read(name)
+    if content is None and not name.isascii():
+        for each in package.names:
+            with suppress(UnicodeError):
+                read_as = each.encode("cp437").decode("utf-8")
+                if normalize("NFC", read_as) == normalize("NFC", name):
+                    return package.read(each)
+        same = (each for each in package.names if normalize("NFC", each) == normalize("NFC", name))
+        content = package.read(next(same, name))
+    return content
 
 
 def _words_of(content: bytes) -> str:
     text, _ = decode(content, html.declared_charset(content))
-    body = None if html.nesting_depth(text) >= html.MAX_DEPTH else html.parse(text).body
-    return body.text(separator=" ") if body else ""
+    page = html.parse(text)
+    return page.body.text(separator=" ") if page and page.body else ""
 
 
 def _modified(book: Element) -> str | None:

@@ -51,6 +51,9 @@ _SELF_CLOSED = re.compile(
     r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)\b)"
     r"([A-Za-z][\w:.-]{0,60}+)((?:[^<>\"'/]++|\"[^\"<]*+\"|'[^'<]*+'|/(?!>))*+)/>"
 )
+_CLOSED = r"<\1\2></\1>"
+# There elements may close themselves in HTML as well.
+_FOREIGN = re.compile(r"<(svg|math)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _SHADOW = re.compile(
     r"<template\b[^<>]{0,200}?\bshadowroot(?:mode)?\b[^<>]{0,200}>(.*?)</template\s*>",
     re.IGNORECASE | re.DOTALL,
@@ -63,9 +66,10 @@ def declared_charset(content: bytes) -> str | None:
     return match.group(1).decode("ascii") if match else None
 
 
-def parse(text: str) -> LexborHTMLParser:
-    """Return the tree of a page that is not nested too deeply (see `nesting_depth`)."""
-    return LexborHTMLParser(_content_markup(text))
+def parse(text: str) -> LexborHTMLParser | None:
+    """Return the tree of a page; None if it is nested too deeply."""
+    markup = _content_markup(text)
+    return None if nesting_depth(markup) >= MAX_DEPTH else LexborHTMLParser(markup)
 
 
 def read(text: str, *, is_book: bool = False, sections: Sections | None = None) -> Reading:
@@ -79,9 +83,9 @@ def read(text: str, *, is_book: bool = False, sections: Sections | None = None) 
     """
     if len(text) > MAX_CHARS:
         raise UnreadableError(Reason.PAGE_TOO_LARGE, f"{len(text)} characters")
-    if nesting_depth(text) >= MAX_DEPTH:
-        raise UnreadableError(Reason.ELEMENTS_TOO_DEEP)
     markup = _content_markup(text)
+    if nesting_depth(markup) >= MAX_DEPTH:
+        raise UnreadableError(Reason.ELEMENTS_TOO_DEEP)
     page = LexborHTMLParser(markup)
     dates = (normalise_date(_content_of(page, selector)) for selector in _MODIFIED)
     modified = next(filter(None, dates), None)
@@ -104,9 +108,8 @@ def _is_filled_later(page: LexborHTMLParser) -> bool:
 
 def read_part(markup: str) -> str | None:
     """Return a part of a page as Markdown, such as a table; None if it is nested too deeply."""
-    if nesting_depth(markup) >= MAX_DEPTH:
-        return None
-    return write(Content(parse(markup), markup), {}).text
+    page = parse(markup)
+    return None if page is None else write(Content(page, markup), {}).text
 
 
 def _is_short(reading: Reading) -> bool:
@@ -130,9 +133,11 @@ def _content_markup(text: str) -> str:
     if "shadowroot" in text:
         text = _SHADOW.sub(r"<div>\1</div>", text)
     if not _XHTML.search(text, 0, 2_000):
+        if "/>" in text:
+            text = _FOREIGN.sub(lambda match: _SELF_CLOSED.sub(_CLOSED, match[0]), text)
         return text
     text = _CDATA.sub(lambda match: escape(match[1]), text) if "<![CDATA[" in text else text
-    return _SELF_CLOSED.sub(r"<\1\2></\1>", text)
+    return _SELF_CLOSED.sub(_CLOSED, text)
 
 
 def nesting_depth(page: str) -> int:

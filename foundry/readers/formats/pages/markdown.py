@@ -141,10 +141,12 @@ class _Writer:
         following = node if node.text().strip() else node.next
         while following is not None and not following.text().strip():
             following = following.next
-        if following is not None:
-            first = following.css_first("h1,h2,h3,h4,h5,h6,[role=heading]")
-            if first is not None and following.text().strip().startswith(first.text().strip()):
-                return None
+        if following is not None and following.is_element_node:
+            title = re.sub(r"\W", "", named[0]).casefold()
+            for heading in following.css("h1,h2,h3,h4,h5,h6,[role=heading]")[:3]:
+                said = re.sub(r"\W", "", heading.text()).casefold()
+                if said and (said in title or title in said):
+                    return None
         return Block(*named)
 
     def _is_block(self, node: LexborNode) -> bool:
