@@ -17,7 +17,7 @@ MAX_BYTES = 200_000_000
 """Bytes of unpacked XML that are looked at."""
 
 _UNSEEN = re.compile(
-    r"<!--.*?-->|<(script|style|svg|math)\b.*?</\1\s*>|<!\[CDATA\[|\]\]>|<[?!][^<>]*>",
+    r"<!--.*?(?:-->|\Z)|<(script|style|svg|math)\b.*?(?:</\1\s*>|\Z)|<!\[CDATA\[|\]\]>|<[?!][^<>]*>",
     re.IGNORECASE | re.DOTALL,
 )
 _INLINE = re.compile(
