@@ -291,6 +291,13 @@ def test_hostile_markup_ends(content: str, path: str, sandbox: Sandbox) -> None:
         ("[a]\n" * 100_000 + "|===\n" + "9+|" * 100_000, "a.adoc"),
         ("00:00:01.000 --> 00:00:02.000\n<<<<\n" * 20_000 + "words", "a.srt"),
         ("[a" * 100_000, "a.toml"),
+        (".SH A\n" + "a\\\n" * 100_000, "a.1"),
+        (".SH A\n" + ".TS\n" * 50_000 + ".if t \\{\n" * 50_000, "a.1"),
+        (".SH A\n" + ".de x\n" * 50_000 + "\\f(" * 50_000 + "\\[" * 50_000, "a.1"),
+        ("#+begin_src\n" * 50_000 + ":A:\n" * 50_000, "a.org"),
+        ("[[" * 50_000 + "=a" * 50_000 + "{{{a(" * 50_000, "a.org"),
+        ("```{math}\n" * 50_000 + "{a}`" * 50_000, "a.md"),
+        ("```{list-table}\n" + "* - a\n  - b\n" * 50_000, "a.md"),
     ],
     ids=lambda value: re.sub(r"\W", "", value[:12]) + str(len(value)),
 )

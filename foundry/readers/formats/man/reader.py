@@ -59,13 +59,14 @@ class _Writer:
     def _take(self) -> str | None:
         if self._next >= len(self._lines):
             return None
-        line = self._lines[self._next]
+        parts = [self._lines[self._next]]
         self._next += 1
         # A backslash at its end continues a line.
-        while line.endswith("\\") and not line.endswith("\\\\") and self._next < len(self._lines):
-            line = line[:-1] + self._lines[self._next]
+        while _is_continued(parts[-1]) and self._next < len(self._lines):
+            parts[-1] = parts[-1][:-1]
+            parts.append(self._lines[self._next])
             self._next += 1
-        return line
+        return "".join(parts)
 
     def _line(self, line: str) -> None:
         request = _REQUEST.match(line)
@@ -252,6 +253,10 @@ class _Writer:
                 continue
             rows.append([unescape(cell, self._strings).strip() for cell in line.split(separator)])
         self.composer.table(rows)
+
+
+def _is_continued(line: str) -> bool:
+    return line.endswith("\\") and not line.endswith("\\\\")
 
 
 def _join_cells(lines: list[str]) -> list[str]:

@@ -130,11 +130,12 @@ class PageReader:
         ]
         if 2 * len(illegible) < len(words):
             illegible = [word for word in illegible if len(word[0]) >= ILLEGIBLE_CHARS]
+        signs = list(text)
         for word in illegible:
             leave_out(Omission.ILLEGIBLE, word[0], f"page {self._number}")
-            text = f"{text[: word.start()]}{' ' * len(word[0])}{text[word.end() :]}"
+            signs[slice(*word.span())] = " " * len(word[0])
         self._illegible = len(illegible)
-        return text
+        return "".join(signs)
 
     def _mark_unnamed(self, found: re.Match[str]) -> str:
         index = self._character(found.start())
