@@ -106,10 +106,12 @@ def rst_texts(content: bytes) -> list[str]:
 
 
 # What joins words, and what divides them: a name of a character does.
-_ROFF_INSIDE = re.compile(r"\\(?:f(?:\(..|\[[^\]\n]*\]|.)|s(?:\[[^\]\n]*\]|[-+]?\d)|[&%:/,^|c])")
+_ROFF_INSIDE = re.compile(
+    r"\\(?:f(?:\(..|\[[^\]\n]{0,40}\]|.)|s(?:\[[^\]\n]{0,40}\]|[-+]?\d)|[&%:/,^|c])"
+)
 _ROFF = re.compile(
     r"(?m)^[.'][ \t]*[A-Za-z%][A-Za-z0-9]*|T[{}]"
-    r"|\\(?:e|\(..|[*nF]?\[[^\]\n]*\]|[*n](?:\(..|.)|[hvw]'[^'\n]*')"
+    r"|\\(?:e|\(..|[*nF]?\[[^\]\n]{0,40}\]|[*n](?:\(..|.)|[hvw]'[^'\n]{0,100}')"
 )
 
 
