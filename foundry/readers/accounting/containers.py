@@ -90,6 +90,7 @@ _DIRECTIVE = re.compile(
 # A label, the target of a link, and what names one.
 _LABEL = re.compile(r"(?m)^[ \t]*(?:\.\.[ \t]+_(?:`[^`\n]*`|(?:\\.|[^:\\\n])*):|__[ \t]).*")
 _TARGET = re.compile(r"\s<[^<>`]*>(?=`)|(?<![\w`]):(?:ref|doc|numref|eq|download):`[^`<>]*`")
+_NUMBERED = re.compile(r"\[#[^\[\]\s]*\]")
 _OPTION = re.compile(
     r"(?m)^[ \t]+:(?:(?:class|name|align|width|height|scale|target|figclass|language|lines|widths"
     r"|emphasize-lines|start-after|end-before|pyobject|depth|maxdepth):.*|[\w-]+:(?=[ \t]|$))"
@@ -100,7 +101,7 @@ _ROLE = re.compile(r":[\w:+.-]+:(?=`)")
 def rst_texts(content: bytes) -> list[str]:
     """Return the source of reStructuredText without names that its markup gives or refers to."""
     text, _ = decode(content)
-    for names in (_LABEL, _TARGET, _OPTION, _ROLE):
+    for names in (_LABEL, _TARGET, _NUMBERED, _OPTION, _ROLE):
         text = names.sub(" ", text)
     return [_DIRECTIVE.sub(r"\1", text)]
 

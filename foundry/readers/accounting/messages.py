@@ -80,12 +80,15 @@ _BREAK = re.compile(
     r"\\(?:par|line|tab|cell|nestcell|row|nestrow|sect|page|column|footnote|emspace|enspace)"
     r"(?![a-z])-?\d*[ ]?|\\~"
 )
-_COMMAND = re.compile(r"\\[A-Za-z]{1,40}-?\d*[ ]?|\\[^A-Za-z]|[{}\r\n]")
+_ENDED = re.compile(r"(\\[A-Za-z]{1,40}-?\d*)[\r\n]")
+_COMMAND = re.compile(r"\\[A-Za-z]{1,40}-?\d*[ ]?|\\[^A-Za-z]|[{}]")
 
 
 def rtf_texts(content: bytes) -> list[str]:
     """Return the text of RTF without its commands, tables of styles and pictures."""
-    source = content.decode("latin-1")
+    # An end of a line ends a command, and says nothing else.
+    source = _ENDED.sub(r"\1 ", content.decode("latin-1"))
+    source = source.replace("\r", "").replace("\n", "")
     stated = _CODE_PAGE.search(source)
     page = f"cp{stated[1]}" if stated else "cp1252"
     charsets = {found[1]: int(found[2]) for found in _CHARSET.finditer(source)}
