@@ -25,7 +25,10 @@ _PLACEHOLDER = re.compile(
     r"\s*<[\w.]+[^<>\n]*>\s*$|\s*[\w.]*(?:Figure|Chart|Plot|Map)\w*\(.*\)\s*$"
 )
 _SVG_TEXT = re.compile(r"<(?:text|tspan|title)\b[^<>]*>([^<>]+)")
-_SHOWN = ("text/markdown", "text/html", "text/latex", "image/svg+xml", "text/plain")
+_SHOWN = (
+    *("text/markdown", "text/html", "text/latex", "application/json", "image/svg+xml"),
+    "text/plain",
+)
 """Kinds of output that have words, the best first, as nbconvert orders them."""
 
 
@@ -90,7 +93,7 @@ def _add_output(composer: Composer, output: Mapping[str, Any]) -> None:
         _add_shown(composer, "", _joined(output.get("text", "")))
         return
     data = output.get("data") or _old_data(output)
-    forms = [(name, _joined(data[name])) for name in _SHOWN if data.get(name)]
+    forms = [(name, _form(name, data[name])) for name in _SHOWN if data.get(name)]
     for place, (name, text) in enumerate(forms):
         is_placeholder = name == "text/plain" and _PLACEHOLDER.match(text) and len(data) > 1
         if not is_placeholder and _add_shown(composer, name, text):
@@ -122,6 +125,12 @@ def _add_shown(composer: Composer, kind: str, text: str) -> bool:
         return bool(text.strip())
     composer.include(reading)
     return bool(reading.text.strip())
+
+
+def _form(kind: str, written: Any) -> str:
+    if kind == "application/json":
+        return json.dumps(written, indent=1, ensure_ascii=False)
+    return _joined(written)
 
 
 def _fence(text: str, language: str) -> str:

@@ -32,6 +32,8 @@ def add_message(
                 assert isinstance(each, EmailMessage)
                 composer.heading(2, header(each, "Subject") or "Attached message")
                 add_message(composer, each, depth + 1)
+        elif kind == "message/delivery-status":
+            composer.text("\n".join(str(each).strip() for each in part.iter_parts()))
         elif _is_shown(part):
             _add_text(composer, part, kind, is_quoted=is_quoted)
         elif not part.is_multipart():
@@ -42,7 +44,7 @@ def add_message(
 def _shown_parts(part: MIMEPart) -> Iterator[MIMEPart]:
     """Yield parts in their order; of alternatives, the one that is read."""
     kind = part.get_content_type()
-    if kind == "message/rfc822" or not part.is_multipart():
+    if kind.startswith("message/") or not part.is_multipart():
         yield part
         return
     children = [each for each in part.iter_parts() if isinstance(each, MIMEPart)]

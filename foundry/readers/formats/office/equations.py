@@ -26,7 +26,19 @@ def spell(element: Element) -> str:
     if tag == _WORD_DELETED or tag.endswith("Pr"):
         return ""
     spelled = _SPELLED.get(tag)
-    return spelled(element) if spelled else "".join(map(spell, element))
+    return spelled(element) if spelled else spell_parts(element)
+
+
+def spell_parts(parent: Element) -> str:
+    """Return what stands one after the other, with a space behind an index, a power, a fraction."""
+    text = ""
+    is_apart = False
+    for child in parent:
+        piece = spell(child)
+        text += " " if is_apart and text[-1:].isalnum() and piece[:1].isalnum() else ""
+        text += piece
+        is_apart = child.tag in _APART if piece else is_apart
+    return text
 
 
 def group(text: str) -> str:
@@ -65,7 +77,7 @@ def _closes_at_end(text: str) -> bool:
 
 def _part(element: Element, name: str) -> str:
     found = element.find(f"{MATH}{name}")
-    return "".join(map(spell, found)) if found is not None else ""
+    return spell_parts(found) if found is not None else ""
 
 
 def _setting(element: Element, name: str, default: str) -> str:
@@ -81,13 +93,13 @@ def _setting(element: Element, name: str, default: str) -> str:
 def _fraction(element: Element) -> str:
     upper, lower = _part(element, "num"), _part(element, "den")
     if _setting(element, "type", "bar") == "noBar":
-        return f"({upper} over {lower})"
+        return f"{upper} over {lower}"
     return fraction(upper, lower)
 
 
 def _delimiters(element: Element) -> str:
     opening, closing = _setting(element, "begChr", "("), _setting(element, "endChr", ")")
-    parts = ("".join(map(spell, child)) for child in element if child.tag == f"{MATH}e")
+    parts = (spell_parts(child) for child in element if child.tag == f"{MATH}e")
     return opening + _setting(element, "sepChr", "|").join(parts) + closing
 
 
@@ -122,6 +134,7 @@ def _paragraph(element: Element) -> str:
     return "; ".join(spell(line) for line in element if line.tag == f"{MATH}oMath")
 
 
+_APART = frozenset(f"{MATH}{name}" for name in ("f", "sSub", "sSup", "sSubSup", "limLow"))
 _SPELLED = {
     f"{MATH}{name}": function
     for name, function in {

@@ -36,6 +36,10 @@ _TRANSITIONAL = {
 }
 
 
+_MAIN = ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml")
+"""Usual names of the main part, where a package does not say which it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     """Where a part points: the last word of its type, and another part's name or a URL."""
@@ -54,8 +58,7 @@ class Parts:
         # Names of parts are compared without regard to case.
         self._names = {name.lower(): name for name in package.names}
         self._relations: dict[str, dict[str, Relation]] = {}
-        named = (each.target for each in self.relations("").values())
-        self.main = next((name for name in named if self.has(name) and "docprops" not in name), "")
+        self.main = next(filter(self.has, _MAIN), "")
         for relation in self.relations("").values():
             if relation.kind == "officeDocument" and self.has(relation.target):
                 self.main = relation.target

@@ -64,12 +64,15 @@ class Styles:
             style.heading = level_of_style(name)
         for element in reversed(chain):
             _extend(style, element)
+        if chain and _name_of(chain[0]) == "heading":
+            # Pages names its first heading so; in LibreOffice it is what all headings are based on.
+            style.heading = style.heading or 1
         return style
 
 
 def _extend(style: Style, element: Element) -> None:
     """Add what a style says to what those say that it is based on."""
-    name = (_value(element, "name") or element.get(f"{W}styleId") or "").lower()
+    name = _name_of(element)
     style.heading = level_of_style(name) or style.heading
     style.is_code = style.is_code or _CODE.match(name) is not None
     style.is_contents = style.is_contents or bool(re.match(r"toc \d|table of figures", name))
@@ -91,6 +94,10 @@ def _extend(style: Style, element: Element) -> None:
             style.raised = each.get(VAL, "").removesuffix("script").replace("baseline", "")
         elif each.tag == f"{W}rFonts":
             style.font = each.get(f"{W}ascii", style.font)
+
+
+def _name_of(element: Element) -> str:
+    return (_value(element, "name") or element.get(f"{W}styleId") or "").lower()
 
 
 def _value(parent: Element, name: str) -> str | None:
