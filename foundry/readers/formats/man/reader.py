@@ -235,16 +235,13 @@ class _Writer:
         content: list[str] = []
         while (line := self._take()) is not None and not line.startswith(".TE"):
             content.append(line)
-        separator = "\t"
-        if content and content[0].rstrip().endswith(";"):
-            stated = re.search(r"tab[ \t]*\((.)\)", content[0])
-            separator = stated[1] if stated else separator
-            leave_out(Omission.ATTRIBUTE, content.pop(0))
-        while content and not content[0].rstrip().endswith("."):
-            leave_out(Omission.ATTRIBUTE, content.pop(0))
-        leave_out(Omission.ATTRIBUTE, content.pop(0) if content else "")
+        stated = re.search(r"tab[ \t]*\((.)\)", content[0]) if content else None
+        separator = stated[1] if stated else "\t"
+        formats = (place for place, line in enumerate(content, 1) if line.rstrip().endswith("."))
+        begin = next(formats, 0)
+        leave_out(Omission.ATTRIBUTE, "\n".join(content[:begin]))
         rows: list[list[str]] = []
-        for line in _join_cells(content):
+        for line in _join_cells(content[begin:]):
             if line.startswith(".") or line.strip() in {"_", "=", ""}:
                 request = _REQUEST.match(line)
                 leave_out(Omission.COMMENT, line)
