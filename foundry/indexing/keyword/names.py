@@ -94,6 +94,8 @@ _SIGNATURE = re.compile(
     r"(?:\(.*\)|(?=:[ ]|[ ]=[ ]))"
     r"(?:\s*(?:->|\u2192|:|=|const\b|noexcept\b|throws\b).*)?"
 )
+# An attribute of a class, but no name of a file or of a project that is called so: `Node.js`.
+_MEMBER = re.compile(r"[A-Z]\w*\.(?P<name>[a-z_]\w{3,})")
 _OPTION = re.compile(r"(?:^|,\s+|\s\|\s)(?P<option>-{1,2}[\w?][\w.-]*)")
 
 
@@ -111,6 +113,8 @@ def heading_names(heading: str) -> list[str]:
         # Brackets alone are no other name; words before a colon are no signature.
         if "(" in heading or re.search(r"[._]|[a-z][A-Z]", name):
             return list(dict.fromkeys(each for each in names if f"{each}()" != heading))
+    if (member := _MEMBER.fullmatch(heading)) is not None:
+        return [heading, member["name"]]
     if heading.startswith("-"):
         options = (match["option"] for match in _OPTION.finditer(heading))
         return list(dict.fromkeys((heading, *options)))

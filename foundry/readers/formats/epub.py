@@ -99,6 +99,7 @@ class _Chapters:
         reading = html.read(text, is_book=True, sections=inner)
         if not reading.text.strip():
             return
+        leave_out(Omission.METADATA, reading.title or "", name)
         first = points.get("") or (next(iter(points.values())) if len(points) == 1 else None)
         if not reading.headings:
             self._name(first, reading.title)

@@ -26,6 +26,8 @@ pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers", "forked
         ("load(path, *, x=1) -> int", ["load(path, *, x=1) -> int", "load"]),
         ("class a.Cursor(c)", ["class a.Cursor(c)", "a.Cursor", "Cursor"]),
         ("int Py_Bar(PyObject *o)", ["int Py_Bar(PyObject *o)", "Py_Bar"]),
+        ("Cursor.closed", ["Cursor.closed", "closed"]),
+        ("Node.js", ["Node.js"]),
         ("html_theme: str", ["html_theme: str", "html_theme"]),
         ("-f FILE, --file FILE", ["-f FILE, --file FILE", "-f", "--file"]),
     ],

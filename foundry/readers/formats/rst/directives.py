@@ -20,6 +20,10 @@ class description(nodes.General, nodes.Element):  # noqa: N801 (nodes are called
 
 
 CLASSES = frozenset("class exception autoclass autoexception interface struct union enum".split())
+CALLABLES = frozenset(
+    "function method classmethod staticmethod autofunction automethod coroutinefunction"
+    " coroutinemethod".split()
+)
 _OBJECTS = frozenset(
     "function class method classmethod staticmethod attribute property data exception decorator"
     " decoratormethod module type typealias macro member struct union enum enumerator var concept"

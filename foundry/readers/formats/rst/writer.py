@@ -26,7 +26,7 @@ from foundry.readers.formats.pages.blocks import (
 )
 from foundry.readers.formats.pages.numbers import lowered, note_mark, ordinal, raised
 from foundry.readers.formats.pages.tables import Cell, lay_out
-from foundry.readers.formats.rst.directives import CLASSES
+from foundry.readers.formats.rst.directives import CALLABLES, CLASSES
 from foundry.readers.notes import leave_out
 
 MAX_CELL_CHARS = 2_000
@@ -92,7 +92,7 @@ class _Writer:
             return made
         if tag in _LABELS:
             return labelled(_LABELS[tag], self.blocks(node))
-        if isinstance(node, nodes.Invisible) or tag in {"meta", "pending", "docinfo"}:
+        if isinstance(node, nodes.Invisible) or tag in {"pending", "docinfo"}:
             return []
         return self.blocks(node)
 
@@ -126,6 +126,8 @@ class _Writer:
         rest += f" = {node['value']}" if node.get("value") else ""
         for written in node["signatures"]:
             signature = _plain(self._qualified(written))
+            # As Sphinx shows what takes arguments, whether these are written or not.
+            signature += "()" if node["kind"] in CALLABLES and "(" not in signature else ""
             if len(signature + rest) > MAX_SIGNATURE_CHARS:
                 name = _NAME.match(signature)
                 found.append(
@@ -188,6 +190,11 @@ class _Writer:
             for child in node.children
             if isinstance(child, nodes.literal_block)
         ]
+
+    def _meta(self, node: nodes.Element) -> list[Block]:
+        words = (str(value) for value in node.attributes.values() if isinstance(value, str))
+        leave_out(Omission.METADATA, " ".join(words))
+        return []
 
     def _comment(self, node: nodes.Element) -> list[Block]:
         leave_out(Omission.COMMENT, node.astext())

@@ -145,6 +145,11 @@ def test_what_is_documented_has_a_section_by_its_signature() -> None:
     assert "param query: What to do." in body(DOCUMENTED)
 
 
+def test_what_takes_arguments_has_brackets() -> None:
+    text = ".. class:: Cursor\n\n   .. automethod:: close\n   .. autoattribute:: closed\n"
+    assert outline(text) == [(2, "Cursor"), (3, "Cursor.close()"), (3, "Cursor.closed")]
+
+
 def test_a_glossary_has_several_terms_to_a_definition() -> None:
     text = ".. glossary::\n\n   one\n   two\n      Words.\n\n   .. no\n\n   three\n      More."
     assert body(text) == "one  \ntwo\n\nWords.\n\nthree\n\nMore."
