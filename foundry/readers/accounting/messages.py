@@ -14,12 +14,17 @@ from foundry.readers.decoding import decode
 _MAILBOX = re.compile(rb"^From \S.*\d{4}.*\n", re.MULTILINE)
 
 
+# Parts of a saved page.
+_NOT_READ = frozenset(("css", "javascript", "x-javascript"))
+
+
 def mail_texts(content: bytes) -> Iterator[str]:
     """Yield every part of text of a message or a mailbox that is no attachment."""
     messages = _MAILBOX.split(content)[1:] if content.startswith(b"From ") else [content]
     for message in messages:
         for part in message_from_bytes(message).walk():
-            if part.get_content_maintype() == "text" and not _is_attached(part):
+            is_text = part.get_content_maintype() == "text" and not _is_attached(part)
+            if is_text and part.get_content_subtype() not in _NOT_READ:
                 text = _decode(part)
                 is_page = part.get_content_subtype() == "html"
                 yield from html_texts(text) if is_page else [text]

@@ -15,8 +15,13 @@ MAX_JOINS = 2_000
 # Scripts without spaces between words: Thai to Khmer, Kana, Han.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
 _UNSPACED += "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_ASCII_WORD = re.compile("[a-z0-9]+")
-_WORD = re.compile(rf"[^\W_{_UNSPACED}]+|(?=[^\W_])[{_UNSPACED}]")
+# For text in ASCII: several times as fast as an expression.
+_ASCII = str.maketrans(
+    {chr(code): chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
+)
+_WORD = re.compile(r"[^\W_]+")
+_WORD_OR_LETTER = re.compile(rf"[^\W_{_UNSPACED}]+|(?=[^\W_])[{_UNSPACED}]")
+_LETTER = re.compile(f"[{_UNSPACED}]")
 _INSIDE = re.compile("[\u00ad\u034f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -25,10 +30,14 @@ def count_words(text: str) -> Counter[str]:
 
     In scripts without spaces between words, each letter is one.
     """
+    return Counter(_divide_into_words(text))
+
+
+def _divide_into_words(text: str) -> list[str]:
     if text.isascii():
-        return Counter(_ASCII_WORD.findall(text.lower()))
-    text = unicodedata.normalize("NFKC", _INSIDE.sub("", text))
-    return Counter(_WORD.findall(text.casefold()))
+        return text.translate(_ASCII).split()
+    text = unicodedata.normalize("NFKC", _INSIDE.sub("", text)).casefold()
+    return (_WORD_OR_LETTER if _LETTER.search(text) else _WORD).findall(text)
 
 
 def account(
@@ -53,7 +62,7 @@ def account(
                 reasons[reason] = told.total()
                 missing -= told
         missing = _without_joined(missing, found - held)
-    total = max(_number_of_words(whole), missing.total() + sum(reasons.values()))
+    total = max(len(_divide_into_words(whole)), missing.total() + sum(reasons.values()))
     lost = missing.total()
     counts = WordCounts(total, total - lost - sum(reasons.values()), reasons, lost)
     return counts, missing
@@ -70,10 +79,6 @@ def _differing(source: str, read: str) -> tuple[Counter[str], Counter[str]]:
         count_words("\n".join(only_held.elements())),
         count_words("\n".join(only_found.elements())) if only_held else Counter(),
     )
-
-
-def _number_of_words(text: str) -> int:
-    return len(_WORD.findall(text if text.isascii() else _INSIDE.sub("", text)))
 
 
 def _without_joined(missing: Counter[str], extra: Counter[str]) -> Counter[str]:
@@ -95,23 +100,27 @@ def _match(parts: Counter[str], wholes: Counter[str]) -> tuple[Counter[str], Cou
             used = _divide(whole, parts)
             if used is None:
                 break
-            parts -= used
-            wholes -= Counter([whole])
+            for word, count in [*used.items(), (whole, 1)]:
+                counts = wholes if word is whole else parts
+                counts[word] -= count
+                if not counts[word]:
+                    del counts[word]
     return parts, wholes
 
 
 def _divide(whole: str, parts: Counter[str]) -> Counter[str] | None:
     """Return the parts that a word is made of, one after the other; None if it is not."""
-    if len(whole) > MAX_JOINED_CHARS:
+    length = len(whole)
+    if length > MAX_JOINED_CHARS:
         return None
     # The longest part that leads to each place, from the beginning.
-    made: list[tuple[str, ...] | None] = [(), *[None] * len(whole)]
-    for end in range(1, len(whole) + 1):
-        for start in range(end):
-            before, part = made[start], whole[start:end]
-            if before is not None and part in parts and part != whole:
-                made[end] = (*before, part)
-                break
-    chosen = made[len(whole)]
-    used = Counter(chosen or ())
-    return used if chosen and used <= parts else None
+    made: list[tuple[str, ...] | None] = [(), *[None] * length]
+    for start in range(length):
+        before = made[start]
+        if before is None:
+            continue
+        for end in range(start + 1, length + (start > 0)):
+            if made[end] is None and whole[start:end] in parts:
+                made[end] = (*before, whole[start:end])
+    used = Counter(made[length] or ())
+    return used if used and all(parts[part] >= count for part, count in used.items()) else None
