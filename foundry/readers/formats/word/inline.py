@@ -38,6 +38,9 @@ from foundry.readers.notes import leave_out
 
 _VML = "{urn:schemas-microsoft-com:vml}"
 
+MAX_FIELDS = 50
+"""Fields that are open at once; more are fields without an end."""
+
 Write = Callable[[Element], None]
 
 
@@ -197,6 +200,8 @@ class Inline:
         kind = element.get(f"{W}fldCharType")
         self._line.flush()
         if kind == "begin":
+            if len(self._fields) >= MAX_FIELDS:
+                self.end_contents()
             self._fields.append(Field(form=element.find(f"{W}ffData")))
             self._dropping.append(Omission.MACRO)
         elif kind == "separate" and self._fields and not self._fields[-1].has_result:

@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 from foundry.readers.formats.word.names import PARAGRAPH, TABLE, VAL, W, number
 
-MAX_COLUMNS = 1_000
+MAX_COLUMNS = 200
 
 
 def rows_of(table: Element) -> Iterator[Element]:
