@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from foundry.readers.formats.markdown.edits import Edits
-from foundry.readers.formats.pages.numbers import lowered, raised
+from foundry.readers.formats.pages.numbers import apart, lowered, raised
 
 MAX_ATTRIBUTES = 60
 MAX_EXPRESSION_CHARS = 5_000
@@ -89,7 +89,8 @@ def _script(tag: Tag, partner: Tag | None, text: str) -> str | None:
     before = text[max(tag.start - 24, 0) : tag.start]
     if "](" in inner:
         return f" {inner}" if before[-1:].strip() else inner
-    return (raised if tag.name.lower() == "sup" else lowered)(inner, before)
+    script = (raised if tag.name.lower() == "sup" else lowered)(inner, before)
+    return apart(script, text[partner.end : partner.end + 1])
 
 
 def _scan(edits: Edits) -> Iterator[Tag]:

@@ -268,7 +268,7 @@ def _name_panels(page: LexborHTMLParser) -> tuple[dict[int, str], set[int]]:
     if not tabs:
         return {}, set()
     panels = page.css("[role=tabpanel],.tabbed-block")
-    ids = {node.attributes.get("id"): node for node in panels}
+    ids = {node.attributes.get("id"): node for node in page.css("[id]")}
     labels, used = dict[int, str](), set[int]()
 
     def name(panel: LexborNode, tab: LexborNode) -> None:
@@ -281,7 +281,8 @@ def _name_panels(page: LexborHTMLParser) -> tuple[dict[int, str], set[int]]:
         if tab is not None:
             name(panel, tab)
     for tab in tabs:
-        target = tab.attributes.get("aria-controls") or (tab.attributes.get("href") or "")[1:]
+        named = (tab.attributes.get(each) for each in ("aria-controls", "data-bs-target", "href"))
+        target = next(filter(None, named), "").lstrip("#")
         if tab.mem_id not in used and target and target in ids:
             name(ids[target], tab)
 

@@ -30,7 +30,14 @@ from foundry.readers.formats.pages.content import (
     is_permalink,
 )
 from foundry.readers.formats.pages.equations import equation
-from foundry.readers.formats.pages.numbers import ListNumbers, integer, lowered, note_mark, raised
+from foundry.readers.formats.pages.numbers import (
+    ListNumbers,
+    apart,
+    integer,
+    lowered,
+    note_mark,
+    raised,
+)
 from foundry.readers.formats.pages.tables import Cell, lay_out
 from foundry.readers.formats.pages.tree import (
     BLOCKS,
@@ -201,7 +208,7 @@ class _Writer:
             return [Block("---")]
         if tag == "math":
             return [Block(equation(node))]
-        if tag == "summary":
+        if tag == "summary" and node.css_first("h1,h2,h3,h4,h5,h6") is None:
             return [Block(f"**{text}**") for text in [self._line(node)] if text]
         return self._blocks(node)
 
@@ -301,6 +308,10 @@ class _Writer:
         if numbers_seen and all(len(row) == 1 for row in rows):
             lines = [code_text(row[0], self._is_left_out) for row in rows]
             return [*captions, *fenced("\n".join(lines), language_around(node))]
+        if "memname" in (attributes.get("class") or "").split():
+            # Doxygen's signatures, of which each bracket is a cell.
+            cells_said = (self._cell(cell) for row in rows for cell in row)
+            return [*captions, Block(" ".join(filter(None, cells_said)))]
         if _is_layout(attributes, rows):
             return [
                 *captions,
@@ -399,7 +410,7 @@ class _Writer:
         if tag == "abbr" and (title := attributes.get("title")):
             title = " ".join(normalise(title).split())
             return text if title.casefold() == text.strip().casefold() else f"{text} ({title})"
-        if tag in _APART and before and not before.isspace():
+        if (tag in _APART or "-" in tag) and before and not before[-1].isspace():
             return f" {text}"
         return text
 
@@ -417,15 +428,15 @@ class _Writer:
         return "".join(parts).replace("\xa0", " ")
 
     def _script(self, node: LexborNode, tag: str, before: str) -> str:
-        text = self._line(node)
+        text, after = self._line(node), following(node)
         if tag == "sub":
-            return lowered(text, before)
+            return apart(lowered(text, before), after)
         link = node.css_first("a")
         if link is not None and is_note_reference(link, link.attributes):
             return (
                 text if text.startswith(" ") else note_mark(" ".join(node.text().split()), before)
             )
-        return raised(text, before)
+        return apart(raised(text, before), after)
 
     def _link(
         self, node: LexborNode, attributes: Attributes, before: str, *, in_heading: bool

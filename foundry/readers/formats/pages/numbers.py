@@ -54,6 +54,11 @@ def lowered(text: str, before: str) -> str:
     return f"_{text}" if _PLAIN.fullmatch(text) else f"_({text})"
 
 
+def apart(script: str, after: str) -> str:
+    """Return raised or lowered text, apart from a letter or digit after it: `log_10 x`."""
+    return f"{script} " if script[:1] in {"^", "_"} and after.isalnum() else script
+
+
 def note_mark(mark: str, before: str) -> str:
     """Return the mark of a note, apart from the word before it."""
     mark = mark.strip("[]() ")

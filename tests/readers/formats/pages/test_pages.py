@@ -111,6 +111,22 @@ def test_tabs_name_their_panels() -> None:
     assert text_of(tabs) == "**npm**\n\nnpm i\n\n**yarn**\n\nyarn add"
 
 
+def test_tabs_name_panels_that_have_no_role() -> None:
+    tabs = (
+        "<ul class=nav-tabs><li><a role=tab href='#a'>npm</a></li><li><a role=tab href='#b'>yarn"
+        "</ul><div class=tab-pane id=a>npm i</div><div class=tab-pane id=b>yarn add</div>"
+    )
+    assert text_of(tabs) == "**npm**\n\nnpm i\n\n**yarn**\n\nyarn add"
+
+
+def test_elements_that_pages_define_divide_words() -> None:
+    assert text_of("<x-tab>one</x-tab><x-panel>two</x-panel>") == "one two"
+
+
+def test_a_heading_in_a_summary_is_one() -> None:
+    assert headings("<details><summary><h3>More</h3></summary>x</details>") == [(3, "More")]
+
+
 @pytest.mark.parametrize(
     ("markup", "said"),
     [
@@ -122,6 +138,7 @@ def test_tabs_name_their_panels() -> None:
         ("H<sub>2</sub>O", "H2O"),
         ("CO<sub>2</sub>", "CO2"),
         ("log<sub>2</sub> n", "log_2 n"),
+        ("log<sub>10</sub>x", "log_10 x"),
         ("1<sup>st</sup>", "1st"),
         ("<sup>1</sup>/<sub>2</sub>", "1/2"),
         ("Old<sup><a href='#fn1'>1</a></sup>.", "Old [1]."),
