@@ -12,8 +12,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foundry.runtime.retrieval.settings import Limits
-from foundry.runtime.web.middleware import MAX_BODY_MESSAGES, Middleware, Slots
+from foundry.runtime.web.middleware import MAX_BODY_MESSAGES, Middleware
 from foundry.runtime.web.problems import describe_failure
+from foundry.runtime.web.slots import Slots
 
 LIMITS = Limits(
     connections=9,

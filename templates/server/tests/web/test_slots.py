@@ -7,7 +7,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive, Scope, Send
 
 from foundry.runtime.retrieval.settings import Limits
-from foundry.runtime.web.middleware import Middleware, Slots
+from foundry.runtime.web.middleware import Middleware
+from foundry.runtime.web.slots import Slots
 
 
 def test_turns_come_in_order_and_slots_are_never_exceeded() -> None:
