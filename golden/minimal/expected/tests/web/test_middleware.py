@@ -12,8 +12,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from workshop.retrieval.settings import Limits
-from workshop.web.middleware import MAX_BODY_MESSAGES, Middleware, Slots
+from workshop.web.middleware import MAX_BODY_MESSAGES, Middleware
 from workshop.web.problems import describe_failure
+from workshop.web.slots import Slots
 
 LIMITS = Limits(connections=9, searches=9, streams=9, chats=9, mcp_calls=9)
 Headers = list[tuple[bytes, bytes]]

@@ -7,7 +7,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive, Scope, Send
 
 from workshop.retrieval.settings import Limits
-from workshop.web.middleware import Middleware, Slots
+from workshop.web.middleware import Middleware
+from workshop.web.slots import Slots
 
 
 def test_turns_come_in_order_and_slots_are_never_exceeded() -> None:
