@@ -102,3 +102,13 @@ def test_invitations_say_what_when_and_where() -> None:
         "Come.\n\nEvent: Plum, pruning\nBegins: 2024-05-03 10:00\nWhere: The far orchard\n"
         "Organizer: Ann <ann@example.org>"
     )
+
+
+def test_attachments_of_an_alternative_that_is_not_read_are_named() -> None:
+    rich = MIMEMultipart("mixed")
+    rich.attach(MIMEText("<p>Rich.</p>", "html"))
+    plan = MIMEApplication(b"x", "pdf")
+    plan.add_header("Content-Disposition", "attachment", filename="plan.pdf")
+    rich.attach(plan)
+    content = mixed(MIMEText("Plain."), rich, kind="alternative")
+    assert body_of(content) == "Plain.\n\nAttachments: plan.pdf"

@@ -321,3 +321,26 @@ def test_strict_documents_and_imported_ones(sandbox: Sandbox) -> None:
 
 
 STRICT = "http://purl.oclc.org/ooxml/officeDocument/relationships"
+
+
+def test_fields_without_an_end_lose_nothing(sandbox: Sandbox) -> None:
+    begun = line(mark("begin"), "<w:r><w:instrText>TOC</w:instrText></w:r>", mark("separate"))
+    opened = line(mark("begin"), mark("separate"), run("x")) * 200
+    text = text_of(docx(begun + paragraph("Plums", "Heading1") + opened), sandbox)
+    assert text.startswith("# Plums\n\nx\n\nx") and text.count("x") == 200
+
+
+def test_equations_keep_indices_apart(sandbox: Sandbox) -> None:
+    index = f"<m:sSub><m:e>{math('a')}</m:e><m:sub>{math('n')}</m:sub></m:sSub>"
+    choice = (
+        f'<m:d><m:e><m:f><m:fPr><m:type m:val="noBar"/></m:fPr><m:num>{math("n")}</m:num>'
+        f"<m:den>{math('k')}</m:den></m:f></m:e></m:d>"
+    )
+    braces = '<m:d><m:dPr><m:begChr m:val="{{"/><m:endChr m:val=""/></m:dPr><m:e>{}</m:e></m:d>'
+    equation = index + math("cos x ") + choice + math(" ") + braces.format(math("y"))
+    text = text_of(docx(line(f"<m:oMath {M}>{equation}</m:oMath>")), sandbox)
+    assert text == "a_n cos x (n over k) {y"
+
+
+def math(text: str) -> str:
+    return f"<m:r><m:t>{text}</m:t></m:r>"

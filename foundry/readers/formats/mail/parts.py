@@ -55,14 +55,24 @@ def _shown_parts(part: MIMEPart) -> Iterator[MIMEPart]:
                 yield from _shown_parts(child)
             else:
                 _tell_alternative(child)
+                yield from _attached(child)
     elif kind == "multipart/related":
         # What a page shows in itself has no words of its own.
         for child in children:
-            if child.get_content_maintype() != "image" or child.get_filename():
+            is_picture = child.get_content_maintype() == "image"
+            if not is_picture or (child.get_filename() and child.get("Content-ID") is None):
                 yield from _shown_parts(child)
     else:
         for child in children:
             yield from _shown_parts(child)
+
+
+def _attached(part: MIMEPart) -> Iterator[MIMEPart]:
+    """Yield what is attached within an alternative that is not read, as Apple Mail has it."""
+    for each in part.walk():
+        is_file = isinstance(each, MIMEPart) and not each.is_multipart() and each.get_filename()
+        if is_file and each.get_content_maintype() not in {"text", "image"}:
+            yield each
 
 
 def _choose(children: list[MIMEPart]) -> MIMEPart | None:
