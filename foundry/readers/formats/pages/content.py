@@ -1,11 +1,12 @@
 """Tell the content of a page from what surrounds it, and what people see from what they do not."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from foundry.material.left_out import Omission
+from foundry.readers.formats.pages.tabs import controlled_ids, name_panels
 
 Attributes = Mapping[str, str | None]
 
@@ -91,10 +92,8 @@ class Content:
     ) -> None:
         """Look a page over; what is no content of a site surrounds no chapter of a book."""
         self._is_book, self._reads_noscript = is_book, reads_noscript
-        self._controlled = (
-            _controlled_ids(page) if "aria-" in markup or "data-" in markup else set()
-        )
-        self.labels, self._used_tabs = _name_panels(page) if "tab" in markup else ({}, set())
+        self._controlled = controlled_ids(page) if "aria-" in markup or "data-" in markup else set()
+        self.labels, self._used_tabs = name_panels(page) if "tab" in markup else ({}, set())
         self.root = page.body if is_book else _find_root(page)
 
     def omission(self, node: LexborNode, tag: str, attributes: Attributes) -> Omission | None:
@@ -249,54 +248,3 @@ def _find_root(page: LexborHTMLParser) -> LexborNode | None:
         if len(found) == 1:
             return found[0]
     return page.body
-
-
-def _controlled_ids(page: LexborHTMLParser) -> set[str]:
-    """Return the ids of what a click on a button or a tab shows."""
-    found = set[str]()
-    selector = "[aria-controls],[data-bs-target],[data-target],[role=tab][href],[data-tab]"
-    for node in page.css(selector):
-        attributes = node.attributes
-        for name in ("aria-controls", "data-bs-target", "data-target", "href", "data-tab"):
-            found.update((attributes.get(name) or "").replace("#", " ").split())
-    return found
-
-
-def _name_panels(page: LexborHTMLParser) -> tuple[dict[int, str], set[int]]:
-    """Return what tabs say by the panels that they show, and the tabs that were used."""
-    tabs = page.css("[role=tab],.tabbed-labels > label")
-    if not tabs:
-        return {}, set()
-    panels = page.css("[role=tabpanel],.tabbed-block")
-    ids = {node.attributes.get("id"): node for node in page.css("[id]")}
-    labels, used = dict[int, str](), set[int]()
-
-    def name(panel: LexborNode, tab: LexborNode) -> None:
-        labels[panel.mem_id] = " ".join(tab.text().split())
-        used.add(tab.mem_id)
-
-    by_id = {node.attributes.get("id"): node for node in tabs}
-    for panel in panels:
-        tab = by_id.get(panel.attributes.get("aria-labelledby") or "-")
-        if tab is not None:
-            name(panel, tab)
-    for tab in tabs:
-        named = (tab.attributes.get(each) for each in ("aria-controls", "data-bs-target", "href"))
-        target = next(filter(None, named), "").lstrip("#")
-        if tab.mem_id not in used and target and target in ids:
-            name(ids[target], tab)
-
-    def siblings(nodes: list[LexborNode], is_left: Callable[[int], bool]) -> list[list[LexborNode]]:
-        groups: dict[int, list[LexborNode]] = {}
-        for node in nodes:
-            if is_left(node.mem_id) and node.parent is not None:
-                groups.setdefault(node.parent.mem_id, []).append(node)
-        return list(groups.values())
-
-    left = siblings(tabs, lambda place: place not in used)
-    shown = siblings(panels, lambda place: place not in labels)
-    for own_tabs, own_panels in zip(left, shown, strict=False):
-        if len(own_tabs) == len(own_panels):
-            for panel, tab in zip(own_panels, own_tabs, strict=True):
-                name(panel, tab)
-    return labels, used

@@ -1,62 +1,32 @@
 """Writes the tree of a page as Markdown, with its outline, and notes what it leaves out."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from selectolax.lexbor import LexborNode
 
 from foundry.material import Reading, Span
 from foundry.material.left_out import Omission
 from foundry.readers.composing import Composer
-from foundry.readers.decoding import normalise
 from foundry.readers.formats.pages.blocks import (
     Block,
-    code_span,
-    emphasised,
     fenced,
     flat,
     joined,
-    link,
     nested,
     paragraph,
     table_lines,
 )
 from foundry.readers.formats.pages.code import code_block, code_text, language_around
-from foundry.readers.formats.pages.content import (
-    Attributes,
-    Content,
-    is_line_number,
-    is_note_reference,
-    is_permalink,
-)
+from foundry.readers.formats.pages.content import Attributes, Content, is_line_number
 from foundry.readers.formats.pages.equations import equation
-from foundry.readers.formats.pages.numbers import (
-    ListNumbers,
-    apart,
-    integer,
-    lowered,
-    note_mark,
-    raised,
-)
+from foundry.readers.formats.pages.lines import LineWriter
+from foundry.readers.formats.pages.numbers import ListNumbers, integer
 from foundry.readers.formats.pages.tables import Cell, lay_out
-from foundry.readers.formats.pages.tree import (
-    BLOCKS,
-    children,
-    following,
-    table_rows,
-    tell,
-    tex_of,
-    words_of_drawing,
-)
-from foundry.readers.notes import note_hidden
+from foundry.readers.formats.pages.tree import BLOCKS, children, table_rows, tell
 
-_EMPHASIS = {"b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "dfn": "*", "var": "*"}
-_EMPHASIS |= {"del": "~~", "s": "~~", "strike": "~~"}
 _NEVER_BLOCKS = frozenset("br wbr img math svg script style template pre sup sub select".split())
-_APART = frozenset(("button", "label", "output", "meter", "progress"))
 MAX_CELL_CHARS = 2_000
-_CODE = frozenset(("code", "kbd", "samp", "tt"))
-_SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
 Sections = Mapping[str, tuple[str, int]]
 """Titles and levels of sections, by the ids of elements with which they begin."""
 
@@ -76,9 +46,9 @@ def write(content: Content, sections: Sections) -> Reading:
     return composer.finish()
 
 
-class _Writer:
+class _Writer(LineWriter):
     def __init__(self, content: Content, sections: Sections) -> None:
-        self._content = content
+        super().__init__(content)
         self._sections = dict(sections)
         self._level = 0
         self._with_blocks: dict[int, bool] = {}
@@ -102,7 +72,7 @@ class _Writer:
                     continue
                 if child.is_element_node and wants_title and not titles:
                     title = child if child.tag == "h1" else child.css_first("h1")
-                    text = self._line(title, is_heading=True) if title is not None else ""
+                    text = self.line(title, is_heading=True) if title is not None else ""
                     titles += [Block(text, 1)] if text else []
                     if text and title is child:
                         continue
@@ -131,12 +101,12 @@ class _Writer:
                 blocks.append(title)
             if child.is_element_node and self._is_block(child):
                 attributes = child.attributes
-                if self._is_left_out(child, attributes):
+                if self.is_left_out(child, attributes):
                     continue
                 flush()
                 blocks += self._block(child, attributes)
             else:
-                self._add_inline(child, line)
+                self.add_inline(child, line)
         flush()
         return blocks
 
@@ -195,7 +165,7 @@ class _Writer:
             level = attributes.get("aria-level") if role == "heading" else None
             return self._heading(node, integer(level) or _level(tag))
         if tag == "pre":
-            return code_block(node, self._is_left_out)
+            return code_block(node, self.is_left_out)
         if tag in {"ul", "ol", "menu", "dir"}:
             return self._list(node, tag, attributes)
         if tag == "dl":
@@ -209,13 +179,13 @@ class _Writer:
         if tag == "math":
             return [Block(equation(node))]
         if tag == "summary" and node.css_first("h1,h2,h3,h4,h5,h6") is None:
-            return [Block(f"**{text}**") for text in [self._line(node)] if text]
+            return [Block(f"**{text}**") for text in [self.line(node)] if text]
         return self._blocks(node)
 
     def _heading(self, node: LexborNode, level: int) -> list[Block]:
         if node.css_first("table,pre,ul,ol") is not None:
             return self._blocks(node)
-        text = self._line(node, is_heading=True)
+        text = self.line(node, is_heading=True)
         self._level = level
         return [Block(text, level)] if text else []
 
@@ -227,16 +197,16 @@ class _Writer:
         for child in children(node):
             if child.tag != "li":
                 if child.is_element_node and self._is_block(child):
-                    if not self._is_left_out(child, child.attributes):
+                    if not self.is_left_out(child, child.attributes):
                         lines += nested(self._block(child, child.attributes), "  ", "  ")
                 else:
                     stray: list[str] = []
-                    self._add_inline(child, stray)
+                    self.add_inline(child, stray)
                     lines += [Block(text) for text in [paragraph("".join(stray))] if text]
                 continue
             own = child.attributes
             mark = f"{numbers.next(own)} " if numbers else "- "
-            if self._is_left_out(child, own):
+            if self.is_left_out(child, own):
                 continue
             label = self._content.labels.get(child.mem_id)
             inner = [*([Block(f"**{label}**")] if label else []), *self._blocks(child)]
@@ -259,18 +229,16 @@ class _Writer:
             if child.tag == "dt" and "sig" in (attributes.get("class") or "").split():
                 self._level = min(outer + 1, 6)
                 blocks += [
-                    Block(text, self._level)
-                    for text in [self._line(child, is_heading=True)]
-                    if text
+                    Block(text, self._level) for text in [self.line(child, is_heading=True)] if text
                 ]
             elif child.tag == "div":
                 blocks += self._definitions(child)
             elif child.is_element_node and self._is_block(child):
-                if not self._is_left_out(child, attributes):
+                if not self.is_left_out(child, attributes):
                     blocks += self._block(child, attributes)
             else:
                 line: list[str] = []
-                self._add_inline(child, line)
+                self.add_inline(child, line)
                 blocks += [Block(text) for text in [paragraph("".join(line))] if text]
         self._level = outer
         return blocks
@@ -286,19 +254,19 @@ class _Writer:
             if row.tag == "caption":
                 captions += self._blocks(row)
                 continue
-            if self._is_left_out(row, row.attributes):
+            if self.is_left_out(row, row.attributes):
                 continue
             cells = []
             for cell in children(row):
                 if cell.tag not in {"td", "th"}:
-                    if cell.is_element_node and not self._is_left_out(cell, cell.attributes):
+                    if cell.is_element_node and not self.is_left_out(cell, cell.attributes):
                         captions += self._blocks(cell)
                     continue
                 own = cell.attributes
                 if is_line_number(cell, own):
                     numbers_seen = True
                     tell(Omission.NAVIGATION, cell)
-                elif not self._is_left_out(cell, own):
+                elif not self.is_left_out(cell, own):
                     cells.append(cell)
             if cells:
                 heads += part == "thead" and heads == len(rows)
@@ -306,7 +274,7 @@ class _Writer:
         if not rows:
             return captions
         if numbers_seen and all(len(row) == 1 for row in rows):
-            lines = [code_text(row[0], self._is_left_out) for row in rows]
+            lines = [code_text(row[0], self.is_left_out) for row in rows]
             return [*captions, *fenced("\n".join(lines), language_around(node))]
         if "memname" in (attributes.get("class") or "").split():
             # Doxygen's signatures, of which each bracket is a cell.
@@ -341,135 +309,6 @@ class _Writer:
     def _cell(self, node: LexborNode) -> str:
         blocks = self._blocks(node)
         return " ".join(flat(block) for block in blocks)
-
-    # Text within a line.
-
-    def _line(self, node: LexborNode, *, is_heading: bool = False) -> str:
-        text = self._inline(node, in_heading=is_heading)
-        return " ".join(text.split())
-
-    def _inline(self, node: LexborNode, before: str = "", *, in_heading: bool = False) -> str:
-        parts: list[str] = [before] if before else []
-        for child in children(node):
-            self._add_inline(child, parts, in_heading=in_heading)
-        return "".join(parts[1:] if before else parts)
-
-    def _add_inline(self, node: LexborNode, parts: list[str], *, in_heading: bool = False) -> None:
-        """Add what a node says to the parts of a line; `\\n` is a break of it."""
-        if node.is_text_node:
-            text = node.text_content or ""
-            if not text.isascii():
-                text = normalise(text)
-            parts.append(_SPACE.sub(" ", text))
-            return
-        if not node.is_element_node:
-            return
-        tag = node.tag or ""
-        if tag == "br":
-            parts.append("\n" if not in_heading else " ")
-            return
-        if tag == "wbr":
-            return
-        attributes = node.attributes
-        if self._is_left_out(node, attributes):
-            return
-        if tag in BLOCKS:
-            # A block within a line: where markup is broken, or text of a cell.
-            parts += [" ", self._line(node, is_heading=in_heading), " "]
-            return
-        parts.append(self._said(node, tag, attributes, _last(parts), in_heading=in_heading))
-
-    def _said(
-        self, node: LexborNode, tag: str, attributes: Attributes, before: str, *, in_heading: bool
-    ) -> str:
-        if tag == "img":
-            return _SPACE.sub(" ", normalise(attributes.get("alt") or ""))
-        if tag == "math":
-            return equation(node)
-        if tag == "script":
-            return tex_of(node)
-        if tag == "svg":
-            return words_of_drawing(node)
-        if tag in {"sup", "sub"}:
-            return self._script(node, tag, before)
-        if tag == "a":
-            return self._link(node, attributes, before, in_heading=in_heading)
-        if tag in _CODE:
-            text = " ".join(self._inner_text(node).split())
-            if in_heading:
-                return text
-            return code_span(text) if text else ""
-        text = self._inline(node, before, in_heading=in_heading)
-        if tag in _EMPHASIS and not in_heading:
-            return emphasised(text, _EMPHASIS[tag], before, following(node))
-        if tag == "q":
-            return f'"{text.strip()}"'
-        if tag == "rt":
-            has_brackets = node.parent is not None and node.parent.css_first("rp") is not None
-            return text if has_brackets else f"({text.strip()})"
-        if tag == "abbr" and (title := attributes.get("title")):
-            title = " ".join(normalise(title).split())
-            return text if title.casefold() == text.strip().casefold() else f"{text} ({title})"
-        if (tag in _APART or "-" in tag) and before and not before[-1].isspace():
-            return f" {text}"
-        return text
-
-    def _inner_text(self, node: LexborNode) -> str:
-        parts: list[str] = []
-        for child in children(node):
-            if child.is_text_node:
-                parts.append(normalise(child.text_content or ""))
-            elif child.tag == "br":
-                parts.append(" ")
-            elif child.tag == "img":
-                parts.append(child.attributes.get("alt") or "")
-            elif child.is_element_node and not self._is_left_out(child, child.attributes):
-                parts.append(self._inner_text(child))
-        return "".join(parts).replace("\xa0", " ")
-
-    def _script(self, node: LexborNode, tag: str, before: str) -> str:
-        text, after = self._line(node), following(node)
-        if tag == "sub":
-            return apart(lowered(text, before), after)
-        link = node.css_first("a")
-        if link is not None and is_note_reference(link, link.attributes):
-            return (
-                text if text.startswith(" ") else note_mark(" ".join(node.text().split()), before)
-            )
-        return apart(raised(text, before), after)
-
-    def _link(
-        self, node: LexborNode, attributes: Attributes, before: str, *, in_heading: bool
-    ) -> str:
-        if is_note_reference(node, attributes) and not in_heading:
-            mark = " ".join(node.text().split())
-            is_back = not any(map(str.isalnum, mark)) or "back" in (attributes.get("role") or "")
-            return "" if is_back and not mark else note_mark(mark, before)
-        text = self._inline(node, before, in_heading=in_heading)
-        target = (attributes.get("href") or "").strip()
-        said = text.strip()
-        is_link = target and not target.startswith(("#", "javascript:", "data:"))
-        if in_heading or not said or not is_link:
-            return text
-        return link(text, target)
-
-    def _is_left_out(self, node: LexborNode, attributes: Attributes) -> bool:
-        tag = node.tag or ""
-        if tag == "a" and "href" in attributes and is_permalink(node, attributes):
-            tell(Omission.NAVIGATION, node)
-            return True
-        reason = self._content.omission(node, tag, attributes)
-        if reason is None:
-            return False
-        if reason == Omission.HIDDEN and ("hidden" in attributes or "style" in attributes):
-            note_hidden("hidden elements", 1 if node.text().strip() else 0)
-        tell(reason, node)
-        return True
-
-
-def _last(parts: Sequence[str]) -> str:
-    """Return the end of what was said so far."""
-    return next((part[-24:] for part in reversed(parts) if part), "")
 
 
 def _span(node: LexborNode, name: str) -> int:

@@ -12,6 +12,17 @@ from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 
 from foundry.material.left_out import Omission
+from foundry.readers.formats.rst.names import (
+    ADMONITIONS,
+    CODE,
+    INCLUDED,
+    INDEXES,
+    LEADING,
+    OBJECTS,
+    SETTINGS,
+    UNSEEN,
+    VERSIONS,
+)
 from foundry.readers.notes import leave_out
 
 
@@ -19,61 +30,6 @@ class description(nodes.General, nodes.Element):  # noqa: N801 (nodes are called
     """What documents something: `signatures` as written, and what is said of it below them."""
 
 
-CLASSES = frozenset("class exception autoclass autoexception interface struct union enum".split())
-CALLABLES = frozenset(
-    "function method classmethod staticmethod autofunction automethod coroutinefunction"
-    " coroutinemethod".split()
-)
-_OBJECTS = frozenset(
-    "function class method classmethod staticmethod attribute property data exception decorator"
-    " decoratormethod module type typealias macro member struct union enum enumerator var concept"
-    " describe object option cmdoption envvar confval setting templatetag templatefilter"
-    " fieldlookup django-admin django-admin-option opcode pdbcommand 2to3fixer command event signal"
-    " directive autofunction autoclass automethod autoattribute autodata autoexception"
-    " autoproperty autodecorator"
-    " autoprogram autoflask autoenum autopydantic_model autopydantic_settings doxygenfunction"
-    " doxygenclass doxygenstruct doxygenenum doxygendefine doxygentypedef ini nb confsetting"
-    " console-command limited-api-list".split()
-)
-_CODE = frozenset(
-    "code code-block sourcecode code-cell testcode testoutput doctest ipython prompt plot"
-    " jupyter-execute jupyter-input jupyter-output productionlist graphviz digraph graph mermaid"
-    " uml plantuml code-tab exec exec-code pyversity literal console parsed-code nbinput nboutput"
-    " runblock bokeh-plot altair-plot exec_code terminal asciinema termynal".split()
-)
-_UNSEEN = frozenset(("testsetup", "testcleanup"))
-_LEADING = frozenset(("toctree", "contents", "autosummary-toc", "tableofcontents", "sectnum"))
-_SETTINGS = frozenset(
-    "highlight module currentmodule default-domain default-role program tabularcolumns meta class"
-    " rst-class cssclass role title namespace namespace-push namespace-pop currentlibrary"
-    " restructuredtext-test-directive unicode date target-notes only ifconfig sectionauthor"
-    " codeauthor moduleauthor".split()
-)
-_INDEXES = frozenset(("index",))
-_INCLUDED = frozenset(("include", "literalinclude", "mdinclude", "parsed-literal-include"))
-_VERSIONS = {
-    "versionadded": "Added in version",
-    "version-added": "Added in version",
-    "versionchanged": "Changed in version",
-    "version-changed": "Changed in version",
-    "deprecated": "Deprecated since version",
-    "version-deprecated": "Deprecated since version",
-    "versionremoved": "Removed in version",
-    "version-removed": "Removed in version",
-    "deprecated-removed": "Deprecated since version",
-    "soft-deprecated": "Soft deprecated since version",
-}
-_ADMONITIONS = {
-    "seealso": "See also",
-    "todo": "Todo",
-    "availability": "Availability",
-    "impl-detail": "CPython implementation detail",
-    "info": "Info",
-    "question": "Question",
-    "example": "Example",
-    "success": "Success",
-    "admonition-todo": "Todo",
-}
 _SHOWN_OPTIONS = (
     "title subtitle caption header footer alt summary heading type value default synopsis prog"
     " deprecated required canonical".split()
@@ -100,19 +56,19 @@ class _AnyOption(dict[str, Any]):
 def find_directive(name: str, known: type[Directive] | None) -> type[Directive]:
     """Return what reads a directive; `known` is that of docutils, if it has one."""
     kind = name.rpartition(":")[2]
-    if kind in _CODE:
+    if kind in CODE:
         return _Code
     if kind == "math":
         return _Math
     if kind == "raw":
         return _Raw
-    if kind in _VERSIONS:
+    if kind in VERSIONS:
         return _Version
     if kind == "glossary":
         return _Glossary
-    if kind in _OBJECTS or (":" in name and known is None):
+    if kind in OBJECTS or (":" in name and known is None):
         return _Description
-    if known is None or kind in _SETTINGS | _INCLUDED | _LEADING | _INDEXES | _UNSEEN:
+    if known is None or kind in SETTINGS | INCLUDED | LEADING | INDEXES | UNSEEN:
         own = kind not in {"class", "role", "meta", "title", "unicode", "date", "sectnum"}
         if known is None or own:
             return _Other
@@ -215,7 +171,7 @@ class _Version(_Lenient):
         if self.kind == "deprecated-removed":
             removed, _, words = words.partition(" ")
             version = f"{version}, removed in version {removed}"
-        said = f"{_VERSIONS[self.kind]} {version}".strip()
+        said = f"{VERSIONS[self.kind]} {version}".strip()
         found = self.add_content(nodes.container())
         first = nodes.paragraph("", f"{said}: " if words or self.content else said)
         first += self.inline(" ".join(words.split())) if words else []
@@ -282,20 +238,20 @@ class _Other(_Lenient):
     def run(self) -> list[nodes.Node]:
         place = f"line {self.lineno}"
         text = "\n".join([self.argument, *self.content])
-        if self.kind in _LEADING:
+        if self.kind in LEADING:
             found = [self.options[name] for name in ("caption", "name") if self.options.get(name)]
             leave_out(Omission.NAVIGATION, "\n".join([text, *map(str, found)]), place)
             return []
-        if self.kind in _UNSEEN:
+        if self.kind in UNSEEN:
             leave_out(Omission.HIDDEN, text, place)
             return []
-        if self.kind in _INDEXES:
+        if self.kind in INDEXES:
             leave_out(Omission.ATTRIBUTE, text, place)
             return []
         if self.kind in {"only", "ifconfig"}:
             leave_out(Omission.MACRO, self.argument, place)
             return self.add_content(nodes.container()).children
-        if self.kind in _SETTINGS | _INCLUDED:
+        if self.kind in SETTINGS | INCLUDED:
             leave_out(Omission.MACRO, self.argument, place)
             shown = self.shown_options()
             return [*shown, *self.add_content(nodes.container()).children]
@@ -310,7 +266,7 @@ class _Other(_Lenient):
         for line in range(len(content)):
             if _SEPARATOR.fullmatch(content[line]):
                 content[line] = ""
-        label = _ADMONITIONS.get(self.kind)
+        label = ADMONITIONS.get(self.kind)
         if label:
             found: nodes.Element = nodes.admonition()
             found += nodes.title(label, label)

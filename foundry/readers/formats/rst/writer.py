@@ -26,7 +26,7 @@ from foundry.readers.formats.pages.blocks import (
 )
 from foundry.readers.formats.pages.numbers import lowered, note_mark, ordinal, raised
 from foundry.readers.formats.pages.tables import Cell, lay_out
-from foundry.readers.formats.rst.directives import CALLABLES, CLASSES
+from foundry.readers.formats.rst.names import CALLABLES, CLASSES
 from foundry.readers.notes import leave_out
 
 MAX_CELL_CHARS = 2_000

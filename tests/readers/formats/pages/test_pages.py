@@ -113,8 +113,8 @@ def test_tabs_name_their_panels() -> None:
 
 def test_tabs_name_panels_that_have_no_role() -> None:
     tabs = (
-        "<ul class=nav-tabs><li><a role=tab href='#a'>npm</a></li><li><a role=tab href='#b'>yarn"
-        "</ul><div class=tab-pane id=a>npm i</div><div class=tab-pane id=b>yarn add</div>"
+        "<ul><li><a role=tab href='#a'>npm</a></li><li><a role=tab href='#b'>yarn</a></li></ul>"
+        "<div class=tab-pane id=a>npm i</div><div class=tab-pane id=b>yarn add</div>"
     )
     assert text_of(tabs) == "**npm**\n\nnpm i\n\n**yarn**\n\nyarn add"
 

@@ -1,0 +1,169 @@
+"""Writes what stands within a line of a page: emphasis, links, code, raised numbers, equations."""
+
+import re
+from collections.abc import Sequence
+
+from selectolax.lexbor import LexborNode
+
+from foundry.material.left_out import Omission
+from foundry.readers.decoding import normalise
+from foundry.readers.formats.pages.blocks import code_span, emphasised, link
+from foundry.readers.formats.pages.content import (
+    Attributes,
+    Content,
+    is_note_reference,
+    is_permalink,
+)
+from foundry.readers.formats.pages.equations import equation
+from foundry.readers.formats.pages.numbers import apart, lowered, note_mark, raised
+from foundry.readers.formats.pages.tree import (
+    BLOCKS,
+    children,
+    following,
+    tell,
+    tex_of,
+    words_of_drawing,
+)
+from foundry.readers.notes import note_hidden
+
+_EMPHASIS = {"b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "dfn": "*", "var": "*"}
+_EMPHASIS |= {"del": "~~", "s": "~~", "strike": "~~"}
+_APART = frozenset(("button", "label", "output", "meter", "progress"))
+_CODE = frozenset(("code", "kbd", "samp", "tt"))
+_SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
+
+
+class LineWriter:
+    """Writes lines of a page, and notes what is left out of them."""
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+
+    def line(self, node: LexborNode, *, is_heading: bool = False) -> str:
+        """Return what an element says on one line."""
+        text = self._inline(node, in_heading=is_heading)
+        return " ".join(text.split())
+
+    def _inline(self, node: LexborNode, before: str = "", *, in_heading: bool = False) -> str:
+        parts: list[str] = [before] if before else []
+        for child in children(node):
+            self.add_inline(child, parts, in_heading=in_heading)
+        return "".join(parts[1:] if before else parts)
+
+    def add_inline(self, node: LexborNode, parts: list[str], *, in_heading: bool = False) -> None:
+        """Add what a node says to the parts of a line; `\\n` is a break of it."""
+        if node.is_text_node:
+            text = node.text_content or ""
+            if not text.isascii():
+                text = normalise(text)
+            parts.append(_SPACE.sub(" ", text))
+            return
+        if not node.is_element_node:
+            return
+        tag = node.tag or ""
+        if tag == "br":
+            parts.append("\n" if not in_heading else " ")
+            return
+        if tag == "wbr":
+            return
+        attributes = node.attributes
+        if self.is_left_out(node, attributes):
+            return
+        if tag in BLOCKS:
+            # A block within a line: where markup is broken, or text of a cell.
+            parts += [" ", self.line(node, is_heading=in_heading), " "]
+            return
+        parts.append(self._said(node, tag, attributes, _last(parts), in_heading=in_heading))
+
+    def _said(
+        self, node: LexborNode, tag: str, attributes: Attributes, before: str, *, in_heading: bool
+    ) -> str:
+        if tag == "img":
+            return _SPACE.sub(" ", normalise(attributes.get("alt") or ""))
+        if tag == "math":
+            return equation(node)
+        if tag == "script":
+            return tex_of(node)
+        if tag == "svg":
+            return words_of_drawing(node)
+        if tag in {"sup", "sub"}:
+            return self._script(node, tag, before)
+        if tag == "a":
+            return self._link(node, attributes, before, in_heading=in_heading)
+        if tag in _CODE:
+            text = " ".join(self._inner_text(node).split())
+            if in_heading:
+                return text
+            return code_span(text) if text else ""
+        text = self._inline(node, before, in_heading=in_heading)
+        if tag in _EMPHASIS and not in_heading:
+            return emphasised(text, _EMPHASIS[tag], before, following(node))
+        if tag == "q":
+            return f'"{text.strip()}"'
+        if tag == "rt":
+            has_brackets = node.parent is not None and node.parent.css_first("rp") is not None
+            return text if has_brackets else f"({text.strip()})"
+        if tag == "abbr" and (title := attributes.get("title")):
+            title = " ".join(normalise(title).split())
+            return text if title.casefold() == text.strip().casefold() else f"{text} ({title})"
+        if (tag in _APART or "-" in tag) and before and not before[-1].isspace():
+            return f" {text}"
+        return text
+
+    def _inner_text(self, node: LexborNode) -> str:
+        parts: list[str] = []
+        for child in children(node):
+            if child.is_text_node:
+                parts.append(normalise(child.text_content or ""))
+            elif child.tag == "br":
+                parts.append(" ")
+            elif child.tag == "img":
+                parts.append(child.attributes.get("alt") or "")
+            elif child.is_element_node and not self.is_left_out(child, child.attributes):
+                parts.append(self._inner_text(child))
+        return "".join(parts).replace("\xa0", " ")
+
+    def _script(self, node: LexborNode, tag: str, before: str) -> str:
+        text, after = self.line(node), following(node)
+        if tag == "sub":
+            return apart(lowered(text, before), after)
+        link = node.css_first("a")
+        if link is not None and is_note_reference(link, link.attributes):
+            return (
+                text if text.startswith(" ") else note_mark(" ".join(node.text().split()), before)
+            )
+        return apart(raised(text, before), after)
+
+    def _link(
+        self, node: LexborNode, attributes: Attributes, before: str, *, in_heading: bool
+    ) -> str:
+        if is_note_reference(node, attributes) and not in_heading:
+            mark = " ".join(node.text().split())
+            is_back = not any(map(str.isalnum, mark)) or "back" in (attributes.get("role") or "")
+            return "" if is_back and not mark else note_mark(mark, before)
+        text = self._inline(node, before, in_heading=in_heading)
+        target = (attributes.get("href") or "").strip()
+        said = text.strip()
+        is_link = target and not target.startswith(("#", "javascript:", "data:"))
+        if in_heading or not said or not is_link:
+            return text
+        return link(text, target)
+
+    def is_left_out(self, node: LexborNode, attributes: Attributes) -> bool:
+        """Return whether an element is left out, and note its words then."""
+        tag = node.tag or ""
+        if tag == "a" and "href" in attributes and is_permalink(node, attributes):
+            tell(Omission.NAVIGATION, node)
+            return True
+        reason = self._content.omission(node, tag, attributes)
+        if reason is None:
+            return False
+        if reason == Omission.HIDDEN and ("hidden" in attributes or "style" in attributes):
+            note_hidden("hidden elements", 1 if node.text().strip() else 0)
+        tell(reason, node)
+        return True
+
+
+def _last(parts: Sequence[str]) -> str:
+    """Return the end of what was said so far."""
+    return next((part[-24:] for part in reversed(parts) if part), "")

@@ -1,0 +1,56 @@
+"""Tabs and accordions: what a click shows, and what it is called."""
+
+from collections.abc import Callable
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+
+def controlled_ids(page: LexborHTMLParser) -> set[str]:
+    """Return the ids of what a click on a button or a tab shows."""
+    found = set[str]()
+    selector = "[aria-controls],[data-bs-target],[data-target],[role=tab][href],[data-tab]"
+    for node in page.css(selector):
+        attributes = node.attributes
+        for name in ("aria-controls", "data-bs-target", "data-target", "href", "data-tab"):
+            found.update((attributes.get(name) or "").replace("#", " ").split())
+    return found
+
+
+def name_panels(page: LexborHTMLParser) -> tuple[dict[int, str], set[int]]:
+    """Return what tabs say by the panels that they show, and the tabs that were used."""
+    tabs = page.css("[role=tab],.tabbed-labels > label")
+    if not tabs:
+        return {}, set()
+    panels = page.css("[role=tabpanel],.tabbed-block")
+    ids = {node.attributes.get("id"): node for node in page.css("[id]")}
+    labels, used = dict[int, str](), set[int]()
+
+    def name(panel: LexborNode, tab: LexborNode) -> None:
+        labels[panel.mem_id] = " ".join(tab.text().split())
+        used.add(tab.mem_id)
+
+    by_id = {node.attributes.get("id"): node for node in tabs}
+    for panel in panels:
+        tab = by_id.get(panel.attributes.get("aria-labelledby") or "-")
+        if tab is not None:
+            name(panel, tab)
+    for tab in tabs:
+        named = (tab.attributes.get(each) for each in ("aria-controls", "data-bs-target", "href"))
+        target = next(filter(None, named), "").lstrip("#")
+        if tab.mem_id not in used and target and target in ids:
+            name(ids[target], tab)
+
+    def siblings(nodes: list[LexborNode], is_left: Callable[[int], bool]) -> list[list[LexborNode]]:
+        groups: dict[int, list[LexborNode]] = {}
+        for node in nodes:
+            if is_left(node.mem_id) and node.parent is not None:
+                groups.setdefault(node.parent.mem_id, []).append(node)
+        return list(groups.values())
+
+    left = siblings(tabs, lambda place: place not in used)
+    shown = siblings(panels, lambda place: place not in labels)
+    for own_tabs, own_panels in zip(left, shown, strict=False):
+        if len(own_tabs) == len(own_panels):
+            for panel, tab in zip(own_panels, own_tabs, strict=True):
+                name(panel, tab)
+    return labels, used
