@@ -175,3 +175,10 @@ def test_counts_go_on_and_words_do_not() -> None:
     reading = replace(accounted("a.md", MARKDOWN).reading, unaccounted=("lost",))
     kept = without_words(reading)
     assert (kept.left_out, kept.unaccounted, kept.words) == ((), (), reading.words)
+
+
+def test_words_that_were_told_may_be_joined_or_divided_in_another_way() -> None:
+    menu = LeftOut(Omission.NAVIGATION, "Home Docs")
+    assert counts("HomeDocs One", "one", menu) == (2, 1, {"navigation": 1}, 0)
+    menu = LeftOut(Omission.NAVIGATION, "HomeDocs")
+    assert counts("Home Docs One", "one", menu) == (3, 1, {"navigation": 2}, 0)

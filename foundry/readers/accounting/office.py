@@ -31,8 +31,6 @@ _BESIDE_SHEETS = re.compile(
 )
 _CHAPTER = re.compile(r".*\.x?html?", re.IGNORECASE)
 
-_TITLE = re.compile(r"<title\b.*?</title>", re.IGNORECASE | re.DOTALL)
-
 _TEXTS = frozenset(("t", "delText"))
 _GAPS = frozenset(("p", "tab", "br", "cr", "tc", "pt", "si"))
 
@@ -224,5 +222,4 @@ def _paragraphs(content: bytes, *, everywhere: bool) -> str:
 def book_texts(content: bytes) -> Iterator[str]:
     """Yield the pages of an EPUB."""
     for member in _members(content, _CHAPTER):
-        # Chapters are named by their headings; a title is for the window of a browser.
-        yield from html_texts(_TITLE.sub(" ", decode(member)[0]))
+        yield from html_texts(decode(member)[0])

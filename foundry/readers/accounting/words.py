@@ -56,12 +56,18 @@ def account(
         by_reason: dict[str, list[str]] = {}
         for each in left_out:
             by_reason.setdefault(each.reason, []).append(each.text)
-        for reason, texts in sorted(by_reason.items()):
-            told = missing & count_words("\n".join(texts))
-            if told:
-                reasons[reason] = told.total()
-                missing -= told
+        told = {reason: count_words("\n".join(texts)) for reason, texts in by_reason.items()}
+        for reason, words in sorted(told.items()):
+            if known := missing & words:
+                reasons[reason] = known.total()
+                missing -= known
+                told[reason] = words - known
         missing = _without_joined(missing, found - held)
+        for reason, words in sorted(told.items()):
+            before = missing.total()
+            missing = _without_joined(missing, words)
+            if before > missing.total():
+                reasons[reason] = reasons.get(reason, 0) + before - missing.total()
     total = max(len(_divide_into_words(whole)), missing.total() + sum(reasons.values()))
     lost = missing.total()
     counts = WordCounts(total, total - lost - sum(reasons.values()), reasons, lost)
