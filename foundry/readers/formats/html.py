@@ -45,7 +45,7 @@ _MODIFIED = (
     'meta[itemprop="dateModified"]',
 )
 _XHTML = re.compile(r"<\?xml|XHTML|xmlns\s*=\s*[\"']http://www\.w3\.org/1999/xhtml", re.IGNORECASE)
-_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
 # To a parser of HTML these would be begin tags, and the rest of the page their content.
 _SELF_CLOSED = re.compile(
     r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)\b)"
@@ -55,7 +55,7 @@ _CLOSED = r"<\1\2></\1>"
 # There elements may close themselves in HTML as well.
 _FOREIGN = re.compile(r"<(svg|math)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _SHADOW = re.compile(
-    r"<template\b[^<>]{0,200}?\bshadowroot(?:mode)?\b[^<>]{0,200}>(.*?)</template\s*>",
+    r"<template\b[^<>]{0,200}?\bshadowroot(?:mode)?\b[^<>]{0,200}>(.*?)(?:</template\s*>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 

@@ -102,6 +102,9 @@ def test_closed_elements_are_not_depth() -> None:
         "<p>x" + "<script>" * 100_000,
         "<p>x<select>" + "<option>y" * 50_000,
         "<p>x" + "&amp;" * 100_000,
+        "<p>x" + "<template shadowrootmode=open>" * 200,
+        '<?xml version="1.0"?><html><p>x' + "<![CDATA[" * 50_000,
+        "<p>x<svg/>" + "<math>" * 200,
     ],
 )
 def test_unterminated_and_giant_tags_end(page: str) -> None:
