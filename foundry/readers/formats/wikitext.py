@@ -16,6 +16,8 @@ from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise
+from foundry.readers.formats.office.scripts import ScriptedText
+from foundry.readers.formats.pages.tables import Cell, lay_out
 
 MAX_DEPTH = 40
 """Levels of nested markup; deeper text is left out."""
@@ -27,14 +29,18 @@ _ARTICLES = {"0", "4", "12"}
 _PROSE = ("title", "text", "content", "quote", "caption", "description", "message", "reason")
 _CITED = ("author", "last", "title", "work", "publisher", "year")
 _FORGOTTEN = frozenset("references ref templatestyles style script imagemap hr".split())
+_SIGNS = {"!": "|", "=": "=", "nbsp": " ", "ndash": "\u2013", "snd": " \u2013 ", "mdash": "\u2014"}
 _WITHOUT_TEXT = frozenset("anchor clear reflist toc".split())
 _CODE = frozenset(("pre", "source", "syntaxhighlight"))
 _RAW = frozenset(("nowiki", "pre", "source", "syntaxhighlight", "math", "code", "tt", "poem"))
 _MARKS = {"li": "*", "dd": ":", "dt": ";"}
+_SCRIPTS = {"sup": "super", "sub": "sub"}
+_BREAK = "\u2028"
+"""Breaks a line within an item of a list, which goes on."""
 _OPTION = re.compile(
     r"thumb(?:nail)?|frame(?:d|less)?|border|left|right|center|none|upright.*|\d*x?\d*px|alt=.*|link=.*"
 )
-_ITEM = re.compile(r"^([*#:;]+)[ \t]*", re.MULTILINE)
+_ITEM = re.compile(r"([*#:;]+)[ \t]*")
 _SWITCH = re.compile(r"__[A-Z]{3,30}__")
 _LANGUAGE_PREFIX = re.compile(r"[a-z]{2,3}(?:-[a-z]{2,10})?:(?=\S)")
 
@@ -74,11 +80,11 @@ def _add_page(composer: Composer, text: str) -> None:
     import mwparserfromhell
 
     notes: list[str] = []
-    parts: list[str] = []
+    written = ScriptedText()
 
     def flush() -> None:
-        composer.text(_tidy("".join(parts)))
-        parts.clear()
+        composer.text(_tidy(str(written)))
+        written.parts.clear()
 
     code: Any = mwparserfromhell.parse(text)
     for node in code.nodes:
@@ -88,21 +94,22 @@ def _add_page(composer: Composer, text: str) -> None:
             composer.heading(node.level, _text(node.title, notes, 0))
         elif tag == "table":
             flush()
-            rows = [*_rows(node, notes, 0)]
+            cells = [*_rows(node, notes, 0)]
+            rows = lay_out(cells, 0) or [[cell.text for cell in row] for row in cells]
             captions = (each.contents for each in _inner(node, "td") if _is_caption(each))
-            composer.text("\n".join(_text(each, notes, 0).lstrip("+ ") for each in captions))
+            composer.text("\n".join(_tidy(_text(each, notes, 0)).lstrip("+ ") for each in captions))
             # What is laid out by a table of one column is text.
-            if max(map(len, rows), default=0) > 1:
+            if max(map(len, cells), default=0) > 1:
                 composer.table(rows)
             else:
-                composer.text("\n\n".join(cell for row in rows for cell in row))
+                composer.text("\n\n".join(cell.text for row in cells for cell in row))
         elif tag in _CODE:
             flush()
             language = str(node.get("lang").value) if node.has("lang") else ""
             listing = str(node.contents).strip("\n")
             composer.text(f"```{language}\n{listing}\n```", is_block=True)
         else:
-            parts.append(_write(node, notes, 0))
+            written.put(_write(node, notes, 0), _script(node))
     flush()
     composer.text("\n".join(f"- {note}" for note in dict.fromkeys(notes)))
 
@@ -111,7 +118,16 @@ def _text(code: Any, notes: list[str], depth: int) -> str:
     """Return the text of nodes; that of footnotes is added to `notes`."""
     if code is None or depth > MAX_DEPTH:
         return ""
-    return "".join(_write(node, notes, depth + 1) for node in code.nodes)
+    written = ScriptedText()
+    for node in code.nodes:
+        written.put(_write(node, notes, depth + 1), _script(node))
+    return str(written)
+
+
+def _script(node: Any) -> str:
+    """Return `super` or `sub` for raised and lowered text."""
+    kind, tag = _kind(node)
+    return _SCRIPTS.get(str(node.name).strip().casefold() if kind == "Template" else tag, "")
 
 
 def _write(node: Any, notes: list[str], depth: int) -> str:
@@ -138,17 +154,21 @@ def _write_tag(node: Any, tag: str, notes: list[str], depth: int) -> str:
     if tag in _MARKS:
         return str(node.wiki_markup or f"\n{_MARKS[tag]} {_text(node.contents, notes, depth)}")
     if tag == "br":
-        return "\n"
+        return _BREAK
     if tag == "ref":
         note = " ".join(_text(node.contents, notes, depth).split())
         notes += [note] if note else []
     if tag in _FORGOTTEN:
         return ""
     if tag == "table":
-        return "\n".join(", ".join(filter(None, row)) for row in _rows(node, notes, depth))
+        rows = _rows(node, notes, depth)
+        return "\n".join(", ".join(filter(None, (cell.text for cell in row))) for row in rows)
     if tag == "gallery":
         pictures = _text(node.contents, notes, depth).split("\n")
         return "\n".join(each.partition("|")[2] for each in pictures)
+    if tag == "ol":
+        items = (_text(each.contents, notes, depth) for each in _inner(node, "li"))
+        return "".join(f"\n# {item.strip()}" for item in items) + "\n"
     if tag not in _RAW:
         inner = _text(node.contents, notes, depth)
         return f"\n{inner}\n" if tag in {"p", "div", "blockquote"} else inner
@@ -163,6 +183,8 @@ def _write_template(node: Any, notes: list[str], depth: int) -> str:
         return " ".join(_text(each.value, notes, depth).strip() for each in node.params)
     if name in _WITHOUT_TEXT:
         return ""
+    if name in _SIGNS:
+        return _SIGNS[name]
     values = [
         (str(each.name).strip(), " ".join(_text(each.value, notes, depth).split()), each.showkey)
         for each in node.params
@@ -191,14 +213,28 @@ def _write_link(node: Any, notes: list[str], depth: int) -> str:
     return shown or target.lstrip(":").replace("_", " ")
 
 
-def _rows(table: Any, notes: list[str], depth: int) -> Iterator[list[str]]:
+def _rows(table: Any, notes: list[str], depth: int) -> Iterator[list[Cell]]:
     """Yield the rows of a table, the first of which is its header."""
     # The first row may begin without a mark.
     for row in (table, *_inner(table, "tr")):
         found = (each for each in _inner(row, "td", "th") if not _is_caption(each))
-        cells = [_tidy(_text(cell.contents, notes, depth)) for cell in found]
-        if any(cells):
+        cells = [
+            Cell(
+                _tidy(_text(cell.contents, notes, depth)),
+                is_head=_kind(cell)[1] == "th",
+                columns=max(_span(cell, "colspan"), 1),
+                rows=_span(cell, "rowspan"),
+            )
+            for cell in found
+        ]
+        if any(cell.text for cell in cells):
             yield cells
+
+
+def _span(cell: Any, name: str) -> int:
+    """Return over how many rows or columns a cell goes; rowspan=0 is all that follow."""
+    written = str(cell.get(name).value).strip() if cell.has(name) else ""
+    return int(written) if written.isdecimal() and len(written) < 5 else 1
 
 
 def _is_caption(cell: Any) -> bool:
@@ -217,9 +253,26 @@ def _kind(node: Any) -> tuple[str, str]:
 
 def _tidy(text: str) -> str:
     """Write lists as Markdown does, and drop switches."""
-    text = _ITEM.sub(lambda mark: "  " * (len(mark[1]) - 1) + "- ", _SWITCH.sub("", text))
+    lines = _number(_SWITCH.sub("", text).split("\n"))
+    text = "\n".join(lines).replace(_BREAK, "\n")
     return re.sub(r"\n{3,}", "\n\n", normalise(text)).strip("\n ")
 
 
+def _number(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines, those of lists with a number or a dash; any other line ends a list."""
+    numbers: dict[str, int] = {}
+    for line in lines:
+        item = _ITEM.match(line)
+        marks = item[1] if item else ""
+        numbers = {each: number for each, number in numbers.items() if marks.startswith(each)}
+        if item:
+            mark = "-"
+            if marks.endswith("#"):
+                numbers[marks] = numbers.get(marks, 0) + 1
+                mark = f"{numbers[marks]}."
+            line = f"{'  ' * (len(marks) - 1)}{mark} {line[item.end() :]}"
+        yield line
+
+
 _TYPES = dict.fromkeys((".wiki", ".mediawiki", ".wikitext"), "text/x-wiki")
-READER = FileReader("wikitext/2", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)
+READER = FileReader("wikitext/3", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)

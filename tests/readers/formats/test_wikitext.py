@@ -54,7 +54,9 @@ def read_page(text: str, sandbox: Sandbox, path: str = "page.wiki") -> Document:
             "A.<ref>{{cite web|url=http://x|title=Pumps|last=Doe|date=2020}}</ref>",
             "A.\n\n- Doe. Pumps",
         ),
-        ("* a\n** b\n# c\n; d : e", "- a\n  - b\n- c\n- d : e"),
+        ("* a\n** b\n# c\n; d : e", "- a\n  - b\n1. c\n- d : e"),
+        ("# a<br>b\n#* c\n# d\ne\n# f", "1. a\nb\n  - c\n2. d\ne\n1. f"),
+        ("10<sup>6</sup> m<sup>2</sup>, x<sub>1</sub>, 10{{sup|9}}", "10^6 m^2, x_1, 10^9"),
         ("<nowiki>{{raw}}</nowiki> &mdash; <!-- no -->x", "{{raw}} — x"),
         ("E <math>mc^2</math>, H<sub>2</sub>O, <code>a|b</code>", "E $mc^2$, H2O, `a|b`"),
         ('<syntaxhighlight lang="c">\nint {{x}};\n</syntaxhighlight>', "```c\nint {{x}};\n```"),
@@ -93,6 +95,24 @@ def wiki_page(title: str, *texts: str, ns: int = 0, more: str = "", model: str =
         for number, text in enumerate(texts, 1)
     )
     return f"<page><title>{title}</title><ns>{ns}</ns>{more}{revisions}</page>"
+
+
+def test_merged_cells_are_filled_and_rows_of_headers_joined(sandbox: Sandbox) -> None:
+    page = """{| class="wikitable"
+! rowspan="2" | Fruit !! colspan=2 | Price
+|-
+! Net !! Gross
+|-
+| rowspan="2" | Plum || 1 || 2
+|-
+| 3 || 4
+|}"""
+    assert read_page(page, sandbox).reading.text.splitlines() == [
+        "| Fruit | Price Net | Price Gross |",
+        "| --- | --- | --- |",
+        "| Plum | 1 | 2 |",
+        "| Plum | 3 | 4 |",
+    ]
 
 
 def test_a_dump_is_read_page_by_page(sandbox: Sandbox) -> None:
