@@ -55,6 +55,8 @@ def test_what_is_set_in_is_literal_but_not_in_a_list() -> None:
         ("https://e.org[one, role=external] two", "[one](https://e.org) two"),
         ("10^6^ bytes of H~2~O, the 4^th^ x^2^", "10^6 bytes of H2O, the 4th x^2"),
         ("[.lead]#Roles# and [#id.big]*bold* #mark#", "Roles and *bold* mark"),
+        ("**O**rchard b__i__g **bold**", "Orchard big **bold**"),
+        ('Donau&shy;dampf &#169; x~1~ "`so`"', 'Donaudampf © x_1 "so"'),
         ("linkgit:git-log[1] shows", "git-log(1) shows"),
         ("a ((visible)) b (((hidden, term))) c", "a visible b  c"),
         ("C{plus}{plus} and {startsb}x{endsb}", "C++ and [x]"),
@@ -135,3 +137,16 @@ def test_what_is_left_out_is_told() -> None:
 def test_attributes_that_fill_in_each_other_end() -> None:
     lines = [f":a{n + 1}: {{a{n}}}{{a{n}}}{{a{n}}}" for n in range(60)]
     assert len(text_of("\n".join([":a0: xx", *lines, "", "{a60} end", ""]))) < 100_000
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (". a\n. b\n.. c\n+\nmore\n. d", "1. a\n2. b\n  1. c\nmore\n3. d"),
+        (". a\n\nText.\n\n. b", "1. a\n\nText.\n\n1. b"),
+        ("[start=4]\n. a\n. b", "4. a\n5. b"),
+        ("* a\n. b\n* c\n. d", "- a\n1. b\n- c\n1. d"),
+    ],
+)
+def test_items_have_the_numbers_that_are_shown(written: str, expected: str) -> None:
+    assert text_of(written) == expected

@@ -1,9 +1,11 @@
 """AsciiDoc within lines: attributes, links, macros and marks."""
 
+import html
 import re
 from collections.abc import Mapping
 
 from foundry.material.left_out import Omission
+from foundry.readers.formats.pages.numbers import lowered
 from foundry.readers.notes import leave_out
 
 MAX_REFERENCES = 5
@@ -13,7 +15,7 @@ MAX_FILLED = 10_000
 
 _REFERENCE = re.compile(r"(?<!\\)\{([\w-]{1,60})\}")
 _INLINE = re.compile(
-    r"(?P<code>`[^`\n]{1,300}`|\+\+\+?[^+\n]{1,300}\+\+\+?)"
+    r"(?P<curly>(?P<quote>[\"'])`[^`\n]{1,300}`(?P=quote))|(?P<code>`[^`\n]{1,300}`|\+\+\+?[^+\n]{1,300}\+\+\+?)"
     r"|\b(?:link|xref):(?P<target>\+\+[^+\n]{1,500}\+\+|[^\s\[\]]{1,500}+)"
     r"\[(?P<label>[^\]\n]{0,300}+)\]"
     r"|(?P<url>(?:https?|ftp|irc)://[^\s\[\]<>]{1,500}+)\[(?P<named>[^\]\n]{0,300}+)\]"
@@ -32,6 +34,8 @@ _INLINE = re.compile(
     r"|(?P<role>\[[.#%\"']?[\w\s.#%\"',=-]{0,100}\])(?=[#*_`][^\s])"
     r"|(?<![\w^])(?P<power>[0-9]{1,40})\^(?P<raised>-?\d{1,20})\^"
     r"|(?P<word>\w)\^(?P<above>[^\s^]{1,40})\^|(?P<atom>\w)~(?P<below>[^\s~]{1,40})~"
+    r"|(?P<within>(?P<mark>\*\*|__|##)(?P<inner>[^\W_]{1,60})(?P=mark))"
+    r"|(?P<entity>&(?:[a-zA-Z]{2,30}|#\d{1,7}|#[xX][\da-fA-F]{1,6});)"
     r"|(?<![#\w])#(?P<marked>[^\s#\n](?:[^#\n]{0,200}[^\s#\n])?)#(?![#\w])"
 )
 _MACRO = re.compile(r"(?!https?:|ftp:|irc:|mailto:)[a-z]\w{1,30}(?=:)")
@@ -74,6 +78,14 @@ def write_inline(text: str, attributes: Mapping[str, str]) -> str:
 def _unwrap(match: re.Match[str]) -> str:
     if name := _MACRO.match(match[0]):
         leave_out(Omission.MACRO, name[0])
+    if match["curly"]:
+        return match["curly"].replace("`", "")
+    if match["within"]:
+        # Marks within a word are left out, so that it is one; others are Markdown's too.
+        before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
+        return match["inner"] if before.isalnum() or after.isalnum() else match[0]
+    if match["entity"]:
+        return html.unescape(match["entity"])
     if match["code"]:
         return match["code"] if match["code"].startswith("`") else match["code"].strip("+")
     if target := match["target"] or match["url"] or match["mail"]:
@@ -114,7 +126,7 @@ def _write_marks(match: re.Match[str]) -> str:
         digits = match["above"].lstrip("-").isdigit()
         return f"{match['word']}^{match['above']}" if digits else match["word"] + match["above"]
     if match["atom"]:
-        return match["atom"] + match["below"]
+        return match["atom"] + lowered(match["below"], match["atom"])
     return match["indexed"] or match["visible"] or match["marked"] or ""
 
 

@@ -33,6 +33,7 @@ _ADMONITION = re.compile(r"\[(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b")
 _TITLE = re.compile(r"\.(?=[^\s.])(.*)")
 _ITEM = re.compile(r"^[ \t]*(?:(\*{1,5}|-)|(\.{1,5}|\d{1,4}[.)]))[ \t]+(?=\S)")
 _TERM = re.compile(r"^[ \t]*(\S(?:[^\n]{0,200}?\S)?)(?::{2,4}|;;)(?=[ \t]|$)")
+_START = re.compile(r"\bstart[ \t]*=[ \t]*\"?(\d{1,6})")
 _AUTHOR = re.compile(r"[^\W\d_][\w .'-]{1,80}<[^<>\s]{3,100}@[^<>\s]{3,100}>")
 _REVISION = re.compile(r"v?[\w.]{1,20},[ \t]*([^:]{4,40})(?::|$)")
 
@@ -87,6 +88,8 @@ class _Writer:
         self._held: list[str] = []
         self._block = _Block()
         self._boxes: list[tuple[str, str]] = []
+        # The marks of the lists that are open, with the number of the last item.
+        self._lists: dict[str, int] = {}
 
     def write(self) -> None:
         while (line := self._source.take()) is not None:
@@ -163,6 +166,7 @@ class _Writer:
     def _heading(self, level: int, title: str) -> None:
         self.flush()
         self._block = _Block()
+        self._lists.clear()
         is_first = not self.attributes.get("doctitle")
         self.composer.heading(level, self._inline(title))
         if level == 1 and is_first:
@@ -190,6 +194,7 @@ class _Writer:
 
     def _fenced(self, fence: re.Match[str]) -> None:
         self.flush()
+        self._end_lists()
         content = self._source.until(fence[1])
         if fence[1][0] in "|,:!":
             rows = read_table(content, self._block.text, fence[1])
@@ -220,6 +225,7 @@ class _Writer:
             return
         quoted = _QUOTED.match(self._block.text)
         attribution = re.sub(r"\s*,\s*", ", ", quoted[1].strip(' "')) if quoted else ""
+        self._end_lists()
         self._boxes.append((fence, attribution))
         self._held.append("")
         if kind := _ADMONITION.match(self._block.text):
@@ -252,8 +258,41 @@ class _Writer:
         item = _ITEM.match(line)
         self._block.awaits_text = bool(term and not line[term.end() :].strip())
         self._block.is_list = bool(term or item) or self._block.is_list
-        line = _ITEM.sub(_mark_item, line, count=1)
+        if item:
+            line = self._number(item) + line[item.end() :]
+        elif term:
+            self._open("::")
+        elif not self._source.before().strip():
+            self._end_lists()
         self._held.append(_TERM.sub(r"\1:", line, count=1).rstrip())
+
+    def _end_lists(self) -> None:
+        """End the lists, unless a block is attached to an item (`+`) or stands in a box."""
+        if not self._boxes and self._source.before().strip() != "+":
+            self._lists.clear()
+
+    def _open(self, mark: str) -> None:
+        """Go on with the list of a mark, which ends those within it, or begin one."""
+        if mark in self._lists:
+            for inner in [*self._lists][[*self._lists].index(mark) + 1 :]:
+                del self._lists[inner]
+        self._lists.setdefault(mark, 0)
+
+    def _number(self, item: re.Match[str]) -> str:
+        """Return the number or the dash of an item."""
+        mark = item[1] or item[2]
+        if mark[0].isdigit():
+            self._open("1.")
+            return f"{mark.rstrip('.)')}. "
+        if self._block.text:
+            self._lists.pop(mark, None)
+        self._open(mark)
+        indent = "  " * (len(mark) - 1)
+        if item[1]:
+            return f"{indent}- "
+        start = _START.search(self._block.text)
+        self._lists[mark] = int(start[1]) if start else self._lists[mark] + 1
+        return f"{indent}{self._lists[mark]}. "
 
 
 def read(text: str) -> Reading:
@@ -267,13 +306,6 @@ def read(text: str) -> Reading:
         ),
         language=attributes.get("lang"),
     )
-
-
-def _mark_item(item: re.Match[str]) -> str:
-    number = item[2] or ""
-    if number[:1].isdigit():
-        return f"{number.rstrip('.)')}. "
-    return "  " * (len(item[1] or number) - 1) + ("- " if item[1] else "1. ")
 
 
 READER = Reader("asciidoc/3", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)
