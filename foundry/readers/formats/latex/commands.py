@@ -25,7 +25,7 @@ DROPPED = {
     **dict.fromkeys(
         "textcolor colorbox hypertarget hyperlink vphantom phantom hphantom".split(), 1
     ),
-    **dict.fromkeys("setlength addtolength setcounter addtocounter fontsize resizebox".split(), 2),
+    **dict.fromkeys("setlength addtolength fontsize resizebox".split(), 2),
     **dict.fromkeys("rule pdfbookmark setbeamertemplate setbeamercolor fcolorbox".split(), 2),
     **dict.fromkeys("newenvironment renewenvironment definecolor addcontentsline".split(), 3),
     **dict.fromkeys("usetheme usecolortheme usetikzlibrary geometry texorpdfstring".split(), 1),

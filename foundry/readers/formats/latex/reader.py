@@ -38,6 +38,8 @@ _LANGUAGE = re.compile(r"language=\{?([\w+-]+)")
 # Whatever a package calls its commands for citations and for the index.
 _CITED = re.compile(r"[a-z]*cite[a-z]{0,10}$|s?index[a-z]*$|glsadd$", re.IGNORECASE)
 _UNIT = re.compile(r"\\([a-zA-Z]+)")
+_ESCAPED = re.compile(r"\\([#%&_~{}])")
+_START = re.compile(r"\bstart[ \t]*=[ \t]*(\d{1,6})")
 _PLACEHOLDER = re.compile(r"#([1-9])")
 
 
@@ -58,6 +60,8 @@ class _State:
     title: str | None = None
     date: str | None = None
     lists: list[list[str | int]] = field(default_factory=list)
+    ended: int = 0
+    """The last number of the last list that has ended, where another may go on."""
     expanded: int = 0
 
 
@@ -180,6 +184,8 @@ class _Writer(Cursor):
             self._define(name)
         elif name in {"title", "date", "newtheorem"}:
             self._note(name)
+        elif name in {"setcounter", "addtocounter"}:
+            self._count(name)
         elif name in DROPPED or _CITED.match(name):
             self._drop(name)
         else:
@@ -191,7 +197,7 @@ class _Writer(Cursor):
             self.option()
             self._parts.append(f" ({self._argument()})")
         elif name == "href":
-            address, text = self.source(), self._argument()
+            address, text = _ESCAPED.sub(r"\1", self.source()), self._argument()
             self._parts.append(f"[{text}]({address})")
         elif name in {"url", "path", "nolinkurl"}:
             self._parts.append(self.source())
@@ -253,7 +259,9 @@ class _Writer(Cursor):
             leave_out(Omission.ATTRIBUTE, self.source())
         if plain in LISTS:
             mark = LISTS[plain]
-            self.state.lists.append([1 if mark == "1" else mark])
+            start = _START.search(option)
+            first = self.state.ended + 1 if "resume" in option else int(start[1]) if start else 1
+            self.state.lists.append([first if mark == "1" else mark])
             leave_out(Omission.ATTRIBUTE, option)
         elif plain in self.state.theorems:
             said = f" ({_inline(option, self.state, self._depth)})" if option else ""
@@ -270,7 +278,8 @@ class _Writer(Cursor):
 
     def _end(self, name: str) -> None:
         if name.rstrip("*") in LISTS and self.state.lists:
-            self.state.lists.pop()
+            mark = self.state.lists.pop()[0]
+            self.state.ended = mark - 1 if isinstance(mark, int) else self.state.ended
         self._parts.append("\n\n")
 
     def _table(self, name: str) -> None:
@@ -353,6 +362,16 @@ class _Writer(Cursor):
         body = self.source()
         if defined and count <= 9:
             self.state.macros[defined] = _Macro(count, body, default)
+
+    def _count(self, name: str) -> None:
+        """Set the number of the next item."""
+        counter, number = self.source(), self.source()
+        leave_out(Omission.ATTRIBUTE, f"{counter} {number}")
+        lists = self.state.lists
+        if lists and counter.startswith("enum") and number.lstrip("-").isdigit():
+            before = lists[-1][0]
+            if isinstance(before, int):
+                lists[-1][0] = int(number) + (before if name == "addtocounter" else 1)
 
     def _drop(self, name: str) -> None:
         """Leave out arguments that are no text, and what only introduces them."""

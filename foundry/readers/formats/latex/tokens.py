@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 _TOKEN = re.compile(
-    r"\\verb\*?(?P<mark>[^\sa-zA-Z*])(?P<verb>[^\n]{0,2000}?)(?P=mark)"
+    r"\\(?:[vV]erb\*?|(?:lstinline|mintinline)(?:\[[^\[\]\n]{0,200}\])?(?:\{[\w+-]{1,30}\}(?=[^\w\s]))?)"
+    r"(?:(?P<mark>[^\sa-zA-Z*{\[])(?P<verb>[^\n]{0,2000}?)(?P=mark)|\{(?P<braced>[^{}\n]{1,2000})\})"
     r"|\\begin[ \t]*\{(?P<begin>[^{}\\\n]{1,60})\}"
     r"|\\(?P<name>[a-zA-Z@]+)\*?[ \t]*"
     r"|\\(?P<sign>[^a-zA-Z])"
@@ -88,6 +89,7 @@ _KINDS = {
     "close": Kind.CLOSE,
     "cell": Kind.CELL,
     "verb": Kind.VERB,
+    "braced": Kind.VERB,
     "text": Kind.TEXT,
     "dollar": Kind.TEXT,
 }
