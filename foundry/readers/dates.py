@@ -4,7 +4,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-_NAMED_MONTH = ("%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y")
+_NAMED_MONTH = ("%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y")
 _ISO = re.compile(
     # A timestamp of YAML 1.1, as Jekyll, Hugo and Hexo write it: parts may have one digit.
     r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})"

@@ -26,6 +26,7 @@ _FIRST_KEY = re.compile(r"(?:[ \t]*#.*\n|[ \t]*\n)*[\"']?[\w][\w .-]{0,100}+[\"'
 _MODIFIED_KEYS = (
     *("modified", "updated", "last_modified", "last_modified_at", "last_updated", "last_update"),
     *("lastmod", "lastUpdated", "updated_at", "updatedAt", "dateModified", "date_modified"),
+    *("updatedDate", "updateDate", "modDatetime"),
     *("date-modified", "date", "pubDate", "published", "publishDate", "publishdate", "created"),
 )
 """Keys of Hugo, Jekyll, Hexo, Docusaurus, VitePress, Astro and Quarto, the last change first."""
@@ -155,11 +156,15 @@ def _find_modified(values: Mapping[str, Any]) -> str | None:
         name = "date" if nested is value else key
         if found := normalise_date(next(_names(nested, name), None)):
             return found
-    # Microsoft's publishing system writes this one month first.
-    try:
-        return datetime.strptime(str(values.get("ms.date")), "%m/%d/%Y").date().isoformat()
-    except ValueError:
-        return None
+    # Microsoft's publishing system, and JavaScript in Docusaurus, have these month first.
+    changed = values.get("last_update")
+    stated = changed.get("date") if isinstance(changed, dict) else None
+    for value in (stated, values.get("ms.date")):
+        try:
+            return datetime.strptime(str(value), "%m/%d/%Y").date().isoformat()
+        except ValueError:
+            continue
+    return None
 
 
 def _load(block: str) -> dict[str, Any] | None:

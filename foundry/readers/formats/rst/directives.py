@@ -163,13 +163,19 @@ class _Raw(_Lenient):
         return [nodes.raw(text, text, format=self.argument.lower())]
 
 
+def _first_word(text: str) -> tuple[str, str]:
+    """Return the first word, and what follows it on its line or the next."""
+    word, *rest = text.split(None, 1) or [""]
+    return word, "".join(rest)
+
+
 class _Version(_Lenient):
     """What came or went with a version: `versionadded` and its kin."""
 
     def run(self) -> list[nodes.Node]:
-        version, _, words = self.argument.partition(" ")
+        version, words = _first_word(self.argument)
         if self.kind == "deprecated-removed":
-            removed, _, words = words.partition(" ")
+            removed, words = _first_word(words)
             version = f"{version}, removed in version {removed}"
         said = f"{VERSIONS[self.kind]} {version}".strip()
         found = self.add_content(nodes.container())

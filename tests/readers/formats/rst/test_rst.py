@@ -30,6 +30,7 @@ def outline(text: str) -> list[tuple[int, str]]:
         (".. sidebar:: Side\n\n   Words.", "**Side:** Words."),
         (".. seealso:: The manual.", "**See also:** The manual."),
         (".. versionadded:: 3.1", "Added in version 3.1"),
+        (".. versionadded:: 3.1\n   Some *words*.", "Added in version 3.1: Some *words*."),
         (".. versionchanged:: 3.1 Faster.", "Changed in version 3.1: Faster."),
         (".. deprecated:: 4.0\n\n   Use *that*.", "Deprecated since version 4.0: Use *that*."),
         (".. only:: html\n\n   Words.", "Words."),
