@@ -87,6 +87,8 @@ def _ends_line(node: LexborNode, said: Sequence[str]) -> bool:
     if "".join(said[-1:]).endswith("\n"):
         return False
     sibling = node.next
+    if sibling is not None and sibling.tag == "br":
+        return False
     return not (
         sibling is not None
         and sibling.is_text_node

@@ -15,7 +15,7 @@ from foundry.readers.formats.pages.content import (
     is_permalink,
 )
 from foundry.readers.formats.pages.equations import equation
-from foundry.readers.formats.pages.numbers import apart, lowered, note_mark, raised
+from foundry.readers.formats.pages.numbers import apart, lowered, note_mark, raised, script_of
 from foundry.readers.formats.pages.tree import (
     BLOCKS,
     children,
@@ -86,8 +86,8 @@ class LineWriter:
             return tex_of(node)
         if tag == "svg":
             return words_of_drawing(node)
-        if tag in {"sup", "sub"}:
-            return self._script(node, tag, before)
+        if script := script_of(tag, attributes):
+            return self._script(node, script, before)
         if tag == "a":
             return self._link(node, attributes, before, in_heading=in_heading)
         if tag in _CODE:
@@ -96,6 +96,9 @@ class LineWriter:
                 return text
             return code_span(text) if text else ""
         text = self._inline(node, before, in_heading=in_heading)
+        if tag == "i" and not text and "icon-" in (attributes.get("class") or ""):
+            # Asciidoctor says by an icon what kind of admonition it is.
+            return attributes.get("title") or ""
         if tag in _EMPHASIS and not in_heading:
             return emphasised(text, _EMPHASIS[tag], before, following(node))
         if tag == "q":
@@ -139,6 +142,8 @@ class LineWriter:
     ) -> str:
         if is_note_reference(node, attributes) and not in_heading:
             mark = " ".join(node.text().split())
+            if before.endswith("["):
+                return mark
             is_back = not any(map(str.isalnum, mark)) or "back" in (attributes.get("role") or "")
             return "" if is_back and not mark else note_mark(mark, before)
         text = self._inline(node, before, in_heading=in_heading)

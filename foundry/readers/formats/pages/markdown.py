@@ -18,7 +18,12 @@ from foundry.readers.formats.pages.blocks import (
     table_lines,
 )
 from foundry.readers.formats.pages.code import code_block, code_text, language_around
-from foundry.readers.formats.pages.content import Attributes, Content, is_line_number
+from foundry.readers.formats.pages.content import (
+    Attributes,
+    Content,
+    has_line_numbers,
+    is_line_number,
+)
 from foundry.readers.formats.pages.equations import equation
 from foundry.readers.formats.pages.lines import LineWriter
 from foundry.readers.formats.pages.numbers import ListNumbers, integer
@@ -263,7 +268,7 @@ class _Writer(LineWriter):
                         captions += self._blocks(cell)
                     continue
                 own = cell.attributes
-                if is_line_number(cell, own):
+                if is_line_number(cell, own) or has_line_numbers(cell):
                     numbers_seen = True
                     tell(Omission.NAVIGATION, cell)
                 elif not self.is_left_out(cell, own):
@@ -328,5 +333,7 @@ def _is_layout(attributes: Attributes, rows: list[list[LexborNode]]) -> bool:
     if has_heads:
         return False
     if len(rows) == 1 and len(rows[0]) == 1:
+        return True
+    if len(rows) == 1 and rows[0][0].attributes.get("class") == "icon":
         return True
     return any(cell.css_first("h1,h2,h3,h4,pre,table") is not None for row in rows for cell in row)

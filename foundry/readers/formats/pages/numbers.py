@@ -23,9 +23,18 @@ _PLAIN = re.compile(r"[+\-−–]?[\w.]+[+\-−–]?|[+\-−–*†‡′]+")
 _WORD_BEFORE = re.compile(
     r"[^\W\d_]{4,}[.,;:!?)\]\"'”’»]*$|[^\W\d_][.,;:!?)\]\"'”’»]+$|[.,;:!?)\]\"'”’»]{1,3}$"
 )
+_STYLED = re.compile(r"(?:^|;)\s*vertical-align\s*:\s*(super|sub)\b")
 _NUMBER = re.compile(r"\d{1,3}(?:\s*[,–-]\s*\d{1,3})*|[a-z]|[*†‡§¶]+")
 _ROMAN = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl"}
 _ROMAN |= {10: "x", 9: "ix", 5: "v", 4: "iv", 1: "i"}
+
+
+def script_of(tag: str, attributes: Attributes) -> str:
+    """Return `sup` or `sub` for an element that is raised or lowered, by its tag or its style."""
+    if tag in {"sup", "sub"}:
+        return tag
+    found = _STYLED.search(attributes.get("style") or "") if tag == "span" else None
+    return "sup" if found and found[1] == "super" else "sub" if found else ""
 
 
 def raised(text: str, before: str) -> str:

@@ -281,3 +281,35 @@ def test_what_only_noscript_says_is_read() -> None:
     page = "<div id=root></div><script></script><noscript>{}</noscript>"
     words = "These words are all there is of the page. " * 5
     assert html.read(page.format(words)).text == words.strip()
+
+
+def test_styles_raise_and_lower_as_tags_do() -> None:
+    power = "10<span style='font-size:8px; vertical-align: super'>6</span>"
+    atoms = "H<span style='vertical-align:sub'>2</span>O"
+    assert text_of(f"<p>{power} of {atoms}</p>") == "10^6 of H2O"
+
+
+def test_an_admonition_of_asciidoctor_says_its_kind() -> None:
+    icon = "<td class='icon'><i class='fa icon-note' title='Note'></i></td>"
+    markup = f"<table><tr>{icon}<td class='content'><p>Words.</p></td></tr></table>"
+    assert text_of(markup) == "Note\n\nWords."
+
+
+def test_a_footnote_of_sphinx_has_one_mark() -> None:
+    bracket = "<span class='fn-bracket'>{}</span>"
+    mark = "<a role='doc-backlink' href='#id1'>1</a>"
+    label = f"<span class='label'>{bracket.format('[')}{mark}{bracket.format(']')}</span>"
+    assert text_of(f"<aside role='doc-footnote'>{label}<p>Note.</p></aside>") == "[1]\n\nNote."
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<table><tr><td><pre><code><span>1\n</span><span>2\n</span></code></pre></td>"
+        "<td><pre><code>a()\nb()</code></pre></td></tr></table>",
+        "<pre><span class=line>a()</span><br><span class=line>b()</span><br></pre>",
+    ],
+    ids=["Hugo", "Hexo"],
+)
+def test_code_has_its_lines_and_no_numbers(markup: str) -> None:
+    assert text_of(markup) == "```\na()\nb()\n```"
