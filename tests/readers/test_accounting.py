@@ -125,7 +125,7 @@ NOTEBOOK = json.dumps(
         ("a.adoc", "= T\n:x: y\n\nSee link:{x}[it], kbd:[Ctrl].\n\n// aside\n"),
         ("a.tex", "\\section{One} two \\emph{three} % four\n\\label{five}"),
         ("a.ipynb", NOTEBOOK),
-        ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nHello there\n"),
+        ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nHello<00:00:01.500> there {\\an8}\n"),
         ("a.py", '"""Say what."""\n\nx = 1  # so\n'),
         ("a.json", '{"a": ["one", 2]}'),
         (

@@ -143,9 +143,13 @@ _CUE = re.compile(
 )
 
 
+# Tags may be times, and those of SubStation stand in braces.
+_CUE_TAG = re.compile(r"</?[A-Za-z0-9][^<>]*>|\{\\[^{}\n]*\}")
+
+
 def subtitle_texts(source: str) -> list[str]:
     """Return the words of subtitles, without numbers, times and tags."""
-    return [html.unescape(_TAG.sub(" ", _CUE.sub("", source)))]
+    return [html.unescape(_CUE_TAG.sub(" ", _CUE.sub("", source)))]
 
 
 def notebook_texts(source: str) -> Iterator[str]:

@@ -45,7 +45,9 @@ def read_delimited(text: str) -> Reading:
     composer = Composer()
     titles = _titles(rows, width)
     separator = delimiter if delimiter == "\t" else f"{delimiter} "
-    composer.text("\n".join(separator.join(map(str.strip, row)) for row in rows[:titles]))
+    composer.text(
+        "\n".join(separator.join(filter(None, map(str.strip, row))) for row in rows[:titles])
+    )
     add_grid(composer, Grid([[*map(str.strip, row)] for row in rows[titles:]]))
     return composer.finish()
 
