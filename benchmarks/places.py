@@ -408,6 +408,8 @@ def _sheet(table: Element) -> Grid:
     return _fill(grid)
 
 
+# Attributes behind a title, and anchors in it.
+_MARKS = re.compile(r"[ ]\{[#.][^{}]*\}$|</?[A-Za-z][^<>]*>")
 _HASHES = re.compile(r"#{1,6}[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*")
 _FENCE = r"[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})"
 _LINES: dict[str, tuple[re.Pattern[str], str, str]] = {
@@ -437,7 +439,7 @@ def _by_lines(text: str, title: re.Pattern[str], underlines: str, fence: str) ->
         elif not closing:
             is_above = number == 0 or not lines[number - 1].strip() or len(lines[number - 1]) > 3
             if found := title.fullmatch(line):
-                outline.begin(re.sub(r"[ ]\{[#.][^{}]*\}$", "", found[1]))
+                outline.begin(_MARKS.sub("", found[1]))
                 continue
             if (
                 line[:1].strip()
