@@ -112,3 +112,12 @@ def test_attachments_of_an_alternative_that_is_not_read_are_named() -> None:
     rich.attach(plan)
     content = mixed(MIMEText("Plain."), rich, kind="alternative")
     assert body_of(content) == "Plain.\n\nAttachments: plan.pdf"
+
+
+def test_authors_keep_their_names_and_headers_their_letters() -> None:
+    author = (
+        b"From ann at e.org  Fri May  3 10:00:00 2024\nFrom: ann at e.org (=?utf-8?q?=C3=84nn?=)\n"
+    )
+    assert "From: ann at e.org (Änn)" in body_of(author + b"\nWords.\n", "a.mbox")
+    latin = "From: a@example.org\nSubject: Pfläumen\n\nWords.\n".encode("latin-1")
+    assert read_mail(latin).title == "Pfläumen"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from email.header import decode_header, make_header
 from email.message import EmailMessage, MIMEPart
 
 from foundry.material.left_out import Omission
@@ -15,6 +16,8 @@ from foundry.readers.notes import leave_out
 MAX_DEPTH = 10
 """Messages in messages that are opened; those further in are named as attachments."""
 _NAMED = ("From", "To", "Cc", "Date")
+_OBSCURED = re.compile(r"^\s*\S+ at \S+\s+\(")
+"""An author as archives of Mailman write them: `ann at example.org (Ann)`."""
 _QUOTED_SEPARATOR = re.compile(r"^>(?=>*From )", re.MULTILINE)
 
 
@@ -149,8 +152,18 @@ def _name_of(part: MIMEPart) -> str:
 
 def header(message: EmailMessage, name: str) -> str | None:
     """Return a header on one line, decoded."""
+    raw = next(
+        (str(value) for key, value in message.raw_items() if key.lower() == name.lower()), ""
+    )
     try:
-        return normalise(" ".join(str(message.get(name, "")).split())) or None
+        if not raw.isascii():
+            # Bytes that no charset is declared of.
+            found, _ = decode(raw.encode("utf-8", "surrogateescape"))
+        elif name == "From" and _OBSCURED.search(raw):
+            found = str(make_header(decode_header(raw)))
+        else:
+            found = str(message.get(name, ""))
+        return normalise(" ".join(found.split())) or None
     # The library fails on some headers that are no header of their kind.
     except (ValueError, IndexError, AttributeError, TypeError, LookupError):
         return None
