@@ -21,6 +21,11 @@ _CLOSINGS = {
     "+++": re.compile(r"^\+\+\+[ \t]*$\n?", re.MULTILINE),
     ";;;": re.compile(r"^;;;[ \t]*$\n?", re.MULTILINE),
 }
+# Hexo needs no mark before the first key.
+_UNOPENED = re.compile(
+    r"(?=(?:.*\n){0,9}?title:)(?=(?:.*\n){0,9}?date:)(?:title|date|layout|tags|categories):.*\n"
+    r"(?:[\w-]+:.*\n|[ \t]+.*\n|-[ \t].*\n){1,60}---[ \t]*(?:\n|$)"
+)
 _JSON_OPENING = re.compile(r"\{\s*\"")
 _FIRST_KEY = re.compile(r"(?:[ \t]*#.*\n|[ \t]*\n)*[\"']?[\w][\w .-]{0,100}+[\"']?[ \t]*:")
 _MODIFIED_KEYS = (
@@ -43,6 +48,9 @@ def read_front_matter(text: str) -> tuple[int, dict[str, Any] | None]:
     """
     if _JSON_OPENING.match(text):
         return _read_json(text)
+    if unopened := _UNOPENED.match(text):
+        values = _load(unopened[0].rstrip("- \t\n"))
+        return (unopened.end(), values) if values else (0, None)
     opening = _OPENING.match(text)
     if not opening:
         return 0, None

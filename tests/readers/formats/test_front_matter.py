@@ -54,3 +54,13 @@ def test_dates_as_generators_of_sites_write_them(line: str, modified: str | None
 @pytest.mark.parametrize("text", ["+++\nno toml\n+++\nBody.\n", "{x: y}\n\nBody.\n", '{"a"\n\nB\n'])
 def test_what_is_no_front_matter_is_text(text: str) -> None:
     assert read_page(text).reading.text.startswith(text[:6].strip())
+
+
+def test_hexo_needs_no_opening_mark() -> None:
+    document = read_page("title: The plums\ndate: 2013/7/13 20:46:25\ntags: [a]\n---\nBody.\n")
+    assert (document.title, document.modified) == ("The plums", "2013-07-13T20:46:25Z")
+    assert document.tags == ("a",)
+    assert document.reading.headings == ()
+    assert [each.text for each in read_page("title: Plums\n---\n").reading.headings] == [
+        "title: Plums"
+    ]

@@ -16,9 +16,10 @@ _INDENTED = re.compile(
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*(?:\{([\w-]+)\})?[ \t]*(.*)$")
 _COLONS = re.compile(
-    r"^([ \t>]*):{3,}[ \t]*(?:\{?([\w-]+)\}?)?[ \t]*(?:\[([^\]\n]*)\]|([^{\n]*))?(?:\{[^\n]*)?$",
+    r"^([ \t>]*):{3,}[ \t]*(?:\{?([\w-]+)\}?)?[ \t]*(?:\[([^\]\n]*)\]|([^{\n]*))?(\{[^\n]*)?$",
     re.MULTILINE,
 )
+_CLASS = re.compile(r"\.(?:callout-)?([a-z]{3,20})(?![\w-])")
 _ALERT = re.compile(r"^([ \t>]*>[ \t]*)\[!(\w+)\][-+]?", re.MULTILINE)
 _SHORTCODE = re.compile(r"\{%([^{}\n]{0,1000}+)(?<=%)\}|\{\{[<%]([^{}\n]{0,1000}+)(?<=[>%])\}\}")
 _TEMPLATE = re.compile(r"\{\{[A-Za-z][\w \t-]{0,60}+\|([^{}]{1,2000}+)\}\}")
@@ -93,7 +94,10 @@ def remove_directives(edits: Edits) -> None:
         return text[slice(*match.span(group))] if match[group] else ""
 
     if ":::" in text:
-        edits.replace_all(_COLONS, lambda m: m[1] + _say(m[2] or "", part(m, 3) or part(m, 4)))
+        edits.replace_all(
+            _COLONS,
+            lambda m: m[1] + _say(_kind(m[2], m[5]), part(m, 3) or part(m, 4) or part(m, 5)),
+        )
     if "[!" in text:
         edits.replace_all(_ALERT, lambda m: f"{m[1]}{m[2].capitalize()}:")
     if "{" in text:
@@ -115,10 +119,19 @@ def _unless_heading(edits: Edits) -> Callable[[re.Match[str]], str | None]:
     return leave_out
 
 
+def _kind(name: str | None, attributes: str | None) -> str:
+    """Return the kind of a box, by its name or a class: `callout-note`, `{.callout-note}`."""
+    if name or not attributes:
+        return (name or "").removeprefix("callout-")
+    return next((each for each in _CLASS.findall(attributes) if each in ADMONITIONS), "")
+
+
 def _say(kind: str, title: str) -> str:
     """Return what a directive says: its kind where that is an admonition, and its title."""
     name = kind.replace("-", " ").capitalize() + ":" if kind.lower() in ADMONITIONS else ""
-    title = _values(title) if '="' in title else title.strip(" \t:").strip('"')
+    title = (
+        _values(title) if '="' in title or title.startswith("{") else title.strip(" \t:").strip('"')
+    )
     return f"{name} {title}".strip()
 
 
