@@ -55,6 +55,11 @@ def read_json(text: str) -> Reading:
     return replace(code.read(text), headings=tuple(_headings(_json_keys(text))))
 
 
+def read_json_lines(text: str) -> Reading:
+    """Read one value a line as it was written, with its characters as `read_json` has them."""
+    return code.read(_unescape(text))
+
+
 def _unescape(text: str) -> str:
     """Return JSON with `\\u00fc` as the character and `\\/` as a slash, so still valid."""
     if "\\u" not in text and "\\/" not in text:
@@ -137,6 +142,7 @@ def _yaml_keys(text: str) -> Iterator[_Key]:
 
 READERS = (
     Reader("json/2", {".json": "application/json"}, read_json),
+    Reader("jsonl/1", dict.fromkeys((".jsonl", ".ndjson"), "text/x-json"), read_json_lines),
     Reader("yaml/1", dict.fromkeys((".yaml", ".yml"), "application/yaml"), read_yaml),
     Reader("toml/1", {".toml": "application/toml"}, read_toml),
 )

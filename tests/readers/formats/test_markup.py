@@ -374,3 +374,10 @@ def test_keys_are_the_outline_of_json_and_toml() -> None:
 )
 def test_what_is_not_valid_is_still_text(content: str, path: str) -> None:
     assert read_file(content, path).reading.text == content
+
+
+def test_lines_of_json_have_characters_for_codes() -> None:
+    text = read_file(
+        '{"a": "\\u00fc\\/"}\n{"a": "\\ud83d\\ude00 \\\\u00fc"}\n', "a.jsonl"
+    ).reading.text
+    assert text == '{"a": "ü/"}\n{"a": "😀 \\\\u00fc"}\n'
