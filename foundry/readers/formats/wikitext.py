@@ -30,6 +30,11 @@ _PROSE = ("title", "text", "content", "quote", "caption", "description", "messag
 _CITED = ("author", "last", "title", "work", "publisher", "year")
 _FORGOTTEN = frozenset("references ref templatestyles style script imagemap hr".split())
 _SIGNS = {"!": "|", "=": "=", "nbsp": " ", "ndash": "\u2013", "snd": " \u2013 ", "mdash": "\u2014"}
+_JOINTS = {
+    **dict.fromkeys(("frac", "sfrac", "fraction"), "/"),
+    **dict.fromkeys(("start date", "end date", "birth date", "death date"), "-"),
+}
+"""Templates whose arguments are parts of a number or a date."""
 _WITHOUT_TEXT = frozenset("anchor clear reflist toc".split())
 _CODE = frozenset(("pre", "source", "syntaxhighlight"))
 _RAW = frozenset(("nowiki", "pre", "source", "syntaxhighlight", "math", "code", "tt", "poem"))
@@ -41,6 +46,8 @@ _OPTION = re.compile(
     r"thumb(?:nail)?|frame(?:d|less)?|border|left|right|center|none|upright.*|\d*x?\d*px|alt=.*|link=.*"
 )
 _ITEM = re.compile(r"([*#:;]+)[ \t]*")
+_NOWIKI = re.compile(r"</?nowiki\s*/?>")
+_LISTED = re.compile(r"^[*#]", re.MULTILINE)
 _SWITCH = re.compile(r"__[A-Z]{3,30}__")
 _LANGUAGE_PREFIX = re.compile(r"[a-z]{2,3}(?:-[a-z]{2,10})?:(?=\S)")
 
@@ -172,7 +179,7 @@ def _write_tag(node: Any, tag: str, notes: list[str], depth: int) -> str:
     if tag not in _RAW:
         inner = _text(node.contents, notes, depth)
         return f"\n{inner}\n" if tag in {"p", "div", "blockquote"} else inner
-    raw = str(node.contents or "")
+    raw = _NOWIKI.sub("", str(node.contents or ""))
     return {"math": f"${raw}$", "nowiki": raw, "poem": raw}.get(tag, f"`{raw}`" if raw else "")
 
 
@@ -185,6 +192,9 @@ def _write_template(node: Any, notes: list[str], depth: int) -> str:
         return ""
     if name in _SIGNS:
         return _SIGNS[name]
+    listed = [_text(each.value, notes, depth) for each in node.params if _LISTED.search(str(each))]
+    if listed and len(listed) == len(node.params):
+        return "\n" + "\n".join(map(str.strip, listed)) + "\n"
     values = [
         (str(each.name).strip(), " ".join(_text(each.value, notes, depth).split()), each.showkey)
         for each in node.params
@@ -195,6 +205,10 @@ def _write_template(node: Any, notes: list[str], depth: int) -> str:
         return ". ".join([named[key] for key in _CITED if key in named] or placed)
     if name.partition("-")[0] in {"lang", "transl"} and len(placed) > 1:
         placed = placed[1:]
+    if name in _JOINTS:
+        return _JOINTS[name].join(placed)
+    if name in {"abbr", "tooltip"} and len(placed) > 1:
+        return f"{placed[0]} ({placed[1]})"
     if len(named) >= MANY or (named and name.startswith("infobox")):
         facts = [f"{key.replace('_', ' ')}: {value}" for key, value in named.items()]
         return "\n" + "\n".join([*placed, *facts]) + "\n"
