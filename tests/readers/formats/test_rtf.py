@@ -98,3 +98,8 @@ def test_groups_without_an_end() -> None:
     assert text_of(r"{\b Open {\i words") == "Open words"
     deep = read(RawDocument("s", "a.rtf", "a", b"{\\rtf1" + b"{" * 100_000), is_worker=True)
     assert not isinstance(deep, Document)
+
+
+def test_text_that_is_lifted_is_raised() -> None:
+    body = r"\pard 10{\up6\fs16 6} units, H{\dn4\fs16 2}O, 5{\up0 0}\par"
+    assert text_of(body) == "10^6 units, H2O, 50"

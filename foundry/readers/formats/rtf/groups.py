@@ -29,7 +29,7 @@ class Groups(ABC):
     def __init__(self, target: ScriptedText) -> None:
         self.words: dict[str, Act] = {
             **dict.fromkeys(("ansi", "mac", "pc", "pca", "ansicpg"), self._set_charset),
-            **dict.fromkeys(("super", "sub", "nosupersub"), self._set_script),
+            **dict.fromkeys(("super", "sub", "nosupersub", "up", "dn"), self._set_script),
             "u": self._unicode,
             "uc": lambda _, n: self.set(unicode_skip=max(n or 0, 0)),
             "f": self._set_font,
@@ -160,7 +160,8 @@ class Groups(ABC):
             setattr(state, name, value)
 
     def _set_script(self, word: str, number: int | None) -> None:
-        self.set(script="" if word == "nosupersub" or number == 0 else word)
+        kind = {"up": "super", "dn": "sub", "nosupersub": ""}.get(word, word)
+        self.set(script="" if number == 0 else kind)
 
     def _set_charset(self, word: str, number: int | None) -> None:
         if word == "ansicpg":
