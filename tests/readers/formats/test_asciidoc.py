@@ -57,6 +57,7 @@ def test_what_is_set_in_is_literal_but_not_in_a_list() -> None:
         ("[.lead]#Roles# and [#id.big]*bold* #mark#", "Roles and *bold* mark"),
         ("**O**rchard b__i__g **bold**", "Orchard big **bold**"),
         ('Donau&shy;dampf &#169; x~1~ "`so`"', 'Donaudampf © x_1 "so"'),
+        ("`+a_b+` is `C++`", "`a_b` is `C++`"),
         ("linkgit:git-log[1] shows", "git-log(1) shows"),
         ("a ((visible)) b (((hidden, term))) c", "a visible b  c"),
         ("C{plus}{plus} and {startsb}x{endsb}", "C++ and [x]"),

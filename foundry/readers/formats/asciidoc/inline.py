@@ -38,6 +38,7 @@ _INLINE = re.compile(
     r"|(?P<entity>&(?:[a-zA-Z]{2,30}|#\d{1,7}|#[xX][\da-fA-F]{1,6});)"
     r"|(?<![#\w])#(?P<marked>[^\s#\n](?:[^#\n]{0,200}[^\s#\n])?)#(?![#\w])"
 )
+_LITERAL = re.compile(r"`\+([^+`]+)\+`")
 _MACRO = re.compile(r"(?!https?:|ftp:|irc:|mailto:)[a-z]\w{1,30}(?=:)")
 _BREAK = re.compile(r"[ \t]\+$", re.MULTILINE)
 INTRINSIC = {
@@ -86,6 +87,8 @@ def _unwrap(match: re.Match[str]) -> str:
         return match["inner"] if before.isalnum() or after.isalnum() else match[0]
     if match["entity"]:
         return html.unescape(match["entity"])
+    if code := _LITERAL.fullmatch(match["code"] or ""):
+        return f"`{code[1]}`"
     if match["code"]:
         return match["code"] if match["code"].startswith("`") else match["code"].strip("+")
     if target := match["target"] or match["url"] or match["mail"]:
