@@ -127,7 +127,7 @@ NOTEBOOK = json.dumps(
         ("a.ipynb", NOTEBOOK),
         ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nHello<00:00:01.500> there {\\an8}\n"),
         ("a.py", '"""Say what."""\n\nx = 1  # so\n'),
-        ("a.json", '{"a": ["one", 2]}'),
+        ("a.json", '{"a": ["one", 2, "caf\\u00e9 \\ud83d\\ude00x"]}'),
         (
             "a.pdf",
             pdf([[Text(10, 700, "Words of a page with an extraor-"), Text(10, 688, "dinary end")]]),

@@ -152,6 +152,19 @@ def subtitle_texts(source: str) -> list[str]:
     return [html.unescape(_CUE_TAG.sub(" ", _CUE.sub("", source)))]
 
 
+_CODES = re.compile(r"(?<!\\)(?:\\u[0-9a-fA-F]{4})+")
+
+
+def json_texts(source: str) -> list[str]:
+    """Return JSON with the characters that it writes by their codes."""
+
+    def character(found: re.Match[str]) -> str:
+        units = bytes.fromhex(found[0].replace("\\u", ""))
+        return units.decode("utf-16-be", "replace")
+
+    return [_CODES.sub(character, source)]
+
+
 def notebook_texts(source: str) -> Iterator[str]:
     """Yield the sources and the printed outputs of a notebook's cells."""
     with suppress(ValueError, KeyError, TypeError, AttributeError):

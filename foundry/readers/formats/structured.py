@@ -9,6 +9,7 @@ from itertools import accumulate
 import yaml
 
 from foundry.material import Heading, Reading
+from foundry.readers.accounting.containers import json_texts
 from foundry.readers.code import source as code
 from foundry.readers.contract import Reader
 from foundry.readers.decoding import normalise
@@ -69,6 +70,9 @@ def _unescape(text: str) -> str:
         if found[0] == "\\/":
             return "/"
         shown = str(json.loads(f'"{found[0]}"')) if found[1] else found[0]
+        if shown == "\xad":
+            # A place to divide a word at is no part of it.
+            return ""
         return shown if shown.isprintable() and not shown.isascii() else found[0]
 
     return normalise(_JSON_ESCAPE.sub(character, text))
@@ -141,8 +145,13 @@ def _yaml_keys(text: str) -> Iterator[_Key]:
 
 
 READERS = (
-    Reader("json/2", {".json": "application/json"}, read_json),
-    Reader("jsonl/1", dict.fromkeys((".jsonl", ".ndjson"), "text/x-json"), read_json_lines),
+    Reader("json/2", {".json": "application/json"}, read_json, texts=json_texts),
+    Reader(
+        "jsonl/1",
+        dict.fromkeys((".jsonl", ".ndjson"), "text/x-json"),
+        read_json_lines,
+        texts=json_texts,
+    ),
     Reader("yaml/1", dict.fromkeys((".yaml", ".yml"), "application/yaml"), read_yaml),
     Reader("toml/1", {".toml": "application/toml"}, read_toml),
 )

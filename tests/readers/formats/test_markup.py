@@ -378,6 +378,6 @@ def test_what_is_not_valid_is_still_text(content: str, path: str) -> None:
 
 def test_lines_of_json_have_characters_for_codes() -> None:
     text = read_file(
-        '{"a": "\\u00fc\\/"}\n{"a": "\\ud83d\\ude00 \\\\u00fc"}\n', "a.jsonl"
+        '{"a": "\\u00fc\\u00ad\\/"}\n{"a": "\\ud83d\\ude00 \\\\u00fc"}\n', "a.jsonl"
     ).reading.text
     assert text == '{"a": "ü/"}\n{"a": "😀 \\\\u00fc"}\n'
