@@ -108,3 +108,12 @@ def test_inspect_shows_the_words_and_why(project: Project) -> None:
     assert one["path"] == "pump.md"
     assert one["unaccounted"] == []
     assert "no such document" in project.run("inspect", "--left-out", "none.md").stderr
+
+
+def test_documents_that_are_read_anew_without_a_change_are_told(project: Project) -> None:
+    assert "had not changed" not in project.succeed("build").stdout
+    options = "max_unaccounted = 0.9\n[chunking]\nmax_chars = 700\n"
+    (project.root / "foundry.toml").write_text(CONFIG.format(limit=options))
+    said = project.succeed("build").stdout
+    assert "3 documents of them had not changed: Foundry, its libraries or an option" in said
+    assert "had not changed" not in project.succeed("build").stdout

@@ -31,14 +31,16 @@ class BuildOptions:
 class Changes:
     """Counts of the documents that a build read, reused and removed, and of the chunks it embedded.
 
-    `seconds` is the wall time that each source took to be read; `web` has, by source, how many
-    pages were fetched and how many had not changed.
+    `outdated` of those read have not changed, but Foundry has, or an option that decides how they
+    are prepared. `seconds` is the wall time that each source took to be read; `web` has, by source,
+    how many pages were fetched and how many had not changed.
     """
 
     read: int = 0
     reused: int = 0
     removed: int = 0
     embedded: int = 0
+    outdated: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     web: dict[str, dict[str, int]] = field(default_factory=dict)
 

@@ -247,4 +247,12 @@ class _Build:
 
 
 def _changes(inputs: Inputs, gone: int, embedded: int) -> Changes:
-    return Changes(inputs.read, inputs.reused, gone, embedded, inputs.seconds, dict(inputs.traffic))
+    return Changes(
+        inputs.read,
+        inputs.reused,
+        gone,
+        embedded,
+        inputs.outdated,
+        inputs.seconds,
+        dict(inputs.traffic),
+    )

@@ -152,7 +152,13 @@ def _describe(changes: Changes) -> str:
         f"\n{name}: {found['fetched']:,} fetched, {found['unchanged']:,} not modified"
         for name, found in changes.web.items()
     )
+    why = ""
+    if changes.outdated:
+        why = (
+            f"\n{count_of(changes.outdated, 'document')} of them had not changed: Foundry, its"
+            " libraries or an option that decides how they are read has"
+        )
     return (
         f"{changes.read:,} read, {changes.reused:,} unchanged, {changes.removed:,} removed;"
-        f" {count_of(changes.embedded, 'chunk')} embedded{pages}"
+        f" {count_of(changes.embedded, 'chunk')} embedded{why}{pages}"
     )

@@ -446,6 +446,7 @@ def test_what_was_restored_is_taken_over_if_the_user_says_so(
         "reused": 1,
         "removed": 0,
         "embedded": 0,
+        "outdated": 0,
         "seconds": 0,
         "web": {},
     }

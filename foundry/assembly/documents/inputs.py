@@ -39,13 +39,15 @@ FOR_NOW = {Reason.TOO_MUCH, Reason.READER_CRASHED, Reason.READER_FAILED}
 class Inputs:
     """The documents of all sources, in their order, and the counts of a build's work on them.
 
-    `embedded` counts the chunks that were embedded, and `digest` is as in `survey`. The other three
+    `outdated` counts the documents that have not changed, but were prepared by another recipe,
+    `embedded` the chunks that were embedded, and `digest` is as in `survey`. The other three
     have an entry for each source, by its name: `seconds` is the wall time that it took, `coverage`
     what became of its urls, `traffic` how many pages were fetched and how many had not changed.
     """
 
     read: int = 0
     reused: int = 0
+    outdated: int = 0
     embedded: int = 0
     digest: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
@@ -222,6 +224,7 @@ class _Collector:
     def _is_reused(self, raw: RawDocument, entry: Entry, before: Entry | None) -> bool:
         """Take a document from the cache if the entry was prepared from the same input."""
         if before is None or (before.recipe, before.content) != (entry.recipe, entry.content):
+            self.inputs.outdated += before is not None and before.content == entry.content
             return False
         if before != entry:
             self._cache.restamp(raw.source, raw.key, entry)

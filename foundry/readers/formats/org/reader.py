@@ -120,9 +120,10 @@ class _Writer:
         """Read a heading or a block that begins here; return whether one does."""
         if heading := _HEADING.match(line):
             self.flush()
-            left = (heading[2], heading[3], heading[4], heading[6])
+            left = (heading[3], heading[4], heading[6])
             leave_out(Omission.METADATA, " ".join(filter(None, left)))
-            self.composer.heading(len(heading[1]), self._inline(heading[5]))
+            title = " ".join(filter(None, (heading[2], heading[5])))
+            self.composer.heading(len(heading[1]), self._inline(title))
         elif block := _BLOCK.match(line):
             self._block(block[1].lower(), block[2])
         elif _LITERAL.match(line):
