@@ -255,6 +255,7 @@ class _Writer(LineWriter):
         heads = 0
         captions: list[Block] = []
         numbers_seen = False
+        has_code = node.css_first("pre") is not None
         for part, row in table_rows(node):
             if row.tag == "caption":
                 captions += self._blocks(row)
@@ -268,7 +269,7 @@ class _Writer(LineWriter):
                         captions += self._blocks(cell)
                     continue
                 own = cell.attributes
-                if is_line_number(cell, own) or has_line_numbers(cell):
+                if is_line_number(cell, own) or (has_code and has_line_numbers(cell)):
                     numbers_seen = True
                     tell(Omission.NAVIGATION, cell)
                 elif not self.is_left_out(cell, own):
