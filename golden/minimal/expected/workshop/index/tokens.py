@@ -24,6 +24,7 @@ from typing import NamedTuple, TypeVar
 
 import snowballstemmer  # type: ignore[import-untyped]
 
+from .escapes import unescape
 from .spelling import american
 
 VERSION = 6  # Changes whenever the terms of any text change.
@@ -100,9 +101,6 @@ _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-
 _CODE_JOINT = re.compile(r"::|(?<=\w)\.(?=\w)|(?<=\w)_(?=\w)|\+\+$|[#*)]$|(?<=\d)[-:/](?=\d)")
 # Not `_word_`, which is how some texts write emphasis.
 _UNDERSCORED = re.compile(r"__\w+__|_+\w*[^\W_]")
-# Of Markdown, `user\_id` and `C\#`; of JSON and code, UTF-16 in digits: `Stra\u00dfe`.
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_UNITS = re.compile(r"(?<!\\)(?:\\u[0-9A-Fa-f]{4})++")
 _DIGIT = re.compile(r"[0-9]")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -159,7 +157,7 @@ class Tokenizer:
     def tokenize(self, text: str) -> list[Token]:
         """Cut `text` into tokens, in order, including those without terms (stop words)."""
         if "\\" in text:
-            text = _unescape(text)
+            text = unescape(text)
         if text.isascii():
             return [*map(self.token, _ASCII_TOKEN.findall(text))]
         normal = unicodedata.normalize("NFKC", text)
@@ -248,17 +246,6 @@ class Tokenizer:
         word = american(folded) if self.language == "english" else folded
         with self._stemmer_lock:
             return (str(self._stemmer.stemWord(word)),)
-
-
-def _unescape(text: str) -> str:
-    if "\\u" in text:
-        text = _UNITS.sub(_characters, text)
-    return _ESCAPED.sub(r"\1", text)
-
-
-def _characters(match: re.Match[str]) -> str:
-    units = bytes.fromhex(match[0].replace("\\u", ""))
-    return units.decode("utf-16-be", "replace")
 
 
 def _bigrams(run: str) -> Token:
