@@ -1,7 +1,8 @@
 """Find the reader for a document: by what its bytes are, its media type, or its name.
 
-A new format is one module with a `READER`, and one line: in `READERS` for a format that is text
-and takes linear time to read, in `FILE_READERS` for all others, which worker processes read.
+A new format is one module with a `READER`, which says what the words of a file are (`texts`), and
+one line: in `READERS` for a format that is text and takes linear time to read, in `FILE_READERS`
+for all others, which worker processes read.
 """
 
 from pathlib import PurePosixPath
