@@ -23,11 +23,15 @@ SERVER = '[embedding]\nprovider = "none"\n[server]\nmcp = false\npage = false\n'
 MODEL = {"LLM_BASE_URL": "http://127.0.0.1:9/v1", "LLM_MODEL": "m"}
 OF_A_MODEL = {
     "notes/language_model.py",
+    "notes/model_reply.py",
     "notes/chat/claims.py",
+    "notes/chat/guarded_model.py",
     "notes/chat/model_answer.py",
     "notes/chat/model_text.py",
     "notes/chat/prompt.py",
     "notes/chat/support.py",
+    "notes/retrieval/calls.py",
+    "tests/chat/test_guarded_model.py",
     "tests/chat/test_model_answers.py",
     "tests/chat/test_model_text.py",
     "tests/chat/test_prompt.py",

@@ -16,7 +16,8 @@ TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*
 RRF = "tests/retrieval/test_fusion_rrf.py"
 OF_CHAT = {name for name in TESTS if name.startswith("tests/chat/")}
 OF_MODEL = {
-    f"tests/chat/test_{name}.py" for name in ("model_answers", "model_text", "prompt", "support")
+    f"tests/chat/test_{name}.py"
+    for name in ("guarded_model", "model_answers", "model_text", "prompt", "support")
 }
 OF_STAGES = {name for name in TESTS if name.startswith("tests/retrieval/stages/")}
 RECENT = {f"tests/retrieval/stages/test_{name}.py" for name in ("anchors", "recency")}

@@ -46,7 +46,10 @@ def test_it_has_no_files_for_what_is_left_out(export: Path) -> None:
     assert not (export / "notes" / "index" / "documents.py").exists()
     assert not (export / "notes" / "retrieval" / "filters.py").exists()
     web = {path.stem for path in (export / "notes" / "web").glob("*.py")}
-    assert web == {"__init__", "middleware", "problems", "process", "requests", "routes", "serving"}
+    assert web == {
+        *("__init__", "connections", "middleware", "openapi", "problems", "process", "requests"),
+        *("routes", "serving", "slots", "stopping"),
+    }
     assert not (export / "Dockerfile").exists()
     for file in ("README.md", ".env.example", "notes/settings.json"):
         text = (export / file).read_text()

@@ -287,7 +287,7 @@ def test_lines_are_read_some_at_a_time(first: Path) -> None:
 def addresses(module: ModuleType, case: str) -> list[str]:
     """What there is to read of a server, by any route."""
     index = module.load()
-    part = importlib.import_module(f"{module.__name__}.index.documents").Documents
+    part = importlib.import_module(f"{module.__name__}.index.documents").Documents.open
     documents = [*index.part(part).page()]
     found = ["/documents?limit=2", "/documents?offset=1&limit=100", "/documents/none", "/sources"]
     for document in documents:
@@ -393,7 +393,7 @@ def test_every_route_answers_as_with_the_servers_own_records(
                         texts = [client.post("/chat", json=asked).text for client in (ours, theirs)]
                         assert texts[0] == texts[1] and "sources" in texts[0]
                 names = [hit.id for hit in whole.search_hybrid(QUERIES[case][0]).hits]
-                part = importlib.import_module(f"{whole.__name__}.index.documents").Documents
+                part = importlib.import_module(f"{whole.__name__}.index.documents").Documents.open
                 names += [document.id for document in whole.load().part(part).page()]
                 assert fetched(bare, names) == fetched(whole, names)
             finally:
@@ -574,7 +574,7 @@ def test_records_that_are_gone_are_an_error(place: Place, tmp_path: Path) -> Non
         served = stored.load.__self__.current()
         chunk, store = served.chunk(0), served.dense_lane.store
         (document,) = served.part(
-            importlib.import_module(f"{stored.__name__}.index.documents").Documents
+            importlib.import_module(f"{stored.__name__}.index.documents").Documents.open
         ).page(0, 1)
         paths = [f"/chunks/{quote(chunk.id, safe='')}", f"/search?q={quote(chunk.title)}"]
         documents = [f"/documents/{quote(document.id, safe='')}", "/documents", "/llms.txt"]

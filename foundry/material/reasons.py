@@ -81,7 +81,6 @@ class Reason(StrEnum):
     POSTSCRIPT = _unsupported("PostScript")
     WITH_OCR = _with_extra("ocr")
     WITH_OFFICE = _with_extra("office")
-    WITH_OFFICE_AND_OCR = _with_extra("office,ocr")
     WITH_RST = _with_extra("rst")
     WITH_WIKI = _with_extra("wiki")
 

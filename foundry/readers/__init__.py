@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby, islice
 
 from foundry.material import Document, RawDocument, Reading, Skipped
+from foundry.material.left_out import LeftOut, Omission
 from foundry.material.reasons import AnyReason, Reason, needs_extra, unsupported
 from foundry.material.secrets import find_secrets
 from foundry.readers.accounting.words import account
@@ -69,10 +70,12 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
                 reading = _parse(reader, raw.content, is_worker=is_worker)
                 source = notes.source if reader.texts is None else reader.texts(raw.content)
         hidden, guessed = tuple(notes.hidden.values()), tuple(sorted(notes.guessed))
-        words, unaccounted = account(source, _said(reading), notes.left_out)
+        front = reading.text[: reading.body_start]
+        left_out = (*notes.left_out, *([LeftOut(Omission.METADATA, front)] if front else ()))
+        words, unaccounted = account(source, _said(reading), left_out)
         reading = replace(
             reading,
-            left_out=tuple(notes.left_out),
+            left_out=left_out,
             unaccounted=tuple(islice(unaccounted.elements(), MAX_UNACCOUNTED)),
             words=words,
             hidden=hidden,
@@ -94,7 +97,8 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
 
 def _said(reading: Reading) -> Iterator[str]:
     """Yield all texts of a reading: what is only in its title or metadata was read as well."""
-    yield from (reading.text, reading.title or "", reading.modified or "", reading.language or "")
+    yield reading.text[reading.body_start :]
+    yield from (reading.title or "", reading.modified or "", reading.language or "")
     yield from (*reading.tags, *reading.aliases, *reading.metadata.values())
 
 

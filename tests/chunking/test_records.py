@@ -69,7 +69,6 @@ ADVISORIES = {
     "a.json": json.dumps(OSV, indent=2),
     "a.toml": TOML,
     "a.md": FENCED,
-    "b.md": FENCED.replace("```toml", "+++").replace("```", "+++"),
 }
 
 
