@@ -29,7 +29,7 @@ CONTENTS = INDEX.part(Documents.open)
 DOCUMENTS = [*CONTENTS.page(limit=20)]
 LANES: list[dict[str, Any]] = [{"mode": mode} for mode in MODES]
 """The options of a search that decide which lanes it asks."""
-UNKNOWN = "QZX-98765-UNSEEN"
+UNKNOWN = "QZXJV-98765-XQZKW"
 QUESTIONS, _ = resolve(INDEX, read_questions(FILE).questions)
 EXPECTED = [json.loads(line) for line in FILE.read_text("utf-8").split("\n") if line]
 """Of some questions, their lines say more than which documents are relevant."""
