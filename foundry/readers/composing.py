@@ -41,6 +41,10 @@ class Composer:
             if is_block:
                 self._blocks.append(Span(start, self._end()))
 
+    def code(self, code: str, language: str = "") -> None:
+        """Add code in a fence."""
+        self.text(fence(code, language), is_block=True)
+
     def table(self, rows: Sequence[Sequence[str]]) -> None:
         """Return rows of cells, the first being the header, as a table of Markdown's."""
         cells = [[_cell(value) for value in row] for row in rows]
@@ -95,6 +99,14 @@ class Composer:
 
     def _end(self) -> int:
         return self._length - 2
+
+
+def fence(code: str, language: str = "") -> str:
+    """Return code in a fence that is longer than those in it."""
+    mark = "```"
+    while mark in code:
+        mark += "`"
+    return f"{mark}{language}\n{code}\n{mark}"
 
 
 def _cell(value: str) -> str:

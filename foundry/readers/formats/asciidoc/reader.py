@@ -4,7 +4,7 @@ Files that a document includes are not read, and of text under conditions (`ifde
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from foundry.material import Reading
 from foundry.material.left_out import Omission
@@ -43,8 +43,6 @@ class _Block:
     """What the lines above a block say of it: attributes in brackets, as they are written."""
 
     text: str = ""
-    quoted: list[str] = field(default_factory=list)
-    is_list: bool = False
     awaits_text: bool = False
 
 
@@ -151,7 +149,6 @@ class _Writer:
         elif box := _BOX.match(line):
             self._box(box[1])
         elif _RULE.match(line):
-            self._block.is_list = self._block.is_list and line.startswith("+")
             self._block.awaits_text = False
         elif titled := _TITLE.match(line):
             self._held.append(titled[1])
@@ -212,24 +209,27 @@ class _Writer:
     def _listing(self, content: list[str], language: str) -> None:
         stated = _SOURCE.match(self._block.text)
         name = language or (stated[1] if stated else "")
-        mark = "````" if any("```" in each for each in content) else "```"
-        self.composer.text("\n".join([mark + name, *content, mark]), is_block=True)
+        self.composer.code("\n".join(content), name)
 
     def _box(self, fence: str) -> None:
         """Begin or end a box, a quotation or a sidebar, of which the text is read as it comes."""
         place = next((n for n, (each, _) in enumerate(self._boxes) if each == fence), None)
         if place is not None:
             for _, attribution in reversed(self._boxes[place:]):
-                self._held += ["", f"\u2014 {attribution}"] if attribution else [""]
+                self._held += ["", attribution] if attribution else [""]
             del self._boxes[place:]
             return
-        quoted = _QUOTED.match(self._block.text)
-        attribution = re.sub(r"\s*,\s*", ", ", quoted[1].strip(' "')) if quoted else ""
         self._end_lists()
-        self._boxes.append((fence, attribution))
+        self._boxes.append((fence, self._attribution()))
         self._held.append("")
         if kind := _ADMONITION.match(self._block.text):
             self._held.append(f"{kind[1].capitalize()}:")
+
+    def _attribution(self) -> str:
+        """Return who said the quotation that begins here, and where; nothing for other blocks."""
+        quoted = _QUOTED.match(self._block.text)
+        said = re.sub(r"\s*,\s*", ", ", quoted[1].strip(' "')) if quoted else ""
+        return f"\u2014 {said}" if said else ""
 
     def _is_literal(self, line: str) -> bool:
         if line[0] not in " \t" or _ITEM.match(line) or _TERM.match(line):
@@ -249,15 +249,14 @@ class _Writer:
     def _prose(self, line: str) -> None:
         if kind := _ADMONITION.match(self._block.text):
             line = f"{kind[1].capitalize()}: {line}"
-        if quoted := _QUOTED.match(self._block.text):
+        if attribution := self._attribution():
             self._held.append(line)
             while self._source.peek().strip():
                 self._held.append(self._source.take() or "")
-            line = "\u2014 " + re.sub(r"\s*,\s*", ", ", quoted[1].strip(' "'))
+            line = attribution
         term = _TERM.match(line)
         item = _ITEM.match(line)
         self._block.awaits_text = bool(term and not line[term.end() :].strip())
-        self._block.is_list = bool(term or item) or self._block.is_list
         if item:
             line = self._number(item) + line[item.end() :]
         elif term:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from foundry.material import Reading
 from foundry.material.left_out import Omission
 from foundry.readers.accounting.containers import latex_texts
-from foundry.readers.composing import Composer
+from foundry.readers.composing import Composer, fence
 from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
 from foundry.readers.formats.latex.commands import (
@@ -146,18 +146,16 @@ class _Writer(Cursor):
 
     def _listing(self, token: Token) -> None:
         options, body = "", token.text
-        language = _LANGUAGE.match("")
         if token.name in {"lstlisting", "minted", "Verbatim", "tcblisting"}:
             head, line, rest = body.partition("\n")
             if head.strip().startswith(("[", "{")) or not head.strip():
                 options, body = (head, rest) if line else ("", body)
-            language = _LANGUAGE.search(options)
+        language = _LANGUAGE.search(options)
         name = language[1] if language else ""
         if token.name == "minted":
             name = options.rpartition("{")[2].strip(" }")
         leave_out(Omission.ATTRIBUTE, options)
-        mark = "````" if "```" in body else "```"
-        self._block(f"{mark}{name.lower()}\n{body.strip(chr(10))}\n{mark}")
+        self._block(fence(body.strip("\n"), name.lower()))
 
     def _sign(self, sign: str) -> None:
         if sign in ACCENTS:

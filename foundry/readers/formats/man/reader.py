@@ -197,8 +197,7 @@ class _Writer:
             content = "\n".join(self._code).strip("\n")
             self._code = None
             if content.strip():
-                mark = "````" if "```" in content else "```"
-                self.composer.text(f"{mark}\n{content}\n{mark}", is_block=True)
+                self.composer.code(content)
 
     def _definition(self, ending: str) -> None:
         """Pass over what defines a macro, or is ignored."""

@@ -162,8 +162,7 @@ class _Writer:
             self._lines[place] = ""
 
     def _listing(self, lines: list[str], language: str) -> None:
-        mark = "````" if any("```" in line for line in lines) else "```"
-        self.composer.text("\n".join([mark + language, *lines, mark]), is_block=True)
+        self.composer.code("\n".join(lines), language)
 
     def _literal(self) -> None:
         self.flush()

@@ -6,6 +6,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from foundry.material import Span
+from foundry.readers.composing import fence
 
 _MARKER = re.compile(r"(?:[-+*>]|#{1,6})(?=\s|$)|(?=```|~~~)")
 """What begins a block, if a paragraph begins with it."""
@@ -34,10 +35,7 @@ def fenced(code: str, language: str) -> list[Block]:
     code = code.strip("\n")
     if not code.strip():
         return []
-    fence = "```"
-    while fence in code:
-        fence += "`"
-    text = f"{fence}{language}\n{code}\n{fence}"
+    text = fence(code, language)
     return [Block(text, 0, (Span(0, len(text)),))]
 
 
