@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from foundry import __version__, pipeline
-from foundry.assembly.options import BuildResult
+from foundry.building.options import BuildResult
 from foundry.config.project import load_config
 from foundry.evaluation.questions import askable_lines
 from foundry.evaluation.run import own_questions

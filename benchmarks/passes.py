@@ -21,7 +21,7 @@ from common import build, machine, row
 from publishing import change
 from synthetic import CHUNKS_OF_DOCUMENT, built_project
 
-from foundry.assembly import run
+from foundry.building import run
 from foundry.indexing import behind, files, writer
 from foundry.indexing.dense import vectors
 from foundry.indexing.previous import Previous

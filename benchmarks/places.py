@@ -18,7 +18,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from foundry.material import Reading
+from foundry.documents import Reading
 from foundry.readers.accounting.words import count_words
 
 Grid = list[list[str]]

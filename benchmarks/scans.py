@@ -30,7 +30,7 @@ from common import machine, make_project, row
 from PIL import Image, ImageDraw, ImageFont
 from processes import Memory, MemoryWatch
 
-from foundry.assembly.documents.cache import CACHE_NAME, DocumentCache
+from foundry.building.documents.cache import CACHE_NAME, DocumentCache
 
 SIZE = (1654, 2339)
 """Pixels of A4 at 200 dpi."""

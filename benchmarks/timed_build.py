@@ -9,7 +9,7 @@ from pathlib import Path
 from processes import Memory, run_script
 
 from foundry import pipeline
-from foundry.assembly.options import BuildOptions, Changes
+from foundry.building.options import BuildOptions, Changes
 from foundry.progress import Progress, Reporter
 
 

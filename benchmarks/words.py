@@ -25,7 +25,7 @@ from places import compare
 
 from foundry.config.project import load_config
 from foundry.config.sources import FolderSource, RecordsSource
-from foundry.material import Document, RawDocument
+from foundry.documents import Document, RawDocument
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 from foundry.sources import folder, records

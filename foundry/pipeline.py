@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foundry.assembly.options import BuildOptions, BuildResult
+from foundry.building.options import BuildOptions, BuildResult
 from foundry.serving.options import Adopted, Listening, ServeOptions, Watched
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def build(
     project: Path, reporter: Reporter, options: BuildOptions = BuildOptions()  # noqa: B008
 ) -> BuildResult:
     """Read what has changed, index everything and publish it; the old version serves until then."""
-    from foundry.assembly.lock import hold_lock
-    from foundry.assembly.run import build_index
+    from foundry.building.lock import hold_lock
+    from foundry.building.run import build_index
     from foundry.config.extras import of_build, require
 
     config = _load_config(project)
@@ -77,7 +77,7 @@ def watch(
 
     A build that fails leaves the index as it was.
     """
-    from foundry.assembly.watch import build_after_changes
+    from foundry.building.watch import build_after_changes
 
     return build_after_changes(project, lambda: build(project, reporter, options))
 
@@ -180,7 +180,7 @@ def export(
     Unless `stale` is given, an index is refused that is not the one foundry.toml asks for. With
     `force`, `warn` is told where edited files are now.
     """
-    from foundry.assembly.lock import hold_lock
+    from foundry.building.lock import hold_lock
     from foundry.export.basis import Basis
     from foundry.export.compose import compose_export
     from foundry.export.existing import warn_without_model
@@ -231,7 +231,7 @@ def update(
     stale: bool = False,
 ) -> Update:
     """Bring a new Foundry, configuration or index into an export that its owner has edited."""
-    from foundry.assembly.lock import hold_lock
+    from foundry.building.lock import hold_lock
     from foundry.export.basis import Basis
     from foundry.export.compose import compose_export
     from foundry.export.existing import warn_without_model
@@ -249,7 +249,7 @@ def update(
 
 def publish(project: Path, reporter: Reporter, options: PublishOptions) -> Publication:
     """Bring the built index into the engine that foundry.toml names, and switch to it."""
-    from foundry.assembly.lock import hold_lock
+    from foundry.building.lock import hold_lock
     from foundry.config.extras import require
     from foundry.stores.publish import publish_index
 

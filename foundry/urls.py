@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote, urljoin
 
-from foundry.material.reasons import Reason
+from foundry.documents.reasons import Reason
 
 MAX_CHARS = 4_096
 DEFAULT_PORTS = {"http": 80, "https": 443, "ssh": 22}

@@ -25,8 +25,8 @@ FORMAT_PYTHON, RUN_TOOL = formatting.format_python, formatting._run
 INTERPRET, READ = running._interpret, processes._command
 READERS = ("foundry.readers.sandbox.reading", "pypdfium2")
 COMMANDS = (
-    *(str(Path(__file__).parent), __name__, "foundry.cli.main", "foundry.assembly.run"),
-    *("foundry.assembly.watch", "foundry.evaluation.run", "foundry.export.update"),
+    *(str(Path(__file__).parent), __name__, "foundry.cli.main", "foundry.building.run"),
+    *("foundry.building.watch", "foundry.evaluation.run", "foundry.export.update"),
     *("foundry.export.verify", "foundry.inspection.doctor", "foundry.rendering.first_config"),
     *("foundry.serving.adopt", "foundry.serving.preview", "foundry.serving.serve"),
 )

@@ -15,6 +15,8 @@ from starlette.testclient import TestClient
 
 from foundry.config.project import load_config
 from foundry.config.search import IndexOptions
+from foundry.documents import Chunk, Document, Link, Reading
+from foundry.documents.prepared import PreparedDocument
 from foundry.embedding.static import StaticEmbedder
 from foundry.features.providers import PROVIDERS
 from foundry.files import write_files
@@ -23,8 +25,6 @@ from foundry.indexing.keyword.names import chunk_names
 from foundry.indexing.keyword.terms import TermCounter
 from foundry.indexing.links import link_keys
 from foundry.indexing.writer import IndexWriter
-from foundry.material import Chunk, Document, Link, Reading
-from foundry.material.prepared import PreparedDocument
 from foundry.progress import Reporter
 from foundry.rendering import plan
 from foundry.rendering.design import Design

@@ -14,7 +14,7 @@ FOUNDRY = ROOT / "foundry"
 MODULES = sorted(path for path in FOUNDRY.rglob("*.py"))
 RUNTIME = sorted((FOUNDRY / "runtime").rglob("*.py"))
 
-FOUNDATION = {"errors", "files", "material", "progress", "terminal", "urls"}
+FOUNDATION = {"errors", "files", "documents", "progress", "terminal", "urls"}
 STAGES = {
     *("sources", "fetching", "readers", "chunking", "embedding", "indexing", "rendering", "stores"),
 }
@@ -26,7 +26,7 @@ LAYERS = (
     {"config"},
     STAGES,
     {"serving"},
-    {"assembly", "evaluation", "inspection"},
+    {"building", "evaluation", "inspection"},
     {"export"},
     {"pipeline"},
     {"cli"},
@@ -43,9 +43,9 @@ BETWEEN_STAGES = {
     ("stores", "indexing"),
 }
 WITHIN_ROOMS = {
-    "assembly.documents": set(),
-    "assembly.corpus": {"assembly.documents", "assembly.report", "assembly.report_text"},
-    "assembly.ray": {"assembly.documents"},
+    "building.documents": set(),
+    "building.corpus": {"building.documents", "building.report", "building.report_text"},
+    "building.ray": {"building.documents"},
     "embedding.providers": {"embedding.embedder", "embedding.vector_cache"},
     "embedding.distil": {
         "embedding.embedder",
@@ -176,9 +176,9 @@ def test_command_line_imports_the_pipeline_and_records() -> None:
     # How hosts are written.
     allowed |= {"urls"}
     # What is asked of a build and the like, and what a build did, are records.
-    allowed |= {"assembly.options", "serving.options", "evaluation.options", "stores.options"}
+    allowed |= {"building.options", "serving.options", "evaluation.options", "stores.options"}
     # What is printed of a report or an index is the business of those who make it.
-    allowed |= {"inspection.index", "assembly.report_text"}
+    allowed |= {"inspection.index", "building.report_text"}
     for path in (FOUNDRY / "cli").glob("*.py"):
         found = imported_from_foundry(path)
         printing = {name for name in found if name.endswith(".printing")} | {"runtime.cli"}

@@ -5,7 +5,7 @@ import os
 import pytest
 from conftest import CONFIG, MakeProject
 
-from foundry.assembly.documents.unchanged import index_state
+from foundry.building.documents.unchanged import index_state
 from foundry.config.project import load_config
 
 MODEL = '[embedding]\nprovider = "sentence-transformers"\nmodel = "model"\n'

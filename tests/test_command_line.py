@@ -17,12 +17,12 @@ import pytest
 from click.testing import CliRunner
 from conftest import CONFIG, MakeProject
 
-from foundry.assembly.documents import workers
+from foundry.building.documents import workers
 from foundry.cli.main import main
+from foundry.documents import RawDocument
 from foundry.errors import ExportError
 from foundry.export.replacing import replace_folder
 from foundry.indexing import versions as published
-from foundry.material import RawDocument
 from foundry.progress import Bar, Lines, Progress, Reporter
 from foundry.readers.sandbox.processes import Sandbox
 

@@ -11,12 +11,12 @@ from conftest import CONFIG, MakeProject, Project
 from document_files import compound
 from sharing import begin_foundry
 
-from foundry.assembly.report import BuildReport, Remarks
-from foundry.assembly.report_text import format_report
+from foundry.building.report import BuildReport, Remarks
+from foundry.building.report_text import format_report
 from foundry.config.extras import EXTRAS, INSTEAD, of_figures, of_server, require
 from foundry.config.project import load_config
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.errors import MissingExtraError
-from foundry.material import Document, RawDocument, Skipped
 from foundry.readers import contract, read
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
@@ -38,7 +38,7 @@ class Hide:
 sys.meta_path.insert(0, Hide())
 """
 RUN = "from foundry.__main__ import main; main()"
-LIGHT = ("foundry.cli.main", "foundry.config.project", "foundry.assembly.run")
+LIGHT = ("foundry.cli.main", "foundry.config.project", "foundry.building.run")
 
 QUERY, EVAL, PUBLISH, EXPORT = ["query"], ["eval"], ["publish"], ["export"]
 CASES = [

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from small_indexes import SOURCES, Note, make_document, write_notes
 
 from foundry.config.search import IndexOptions
+from foundry.documents.prepared import unpack
 from foundry.indexing.keyword.names import chunk_names
 from foundry.indexing.keyword.terms import TermCounter
 from foundry.indexing.versions import open_index
-from foundry.material.prepared import unpack
 from foundry.runtime.errors import InvalidRequestError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.tokens import Tokenizer

@@ -13,7 +13,7 @@ from conftest import CONFIG, MakeProject, Project
 from processes import snapshot
 from test_verify import restamp
 
-from foundry.assembly.lock import hold_lock
+from foundry.building.lock import hold_lock
 from foundry.config.project import load_config
 from foundry.rendering.environment import encode_toml
 

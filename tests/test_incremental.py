@@ -24,10 +24,10 @@ from hypothesis import strategies as st
 from processes import snapshot, start
 from waiting import wait_until
 
-from foundry.assembly.documents import workers as pool
-from foundry.assembly.documents.cache import CACHE_NAME
-from foundry.assembly.documents.recipe import Recipe
-from foundry.material import RawDocument
+from foundry.building.documents import workers as pool
+from foundry.building.documents.cache import CACHE_NAME
+from foundry.building.documents.recipe import Recipe
+from foundry.documents import RawDocument
 from foundry.readers.sandbox import processes
 from foundry.readers.sandbox.processes import Limits
 from foundry.state.stamps import lasting_stamp

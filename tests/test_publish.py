@@ -232,7 +232,7 @@ def test_interrupted_build_says_so(built: Project, monkeypatch: pytest.MonkeyPat
         raise KeyboardInterrupt
 
     edit(built, "two")
-    monkeypatch.setattr("foundry.assembly.run.collect_inputs", interrupt)
+    monkeypatch.setattr("foundry.building.run.collect_inputs", interrupt)
     result = built.run("build")
     assert result.exit_code == 130
     assert leftovers(built.root) == []
@@ -243,7 +243,7 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from foundry.config.project import load_config
-from foundry.assembly.lock import hold_lock
+from foundry.building.lock import hold_lock
 with hold_lock(load_config(Path(sys.argv[1]))):
     print("held", flush=True)
     time.sleep(3600)

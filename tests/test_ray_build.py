@@ -26,23 +26,23 @@ from tiny_transformers import write_transformer
 from waiting import wait_until
 
 import foundry as package
-from foundry.assembly.documents.cache import CACHE_NAME
-from foundry.assembly.documents.encoding import encode_result
-from foundry.assembly.documents.preparer import Preparer
-from foundry.assembly.documents.recipe import Recipe, installation
-from foundry.assembly.documents.workers import Made
-from foundry.assembly.engines import closing_engine
-from foundry.assembly.options import BuildOptions
-from foundry.assembly.ray import tasks
-from foundry.assembly.ray.documents import BATCHES_AHEAD, RayPool
-from foundry.assembly.ray.embedding import CONCURRENT_CALLS, place_on_nodes
-from foundry.assembly.ray.tasks import check_installation
+from foundry.building.documents.cache import CACHE_NAME
+from foundry.building.documents.encoding import encode_result
+from foundry.building.documents.preparer import Preparer
+from foundry.building.documents.recipe import Recipe, installation
+from foundry.building.documents.workers import Made
+from foundry.building.engines import closing_engine
+from foundry.building.options import BuildOptions
+from foundry.building.ray import tasks
+from foundry.building.ray.documents import BATCHES_AHEAD, RayPool
+from foundry.building.ray.embedding import CONCURRENT_CALLS, place_on_nodes
+from foundry.building.ray.tasks import check_installation
 from foundry.cli.main import main
 from foundry.config.file import EmbeddingSection
 from foundry.config.search import DEFAULT_FIELDS
+from foundry.documents import RawDocument
 from foundry.embedding.providers.models import open_model
 from foundry.errors import BuildError, RequestError
-from foundry.material import RawDocument
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 SECONDS = 240

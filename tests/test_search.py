@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from small_indexes import imported, write_documents
 
 from foundry.config.project import load_config
+from foundry.documents import Chunk, Document, Reading
 from foundry.features.providers import PROVIDERS
 from foundry.files import write_files
-from foundry.material import Chunk, Document, Reading
 from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
 from foundry.runtime.index.tokens import MAX_QUERY_TERMS

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from web_sites import Site
 
 from foundry.config.web_sources import SitemapSource, SiteSource, UrlSource
+from foundry.documents import RawDocument, Skipped
 from foundry.fetching.addresses import Policy
-from foundry.material import RawDocument, Skipped
 from foundry.progress import Reporter
 from foundry.sources import fetch_all, iterate
 

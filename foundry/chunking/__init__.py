@@ -13,7 +13,7 @@ from foundry.chunking.packing import CountTokens, Packer, limit_tokens
 from foundry.chunking.repeating import Origins
 from foundry.chunking.sections import InnerPaths
 from foundry.config.file import ChunkingSection
-from foundry.material import Chunk, Document, Piece, Reading, Span, is_code
+from foundry.documents import Chunk, Document, Piece, Reading, Span, is_code
 
 _STRATEGIES: Mapping[str, Callable[[Document, Packer], Iterator[Piece]]] = {
     "headings": strategies.split_headings,

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from foundry.chunking.packing import capacity_of
 from foundry.config.file import ChunkingSection
-from foundry.material import Document, Reading, Span
+from foundry.documents import Document, Reading, Span
 
 ROWS_CHARS = 1_000
 """Parts of tables are at most this large, as rows of one chunk are found together."""

@@ -13,7 +13,7 @@ from itertools import pairwise
 from foundry.chunking.packing import capacity_of, join
 from foundry.chunking.repeating import insert
 from foundry.config.file import ChunkingSection
-from foundry.material import Document, Reading, Span, is_data
+from foundry.documents import Document, Reading, Span, is_data
 from foundry.runtime.chat.text import find_sentence_ends
 
 MAX_STEM_CHARS = 400

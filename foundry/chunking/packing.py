@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
 from foundry.config.file import ChunkingSection
-from foundry.material import Piece, Span
+from foundry.documents import Piece, Span
 
 # The splitter's time is quadratic in the length of its text.
 WINDOW_PIECES = 8

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
-from foundry.material import Reading, Span
+from foundry.documents import Reading, Span
 
 
 def insert(reading: Reading, texts: Mapping[int, str]) -> Reading:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 
 from foundry.chunking.packing import join
-from foundry.material import Document, Piece, Span
+from foundry.documents import Document, Piece, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from foundry.chunking.sections import (
     group_sections,
     join_siblings,
 )
-from foundry.material import Document, Piece, Span, is_code, is_data
+from foundry.documents import Document, Piece, Span, is_code, is_data
 from foundry.runtime.chat.text import find_sentence_ends
 
 RECORD_FACTOR = 2

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from foundry import pipeline
-from foundry.assembly.options import BuildOptions, BuildResult, Changes
+from foundry.building.options import BuildOptions, BuildResult, Changes
 from foundry.cli.options import (
     allow_private_option,
     complain,
@@ -97,7 +97,7 @@ def show_result(result: BuildResult, *, adopted: bool = False) -> None:
 
     `adopted` documents have no foundry.toml to change.
     """
-    from foundry.assembly.report_text import format_report
+    from foundry.building.report_text import format_report
 
     click.echo(
         f"{_contents(result)} in {result.seconds:.1f} s"

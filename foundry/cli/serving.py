@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from foundry import pipeline
-from foundry.assembly.options import BuildResult
+from foundry.building.options import BuildResult
 from foundry.cli.building import describe_outcome, show_result, show_watched
 from foundry.cli.options import allow_private_option, flag
 from foundry.progress import Reporter

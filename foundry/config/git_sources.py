@@ -8,8 +8,8 @@ from pydantic import AfterValidator, Field
 
 from foundry.config.named_files import why_no_folder
 from foundry.config.web_sources import BaseUrl, UrlSuffix, is_local
+from foundry.documents import OCR_PAGES
 from foundry.features.feature import Slug, Strings, Table
-from foundry.material import OCR_PAGES
 
 VERSION = "version"
 """The metadata that tells versions apart."""

@@ -17,8 +17,8 @@ from foundry.config.web_sources import (
     UrlSuffix,
     WebSource,
 )
+from foundry.documents import OCR_PAGES
 from foundry.features.feature import Slug, Strings, Table
-from foundry.material import OCR_PAGES
 
 CONFIG_NAME = "foundry.toml"
 QUESTIONS_NAME = "questions.jsonl"

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import foundry
+from foundry.documents.prepared import ChunkVectors, pack, unpack
 from foundry.embedding.embedder import (
     Contract,
     Embedder,
@@ -26,7 +27,6 @@ from foundry.embedding.embedder import (
 )
 from foundry.embedding.encoder_files import rarity_factors, write_encoder
 from foundry.embedding.many_texts import encode_all, encode_texts
-from foundry.material.prepared import ChunkVectors, pack, unpack
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceCutter, PieceEncoder, Word
 from foundry.runtime.retrieval.quantising import quantise

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from foundry.documents.reasons import Reason
 from foundry.fetching.failures import refused
-from foundry.material.reasons import Reason
 from foundry.urls import Url, format_address, is_named, parse_host_and_port
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address

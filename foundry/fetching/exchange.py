@@ -13,9 +13,9 @@ from io import BytesIO
 
 import httpcore2
 
+from foundry.documents.reasons import Reason
 from foundry.fetching.failures import FetchError, refused
 from foundry.fetching.network import Deadline, Network, PinnedBackend
-from foundry.material.reasons import Reason
 from foundry.urls import Url
 
 ACCEPTED = "gzip"

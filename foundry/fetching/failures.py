@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from foundry.material.reasons import AnyReason
+from foundry.documents.reasons import AnyReason
 
 
 class FetchError(Exception):

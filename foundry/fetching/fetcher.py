@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from foundry.documents.reasons import Reason, answered
 from foundry.fetching.exchange import ACCEPTED, Answer, exchange
 from foundry.fetching.failures import FetchError, StoppedError, refused
 from foundry.fetching.hosts import HostHealth, Pacer
@@ -11,7 +12,6 @@ from foundry.fetching.network import Network
 from foundry.fetching.page_cache import CachedPage, PageCache
 from foundry.fetching.robots import MAX_BYTES as MAX_ROBOTS_BYTES
 from foundry.fetching.robots import Robots, Rules
-from foundry.material.reasons import Reason, answered
 from foundry.runtime.retrieval.embedding.http import parse_retry_after
 from foundry.urls import Url, UrlError, join_url
 

@@ -3,8 +3,8 @@
 import threading
 import time
 
+from foundry.documents.reasons import Reason
 from foundry.fetching.failures import FetchError, StoppedError
-from foundry.material.reasons import Reason
 
 MOST_FAILURES = 20
 """How many urls of one host may fail in a row."""

@@ -18,9 +18,9 @@ from typing import Any
 
 import httpcore2
 
+from foundry.documents.reasons import Reason
 from foundry.fetching.addresses import Policy
 from foundry.fetching.failures import FetchError, StoppedError
-from foundry.material.reasons import Reason
 from foundry.urls import Url
 
 CONNECT_SECONDS = 10.0

@@ -13,10 +13,10 @@ from typing import Self
 
 import httpcore2
 
+from foundry.documents.reasons import Reason
 from foundry.fetching.addresses import Policy
 from foundry.fetching.failures import FetchError, StoppedError
 from foundry.fetching.network import CONNECT_SECONDS, Deadline, Network, PinnedBackend
-from foundry.material.reasons import Reason
 from foundry.urls import DEFAULT_PORTS, Url, UrlError, parse_host
 
 LOOPBACK = "127.0.0.1"

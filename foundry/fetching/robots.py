@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from protego import Protego
 
+from foundry.documents.reasons import Reason
 from foundry.fetching.exchange import Answer
 from foundry.fetching.failures import FetchError, refused
-from foundry.material.reasons import Reason
 from foundry.urls import Url
 
 MAX_BYTES = 512_000

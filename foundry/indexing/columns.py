@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.documents import Document
+from foundry.documents.prepared import LinkKeys
 from foundry.indexing.files import offsets_of, open_stored, split, write_array, write_stretches
 from foundry.indexing.handover import Handover
 from foundry.indexing.links import LinksBuilder
 from foundry.indexing.previous import Previous
-from foundry.material import Document
-from foundry.material.prepared import LinkKeys
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, parse_time
 from foundry.runtime.retrieval.values import encode_value

@@ -13,11 +13,11 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import numpy as np
 
+from foundry.documents import Document, Place
+from foundry.documents.prepared import LinkKeys, pack
 from foundry.indexing.files import Rows, StoredRows, look_up, offsets_of, write_array
 from foundry.indexing.handover import Handover
 from foundry.indexing.previous import Previous
-from foundry.material import Document, Place
-from foundry.material.prepared import LinkKeys, pack
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.lines import hash_key
 

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from foundry.material import Chunk, Document
+from foundry.documents import Chunk, Document
 from foundry.runtime.index.records import informative_title
 from foundry.runtime.retrieval.journal import MAX_TOP_K
 

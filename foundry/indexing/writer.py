@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
+from foundry.documents.prepared import PreparedDocument, unpack
 from foundry.embedding.embedder import Embedder
 from foundry.files import hash_file, sync_file
 from foundry.indexing.columns import DocumentColumns
@@ -33,7 +34,6 @@ from foundry.indexing.keyword.postings import K1, B, PostingsBuilder, WrittenPos
 from foundry.indexing.previous import Carrying, Previous
 from foundry.indexing.queries.builder import QueryFilesBuilder, frequent_words, write_expansion
 from foundry.indexing.records import chunk_record, document_record
-from foundry.material.prepared import PreparedDocument, unpack
 from foundry.progress import StartStep
 from foundry.runtime.index.layout import STATISTICS, IndexLayout, KnownItem, Manifest
 from foundry.runtime.index.lines import make_record

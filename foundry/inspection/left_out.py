@@ -8,8 +8,8 @@ from typing import Any
 
 from foundry.config.project import Config
 from foundry.config.sources import FolderSource, RecordsSource
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.errors import FoundryError
-from foundry.material import Document, RawDocument, Skipped
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 from foundry.sources import folder, records

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from foundry.documents.reasons import Reason
 from foundry.errors import install_command
-from foundry.material.reasons import Reason
 from foundry.sources.names import INCLUDING_SECRETS
 from foundry.sources.versions import describe_versions
 from foundry.terminal import count_of

@@ -13,10 +13,10 @@ from pathlib import Path, PurePosixPath
 
 from foundry.config.sources import CONFIG_NAME, FolderSource, resolve
 from foundry.config.suggestions import private_hosts_of, suggest
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.errors import FoundryError
 from foundry.inspection.languages import find_language
 from foundry.inspection.survey import Format, Survey
-from foundry.material import Document, RawDocument, Skipped
 from foundry.readers.contract import FileReader
 from foundry.readers.formats import pictures
 from foundry.readers.registry import find_by_name

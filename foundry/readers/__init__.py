@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, islice
 
-from foundry.material import Document, RawDocument, Reading, Skipped
-from foundry.material.left_out import LeftOut, Omission
-from foundry.material.reasons import AnyReason, Reason, needs_extra, unsupported
-from foundry.material.secrets import find_secrets
+from foundry.documents import Document, RawDocument, Reading, Skipped
+from foundry.documents.left_out import LeftOut, Omission
+from foundry.documents.reasons import AnyReason, Reason, needs_extra, unsupported
+from foundry.documents.secrets import find_secrets
 from foundry.readers.accounting.words import account
 from foundry.readers.allowance import allowing_pictures
 from foundry.readers.contract import FileReader, Reader, UnreadableError

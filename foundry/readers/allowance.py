@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from foundry.material import OCR_PAGES
+from foundry.documents import OCR_PAGES
 
 PIXELS_A_PAGE = 20_000_000
 """Pixels of stored pictures for each page that may be read; A4 at 300 dpi has 9 million."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from foundry.material import Heading, Link, Reading, Span
+from foundry.documents import Heading, Link, Reading, Span
 from foundry.readers.decoding import normalise, normalise_line
 from foundry.readers.formats.markdown.links import find_links
 

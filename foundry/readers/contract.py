@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 
-from foundry.material import Reading
-from foundry.material.reasons import AnyReason
+from foundry.documents import Reading
+from foundry.documents.reasons import AnyReason
 from foundry.readers.accounting.containers import own_text
 
 

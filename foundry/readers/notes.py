@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
-from foundry.material import Finding
-from foundry.material.left_out import LeftOut, Omission
+from foundry.documents import Finding
+from foundry.documents.left_out import LeftOut, Omission
 
 
 @dataclass

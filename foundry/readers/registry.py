@@ -7,7 +7,7 @@ for all others, which worker processes read.
 
 from pathlib import PurePosixPath
 
-from foundry.material import RawDocument
+from foundry.documents import RawDocument
 from foundry.readers.code import source as code
 from foundry.readers.contract import FileReader, Reader
 from foundry.readers.formats import (

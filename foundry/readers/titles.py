@@ -3,7 +3,7 @@
 import re
 from pathlib import PurePosixPath
 
-from foundry.material import Reading
+from foundry.documents import Reading
 from foundry.readers.contract import FileReader, Reader
 from foundry.readers.registry import NAMED_BY_FILE
 from foundry.runtime.chat.text import find_sentence_ends

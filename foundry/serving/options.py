@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from foundry.material import Skipped
+    from foundry.documents import Skipped
 
 
 @dataclass(frozen=True, slots=True)

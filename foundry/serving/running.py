@@ -56,7 +56,7 @@ _TETHER = (
 
 _IMPORT = """
 import importlib, json, sys
-from foundry.material.reasons import answered
+from foundry.documents.reasons import answered
 package, *modules = sys.argv[1:]
 findings, missing = [], []
 for module in modules:

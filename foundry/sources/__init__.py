@@ -6,8 +6,8 @@ from pathlib import Path
 from foundry.config.git_sources import GitSource
 from foundry.config.sources import RecordsSource, Source
 from foundry.config.web_sources import WebSource
+from foundry.documents import RawDocument, Skipped
 from foundry.fetching.addresses import Policy
-from foundry.material import RawDocument, Skipped
 from foundry.progress import StartStep
 from foundry.sources import git
 from foundry.sources.fetched import FetchedRepository, FetchedSource, ReadySource

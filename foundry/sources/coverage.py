@@ -5,10 +5,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
+from foundry.documents import Skipped
+from foundry.documents.reasons import AnyReason, Reason
 from foundry.errors import SourceError
 from foundry.fetching.addresses import ALLOWING
-from foundry.material import Skipped
-from foundry.material.reasons import AnyReason, Reason
 from foundry.runtime.index.names import indexed_name
 
 NOT_EXPECTED = frozenset(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from foundry.config.git_sources import GitSource
 from foundry.config.sources import FolderSource, RecordsSource
-from foundry.material import Skipped
+from foundry.documents import Skipped
 from foundry.urls import Url
 
 

@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from foundry.config.sources import FolderSource
+from foundry.documents import RawDocument, Skipped
+from foundry.documents.reasons import AnyReason, Reason
 from foundry.errors import SourceError
-from foundry.material import RawDocument, Skipped
-from foundry.material.reasons import AnyReason, Reason
 from foundry.runtime.index.names import indexed_name
 from foundry.sources.ignoring import IgnoreFile, Selection, is_ignored
 from foundry.sources.names import how_to_include, looks_secret, url_of

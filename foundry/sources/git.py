@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 
 from foundry.config.git_sources import VERSION, GitSource, is_repository_url
+from foundry.documents import RawDocument, Skipped
+from foundry.documents.reasons import Reason
 from foundry.errors import SourceError
 from foundry.fetching.addresses import ALLOWING, Policy
 from foundry.fetching.bare_repository import BareRepository, Change, GitError, Remote
 from foundry.fetching.relay import Relay
-from foundry.material import RawDocument, Skipped
-from foundry.material.reasons import Reason
 from foundry.progress import StartStep
 from foundry.runtime.index.names import indexed_name
 from foundry.sources.fetched import FetchedRepository, GitFile

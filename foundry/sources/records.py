@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urljoin
 
 from foundry.config.sources import RecordsSource
+from foundry.documents import RawDocument, Skipped
+from foundry.documents.reasons import AnyReason, Reason
 from foundry.errors import SourceError
-from foundry.material import RawDocument, Skipped
-from foundry.material.reasons import AnyReason, Reason
 from foundry.runtime.index.names import indexed_name
 from foundry.sources.tables import Row, RowProblem, parse_line, read_csv, read_lines
 from foundry.urls import parse_url

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
+from foundry.documents.reasons import AnyReason, Reason, of_sitemap
 from foundry.fetching.exchange import unzip
 from foundry.fetching.failures import FetchError, refused
 from foundry.fetching.fetcher import Fetcher
-from foundry.material.reasons import AnyReason, Reason, of_sitemap
 from foundry.sources.coverage import Coverage
 from foundry.sources.web_scope import Scope
 from foundry.urls import Url, UrlError, join_url

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any, AnyStr, NamedTuple, TextIO
 
-from foundry.material.reasons import AnyReason, Reason
+from foundry.documents.reasons import AnyReason, Reason
 
 BUFFER_BYTES = 1 << 20
 UTF_16 = "utf-16"

@@ -14,8 +14,8 @@ from pathlib import PurePosixPath
 from statistics import median
 
 from foundry.config.sources import FolderSource
+from foundry.documents import RawDocument
 from foundry.features.stages.results import MAX_FOLDERS
-from foundry.material import RawDocument
 from foundry.sources import folder
 
 SHARED_PAGES = 0.5

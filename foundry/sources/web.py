@@ -5,12 +5,12 @@ from contextlib import closing
 from pathlib import Path
 
 from foundry.config.web_sources import WebSource
+from foundry.documents import RawDocument, Skipped
+from foundry.documents.reasons import Reason
 from foundry.fetching.addresses import Policy
 from foundry.fetching.fetcher import Fetcher, Manners
 from foundry.fetching.network import Network
 from foundry.fetching.page_cache import PageCache
-from foundry.material import RawDocument, Skipped
-from foundry.material.reasons import Reason
 from foundry.progress import StartStep
 from foundry.runtime.index.names import indexed_name
 from foundry.sources.coverage import Coverage

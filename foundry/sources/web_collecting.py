@@ -16,10 +16,10 @@ from foundry.config.web_sources import (
     UrlSource,
     WebSource,
 )
+from foundry.documents.reasons import Reason, of_sitemap
 from foundry.fetching.failures import FetchError, refused
 from foundry.fetching.fetcher import Fetched, Fetcher
 from foundry.fetching.network import Network
-from foundry.material.reasons import Reason, of_sitemap
 from foundry.progress import Progress
 from foundry.sources.coverage import Coverage
 from foundry.sources.fetched import FetchedPage

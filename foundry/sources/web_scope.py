@@ -4,8 +4,8 @@ import re
 from pathlib import PurePosixPath
 
 from foundry.config.web_sources import ListedSource, WebSource
+from foundry.documents.reasons import Reason
 from foundry.fetching.failures import refused
-from foundry.material.reasons import Reason
 from foundry.urls import DEFAULT_PORTS, Url, is_named, parse_host_and_port, parse_url
 
 # What pages link to that holds no text to read.

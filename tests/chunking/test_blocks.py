@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from foundry.chunking import chunk
 from foundry.chunking.blocks import cut_blocks
 from foundry.config.file import Strategy
-from foundry.material import Document, RawDocument
+from foundry.documents import Document, RawDocument
 from foundry.readers import read
 
 HEAD = "| Month | Gross |\n| --- | --- |\n"

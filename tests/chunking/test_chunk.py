@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from foundry.chunking import chunk
 from foundry.config.file import Strategy
-from foundry.material import Chunk, Document, RawDocument
+from foundry.documents import Chunk, Document, RawDocument
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from foundry.chunking import chunk
 from foundry.chunking.lists import repeat_stems
 from foundry.config.file import Strategy
-from foundry.material import Chunk, Document, RawDocument
+from foundry.documents import Chunk, Document, RawDocument
 from foundry.readers import read
 from foundry.runtime.index.documents import join_chunks
 from foundry.runtime.index.records import ChunkRecord

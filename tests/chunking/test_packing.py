@@ -6,7 +6,7 @@ import pytest
 from configurations import chunking
 
 from foundry.chunking.packing import Packer, join
-from foundry.material import Span
+from foundry.documents import Span
 
 
 def sizes(spans: list[Span]) -> list[int]:

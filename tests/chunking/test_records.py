@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from foundry.chunking import chunk
 from foundry.config.file import Strategy
-from foundry.material import Chunk, Document, RawDocument
+from foundry.documents import Chunk, Document, RawDocument
 from foundry.readers import read
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers", "forked_readers")

@@ -5,8 +5,8 @@ from conftest import CONFIG, MakeProject
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foundry.documents import Document, Link, Reading
 from foundry.indexing.links import LinksBuilder, clean_url, link_keys
-from foundry.material import Document, Link, Reading
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 

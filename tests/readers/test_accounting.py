@@ -10,8 +10,8 @@ from document_files import Text, pdf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.material import Document, RawDocument
-from foundry.material.left_out import LeftOut, Omission
+from foundry.documents import Document, RawDocument
+from foundry.documents.left_out import LeftOut, Omission
 from foundry.readers import read
 from foundry.readers.accounting.words import account, count_words
 from foundry.readers.formats.markdown import prose
@@ -170,7 +170,7 @@ def test_planted_losses_are_noticed(lost: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_counts_go_on_and_words_do_not() -> None:
-    from foundry.material import without_words
+    from foundry.documents import without_words
 
     reading = replace(accounted("a.md", MARKDOWN).reading, unaccounted=("lost",))
     kept = without_words(reading)

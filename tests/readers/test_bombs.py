@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ports import listen_on_any_address
 
-from foundry.material import Document, RawDocument, Skipped
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers.sandbox.processes import Limits, Sandbox
 from foundry.readers.sandbox.reading import read_apart
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.material import Document, RawDocument
+from foundry.documents import Document, RawDocument
 from foundry.readers import read
 from foundry.readers.decoding import normalise
 from foundry.readers.sandbox.processes import Sandbox

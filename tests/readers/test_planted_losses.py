@@ -22,7 +22,7 @@ from openpyxl.comments import Comment
 from pptx.util import Inches
 
 from foundry import readers
-from foundry.material import Document, RawDocument, Reading
+from foundry.documents import Document, RawDocument, Reading
 from foundry.readers import read
 from foundry.readers.accounting.words import count_words
 from foundry.readers.contract import FileReader, Reader

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foundry.material import Document, RawDocument, Skipped
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 

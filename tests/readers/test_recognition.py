@@ -12,11 +12,11 @@ from conftest import MakeProject
 from document_files import assemble_pdf, docx, paragraph, pdf, stream
 from PIL import Image, ImageDraw, ImageFont
 
-from foundry.assembly.documents import preparer, workers
-from foundry.assembly.report import BuildReport, Group, Kind, Remarks
-from foundry.assembly.report_text import format_report
+from foundry.building.documents import preparer, workers
+from foundry.building.report import BuildReport, Group, Kind, Remarks
+from foundry.building.report_text import format_report
 from foundry.config.sources import FolderSource, find_problems
-from foundry.material import Document, RawDocument, Skipped
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers import allowance, contract, read
 from foundry.readers.formats import pictures
 from foundry.readers.formats.pictures import SeenLine, lay_out

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.material import Document, RawDocument, Reading
+from foundry.documents import Document, RawDocument, Reading
 from foundry.readers import read
 from foundry.readers.formats import plain
 from foundry.readers.titles import MAX_TITLE_CHARS, derive_title, title_from

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from small_indexes import Note, make_document, write_documents
 
 from foundry.config.search import IndexOptions
+from foundry.documents import Place
 from foundry.indexing.versions import open_index
-from foundry.material import Place
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import OpenedIndex
 from foundry.runtime.retrieval.candidates import Candidates

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from small_indexes import Note, make_document, write_documents
 from starlette.testclient import TestClient
 
+from foundry.documents import Place
 from foundry.indexing.versions import open_index
-from foundry.material import Place
 from foundry.runtime.index.reader import Index, OpenedIndex
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.view import view_of

@@ -9,8 +9,8 @@ import pytest
 from small_indexes import Note, make_document, write_documents, write_notes
 
 from foundry.config.search import IndexOptions
+from foundry.documents import Span
 from foundry.indexing.versions import open_index
-from foundry.material import Span
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index, OpenedIndex
 from foundry.runtime.retrieval.filters import FilterColumns

@@ -22,9 +22,9 @@ from pydantic import TypeAdapter
 from small_indexes import Note, make_document, write_documents
 from starlette.testclient import TestClient
 
+from foundry.documents import Place
 from foundry.features.interfaces import pages_of
 from foundry.indexing.versions import open_index
-from foundry.material import Place
 from foundry.rendering.copying import copy_pages
 from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.index.documents import Documents, join_chunks

@@ -18,7 +18,7 @@ from sharing import unformatted
 from waiting import wait_until
 
 from foundry import pipeline
-from foundry.assembly.options import BuildOptions, BuildResult
+from foundry.building.options import BuildOptions, BuildResult
 from foundry.config import extras
 from foundry.errors import FoundryError, MissingExtraError
 from foundry.progress import Reporter

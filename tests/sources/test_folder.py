@@ -15,8 +15,8 @@ from processes import foundry
 from systems import without_rights
 
 from foundry.config.sources import FolderSource
+from foundry.documents import RawDocument, Skipped
 from foundry.errors import SourceError
-from foundry.material import RawDocument, Skipped
 from foundry.sources import folder
 
 

@@ -17,9 +17,9 @@ from foundry.cli.main import main
 from foundry.config.git_sources import GitSource
 from foundry.config.project import load_config
 from foundry.config.sources import find_problems, resolve
+from foundry.documents import RawDocument, Skipped
 from foundry.errors import SourceError
 from foundry.fetching.addresses import Policy
-from foundry.material import RawDocument, Skipped
 from foundry.progress import Lines, Reporter
 from foundry.sources import fetch_all, iterate
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from foundry.config.sources import RecordsSource
+from foundry.documents import RawDocument, Skipped
 from foundry.errors import SourceError
-from foundry.material import RawDocument, Skipped
 from foundry.sources import records
 
 

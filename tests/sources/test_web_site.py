@@ -8,8 +8,8 @@ import pytest
 from web_gathering import gather
 from web_sites import Reply, Request, Route, Site, page, redirect, serving, sitemap, text
 
+from foundry.documents import Document
 from foundry.errors import SourceError
-from foundry.material import Document
 from foundry.readers import read
 
 

@@ -12,12 +12,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.documents.prepared import ChunkTerms, NamedHeading
 from foundry.indexing.files import Rows, StoredRows
 from foundry.indexing.handover import Handover
 from foundry.indexing.keyword.names import ChunkNames, Namer
 from foundry.indexing.keyword.vocabulary import NO_TERM
 from foundry.indexing.previous import Previous
-from foundry.material.prepared import ChunkTerms, NamedHeading
 from foundry.runtime.index.lines import hash_key
 
 KNOWN_ITEMS = 5

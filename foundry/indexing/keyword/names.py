@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple, Self
 
+from foundry.documents import Chunk, Document, is_code, is_data
 from foundry.indexing.keyword.definitions import defined_names
-from foundry.material import Chunk, Document, is_code, is_data
 from foundry.runtime.index.tokens import (
     SURFACE_MARK,
     Token,

@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.documents.prepared import ChunkTerms, unpack
 from foundry.indexing.files import ArrayFile, offsets_of, open_stored, write_array
 from foundry.indexing.handover import Handover
 from foundry.indexing.keyword.runs import RUN_POSTINGS, PostingRuns
 from foundry.indexing.keyword.vocabulary import Vocabulary
 from foundry.indexing.previous import Previous
-from foundry.material.prepared import ChunkTerms, unpack
 from foundry.runtime.index.layout import CHUNK_LENGTHS, MEAN_LENGTH, POSTING_COUNTS, IndexLayout
 from foundry.runtime.index.tokens import NAMED
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import DEFAULT_FIELDS
+from foundry.documents import Chunk, Document, is_data
+from foundry.documents.prepared import ChunkTerms, pack
 from foundry.indexing.keyword.names import ChunkNames, Namer
-from foundry.material import Chunk, Document, is_data
-from foundry.material.prepared import ChunkTerms, pack
 from foundry.runtime.index.records import informative_title
 from foundry.runtime.index.tokens import HEADING_MARK, NAMED, SURFACE_MARK, Tokenizer
 

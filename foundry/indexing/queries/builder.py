@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
+from foundry.documents import Chunk, Document
 from foundry.indexing.files import write_array
 from foundry.indexing.handover import Handover
 from foundry.indexing.previous import Previous
@@ -16,7 +17,6 @@ from foundry.indexing.queries.pinned import write_pinned
 from foundry.indexing.queries.synonyms import explained_by_title, write_synonyms
 from foundry.indexing.queries.words import WordsBuilder, count_words
 from foundry.indexing.records import chunk_headings
-from foundry.material import Chunk, Document
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer

@@ -5,7 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from foundry.material.left_out import LeftOut, WordCounts
+from foundry.documents.left_out import LeftOut, WordCounts
 
 MAX_JOINED_CHARS = 60
 """The longest word that is looked for among joined or divided ones."""

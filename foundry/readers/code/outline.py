@@ -13,7 +13,7 @@ from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from foundry.material import Heading, Reading, Span
+from foundry.documents import Heading, Reading, Span
 from foundry.readers.code.languages import COMMENTS, GRAMMARS, OPENERS, Grammar, find_names
 from foundry.readers.contract import FileReader
 

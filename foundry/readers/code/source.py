@@ -6,9 +6,9 @@ Without one, or where it fails, the text is cut between what begins at the margi
 import re
 from collections.abc import Iterator
 
+from foundry.documents import Reading, Span
+from foundry.documents.reasons import Reason
 from foundry.files import read_beside
-from foundry.material import Reading, Span
-from foundry.material.reasons import Reason
 from foundry.readers.code.outline import READERS as OUTLINES
 from foundry.readers.contract import Reader, UnreadableError
 

@@ -7,8 +7,8 @@ from html import escape
 
 from selectolax.lexbor import LexborHTMLParser
 
-from foundry.material import Reading
-from foundry.material.reasons import Reason
+from foundry.documents import Reading
+from foundry.documents.reasons import Reason
 from foundry.readers.accounting.containers import html_texts
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.dates import normalise_date

@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from foundry.material.reasons import Reason
+from foundry.documents.reasons import Reason
 from foundry.readers.contract import UnreadableError
 from foundry.readers.dates import normalise_date
 

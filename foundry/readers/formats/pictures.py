@@ -16,8 +16,8 @@ from typing import Any
 # Imported before a sandbox is closed, in which it may not set its environment.
 import numpy as np
 
-from foundry.material import Reading
-from foundry.material.reasons import Reason
+from foundry.documents import Reading
+from foundry.documents.reasons import Reason
 from foundry.readers.allowance import current_allowance
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.decoding import normalise_line

@@ -2,7 +2,7 @@
 
 import re
 
-from foundry.material import Reading
+from foundry.documents import Reading
 from foundry.readers.contract import Reader
 
 MAX_TITLE_CHARS = 100

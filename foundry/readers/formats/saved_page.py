@@ -3,8 +3,8 @@
 from email import message_from_bytes, policy
 from email.message import Message
 
-from foundry.material import Reading
-from foundry.material.reasons import Reason
+from foundry.documents import Reading
+from foundry.documents.reasons import Reason
 from foundry.readers.accounting.messages import mail_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError

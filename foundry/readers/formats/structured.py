@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import yaml
 
-from foundry.material import Heading, Reading
+from foundry.documents import Heading, Reading
 from foundry.readers.accounting.containers import json_texts
 from foundry.readers.code import source as code
 from foundry.readers.contract import Reader

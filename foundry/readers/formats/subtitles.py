@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
-from foundry.material import Reading
-from foundry.material.left_out import Omission
-from foundry.material.reasons import Reason
+from foundry.documents import Reading
+from foundry.documents.left_out import Omission
+from foundry.documents.reasons import Reason
 from foundry.readers.accounting.containers import subtitle_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader, UnreadableError

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from foundry.material import Reading
-from foundry.material.reasons import needs_extra
+from foundry.documents import Reading
+from foundry.documents.reasons import needs_extra
 from foundry.readers.accounting.containers import wiki_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError

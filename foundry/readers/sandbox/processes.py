@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from foundry.material import RawDocument
-from foundry.material.reasons import Reason
+from foundry.documents import RawDocument
+from foundry.documents.reasons import Reason
 from foundry.readers.allowance import SECONDS_A_PAGE
 from foundry.readers.contract import UnreadableError
 

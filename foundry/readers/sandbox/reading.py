@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from foundry.material import Document, RawDocument, Reading, Skipped
-from foundry.material.reasons import Reason
+from foundry.documents import Document, RawDocument, Reading, Skipped
+from foundry.documents.reasons import Reason
 from foundry.readers import make_id, read, reads_apart
 from foundry.readers.contract import UnreadableError
 from foundry.readers.decoding import normalise_line

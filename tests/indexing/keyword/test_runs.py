@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foundry.documents.prepared import ChunkTerms
 from foundry.indexing.dense import vectors
 from foundry.indexing.files import ArrayFile, offsets_of, write_array
 from foundry.indexing.handover import Handover
 from foundry.indexing.keyword import postings, runs
 from foundry.indexing.keyword.terms import NAMED, make_chunk_terms
 from foundry.indexing.previous import Previous
-from foundry.material.prepared import ChunkTerms
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.tokens import HEADING_MARK, SURFACE_MARK
 from foundry.runtime.retrieval.dense_lane import pack_signs

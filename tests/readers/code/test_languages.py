@@ -9,7 +9,7 @@ from conftest import MakeProject
 
 from foundry.chunking import chunk
 from foundry.config.file import Strategy
-from foundry.material import Document, RawDocument
+from foundry.documents import Document, RawDocument
 from foundry.readers.code.languages import GRAMMARS
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart

@@ -4,7 +4,7 @@ import pytest
 from configurations import chunking
 
 from foundry.chunking import chunk
-from foundry.material import Document, RawDocument
+from foundry.documents import Document, RawDocument
 from foundry.readers import read
 from foundry.readers.code import outline as code_outline
 from foundry.readers.sandbox.processes import Sandbox

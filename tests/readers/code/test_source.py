@@ -1,6 +1,6 @@
 """Source code that is no text for people."""
 
-from foundry.material import RawDocument, Skipped
+from foundry.documents import RawDocument, Skipped
 from foundry.readers import read
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from foundry.material import Reading
+from foundry.documents import Reading
 from foundry.readers.formats import epub
 from tests.document_files import pack
 

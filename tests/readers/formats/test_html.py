@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from foundry.material import Document, RawDocument, Skipped
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers import read
 
 

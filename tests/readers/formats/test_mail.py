@@ -8,8 +8,8 @@ from email.mime.text import MIMEText
 
 import pytest
 
-from foundry.material import Document, RawDocument
-from foundry.material.left_out import Omission
+from foundry.documents import Document, RawDocument
+from foundry.documents.left_out import Omission
 from foundry.readers import read
 
 HEAD = b"From: ann@example.org\nSubject: Plums\nMIME-Version: 1.0\n"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from foundry.material import Document, RawDocument, Skipped
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers import read
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart

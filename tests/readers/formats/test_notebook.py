@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from foundry.material import Document, RawDocument
-from foundry.material.left_out import Omission
+from foundry.documents import Document, RawDocument
+from foundry.documents.left_out import Omission
 from foundry.readers import read
 
 

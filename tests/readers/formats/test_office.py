@@ -12,7 +12,7 @@ from document_files import compound, docx, pack, paragraph
 from pptx import Presentation
 from pptx.util import Inches
 
-from foundry.material import Document, RawDocument, Skipped
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 

@@ -2,8 +2,8 @@
 
 from document_files import pack
 
-from foundry.material import Document, RawDocument
-from foundry.material.left_out import Omission
+from foundry.documents import Document, RawDocument
+from foundry.documents.left_out import Omission
 from foundry.readers import read
 
 URN = "urn:oasis:names:tc:opendocument:xmlns"

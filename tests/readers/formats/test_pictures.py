@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from foundry.material import Document, RawDocument, Skipped
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers import contract, read
 from foundry.readers.formats import pictures
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundry.material import Document, RawDocument
+from foundry.documents import Document, RawDocument
 from foundry.readers import read
 
 

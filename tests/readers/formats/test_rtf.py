@@ -1,7 +1,7 @@
 """Rich Text Format, as Word, LibreOffice, TextEdit and pandoc write it."""
 
-from foundry.material import Document, RawDocument
-from foundry.material.left_out import Omission
+from foundry.documents import Document, RawDocument
+from foundry.documents.left_out import Omission
 from foundry.readers import read
 
 HEAD = (

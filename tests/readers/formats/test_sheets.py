@@ -11,8 +11,8 @@ from document_files import pack
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 
-from foundry.material import Document, RawDocument
-from foundry.material.left_out import Omission
+from foundry.documents import Document, RawDocument
+from foundry.documents.left_out import Omission
 from foundry.readers import read
 from foundry.readers.formats.office.number_formats import show_number, show_text
 

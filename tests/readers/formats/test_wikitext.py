@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from foundry.material import Document, RawDocument, Skipped
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers import contract, read
 from foundry.readers.sandbox.processes import Limits, Sandbox
 from foundry.readers.sandbox.reading import read_apart

@@ -9,8 +9,8 @@ from document_files import WORD, docx, pack, paragraph
 from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
 
-from foundry.material import Document, RawDocument
-from foundry.material.left_out import Omission
+from foundry.documents import Document, RawDocument
+from foundry.documents.left_out import Omission
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 

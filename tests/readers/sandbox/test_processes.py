@@ -14,7 +14,7 @@ from document_files import Text, pdf, slow_rst
 from systems import needs_proc
 from waiting import wait_until
 
-from foundry.material import Document, RawDocument, Skipped
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers.sandbox.processes import FILES_PER_WORKER, Limits, Sandbox
 from foundry.readers.sandbox.reading import read_apart
 
@@ -122,7 +122,7 @@ def test_a_worker_does_not_get_the_users_environment() -> None:
 def test_a_worker_ends_with_its_parent() -> None:
     program = (
         "import os, sys\nfrom foundry.readers.sandbox.processes import Sandbox\n"
-        "from foundry.material import RawDocument\nsandbox = Sandbox()\n"
+        "from foundry.documents import RawDocument\nsandbox = Sandbox()\n"
         "sandbox.ask(RawDocument('s', 'a', 'a', b'words'))\n"
         "print(sandbox._idle[0]._process.pid, flush=True)\nos._exit(0)\n"
     )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from document_files import Text, pdf
 
-from foundry.material import RawDocument
+from foundry.documents import RawDocument
 from foundry.readers import read
 from foundry.readers.contract import UnreadableError
 from foundry.readers.sandbox.processes import Sandbox

@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Mapping
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.formats.pages.numbers import lowered
 from foundry.readers.notes import leave_out
 

@@ -6,8 +6,8 @@ Files that a document includes are not read, and of text under conditions (`ifde
 import re
 from dataclasses import dataclass
 
-from foundry.material import Reading
-from foundry.material.left_out import Omission
+from foundry.documents import Reading
+from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date

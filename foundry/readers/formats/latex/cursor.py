@@ -1,6 +1,6 @@
 """A place in LaTeX's tokens, and the arguments that follow it."""
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.formats.latex.tokens import Kind, Token, tokenize
 from foundry.readers.notes import leave_out
 

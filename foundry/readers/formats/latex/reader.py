@@ -7,8 +7,8 @@ that are not known, the arguments in braces are text.
 import re
 from dataclasses import dataclass, field
 
-from foundry.material import Reading
-from foundry.material.left_out import Omission
+from foundry.documents import Reading
+from foundry.documents.left_out import Omission
 from foundry.readers.accounting.containers import latex_texts
 from foundry.readers.composing import Composer, fence
 from foundry.readers.contract import Reader

@@ -5,7 +5,7 @@ import struct
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from foundry.material import Reading
+from foundry.documents import Reading
 from foundry.readers.accounting.messages import outlook_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from email.header import decode_header, make_header
 from email.message import EmailMessage, MIMEPart
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.contract import UnreadableError
 from foundry.readers.decoding import decode, normalise, normalise_line

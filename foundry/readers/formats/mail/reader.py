@@ -4,8 +4,8 @@ import re
 from email import message_from_bytes
 from email.message import EmailMessage
 
-from foundry.material import Reading
-from foundry.material.reasons import Reason
+from foundry.documents import Reading
+from foundry.documents.reasons import Reason
 from foundry.readers.accounting.messages import mail_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError

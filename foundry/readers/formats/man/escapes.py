@@ -5,7 +5,7 @@
 import re
 from html.entities import html5
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.notes import leave_out
 
 CHARACTERS = {

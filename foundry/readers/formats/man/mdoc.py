@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.notes import leave_out
 
 _BEFORE = {"Fl": "-", "Nd": "\u2014 "}

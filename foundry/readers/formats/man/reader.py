@@ -2,8 +2,8 @@
 
 import re
 
-from foundry.material import Reading
-from foundry.material.left_out import Omission
+from foundry.documents import Reading
+from foundry.documents.left_out import Omission
 from foundry.readers.accounting.containers import roff_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.notes import leave_out
 
 _NOT_NEWLINE = re.compile(r"[^\n]")

@@ -7,7 +7,7 @@ bounded, so the time is linear in the length of the text.
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from foundry.material import Link
+from foundry.documents import Link
 
 MAX_LINKS = 10_000
 MAX_TAGS = 100

@@ -7,7 +7,7 @@ that is run in the same way.
 import re
 from dataclasses import dataclass
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.directives import PROSE_FENCES
 from foundry.readers.notes import leave_out
 

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import html as pages
 from foundry.readers.formats.markdown.blocks import BlockParser, Parsed

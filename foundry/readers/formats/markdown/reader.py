@@ -14,8 +14,8 @@ from itertools import accumulate
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from foundry.material import Heading, Reading, Span
-from foundry.material.left_out import Omission
+from foundry.documents import Heading, Reading, Span
+from foundry.documents.left_out import Omission
 from foundry.readers.contract import Reader
 from foundry.readers.formats import front_matter
 from foundry.readers.formats.markdown.blocks import MAX_BLOCK_DEPTH, BlockParser, Parsed

@@ -2,7 +2,7 @@
 
 from xml.etree.ElementTree import Element
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.formats.office.equations import MATH
 from foundry.readers.formats.office.parts import CHOICE, FALLBACK, texts_of
 from foundry.readers.notes import leave_out

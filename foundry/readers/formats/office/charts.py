@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.formats.office.number_formats import show_number
 from foundry.readers.notes import leave_out

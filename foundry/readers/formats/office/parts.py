@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
-from foundry.material.reasons import Reason
+from foundry.documents.reasons import Reason
 from foundry.readers.contract import UnreadableError
 from foundry.readers.formats.packed import Package, parse_xml
 

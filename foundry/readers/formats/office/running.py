@@ -2,7 +2,7 @@
 
 import re
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.notes import leave_out
 
 PAGE_NUMBER = "\x00"

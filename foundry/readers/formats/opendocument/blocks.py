@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.formats.office.parts import texts_of
 from foundry.readers.formats.opendocument.cells import CellReader

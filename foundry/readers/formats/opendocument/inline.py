@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.mathml import spell_mathml
 from foundry.readers.formats.office.parts import texts_of

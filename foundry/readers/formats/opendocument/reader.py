@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
-from foundry.material import Reading
-from foundry.material.left_out import Omission
-from foundry.material.reasons import Reason
+from foundry.documents import Reading
+from foundry.documents.left_out import Omission
+from foundry.documents.reasons import Reason
 from foundry.readers.accounting.office import opendocument_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from foundry.material.left_out import Omission
-from foundry.material.reasons import Reason
+from foundry.documents.left_out import Omission
+from foundry.documents.reasons import Reason
 from foundry.readers.composing import Composer
 from foundry.readers.contract import UnreadableError
 from foundry.readers.formats.office.grids import Grid, add_grid

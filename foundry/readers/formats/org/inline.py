@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from html.entities import html5
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.notes import leave_out
 
 MAX_EXPANDED = 10_000

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from foundry.material import Span
+from foundry.documents import Span
 from foundry.readers.composing import fence
 
 _MARKER = re.compile(r"(?:[-+*>]|#{1,6})(?=\s|$)|(?=```|~~~)")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.formats.pages.tabs import controlled_ids, name_panels
 
 Attributes = Mapping[str, str | None]

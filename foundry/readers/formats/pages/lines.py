@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from selectolax.lexbor import LexborNode
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
 from foundry.readers.formats.pages.blocks import code_span, emphasised, link
 from foundry.readers.formats.pages.content import (

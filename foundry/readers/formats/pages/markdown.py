@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from selectolax.lexbor import LexborNode
 
-from foundry.material import Reading, Span
-from foundry.material.left_out import Omission
+from foundry.documents import Reading, Span
+from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.formats.pages.blocks import (
     Block,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.notes import leave_out
 
 BLOCKS = frozenset(

@@ -7,7 +7,7 @@ import ctypes
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
 from foundry.readers.notes import leave_out
 

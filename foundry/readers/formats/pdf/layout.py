@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
-from foundry.material import Reading
+from foundry.documents import Reading
 from foundry.readers.composing import Composer
 from foundry.readers.formats.pdf.columns import split_columns
 from foundry.readers.formats.pdf.rows import Word

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import pictures
 from foundry.readers.formats.pdf.drawings import find_pictures, find_rules

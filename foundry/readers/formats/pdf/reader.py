@@ -11,8 +11,8 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from foundry.material import Link, Reading
-from foundry.material.reasons import Reason
+from foundry.documents import Link, Reading
+from foundry.documents.reasons import Reason
 from foundry.readers.allowance import current_allowance
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date

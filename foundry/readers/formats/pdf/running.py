@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from statistics import median
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.formats.pdf.layout import LARGER, Line, body_size
 from foundry.readers.notes import leave_out
 

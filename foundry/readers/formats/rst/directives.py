@@ -11,7 +11,7 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.formats.rst.names import (
     ADMONITIONS,
     CODE,

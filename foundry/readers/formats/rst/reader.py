@@ -7,7 +7,7 @@ say what pages made from them show; what docutils finds an error in is read as i
 from functools import cache
 from typing import Any
 
-from foundry.material import Reading
+from foundry.documents import Reading
 from foundry.readers.accounting.containers import rst_texts
 from foundry.readers.contract import FileReader
 from foundry.readers.decoding import decode

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from docutils import nodes
 
-from foundry.material import Link, Reading, Span
-from foundry.material.left_out import Omission
+from foundry.documents import Link, Reading, Span
+from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import html

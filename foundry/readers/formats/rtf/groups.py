@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 
-from foundry.material.reasons import Reason
+from foundry.documents.reasons import Reason
 from foundry.readers.contract import UnreadableError
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.office.symbols import from_private_use, symbol

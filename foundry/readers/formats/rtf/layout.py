@@ -1,6 +1,6 @@
 """Paragraphs, lists and tables of an RTF document, put together as they end."""
 
-from foundry.material import Reading
+from foundry.documents import Reading
 from foundry.readers.composing import Composer
 from foundry.readers.decoding import normalise
 from foundry.readers.formats.office.running import RunningLines

@@ -6,8 +6,8 @@ the first.
 
 import re
 
-from foundry.material import Reading
-from foundry.material.left_out import Omission
+from foundry.documents import Reading
+from foundry.documents.left_out import Omission
 from foundry.readers.accounting.messages import rtf_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader

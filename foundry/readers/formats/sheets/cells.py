@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from foundry.material.left_out import Omission
-from foundry.material.reasons import Reason
+from foundry.documents.left_out import Omission
+from foundry.documents.reasons import Reason
 from foundry.readers.contract import UnreadableError
 from foundry.readers.formats.office.grids import Grid
 from foundry.readers.formats.office.merging import Merged

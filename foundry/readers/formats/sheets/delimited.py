@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from foundry.material import Reading
-from foundry.material.left_out import Omission
+from foundry.documents import Reading
+from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader
 from foundry.readers.formats.office.grids import Grid, add_grid

@@ -4,9 +4,9 @@ import io
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from foundry.material import Reading
-from foundry.material.left_out import Omission
-from foundry.material.reasons import Reason
+from foundry.documents import Reading
+from foundry.documents.left_out import Omission
+from foundry.documents.reasons import Reason
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.grids import Grid, add_grid

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.formats.office.alternatives import EMBEDDED, choose
 from foundry.readers.formats.office.charts import add_chart

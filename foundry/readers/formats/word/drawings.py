@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.formats.office.alternatives import EMBEDDED, choose
 from foundry.readers.formats.office.parts import ALTERNATIVES
 from foundry.readers.formats.word.names import BOX, VAL, W, is_on

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
-from foundry.material.left_out import Omission
+from foundry.documents.left_out import Omission
 from foundry.readers.formats.office.alternatives import DESCRIBED, choose
 from foundry.readers.formats.office.equations import MATH, spell
 from foundry.readers.formats.office.links import write_link

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from foundry.documents.left_out import Omission
 from foundry.files import read_beside
-from foundry.material.left_out import Omission
 from foundry.readers.notes import leave_out
 
 MAX_DEPTH = 150

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from selectolax.lexbor import LexborHTMLParser
 
-from foundry.material import Reading
+from foundry.documents import Reading
 from foundry.readers.accounting.containers import xml_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader

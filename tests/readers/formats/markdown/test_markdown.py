@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from foundry.material import Document, RawDocument, Reading
+from foundry.documents import Document, RawDocument, Reading
 from foundry.readers import read
 from foundry.readers.formats.markdown import prose as markdown_prose
 from foundry.readers.formats.markdown import reader as markdown

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.material import Document, RawDocument, Reading
+from foundry.documents import Document, RawDocument, Reading
 from foundry.readers import read
 
 

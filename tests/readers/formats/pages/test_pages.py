@@ -2,8 +2,8 @@
 
 import pytest
 
-from foundry.material import Reading
-from foundry.material.left_out import Omission
+from foundry.documents import Reading
+from foundry.documents.left_out import Omission
 from foundry.readers.formats import html
 from foundry.readers.notes import taking_notes
 

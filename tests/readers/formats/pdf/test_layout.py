@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 from document_files import Text, pdf, stream
 
-from foundry.material import RawDocument, Reading, Skipped
-from foundry.material.left_out import Omission
+from foundry.documents import RawDocument, Reading, Skipped
+from foundry.documents.left_out import Omission
 from foundry.readers.formats.pdf.brackets import mend_brackets
 from foundry.readers.formats.pdf.layout import Line
 from foundry.readers.sandbox.processes import Sandbox

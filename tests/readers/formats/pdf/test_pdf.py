@@ -7,7 +7,7 @@ from document_files import Text, assemble_pdf, pdf, stream
 
 from foundry.chunking import chunk
 from foundry.config.file import ChunkingSection
-from foundry.material import Document, RawDocument, Skipped
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers.formats.pdf.reader import read_pdf_date
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart

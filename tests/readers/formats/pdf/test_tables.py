@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from document_files import pdf, stream
 
-from foundry.material import Document, RawDocument
+from foundry.documents import Document, RawDocument
 from foundry.readers import read
 from foundry.readers.formats.pdf.rows import Word
 from foundry.readers.formats.pdf.tables import Rule, find_tables

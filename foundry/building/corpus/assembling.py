@@ -1,0 +1,287 @@
+"""Hand prepared documents to the writer of an index, one by one, in the sources' order.
+
+What depends on more than one document is decided here and nowhere earlier. Documents for which
+nothing has changed are copied from the previous index.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.building.corpus.boilerplate import Trimmed, find_boilerplate, trim
+from foundry.building.corpus.copies import find_copies
+from foundry.building.corpus.previous_inputs import (
+    NOT_INDEXED,
+    SKIPPED,
+    InputsBuilder,
+    PreviousInputs,
+    decision_key,
+    longest_ascent,
+)
+from foundry.building.corpus.signatures import Signatures, find_shared
+from foundry.building.documents.cache import DocumentCache
+from foundry.building.documents.inputs import Inputs
+from foundry.building.documents.preparer import Preparer
+from foundry.building.documents.recipe import Recipe
+from foundry.building.report import BuildReport, Figures, Remarks
+from foundry.building.report_text import nothing_to_index
+from foundry.config.file import BuildSection
+from foundry.config.project import Config
+from foundry.documents import Document, Place, Skipped
+from foundry.documents.prepared import PreparedDocument
+from foundry.documents.reasons import Reason
+from foundry.embedding.static import StaticEmbedder
+from foundry.indexing.handover import Handover
+from foundry.indexing.previous import Previous
+from foundry.indexing.writer import IndexWriter
+from foundry.progress import Progress
+from foundry.sources.versions import find_unlisted
+
+
+def add_documents(
+    inputs: Inputs,
+    cache: DocumentCache,
+    writer: IndexWriter,
+    config: Config,
+    embedder: StaticEmbedder | None,
+    progress: Progress,
+    previous: Previous | None,
+    handover: Handover,
+) -> dict[str, Any]:
+    """Add all documents; returns the report. `embedder` observes the vectors that come with them.
+
+    What has not changed since the `previous` index is copied from it, and what the next build can
+    use is written into the `handover`. Raises EmptyBuildError when nothing is left to index.
+    """
+    assembler = _Assembler(inputs, cache, writer, config, previous)
+    assembler.add_all(embedder, progress)
+    assembler.hand_over(handover, embedder)
+    told = assembler.report.to_json()
+    if config.versions and (unlisted := assembler.unlisted_versions(config.versions)):
+        told["unlisted_versions"] = unlisted
+    if not writer.chunk_count:
+        raise nothing_to_index(config, told)
+    return told
+
+
+class _Assembler:
+    """Decides what of each document goes into the index; documents have the numbers of inputs."""
+
+    def __init__(
+        self,
+        inputs: Inputs,
+        cache: DocumentCache,
+        writer: IndexWriter,
+        config: Config,
+        previous: Previous | None,
+    ) -> None:
+        self._inputs, self._cache, self._writer = inputs, cache, writer
+        self._recipe = Recipe.of(config)
+        self._names = [source.name for source in config.sources]
+        self.report = BuildReport(self._names)
+        self._previous = PreviousInputs(previous)
+        self._next = InputsBuilder(self._previous, self._names)
+        self._loaded: tuple[int, PreparedDocument | Skipped] | None = None
+        self._contents = inputs.contents()
+        self._places = self._previous.find(self._contents)
+        self._signatures = Signatures(inputs, cache, self._names, self._previous, self._places)
+        self._corpus = _decide(self._signatures, config.build, config.versions, self._read)
+        self._decisions = np.zeros(len(inputs), dtype=np.uint64)
+        for number in {*self._corpus.boilerplate, *self._corpus.copies}:
+            self._decisions[number] = self._decision_key(number)
+
+    @cached_property
+    def _preparer(self) -> Preparer:
+        return Preparer(self._recipe)
+
+    def add_all(self, embedder: StaticEmbedder | None, progress: Progress) -> None:
+        """Add all documents to the index."""
+        carried = self._find_carried()
+        for first, last in self._spans(carried):
+            if carried[first] == NOT_INDEXED:
+                for number in range(first, last):
+                    self._take(number, embedder)
+                    progress.advance()
+            else:
+                self._carry(first, last, int(carried[first]))
+                progress.advance(last - first)
+        if embedder is not None:
+            gone = (chunk.text for chunk in self._writer.chunks_left_out())
+            self._previous.resume(embedder, gone)
+
+    def hand_over(self, handover: Handover, embedder: StaticEmbedder | None) -> None:
+        """Write what the next build can copy."""
+        self._next.hand_over(handover, embedder)
+
+    def unlisted_versions(self, listed: Sequence[str]) -> list[str]:
+        """Return the folders of a new version beside those `listed`."""
+        paths: dict[str, list[str]] = {}
+        for signature in map(self._signatures.__getitem__, range(len(self._signatures))):
+            if signature is not None:
+                paths.setdefault(signature.source, []).append(signature.path)
+        found = [name for each in paths.values() for name in find_unlisted(each, listed)]
+        return [*dict.fromkeys(found)]
+
+    def _find_carried(self) -> NDArray[np.int64]:
+        """Return the numbers (n,) in the previous index of the documents to copy from it;
+        NOT_INDEXED for all others."""
+        documents = self._previous.documents(self._places, self._decisions)
+        documents[[*self._corpus.repeated, *self._corpus.originals]] = NOT_INDEXED
+        found = np.flatnonzero(documents != NOT_INDEXED)
+        in_order = found[sorted(longest_ascent(documents[found].tolist()))]
+        carried = np.full(len(documents), NOT_INDEXED)
+        carried[in_order] = documents[in_order]
+        return carried
+
+    def _spans(self, carried: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+        """Yield spans of documents that are copied together, and of those that are not copied.
+
+        Five documents of one source, all known but the third and numbered [0, 1, NOT_INDEXED, 2, 3]
+        in the previous index, are in the spans (0, 2), (2, 3) and (3, 5): the second span is read.
+        """
+        sources, is_carried = self._signatures.sources, carried != NOT_INDEXED
+        goes_on = (np.diff(carried) == 1) & (np.diff(self._places) == 1)
+        goes_on &= is_carried[:-1] & (sources[1:] == sources[:-1])
+        is_first = ~np.where(is_carried[1:], goes_on, ~is_carried[:-1])
+        ends = {0, *(np.flatnonzero(is_first) + 1).tolist(), len(carried)}
+        yield from pairwise(sorted(ends))
+
+    def _decision_key(self, number: int) -> int:
+        copies = (self._contents[copy] or b"" for copy in self._corpus.copies.get(number, ()))
+        return decision_key(self._corpus.boilerplate.get(number, ()), copies)
+
+    def _carry(self, first: int, last: int, document: int) -> None:
+        """Copy documents from the previous index, in which the first has the number `document`."""
+        place, count = int(self._places[first]), last - first
+        self._next.carry(place, place + count, self._writer.document_count)
+        self._writer.carry(document, document + count)
+        for remarkable in self._previous.remarkable(place, place + count):
+            remarks = self._previous.remarks(remarkable)
+            signature = self._signatures[first + remarkable - place]
+            assert isinstance(remarks, Remarks) and signature is not None
+            self.report.read(signature.source, signature.path, remarks)
+        figures = self._previous.figures(place, place + count)
+        self.report.index(self._names[self._signatures.sources[first]], figures, count)
+
+    def _take(self, number: int, embedder: StaticEmbedder | None) -> None:
+        """Add a document that is not copied, or note why it stays out of the index."""
+        remarks, signature = self._remarks(number), self._signatures[number]
+        decision, document, figures = 0, NOT_INDEXED, Figures()
+        if isinstance(remarks, Skipped) or signature is None:
+            assert isinstance(remarks, Skipped)
+            self.report.skip(remarks)
+        elif number in self._corpus.repeated:
+            same = f"id {self._read(number).id}"
+            self.report.skip(Skipped(signature.source, signature.path, Reason.DUPLICATE_ID, same))
+        else:
+            self.report.read(signature.source, signature.path, remarks)
+            original = self._corpus.originals.get(number)
+            kept = None if original is None else self._signatures[original]
+            if kept is not None:
+                words = remarks.words[0] if remarks.words else 0
+                place = signature.source, signature.path
+                self.report.copy(*place, kept.source, kept.path, words)
+            else:
+                document = self._writer.document_count
+                decision = int(self._decisions[number])
+                figures = self._add(number, embedder)
+                self.report.index(signature.source, figures)
+        if (content := self._contents[number]) is not None:
+            self._next.add(content, signature, remarks, decision, document, figures)
+
+    def _add(self, number: int, embedder: StaticEmbedder | None) -> Figures:
+        """Add a document that has changed, or for which the decisions have changed."""
+        prepared = self._load(number)
+        assert isinstance(prepared, PreparedDocument)
+        document, trimmed = prepared.document, Trimmed(prepared.chunks)
+        if boilerplate := self._corpus.boilerplate.get(number):
+            trimmed = trim(document, prepared.chunks, boilerplate)
+        if copies := self._corpus.copies.get(number):
+            # The first chunk is found by the copies' names as well.
+            document = _with_copies(document, [*map(self._read, copies)])
+        if copies or trimmed.characters:
+            prepared = self._preparer.complete(document, trimmed.chunks)
+        self._writer.add(prepared)
+        if prepared.vectors is not None and embedder is not None:
+            embedder.observe(prepared.vectors)
+        characters = sum(len(chunk.text) for chunk in prepared.chunks)
+        counted = document.reading.words
+        words = counted.source if counted else 0
+        dropped, cut_off = trimmed.dropped, trimmed.characters
+        return Figures(len(prepared.chunks), characters, dropped, cut_off, words)
+
+    def _remarks(self, number: int) -> Remarks | Skipped:
+        if (place := int(self._places[number])) >= 0:
+            return self._previous.remarks(place)
+        result = self._load(number)
+        return result if isinstance(result, Skipped) else Remarks.of(result.document)
+
+    def _load(self, number: int) -> PreparedDocument | Skipped:
+        if self._loaded is None or self._loaded[0] != number:
+            self._loaded = number, self._inputs.result(number, self._cache)
+        return self._loaded[1]
+
+    def _read(self, number: int) -> Document:
+        result = self._load(number)
+        assert isinstance(result, PreparedDocument)
+        return result.document
+
+
+@dataclass(frozen=True, slots=True)
+class _Decisions:
+    """Decisions about documents, by their numbers in the sources' order.
+
+    `repeated` are those whose id an earlier one has; `boilerplate` has the keys of the blocks to
+    cut off their chunks.
+    """
+
+    repeated: frozenset[int]
+    originals: Mapping[int, int]
+    copies: Mapping[int, Sequence[int]]
+    boilerplate: Mapping[int, set[int]]
+
+
+def _decide(
+    signatures: Signatures,
+    options: BuildSection,
+    versions: Sequence[str],
+    read: Callable[[int], Document],
+) -> _Decisions:
+    """Decide by the signatures of all documents; `read` gives a document by its number, as few
+    have to be seen again."""
+    found = np.flatnonzero(signatures.sources != SKIPPED)
+    first: dict[bytes, int] = {}
+    shared = found[find_shared(signatures.ids[found])].tolist()
+    ids = signatures.ids[shared].tolist()
+    repeated = [n for n, each in zip(shared, ids, strict=True) if first.setdefault(each, n) != n]
+    own = np.setdiff1d(found, repeated, assume_unique=True)
+    texts = signatures.texts[own]
+    originals = find_copies(own, texts, signatures.__getitem__, options.duplicates, read, versions)
+    copies: dict[int, list[int]] = {}
+    for number, original in originals.items():
+        copies.setdefault(original, []).append(number)
+    boilerplate: dict[int, set[int]] = {}
+    if options.boilerplate == "drop":
+        kept = np.setdiff1d(own, [*originals], assume_unique=True)
+        for source in range(signatures.sources.max(initial=SKIPPED) + 1):
+            members = kept[signatures.sources[kept] == source]
+            boilerplate |= find_boilerplate(members, *signatures.blocks(members))
+    return _Decisions(frozenset(repeated), originals, copies, boilerplate)
+
+
+def _with_copies(document: Document, copies: Sequence[Document]) -> Document:
+    """Return the document with the places of its copies, found by their tags too."""
+    tags = {*document.tags, *(tag for copy in copies for tag in copy.tags)}
+    places = [Place(copy.id, copy.source, copy.path, copy.url, copy.title) for copy in copies]
+    return replace(document, tags=tuple(sorted(tags)), also_at=tuple(places))
+
+
+def count_reasons(report: dict[str, Any]) -> dict[str, int]:
+    """Return how often each reason for skipping occurs in a report."""
+    return dict(sorted(Counter(entry["reason"] for entry in report["skipped"]).items()))

@@ -1,0 +1,121 @@
+"""Boilerplate: blocks of text that many documents of a source share.
+
+Menus, licence headers, cookie notes and the same "see also" list everywhere say nothing about the
+document they stand in, and take the places of passages that do. A block is a paragraph, a heading,
+or what a reader keeps whole: a code fence, a table. It is boilerplate when at least MIN_DOCUMENTS
+documents of its source have it, and at least LONG_SHARE of them. Headings and other short blocks
+must be in SHORT_SHARE of them: documents of one kind share short facts ("Return value: none").
+
+Boilerplate is cut off both ends of chunks, and a chunk of nothing else is left out. The first
+document that has a block keeps it, so that everything is still found once. A heading keeps the text
+below it where that is all it has in its chunk, text keeps its heading, and a document of nothing
+else stays as it is.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.building.documents.signature import Block, find_blocks
+from foundry.documents import Chunk, Document, Reading, Span
+from foundry.indexing.files import look_up
+
+MIN_DOCUMENTS = 10
+LONG_SHARE = 0.1
+SHORT_SHARE = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """The chunks that remain of a document, and how many chunks and characters were cut."""
+
+    chunks: tuple[Chunk, ...]
+    dropped: int = 0
+    characters: int = 0
+
+
+def find_boilerplate(
+    documents: NDArray[np.int64], counts: NDArray[np.int64], keys: NDArray[np.uint64]
+) -> dict[int, set[int]]:
+    """Return which blocks of a source's documents, by number, are boilerplate that one before them
+    has.
+
+    The documents (n,) come in the order of the index; `counts` (n,) says how many of the `keys`
+    (b,) of blocks each has.
+    """
+    ordered = np.sort(keys)
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(keys)])
+    times = np.diff(starts, append=len(keys))
+    shares = np.where(ordered[starts] & np.uint64(1), SHORT_SHARE, LONG_SHARE)
+    is_common = (times >= MIN_DOCUMENTS) & (times >= shares * len(documents))
+    common = ordered[starts[is_common]]
+    places = np.flatnonzero(look_up(keys, common, np.arange(len(common))) >= 0)
+    _, first = np.unique(keys[places], return_index=True)
+    places = np.delete(places, first)
+    unwanted: dict[int, set[int]] = {}
+    holders = np.repeat(documents, counts)[places].tolist()
+    for number, key in zip(holders, keys[places].tolist(), strict=True):
+        unwanted.setdefault(number, set()).add(key)
+    return unwanted
+
+
+def trim(document: Document, chunks: Sequence[Chunk], unwanted: set[int]) -> Trimmed:
+    """Take blocks out of the chunks of a document, by their keys; ids stay what they were."""
+    reading = document.reading
+    blocks = list(find_blocks(reading))
+    starts = [block.start for block in blocks]
+    kept = []
+    for chunk in chunks:
+        span = _remaining(chunk, starts, blocks, unwanted)
+        if span is not None:
+            kept.append(_cut(reading, chunk, *span))
+    if not kept:
+        return Trimmed(tuple(chunks))
+    return Trimmed(tuple(kept), len(chunks) - len(kept), _size(chunks) - _size(kept))
+
+
+def _remaining(
+    chunk: Chunk, starts: Sequence[int], blocks: Sequence[Block], unwanted: set[int]
+) -> tuple[int, int] | None:
+    """Return where the rest of a chunk begins and ends; None if nothing is left."""
+    first, last = bisect_left(starts, chunk.start), bisect_left(starts, chunk.end)
+    inside = blocks[first:last]
+    low, high = 0, len(inside)
+    # What a chunk has only a part of is not the block that was counted.
+    if not first or blocks[first - 1].end <= chunk.start:
+        while low < high and inside[low].key in unwanted and inside[low].end <= chunk.end:
+            low += 1
+        if inside and low == high:
+            return None
+        # Headings go with the text below them.
+        while low and inside[low - 1].is_heading:
+            low -= 1
+    while high > low and inside[high - 1].key in unwanted and inside[high - 1].end <= chunk.end:
+        high -= 1
+    if high < len(inside) and (high == low or inside[high - 1].is_heading):
+        high = len(inside)
+    start = inside[low].start if low else chunk.start
+    return start, inside[high - 1].end if high < len(inside) else chunk.end
+
+
+def _cut(reading: Reading, chunk: Chunk, start: int, end: int) -> Chunk:
+    if (start, end) == (chunk.start, chunk.end):
+        return chunk
+    text, origin = reading.text, chunk.origin or chunk
+    return replace(
+        chunk,
+        origin=Span(origin.start + start - chunk.start, origin.end + end - chunk.end),
+        text=text[start:end],
+        start=start,
+        end=end,
+        line_start=chunk.line_start + text.count("\n", chunk.start, start),
+        line_end=chunk.line_end - text.count("\n", end, chunk.end),
+        page=bisect_right(reading.pages, start) or None,
+    )
+
+
+def _size(chunks: Sequence[Chunk]) -> int:
+    return sum(chunk.end - chunk.start for chunk in chunks)

@@ -1,0 +1,104 @@
+"""Documents whose text the corpus has already: of each group, the one with the best path stays.
+
+Two documents are copies when title and text are the same words in the same order and case; a title
+that only repeats the file's name or the id does not count. With `near`, they may also differ in a
+few words (`corpus.near_copies`), where they agree in the facts of their signatures.
+
+A path whose name says that it is a copy loses; then the source that comes first wins, then the path
+with fewer parts, the shorter one, and the first by name.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.building.corpus.near_copies import find_near_copies
+from foundry.building.corpus.signatures import find_shared
+from foundry.building.documents.signature import Signature
+from foundry.documents import Document
+
+Mode = Literal["exact", "near", "keep"]
+
+_COPY_NAME = re.compile(
+    r"cop(?:y|ie|ia) (?:\(?\d+\)? )?(?:of|de) .+|kopie von .+"
+    r"|.*[^\s._-](?:(?:[\s._-]+(?:copy|kopie|backup|bak|old|orig))+(?:[\s_-]*\(?\d+\)?)?|\s?\(\d+\)|~)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def find_copies(
+    numbers: NDArray[np.int64],
+    texts: NDArray[np.void],
+    signature_of: Callable[[int], Signature | None],
+    mode: Mode,
+    read: Callable[[int], Document],
+    versions: Sequence[str] = (),
+) -> dict[int, int]:
+    """Return the numbers of all copies, each with the number of the document that stays.
+
+    `numbers` (n,) are those of documents with a signature, `texts` (n,) the hashes of their texts.
+    `read` gives a document by its number; only `near` has to see some of them again. Documents in
+    different folders of `versions` are no copies.
+    """
+    if mode == "keep":
+        return {}
+    # Most texts are there once: to prefer among all takes longer than all else of this.
+    compared = numbers if mode == "near" else numbers[find_shared(texts)]
+    signatures = {n: each for n in compared.tolist() if (each := signature_of(n)) is not None}
+    version_of = partial(_version_of, sorted(versions, key=len, reverse=True))
+    kept: dict[tuple[bytes, str], int] = {}
+    copies = {}
+    for number in _by_preference(signatures):
+        signature = signatures[number]
+        first = kept.setdefault((signature.text, version_of(signature.path)), number)
+        if first != number:
+            copies[number] = first
+    if mode == "exact":
+        return dict(sorted(copies.items()))
+    near = dict(_find_near(signatures, [*kept.values()], read, version_of))
+    resolved = {number: near.get(first, first) for number, first in copies.items()}
+    return dict(sorted((near | resolved).items()))
+
+
+def _by_preference(signatures: Mapping[int, Signature]) -> list[int]:
+    """Return the numbers of the documents, the ones to keep in preference to others first."""
+    sources: dict[str, int] = {}
+    keys = {}
+    for number, signature in signatures.items():
+        place = sources.setdefault(signature.source, len(sources))
+        path = signature.path
+        keys[number] = (is_copy_name(path), place, path.count("/"), len(path), path, number)
+    return sorted(keys, key=keys.__getitem__)
+
+
+def is_copy_name(path: str) -> bool:
+    """Return whether a file's name says that it is a copy of another, or an old state of it.
+
+    `copy of x.md`, `x (1).md`, `x copy.md`, `x.md.bak`, `x-old.md` and `x.md~` do.
+    """
+    name = PurePosixPath(path)
+    return any(_COPY_NAME.fullmatch(text) for text in (name.name, name.stem))
+
+
+def _version_of(folders: Sequence[str], path: str) -> str:
+    return next((each for each in folders if path.startswith(f"{each}/")), "")
+
+
+def _find_near(
+    signatures: Mapping[int, Signature],
+    kept: Sequence[int],
+    read: Callable[[int], Document],
+    version_of: Callable[[str], str],
+) -> Iterator[tuple[int, int]]:
+    groups: dict[tuple[bytes, str], list[int]] = {}
+    for number in kept:
+        signature = signatures[number]
+        groups.setdefault((signature.facts, version_of(signature.path)), []).append(number)
+    for group in groups.values():
+        if len(group) > 1:
+            yield from find_near_copies(group, read)

@@ -1,0 +1,231 @@
+"""Prepared documents on disk, by source and key, from build to build.
+
+Changes are committed every second, so that a build that was stopped continues where it ended.
+Everything in it can be made again.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from foundry.building.documents.encoding import decode, decode_signature
+from foundry.building.documents.signature import Signature
+from foundry.documents import Skipped
+from foundry.documents.prepared import PreparedDocument
+from foundry.state.key_value import CacheDamagedError, KeyValueFile
+
+CACHE_NAME = "documents.sqlite"
+Parsed = TypeVar("Parsed")
+
+COMMIT_SECONDS = 1.0
+NUMBER_BYTES = 6
+NAME_BYTES = 4
+"""Bytes of the length of a name, which stands before the name and the result."""
+
+# Keys begin with what they are of. Results are found by number, which their entries begin with.
+_ENTRY = b"entry "
+_RESULT = b"result "
+_TABLE = b"table "
+_LINES = b"lines "
+_PUBLISHED = b"published"
+
+
+class Entry(NamedTuple):
+    """The origin of a prepared document: a recipe, the options of its source, and a content.
+
+    `recipe` is empty for a result that is not to be used again, `content` the SHA-256 of what the
+    source delivered, `stamp` tells whether its file has changed, and `number` is that of the result
+    in the cache, 0 where it has none yet.
+    """
+
+    recipe: str
+    origin: str
+    content: bytes
+    stamp: str | None
+    number: int = 0
+
+
+class KnownTable(NamedTuple):
+    """A source that is one file, as it was read last; `inputs` is the digest of its documents."""
+
+    origin: str
+    stamp: str | None
+    inputs: bytes
+    documents: int
+
+
+class DocumentCache:
+    """One file of prepared documents; for one thread.
+
+    Raises BuildError when the file cannot be used, and CacheDamagedError when it is damaged: the
+    build begins again.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = KeyValueFile(
+            path,
+            what="the cache of documents",
+            loss="documents are prepared again",
+            is_strict=True,
+        )
+        self._committed = time.monotonic()
+        self._last: int | None = None
+
+    def close(self) -> None:
+        """Close the file; what was stored until now is kept."""
+        self.commit()
+        self._file.close()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._file.clear()
+        self._commit_now_and_then()
+
+    def commit(self) -> None:
+        """Make what was stored survive the process from here on."""
+        self._file.commit()
+        self._committed = time.monotonic()
+
+    def find(self, source: str, key: str) -> Entry | None:
+        """Return the entry of the document of a source with this key, if there is one."""
+        found = self._file.get(_name(source, key))
+        return None if found is None else _parse_entry(found)
+
+    def entries(self, source: str) -> Iterator[tuple[bytes, Entry]]:
+        """Yield the keys of a source's documents, ascending by their bytes, and their entries."""
+        prefix = _name(source, "")
+        for name, noted in self._file.items(prefix):
+            yield name.removeprefix(prefix), _parse_entry(noted)
+
+    def store(self, source: str, key: str, entry: Entry, result: bytes) -> int:
+        """Keep a result under a new number, in place of the entry's; returns the new number."""
+        if self._last is None:
+            last = self._file.last_key(_RESULT)
+            self._last = 0 if last is None else _number(last)
+        self._last += 1
+        if entry.number:
+            self._file.delete([_result_key(entry.number)])
+        name = _name(source, key)
+        # With its name, so that the entry of a document that is gone can be found.
+        kept = len(name).to_bytes(NAME_BYTES) + name + result
+        noted = _note(entry._replace(number=self._last))
+        self._file.put({_result_key(self._last): kept, name: noted})
+        self._commit_now_and_then()
+        return self._last
+
+    def restamp(self, source: str, key: str, entry: Entry) -> None:
+        """Note the stamp and the source options under which a document has not changed."""
+        self._file.put({_name(source, key): _note(entry)})
+        self._commit_now_and_then()
+
+    def load(self, number: int) -> PreparedDocument | Skipped:
+        """Return the result with this number. Raises CacheDamagedError when it is damaged."""
+        return self._parse(number, decode)
+
+    def signature(self, number: int) -> Signature | None:
+        """Return the signature of the document with this number; None for one skipped."""
+        return self._parse(number, decode_signature)
+
+    def others(self, numbers: Sequence[int]) -> list[int]:
+        """Return the numbers of all documents but these."""
+        there = np.array([*map(_number, self._file.keys(_RESULT))], dtype=np.int64)
+        others: list[int] = there[~np.isin(there, numbers)].tolist()
+        return others
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Forget documents."""
+        for number in numbers:
+            key = _result_key(number)
+            name, _ = _cut(self._file.get(key) or b"")
+            entry = self._file.get(name)
+            is_its_own = entry is not None and _parse_entry(entry).number == number
+            self._file.delete([key, name] if is_its_own else [key])
+        self._commit_now_and_then()
+
+    def find_table(self, source: str) -> KnownTable | None:
+        """Return what is known of a source that is one file."""
+        found = self._file.get(_TABLE + source.encode())
+        if found is None:
+            return None
+        origin, stamp, inputs, documents = json.loads(found)
+        return KnownTable(origin, stamp, bytes.fromhex(inputs), documents)
+
+    def keep_table(self, source: str, table: KnownTable) -> None:
+        """Note how a source that is one file was read, if its stamp will last."""
+        name = _TABLE + source.encode()
+        if table.stamp is None:
+            self._file.delete([name])
+        else:
+            noted = [table.origin, table.stamp, table.inputs.hex(), table.documents]
+            self._file.put({name: json.dumps(noted).encode()})
+        self._commit_now_and_then()
+
+    def take_lines(self) -> dict[str, bytes]:
+        """Return what is known of the lines of each table, by name, and forget it."""
+        keys = self._file.keys(_LINES)
+        found = {key.removeprefix(_LINES).decode(): self._file.get(key) for key in keys}
+        self._file.delete(keys)
+        return {name: noted for name, noted in found.items() if noted is not None}
+
+    def keep_lines(self, source: str, noted: bytes) -> None:
+        """Note the lines of a table, all of whose documents are in the cache."""
+        self._file.put({_LINES + source.encode(): noted})
+        self._commit_now_and_then()
+
+    @property
+    def published(self) -> str | None:
+        """The note kept with the index that was published last."""
+        found = self._file.get(_PUBLISHED)
+        return None if found is None else found.decode()
+
+    def keep_published(self, state: str) -> None:
+        """Note what the index that has been published was made from."""
+        self._file.put({_PUBLISHED: state.encode()})
+        self.commit()
+
+    def _parse(self, number: int, parse: Callable[[bytes], Parsed]) -> Parsed:
+        found = self._file.get(_result_key(number))
+        try:
+            if found is None:
+                raise ValueError("a document is not what its checksum says")
+            return parse(_cut(found)[1])
+        except (ValueError, TypeError) as error:
+            self._file.replace(error)
+            raise CacheDamagedError from None
+
+    def _commit_now_and_then(self) -> None:
+        if time.monotonic() - self._committed >= COMMIT_SECONDS:
+            self.commit()
+
+
+def _name(source: str, key: str) -> bytes:
+    return _ENTRY + f"{source}\0{key}".encode("utf-8", "surrogateescape")
+
+
+def _result_key(number: int) -> bytes:
+    return _RESULT + number.to_bytes(NUMBER_BYTES)
+
+
+def _note(entry: Entry) -> bytes:
+    noted = json.dumps([entry.recipe, entry.origin, entry.content.hex(), entry.stamp])
+    return entry.number.to_bytes(NUMBER_BYTES) + noted.encode()
+
+
+def _parse_entry(noted: bytes) -> Entry:
+    recipe, origin, content, stamp = json.loads(noted[NUMBER_BYTES:])
+    number = int.from_bytes(noted[:NUMBER_BYTES])
+    return Entry(recipe, origin, bytes.fromhex(content), stamp, number)
+
+
+def _number(result_key: bytes) -> int:
+    return int.from_bytes(result_key[-NUMBER_BYTES:])
+
+
+def _cut(found: bytes) -> tuple[bytes, bytes]:
+    """Return the name and the result."""
+    end = NAME_BYTES + int.from_bytes(found[:NAME_BYTES])
+    return found[NAME_BYTES:end], found[end:]

@@ -1,0 +1,268 @@
+"""All documents of a build: what is in the cache is taken from there, the rest is prepared."""
+
+import json
+import time
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from foundry.building.documents.cache import DocumentCache, Entry, KnownTable
+from foundry.building.documents.encoding import content_key
+from foundry.building.documents.lines import HASH_BYTES, KnownLines, LinesBuilder, NotedRow
+from foundry.building.documents.recipe import Recipe
+from foundry.building.documents.signature import Signature
+from foundry.building.documents.unchanged import (
+    Known,
+    KnownSource,
+    Looked,
+    join_digests,
+    table_origin,
+)
+from foundry.building.documents.workers import Made, Preparing, Result
+from foundry.config.sources import FolderSource, RecordsSource
+from foundry.documents import RawDocument, Skipped
+from foundry.documents.prepared import PreparedDocument
+from foundry.documents.reasons import AnyReason, Reason
+from foundry.progress import Progress
+from foundry.readers import make_id
+from foundry.sources import folder, iterate, records, stamp
+from foundry.sources.fetched import ReadySource
+
+FOR_NOW = {Reason.TOO_MUCH, Reason.READER_CRASHED, Reason.READER_FAILED}
+"""Reasons that may not apply in the next build, on a less busy machine: never remembered."""
+
+
+@dataclass(slots=True)
+class Inputs:
+    """The documents of all sources, in their order, and the counts of a build's work on them.
+
+    `outdated` counts the documents that have not changed, but were prepared by another recipe,
+    `embedded` the chunks that were embedded, and `digest` is as in `survey`. The other three
+    have an entry for each source, by its name: `seconds` is the wall time that it took, `coverage`
+    what became of its urls, `traffic` how many pages were fetched and how many had not changed.
+    """
+
+    read: int = 0
+    reused: int = 0
+    outdated: int = 0
+    embedded: int = 0
+    digest: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+    coverage: Mapping[str, object] = field(default_factory=dict)
+    traffic: Mapping[str, dict[str, int]] = field(default_factory=dict)
+    _numbers: "array[int]" = field(default_factory=lambda: array("q"))
+    _contents: bytearray = field(default_factory=bytearray)
+    _skipped: list[Skipped] = field(default_factory=list)
+
+    def result(self, place: int, cache: DocumentCache) -> Result:
+        """Return the document at a place, prepared, or why it is not."""
+        number = self._numbers[place]
+        return cache.load(number) if number > 0 else self._skipped[-number - 1]
+
+    def contents(self) -> list[bytes | None]:
+        """Return, by place, the hash of everything that decides how a document is prepared.
+
+        None for what a source left out, or what another build may prepare differently.
+        """
+        contents: list[bytes] = np.frombuffer(self._contents, f"V{HASH_BYTES}").tolist()
+        none = bytes(HASH_BYTES)
+        return [None if content == none else content for content in contents]
+
+    def encode_lines(self, lines: LinesBuilder, origin: str) -> bytes:
+        """Return the lines of a table, except those whose documents are not to be used again."""
+        numbers = np.array(self._numbers, dtype=np.int64)
+        return lines.encode(origin, numbers, np.frombuffer(self._contents, f"V{HASH_BYTES}"))
+
+    def signature(self, place: int, cache: DocumentCache) -> Signature | None:
+        """Return the signature of the document at a place; None if it was skipped."""
+        number = self._numbers[place]
+        return cache.signature(number) if number > 0 else None
+
+    def gone(self, cache: DocumentCache) -> list[int]:
+        """Return the numbers of the documents in the cache that no source delivers any more."""
+        return cache.others(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def add(self, number: int, content: bytes) -> int:
+        """Take a document by its number in the cache, 0 if it has none yet; returns its place."""
+        self._numbers.append(number)
+        self._contents += content
+        return len(self._numbers) - 1
+
+    def add_skipped(self, skipped: Skipped) -> None:
+        """Take what a source left out."""
+        self._skipped.append(skipped)
+        self._numbers.append(-len(self._skipped))
+        self._contents += bytes(HASH_BYTES)
+
+    def settle(self, place: int, number: int, *, is_for_now: bool) -> None:
+        """Give the document at a place its number."""
+        self._numbers[place] = number
+        if is_for_now:
+            self._contents[place * HASH_BYTES : (place + 1) * HASH_BYTES] = bytes(HASH_BYTES)
+
+
+def collect_inputs(
+    sources: Sequence[ReadySource],
+    found: Mapping[str, Sequence[Looked]],
+    coverage: Mapping[str, object],
+    recipe: Recipe,
+    cache: DocumentCache,
+    pool: AbstractContextManager[Preparing],
+    progress: Progress,
+) -> Inputs:
+    """Bring the cache up to date with the sources; `pool` prepares what has changed.
+
+    `found` is what a survey found in folders. What was prepared is kept, even when this is
+    interrupted.
+    """
+    collector = _Collector(recipe, cache, progress)
+    try:
+        with pool as preparing:
+            for (place, raw), made in preparing.prepare(collector.changed(sources, found)):
+                collector.store(place, raw, made)
+    finally:
+        cache.commit()
+    return collector.finish(coverage)
+
+
+class _Collector:
+    def __init__(self, recipe: Recipe, cache: DocumentCache, progress: Progress) -> None:
+        self.inputs = Inputs()
+        self._recipe = recipe.key
+        self._cache = cache
+        self._progress = progress
+        self._entries: dict[int, Entry] = {}
+        self._digests: list[bytes] = []
+        self._failures: list[tuple[int, str, str]] = []
+        # By the name and the origin of a table.
+        self._lines: dict[tuple[str, str], LinesBuilder] = {}
+
+    def changed(
+        self, sources: Sequence[ReadySource], looked: Mapping[str, Sequence[Looked]]
+    ) -> Iterator[tuple[int, RawDocument]]:
+        """Yield the documents that must be prepared, with their places; all others are settled."""
+        lines = self._cache.take_lines()
+        for source in sources:
+            started = time.monotonic()
+            known, found = KnownSource(self._cache, source, self._recipe), stamp(source)
+            if isinstance(source, FolderSource):
+                items = _read_unknown(source, looked[source.name])
+            elif isinstance(source, RecordsSource):
+                items = self._read_rows(source, lines.get(source.name))
+            else:
+                items = iterate(source)
+            yield from self._changed_of(items, known)
+            self.inputs.seconds[source.name] = round(time.monotonic() - started, 3)
+            self._digests.append(known.digest())
+            if isinstance(source, RecordsSource):
+                origin = table_origin(source, self._recipe)
+                table = KnownTable(origin, found, known.digest(), known.documents)
+                self._cache.keep_table(source.name, table)
+
+    def finish(self, coverage: Mapping[str, object]) -> Inputs:
+        """Return the inputs, when all that were to be prepared have been stored."""
+        self._keep_lines()
+        self.inputs.coverage = coverage
+        others = [sorted(self._failures), coverage] if self._failures or coverage else ""
+        told = json.dumps(others, sort_keys=True).encode() if others else b""
+        self.inputs.digest = join_digests([*self._digests, told])
+        return self.inputs
+
+    def _read_rows(
+        self, source: RecordsSource, noted: bytes | None
+    ) -> Iterator[RawDocument | Known | Skipped]:
+        origin = table_origin(source, self._recipe)
+        lines = self._lines.setdefault((source.name, origin), LinesBuilder())
+        for document, row in records.look(source, KnownLines(noted, origin).find):
+            if row is not None:
+                lines.add(row, len(self.inputs))
+            if isinstance(row, NotedRow):
+                yield Known(row.key, row.number, row.content)
+            elif document is not None:
+                yield document
+
+    def _keep_lines(self) -> None:
+        for (source, origin), lines in self._lines.items():
+            self._cache.keep_lines(source, self.inputs.encode_lines(lines, origin))
+
+    def _changed_of(
+        self, items: Iterable[RawDocument | Known | Skipped], known: KnownSource
+    ) -> Iterator[tuple[int, RawDocument]]:
+        seen: set[str] = set()
+        for item in items:
+            if isinstance(item, Skipped):
+                known.add_skipped(item)
+                self.inputs.add_skipped(item)
+            elif isinstance(item, Known):
+                known.add_document(item.key, item.content)
+                self._reuse(item)
+            else:
+                content = content_key(item)
+                known.add_document(item.key, content)
+                if item.key in seen:
+                    same = f"id {item.id or make_id(item)}"
+                    skipped = Skipped(item.source, item.path, Reason.DUPLICATE_ID, same)
+                    self.inputs.add_skipped(skipped)
+                else:
+                    seen.add(item.key)
+                    before = self._cache.find(item.source, item.key)
+                    number = before.number if before else 0
+                    entry = Entry(self._recipe, known.origin, content, item.stamp, number)
+                    if not self._is_reused(item, entry, before):
+                        place = self.inputs.add(0, content)
+                        self._entries[place] = entry
+                        yield place, item
+                        continue
+            self._progress.advance()
+
+    def _is_reused(self, raw: RawDocument, entry: Entry, before: Entry | None) -> bool:
+        """Take a document from the cache if the entry was prepared from the same input."""
+        if before is None or (before.recipe, before.content) != (entry.recipe, entry.content):
+            self.inputs.outdated += before is not None and before.content == entry.content
+            return False
+        if before != entry:
+            self._cache.restamp(raw.source, raw.key, entry)
+        self._reuse(before)
+        return True
+
+    def _reuse(self, known: Entry | Known) -> None:
+        self.inputs.add(known.number, known.content)
+        self.inputs.reused += 1
+
+    def store(self, place: int, raw: RawDocument, made: Made) -> None:
+        """Keep a document that has been prepared."""
+        entry, result = self._entries.pop(place), made.result
+        problem = _problem_for_now(result)
+        if problem is not None:
+            entry = entry._replace(recipe="")
+            self._failures.append((place, *problem))
+        number = self._cache.store(raw.source, raw.key, entry, made.content)
+        self.inputs.settle(place, number, is_for_now=problem is not None)
+        if isinstance(result, PreparedDocument) and result.document.reading.seen:
+            # A page takes seconds, and the next commit may be as far away.
+            self._cache.commit()
+        self.inputs.read += 1
+        if isinstance(result, PreparedDocument) and result.vectors is not None:
+            self.inputs.embedded += len(result.chunks)
+        self._progress.advance()
+
+
+def _problem_for_now(result: Result) -> tuple[AnyReason, str] | None:
+    """Return why a document was not read in full, if another build may read more of it."""
+    if isinstance(result, Skipped):
+        return (result.reason, result.detail) if result.reason in FOR_NOW else None
+    reading = result.document.reading
+    return (Reason.TOO_MUCH, str(reading.looked_at)) if reading.is_hurried else None
+
+
+def _read_unknown(
+    source: FolderSource, looked: Iterable[Looked]
+) -> Iterator[RawDocument | Known | Skipped]:
+    for each in looked:
+        yield folder.read_file(source, each.key) if isinstance(each, folder.Found) else each

@@ -1,0 +1,150 @@
+"""Decide that a build has nothing to do: by names and stamps alone, without opening a document.
+
+`digest` names the documents of a build: their sources, keys and contents, and what sources left
+out, in their order. Two builds of one configuration with equal digests make the same index.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+from foundry.building.documents.cache import DocumentCache, Entry
+from foundry.building.documents.recipe import hash_text, origin_key, program_hash
+from foundry.config.changes import hash_config
+from foundry.config.project import Config
+from foundry.config.sources import FolderSource, RecordsSource, Source
+from foundry.documents import Skipped
+from foundry.sources import estimate_rows, folder, stamp
+from foundry.sources.fetched import ReadySource
+
+
+class Known(NamedTuple):
+    """A file as it was when it was prepared: its key, and number and content of its entry."""
+
+    key: str
+    number: int
+    content: bytes
+
+
+Looked = folder.Found | Known | Skipped
+_NO_ENTRY = (b"", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """Roughly how many documents there are, and their digest if all are known from before.
+
+    `found` has what the folders hold, by the names of their sources: they are walked once.
+    """
+
+    documents: int
+    digest: str | None
+    found: Mapping[str, Sequence[Looked]]
+
+
+class KnownSource:
+    """Asks the cache whether documents of a source are as they were, and takes their digest."""
+
+    def __init__(self, cache: DocumentCache, source: Source | ReadySource, recipe: str) -> None:
+        self._cache, self._source, self._recipe = cache, source.name, recipe
+        self._hash = hashlib.sha256()
+        self.origin = origin_key(source)
+        self.documents = 0
+        self.has_news = False
+
+    def look_at(self, source: FolderSource) -> Iterator[Looked]:
+        """Yield what a folder holds, and take what is known; `has_news` if something is not."""
+        # Both in the order of the keys' bytes.
+        noted = self._cache.entries(self._source)
+        key, entry = next(noted, _NO_ENTRY)
+        for each in folder.look(source):
+            if isinstance(each, Skipped):
+                self.add_skipped(each)
+                yield each
+                continue
+            wanted = each.key.encode("utf-8", "surrogateescape")
+            while entry is not None and key < wanted:
+                key, entry = next(noted, _NO_ENTRY)
+            if entry is not None and key == wanted and self._is_as_before(each, entry):
+                self.add_document(each.key, entry.content)
+                yield Known(each.key, entry.number, entry.content)
+            else:
+                self.has_news = True
+                yield each
+
+    def _is_as_before(self, found: folder.Found, entry: Entry) -> bool:
+        before = (entry.recipe, entry.origin, entry.stamp)
+        return before == (self._recipe, self.origin, found.stamp)
+
+    def add_document(self, key: str, content: bytes) -> None:
+        """Take a document by its key and the SHA-256 of what was delivered."""
+        self.documents += 1
+        name = key.encode("utf-8", "surrogateescape")
+        self._hash.update(b"D%d " % len(name) + name + content)
+
+    def add_skipped(self, skipped: Skipped) -> None:
+        """Take what the source left out."""
+        text = json.dumps(asdict(skipped), sort_keys=True).encode()
+        self._hash.update(b"S%d " % len(text) + text)
+
+    def digest(self) -> bytes:
+        """Return the digest of everything taken so far."""
+        return self._hash.digest()
+
+
+def survey(sources: Sequence[Source], cache: DocumentCache, recipe: str) -> Survey:
+    """Look at all sources; `recipe` is the key by which documents were to be prepared."""
+    documents, digests = 0, []
+    found: dict[str, list[Looked]] = {}
+    for source in sources:
+        if isinstance(source, FolderSource):
+            known = KnownSource(cache, source, recipe)
+            found[source.name] = [*known.look_at(source)]
+            counted = sum(not isinstance(each, Skipped) for each in found[source.name])
+            digest = None if known.has_news else known.digest()
+        else:
+            counted, digest = _look_at(source, cache, recipe)
+        documents += counted
+        digests.append(digest)
+    known_digests = [digest for digest in digests if digest is not None]
+    is_known = len(known_digests) == len(digests)
+    return Survey(documents, join_digests(known_digests) if is_known else None, found)
+
+
+def join_digests(digests: Sequence[bytes]) -> str:
+    """Return the digest of a build by those of its sources."""
+    return hashlib.sha256(b"".join(digests)).hexdigest()
+
+
+def table_origin(source: Source, recipe: str) -> str:
+    """Return what a table's documents depend on besides its content."""
+    return f"{origin_key(source)} {recipe}"
+
+
+def _look_at(source: Source, cache: DocumentCache, recipe: str) -> tuple[int, bytes | None]:
+    if isinstance(source, RecordsSource):
+        known = cache.find_table(source.name)
+        if known:
+            is_same = (stamp(source), table_origin(source, recipe)) == (known.stamp, known.origin)
+            return known.documents, known.inputs if is_same else None
+        return estimate_rows(source), None
+    return 0, None
+
+
+def index_state(config: Config, digest: str) -> str:
+    """Return a hash of all that decides an index: configuration, programs, model, inputs.
+
+    `digest` is that of the inputs.
+    """
+    return hash_text(hash_config(config), program_hash(), *_model_files(config), digest)
+
+
+def _model_files(config: Config) -> list[str]:
+    """List the files of a model that lies in a folder, where they may be replaced."""
+    folder = config.root / config.embedding.model
+    if not config.embedding.model or not folder.is_dir():
+        return []
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return [f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in paths]

@@ -1,0 +1,184 @@
+"""Watch the folders that builds read, and no others, by what the system notices.
+
+Each folder has a watch of its own: a recursive one would follow links, and end with the first
+folder that may not be read. Folders are found as the reader of folders finds them, again after each
+change that may have made or removed one.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from watchfiles import Change, watch
+
+from foundry.config.sources import FolderSource
+from foundry.documents import Skipped
+from foundry.documents.reasons import Reason
+from foundry.errors import SourceError
+from foundry.runtime.index.names import indexed_name
+from foundry.serving.options import Watched
+from foundry.sources.folder import find_folders
+from foundry.sources.ignoring import concerns_any
+
+QUIET_MS = 200
+"""A change counts as complete after this time without another."""
+
+LONGEST_MS = 10_000
+"""A build begins after this time, even if changes go on."""
+
+MAX_FOLDERS = 10_000
+"""Watches take about 1 KB of the kernel's memory, of which other programs want some as well."""
+
+_REMEDY = "exclude some, or raise fs.inotify.max_user_watches and max_user_instances"
+
+_TRIES = 5
+"""How often to begin watching anew when the system refuses for no reason of a single folder."""
+
+# FSEvents of macOS sees all that is below a folder by its path, and follows no link.
+_SEES_BELOW = sys.platform == "darwin"
+
+_Changes = Generator[set[tuple[Change, str]], None, None]
+
+
+def watch_folders(sources: Sequence[FolderSource]) -> Generator[bool | Watched, None, None]:
+    """Yield whether they have changed: five times a second, and at once after a change.
+
+    Each time that watches are set up, Watched is yielded, and True for what has changed before.
+    """
+    folders = _Folders(sources)
+    concerns = concerns_any(sources)
+    while True:
+        found = folders.find()
+        begun = _begin(found)
+        with closing(begun.changes) as changes:
+            left = folders.left(begun.refused)
+            yield Watched(begun.watched, len(found) - len(begun.refused), begun.reason, left)
+            yield True
+            if folders.find() != found:
+                continue
+            try:
+                for changed in changes:
+                    paths = [path for _, path in changed]
+                    if folders.may_differ(paths) and folders.find() != found:
+                        break
+                    yield any(map(concerns, paths))
+            # The library cannot name a file whose name is not UTF-8.
+            except RuntimeError:
+                continue
+
+
+class _Folders:
+    """The folders of sources that are to be watched."""
+
+    def __init__(self, sources: Sequence[FolderSource]) -> None:
+        self._sources = sources
+        self._found: dict[str, str] = {}
+        self._left: list[Skipped] = []
+
+    def find(self) -> list[str]:
+        """Return the paths of the folders, those nearest to their sources first."""
+        self._found, self._left = {}, []
+        for source in self._sources:
+            try:
+                for found in find_folders(source):
+                    self._sort(source, found)
+            # What is wrong with a source as a whole is an error of the build.
+            except SourceError:
+                continue
+        return sorted(self._found, key=lambda path: path.count("/"))
+
+    def left(self, refused: Mapping[str, str]) -> tuple[Skipped, ...]:
+        """Return the folders that cannot be watched, and those that the system has `refused`."""
+        more = [_leave(self._found[path], path, reason) for path, reason in refused.items()]
+        return (*self._left, *more)
+
+    def may_differ(self, changed: Iterable[str]) -> bool:
+        """Return whether changes of these paths may have made or removed a folder."""
+        return any(
+            path in self._found
+            or os.path.isdir(path)  # noqa: PTH112
+            or os.path.basename(path) == ".gitignore"  # noqa: PTH119
+            for path in changed
+        )
+
+    def _sort(self, source: FolderSource, found: str | Skipped) -> None:
+        if isinstance(found, Skipped):
+            # Others are watched by another name, or read by no build.
+            if found.reason == Reason.CANNOT_BE_READ:
+                self._left.append(found)
+            return
+        try:
+            found.encode()
+        except UnicodeEncodeError:
+            self._left.append(_leave(source.name, found, "its name is not UTF-8"))
+        else:
+            self._found.setdefault(found, source.name)
+
+
+def _leave(source: str, path: str, reason: str) -> Skipped:
+    return Skipped(source, indexed_name(path), Reason.CANNOT_BE_READ, reason)
+
+
+class _Begun(NamedTuple):
+    """Watches of so many folders, and why others were `refused`; `reason` is that of a limit."""
+
+    changes: _Changes
+    watched: int
+    refused: Mapping[str, str]
+    reason: str
+
+
+def _begin(folders: Sequence[str]) -> _Begun:
+    """Watch so many of the folders as can be, the first ones if not all."""
+    wanted = list(folders[:MAX_FOLDERS])
+    reason = f"at most {MAX_FOLDERS:,} are; exclude some" if len(folders) > MAX_FOLDERS else ""
+    refused: dict[str, str] = {}
+    tries = _TRIES
+    while wanted:
+        changes = _watch(wanted)
+        try:
+            # Sets the watches up.
+            next(changes)
+        except OSError as error:
+            said, _, where = str(error).partition(" about ")
+            culprits = [path for path in wanted if f'"{path}"' in where]
+            is_own = isinstance(error, FileNotFoundError | PermissionError)
+            if is_own and culprits:
+                # What is gone by now is no folder any more.
+                there = [path for path in wanted if Path(path).is_dir()]
+                refused.update((path, said) for path in there if path in culprits)
+                wanted = [path for path in there if path not in culprits]
+            else:
+                # Of a limit some watches are left to others.
+                wanted, reason = wanted[: len(wanted) // 2], f"{said.rstrip('.')}; {_REMEDY}"
+        except RuntimeError as error:
+            tries -= 1
+            wanted, reason = (wanted, reason) if tries else ([], f"{error}; {_REMEDY}")
+            time.sleep(QUIET_MS / 1000)
+        else:
+            return _Begun(changes, len(wanted), refused, reason)
+    return _Begun(_no_changes(), 0, refused, reason)
+
+
+def _watch(folders: Sequence[str]) -> _Changes:
+    known = set(folders)
+    roots = [path for path in folders if os.path.dirname(path) not in known]  # noqa: PTH120
+    return watch(
+        *(roots if _SEES_BELOW else folders),
+        watch_filter=None,
+        step=QUIET_MS,
+        debounce=LONGEST_MS,
+        rust_timeout=QUIET_MS,
+        yield_on_timeout=True,
+        recursive=_SEES_BELOW and len(roots) < len(folders),
+    )
+
+
+def _no_changes() -> _Changes:
+    while True:
+        time.sleep(QUIET_MS / 1000)
+        yield set()

@@ -1,0 +1,75 @@
+"""Documents prepared by the nodes of a cluster, in batches: one alone is too small a task."""
+
+from collections.abc import Iterator, Sequence
+
+from foundry.building.documents.recipe import Recipe, program_hash
+from foundry.building.documents.workers import Made, Task
+from foundry.building.ray.cluster import Cluster, Reference
+from foundry.building.ray.tasks import check_installation, prepare_batch
+
+BATCH_DOCUMENTS = 32
+BATCH_BYTES = 500_000
+"""A batch of this size takes no further document."""
+
+BATCHES_AHEAD = 2
+"""Batches under way for each processor."""
+
+BYTES_AHEAD = 128_000_000
+"""Size of the documents under way; a single one may be larger."""
+
+
+class RayPool:
+    """Prepares documents by one recipe on a cluster; see `documents.workers.Preparing`.
+
+    Each node reads with sandboxed workers of its own, under the same limits as on one machine.
+    """
+
+    def __init__(self, cluster: Cluster, recipe: Recipe) -> None:
+        self._cluster = cluster
+        self._recipe = recipe
+        self._options = recipe.to_json()
+        self._running: dict[Reference, Sequence[Task]] = {}
+
+    def prepare(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Made]]:
+        """See `Preparing`. Raises BuildError when the cluster cannot do it."""
+        for batch in _batches(tasks):
+            while self._running and not self._has_room(batch):
+                yield from self._finished()
+            self._submit(batch)
+            yield from self._finished(at_once=True)
+        while self._running:
+            yield from self._finished()
+
+    def _has_room(self, batch: Sequence[Task]) -> bool:
+        most = BATCHES_AHEAD * self._cluster.slots()
+        size = sum(map(_size, self._running.values())) + _size(batch)
+        return len(self._running) < most and size <= BYTES_AHEAD
+
+    def _submit(self, batch: Sequence[Task]) -> None:
+        documents = [(raw.describe(), raw.content) for _, raw in batch]
+        reference = self._cluster.submit(prepare_batch, program_hash(), self._options, documents)
+        self._running[reference] = batch
+
+    def _finished(self, *, at_once: bool = False) -> Iterator[tuple[Task, Made]]:
+        for reference in self._cluster.wait(list(self._running), at_once=at_once):
+            answers = check_installation(self._cluster.get(reference))
+            batch = self._running.pop(reference)
+            if len(answers) < len(batch):
+                self._submit(batch[len(answers) :])
+            for task, answer in zip(batch, answers, strict=False):
+                yield task, Made.of(answer, task[1], self._recipe)
+
+
+def _batches(tasks: Iterator[Task]) -> Iterator[list[Task]]:
+    batch: list[Task] = []
+    for task in tasks:
+        batch.append(task)
+        if len(batch) >= BATCH_DOCUMENTS or _size(batch) >= BATCH_BYTES:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _size(batch: Sequence[Task]) -> int:
+    return sum(len(raw.content) for _, raw in batch)

@@ -1,0 +1,85 @@
+"""A model of this machine, run by the nodes of a cluster.
+
+This process keeps the model too, for its tokenizer and for the batching layer: vectors go into this
+project's cache, whichever node has computed them. A call runs on all processors of a node, as it
+does on one machine.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.building.documents.recipe import program_hash
+from foundry.building.ray.cluster import Cluster, Reference
+from foundry.building.ray.tasks import check_installation, embed_batch
+from foundry.config.file import EmbeddingSection
+from foundry.embedding.providers.model import EmbeddingModel, Side
+from foundry.embedding.providers.models import list_model_files
+from foundry.runtime.retrieval.embedding.local import find_folder
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
+
+CONCURRENT_CALLS = 64
+"""Under way at a time; the cluster runs as many of them as it has nodes."""
+
+
+def place_on_nodes(
+    model: EmbeddingModel, options: EmbeddingSection, cluster: Cluster
+) -> EmbeddingModel:
+    """Return a model of this machine that has the nodes of a cluster run it."""
+    nodes = _Nodes(model.revision, options, cluster)
+    limits = replace(model.limits, calls=CONCURRENT_CALLS)
+    return replace(model, limits=limits, embed=nodes.embed)
+
+
+class _Nodes:
+    """Nodes that run one model."""
+
+    def __init__(self, revision: str, options: EmbeddingSection, cluster: Cluster) -> None:
+        self._revision = revision
+        self._options = options
+        self._cluster = cluster
+        self._folder = find_folder(options.model)
+        self._files: Reference | None = None
+        self._processors = 0
+
+    def embed(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:
+        """Return unit vectors (n, d). Raises EmbeddingFailure, and BuildError for a bad node."""
+        # The same for all calls, whatever nodes come and go: sums depend on it in their last digit.
+        self._processors = self._processors or self._cluster.least_processors()
+        answer = check_installation(
+            self._cluster.get(
+                self._cluster.submit(
+                    embed_batch,
+                    program_hash(),
+                    self._options.model_dump(exclude_defaults=True),
+                    self._revision,
+                    self._shipped(),
+                    list(texts),
+                    side,
+                    processors=self._processors,
+                    threads=self._processors,
+                )
+            )
+        )
+        if isinstance(answer, tuple):
+            message, hint = answer
+            raise EmbeddingFailure(message, hint=hint)
+        vectors: NDArray[np.float32] = answer
+        return vectors
+
+    def _shipped(self) -> list[Reference] | None:
+        """Return references by which nodes, which have no copy, get the files of a model."""
+        if self._folder is None:
+            return None
+        if self._files is None:
+            self._files = self._cluster.put(_read_all(self._folder))
+        # In a list, Ray does not fetch them before each call.
+        return [self._files]
+
+
+def _read_all(folder: Path) -> Mapping[str, Any]:
+    return {name: path.read_bytes() for name, path in list_model_files(folder)}

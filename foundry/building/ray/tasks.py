@@ -1,0 +1,127 @@
+"""Tasks that run on the nodes of a cluster, in Ray's worker processes.
+
+Arguments and results are plain values, which other versions of Foundry understand: a node with
+another installation answers with a `Mismatch`, since its bytes would not be the same.
+"""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.building.documents.recipe import Recipe, installation, program_hash
+from foundry.building.documents.workers import ask_worker, open_sandbox
+from foundry.building.ray.cluster import SAME_EVERYWHERE, Reference, get_here
+from foundry.config.file import EmbeddingSection
+from foundry.documents import RawDocument
+from foundry.embedding.providers.model import EmbeddingModel, Side
+from foundry.embedding.providers.models import open_model
+from foundry.errors import BuildError
+from foundry.files import write_files
+from foundry.readers.sandbox.processes import Sandbox
+from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
+
+ANSWER_BYTES = 32_000_000
+"""No further document of a batch is prepared once its answers have this size."""
+
+Mismatch = dict[str, str]
+"""The versions of a node whose installation is another than that of the build."""
+
+Refusal = tuple[str, str | None]
+"""Why a node cannot embed: a message, and a hint."""
+
+
+def prepare_batch(
+    program: str, recipe: str, documents: Sequence[tuple[Mapping[str, Any], bytes]]
+) -> list[bytes] | Mismatch:
+    """Return the answers of this node's sandboxed worker, which prepares documents one by one.
+
+    Only the first documents have an answer, until the answers are large together. `program` is
+    `program_hash` where the build is; documents are what their sources know of them, and contents.
+    """
+    if program != program_hash():
+        return installation()
+    sandbox = _sandbox(recipe)
+    answers: list[bytes] = []
+    room = ANSWER_BYTES
+    for described, content in documents:
+        answers.append(ask_worker(sandbox, RawDocument.from_description(described, content)))
+        room -= len(answers[-1])
+        if room < 0:
+            break
+    return answers
+
+
+def embed_batch(
+    program: str,
+    options: Mapping[str, Any],
+    revision: str,
+    files: Sequence[Reference] | None,
+    texts: Sequence[str],
+    side: Side,
+) -> NDArray[np.float32] | Refusal | Mismatch:
+    """Embed texts with their prefixes by a model that this process keeps open: unit (n, d).
+
+    `program` is `program_hash` where the build is; `files` are those of a model that is a folder,
+    by name and all together, None for a published one.
+    """
+    if program != program_hash():
+        return installation()
+    try:
+        key = (str(options["model"]), revision)
+        if key not in _MODELS:
+            _MODELS[key] = _open(EmbeddingSection(**options), files)
+        model = _MODELS[key]
+        if model.revision != revision:
+            return f"a node has revision {model.revision!r} of the model, not {revision!r}", (
+                "bring the same revision to all nodes, or name the model by its folder"
+            )
+        return model.embed(texts, side)
+    except (EmbeddingFailure, BuildError) as error:
+        return error.message, error.hint
+
+
+_MODELS: dict[tuple[str, str], EmbeddingModel] = {}
+
+
+@cache
+def _sandbox(recipe: str) -> Sandbox:
+    # Never closed: its workers end with this process, when nobody writes to them any more.
+    return open_sandbox(Recipe.from_json(recipe))
+
+
+def _open(options: EmbeddingSection, files: Sequence[Reference] | None) -> EmbeddingModel:
+    if files is None:
+        return open_model(options)
+    (shipped,) = files
+    # What is open stays readable when its name is gone, so that nothing is left behind.
+    with tempfile.TemporaryDirectory(prefix="foundry-model-") as folder:
+        write_files(Path(folder), get_here(shipped))
+        model = open_model(options.model_copy(update={"model": folder}))
+        # A transformer's process opens the files at its first call, and serves all that follow.
+        model.embed(["text"], "document")
+        return model
+
+
+Answer = TypeVar("Answer")
+
+
+def check_installation(answer: Answer | Mismatch) -> Answer:
+    """Return the answer of a node. Raises BuildError, naming what differs, for a mismatch."""
+    if not isinstance(answer, dict):
+        return answer
+    own = installation()
+    differing = [
+        f"{name} {answer.get(name, 'missing')} (here {own.get(name, 'missing')})"
+        for name in dict.fromkeys((*own, *answer))
+        if own.get(name) != answer.get(name)
+    ]
+    what = ", ".join(differing) or "other code under the same version of Foundry"
+    raise BuildError(
+        f"a node of the cluster would prepare documents otherwise: it has {what}",
+        hint=SAME_EVERYWHERE,
+    )

@@ -1,0 +1,243 @@
+"""The report of a build: counts source by source, for the index and for people to read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
+
+from foundry.documents import Document, Finding, Reading, Skipped
+from foundry.documents.reasons import Reason
+from foundry.documents.secrets import find_secrets
+
+
+class Group(StrEnum):
+    """What a finding is about."""
+
+    DECODING = "decoding"
+    HIDDEN = "hidden"
+    SECRET = "secret"
+    SCAN = "scan"
+
+
+class Kind(StrEnum):
+    """A kind of finding that is not named after what was found."""
+
+    REPLACED = "replaced characters"
+    UNSEEN = "pages that are pictures, not read"
+    UNSURE = "lines of a picture that may be misread"
+
+
+@dataclass(slots=True)
+class WordTally:
+    """What became of the words of many documents; see `documents.left_out.WordCounts`."""
+
+    source: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+    unaccounted: int = 0
+
+    def add(self, left_out: Mapping[str, int], unaccounted: int) -> None:
+        """Add words of a document that are not in its text."""
+        self.unaccounted += unaccounted
+        for reason, count in left_out.items():
+            _add(self.left_out, reason, count)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts, those of a report."""
+        left_out = dict(sorted(self.left_out.items()))
+        read = self.source - sum(left_out.values()) - self.unaccounted
+        return {
+            "source": self.source,
+            "read": read,
+            "left_out": left_out,
+            "unaccounted": self.unaccounted,
+        }
+
+
+@dataclass(slots=True)
+class SourceTally:
+    """The counts of one source.
+
+    `characters` are those of chunks; `boilerplate` those of chunks, or their ends, that were left
+    out; `guessed` counts the documents whose encoding is a guess, `hidden` what people do not see,
+    `secrets` the places that look like one; `words` says what became of the words of its documents.
+    """
+
+    name: str
+    documents: int = 0
+    chunks: int = 0
+    characters: int = 0
+    skipped: int = 0
+    skipped_by_reason: dict[str, int] = field(default_factory=dict)
+    oversize: int = 0
+    copies: int = 0
+    boilerplate_chunks: int = 0
+    boilerplate_characters: int = 0
+    replaced: int = 0
+    guessed: int = 0
+    hidden: dict[str, int] = field(default_factory=dict)
+    secrets: int = 0
+    words: WordTally = field(default_factory=WordTally)
+
+
+class Figures(NamedTuple):
+    """How much of a document is in the index, in chunks and characters, and how much is not.
+
+    `left_out` counts the chunks that are boilerplate throughout, `cut_off` all characters of it,
+    and `words` those of its source.
+    """
+
+    chunks: int = 0
+    characters: int = 0
+    left_out: int = 0
+    cut_off: int = 0
+    words: int = 0
+
+
+class Remarks(NamedTuple):
+    """What a report notes about a document.
+
+    `replaced` counts its replaced characters, `lacking` is the extra that reading it lacked, and
+    `is_guessed` says that its encoding is a guess. Each of the findings has group, kind, line and
+    count. `words`, if not all were read, are those of the source, those left out by reason, and
+    those unaccounted.
+    """
+
+    replaced: int = 0
+    lacking: str = ""
+    findings: Sequence[tuple[str, str, int | None, int]] = ()
+    is_guessed: bool = False
+    words: tuple[int, Mapping[str, int], int] | None = None
+
+    @classmethod
+    def of(cls, document: Document) -> Self:
+        """Return what there is to say of a document."""
+        reading = document.reading
+        decoding = [Finding(f"guessed encoding: {name}", None) for name in reading.guessed]
+        if document.replaced:
+            decoding.append(Finding(Kind.REPLACED, None, document.replaced))
+        scan = [
+            Finding(kind, None, count)
+            for kind, count in ((Kind.UNSURE, reading.unsure), _unseen(reading))
+            if count
+        ]
+        groups = (
+            (Group.DECODING, decoding),
+            (Group.HIDDEN, reading.hidden),
+            (Group.SECRET, document.findings),
+            (Group.SCAN, scan),
+        )
+        findings = tuple(
+            (group, finding.kind, finding.line, finding.count)
+            for group, found in groups
+            for finding in found
+        )
+        counts = reading.words
+        words = None
+        if counts and (counts.left_out or counts.unaccounted):
+            words = counts.source, dict(counts.left_out), counts.unaccounted
+        return cls(document.replaced, reading.lacking, findings, bool(reading.guessed), words)
+
+
+def _unseen(reading: Reading) -> tuple[str, int]:
+    """Return how to say that pages were not read, and how often."""
+    if not (reading.unseen and reading.looked_at):
+        return Kind.UNSEEN, reading.unseen
+    pages = f"read {reading.looked_at:,} of {reading.looked_at + reading.unseen:,} pages: "
+    if reading.is_hurried:
+        return pages + "they took too long, and the next build tries again", 1
+    return pages + "ocr_pages in [[sources]] sets how many", 1
+
+
+class BuildReport:
+    """Collects what becomes of every document; the same sources give the same report."""
+
+    def __init__(self, sources: Sequence[str]) -> None:
+        self._tallies = {name: SourceTally(name) for name in sources}
+        self._skipped: list[Skipped] = []
+        self._copies: list[dict[str, str]] = []
+        self._findings: list[dict[str, str | int | None]] = []
+        self._lacking: dict[str, int] = {}
+        self._words: list[dict[str, Any]] = []
+
+    def skip(self, skipped: Skipped) -> None:
+        """Note an input that is not in the index."""
+        tally = self._tallies[skipped.source]
+        tally.skipped += 1
+        _add(tally.skipped_by_reason, skipped.reason)
+        tally.oversize += skipped.reason == Reason.OVERSIZE
+        self._skipped.append(skipped)
+
+    def read(self, source: str, path: str, remarks: Remarks) -> None:
+        """Note what was found in a document, whether it stays in the index or is a copy."""
+        tally = self._tallies[source]
+        tally.replaced += remarks.replaced
+        if remarks.lacking:
+            _add(self._lacking, remarks.lacking)
+        tally.guessed += remarks.is_guessed
+        if remarks.words is not None:
+            total, left_out, unaccounted = remarks.words
+            counted = WordTally(total, dict(left_out), unaccounted)
+            tally.words.add(counted.left_out, counted.unaccounted)
+            self._words.append({"source": source, "path": path, "words": counted.to_json()})
+        for group, kind, line, count in remarks.findings:
+            tally.secrets += count if group == Group.SECRET else 0
+            if group == Group.HIDDEN:
+                _add(tally.hidden, kind, count)
+            place = {"source": source, "path": path, "group": group}
+            self._findings.append({**place, "kind": kind, "line": line, "count": count})
+
+    def copy(
+        self, source: str, path: str, kept_source: str, kept_path: str, words: int = 0
+    ) -> None:
+        """Note a document that was left out as a copy of another, of whose source `words` count."""
+        self._tallies[source].copies += 1
+        self._tallies[source].words.source += words
+        place = {"source": source, "path": path}
+        self._copies.append({**place, "kept_source": kept_source, "kept_path": kept_path})
+
+    def index(self, source: str, figures: Figures, documents: int = 1) -> None:
+        """Note documents that went into the index, with the sums of their figures."""
+        tally = self._tallies[source]
+        tally.documents += documents
+        tally.chunks += figures.chunks
+        tally.characters += figures.characters
+        tally.boilerplate_chunks += figures.left_out
+        tally.boilerplate_characters += figures.cut_off
+        tally.words.source += figures.words
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `report.json` holds: counts by source, then everything left out.
+
+        `words` has the sum, and each document of which some words are not in its text.
+        """
+        total = WordTally()
+        for tally in self._tallies.values():
+            total.source += tally.words.source
+            total.add(tally.words.left_out, tally.words.unaccounted)
+        return {
+            "sources": [_plain(tally) for tally in self._tallies.values()],
+            "skipped": [asdict(skipped) for skipped in self._skipped],
+            "copies": self._copies,
+            "findings": self._findings,
+            "words": {**total.to_json(), "documents": self._words},
+            **({"lacking": self._lacking} if self._lacking else {}),
+        }
+
+
+def without_secrets(refusals: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Return what a model did not embed, without quoting what may hold a secret."""
+    return [
+        {**refusal, "text": "" if find_secrets(refusal["text"]) else refusal["text"]}
+        for refusal in refusals
+    ]
+
+
+def _add(counts: dict[str, int], name: str, count: int = 1) -> None:
+    counts[name] = counts.get(name, 0) + count
+
+
+def _plain(tally: SourceTally) -> dict[str, Any]:
+    values = {**asdict(tally), "words": tally.words.to_json()}
+    for name in ("skipped_by_reason", "hidden"):
+        values[name] = dict(sorted(values[name].items()))
+    return values

@@ -1,0 +1,258 @@
+"""The order of a build.
+
+survey      By names and stamps alone: is all as it was when the published index was made? Then
+            nothing is opened, and nothing more is done (`documents.unchanged`).
+collect     Each document comes out of the cache, or is prepared (`documents.preparer`): read,
+            split, its terms counted, embedded if that is by the built-in table; in worker processes
+            of this machine, or of many (`engines`). What depends on one document alone belongs
+            there; options that decide it belong into `Recipe`.
+assemble    The prepared documents, in the sources' order, one at a time (`corpus`). What depends on
+            several documents belongs there. A document for which nothing has changed is copied
+            from the previous index (`corpus.previous_inputs`, `indexing.handover`).
+write       Vectors by a model, the lanes, the query encoder, the manifest; and publish.
+
+An index depends on the sources and the configuration alone: the cache gives the same bytes as
+reading everything again. Every option decides it unless `config.changes.EXEMPT` lists it.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from foundry.building.corpus.assembling import add_documents, count_reasons
+from foundry.building.documents.cache import CACHE_NAME, DocumentCache
+from foundry.building.documents.inputs import Inputs, collect_inputs
+from foundry.building.documents.recipe import Recipe
+from foundry.building.documents.unchanged import Survey, index_state, survey
+from foundry.building.engines import Engine, closing_engine
+from foundry.building.options import BuildOptions, BuildResult, Changes
+from foundry.building.report import without_secrets
+from foundry.building.report_text import check_strictly, check_words
+from foundry.config.changes import hash_config, record_config
+from foundry.config.project import Config
+from foundry.embedding.embedder import Embedder, QueryFigures
+from foundry.embedding.registry import closing_embedder
+from foundry.embedding.static import StaticEmbedder
+from foundry.errors import BuildError
+from foundry.fetching.addresses import Policy
+from foundry.indexing.handover import Handover, begun_handover, finish_handover
+from foundry.indexing.previous import Previous
+from foundry.indexing.versions import (
+    BuiltIndex,
+    begun_version,
+    built_index,
+    intact_index,
+    publish_version,
+    remove_older,
+)
+from foundry.indexing.writer import IndexWriter
+from foundry.progress import Reporter
+from foundry.runtime.index.layout import Manifest
+from foundry.runtime.retrieval.embedding.probe import DenseManifest
+from foundry.sources import count_fetched, fetch_all
+from foundry.state.key_value import CacheDamagedError
+
+HANDOVER = "handover"
+"""The folder of what a build leaves for the next."""
+
+Outcome = TypeVar("Outcome")
+
+
+def build_index(config: Config, reporter: Reporter, options: BuildOptions) -> BuildResult:
+    """Bring the published index up to date; the caller holds the project's lock."""
+    path = config.state / CACHE_NAME
+    with closing_engine(options) as engine, ThreadPoolExecutor(1) as thread:
+        # All of it is read for that, which takes as long as to look at the sources.
+        published = thread.submit(intact_index, config)
+        for _ in range(2):
+            with closing(DocumentCache(path)) as cache:
+                if options.fresh:
+                    cache.clear()
+                # A cache that turns out to be damaged makes way for an empty one.
+                with suppress(CacheDamagedError):
+                    built = _Build(config, reporter, options, engine, cache, published)
+                    return built.build(thread)
+    raise BuildError(f"{path}: is damaged again and again", hint="check the disk")
+
+
+@dataclass(frozen=True, slots=True)
+class _Build:
+    config: Config
+    reporter: Reporter
+    options: BuildOptions
+    engine: Engine
+    cache: DocumentCache
+    published: Future[BuiltIndex | None]
+    started: float = field(default_factory=time.monotonic)
+
+    def build(self, thread: ThreadPoolExecutor) -> BuildResult:
+        config, cache = self.config, self.cache
+        recipe = Recipe.of(config)
+        surveyed = survey(config.sources, cache, recipe.key)
+        if surveyed.digest is not None and (found := self._published_from(surveyed.digest)):
+            return self._unchanged(found, Changes(reused=surveyed.documents))
+        with self._opened_embedder() as embedder:
+            inputs = self._collect(recipe, surveyed)
+            gone = inputs.gone(cache)
+            if found := self._published_from(inputs.digest):
+                return self._unchanged(found, _changes(inputs, len(gone), inputs.embedded))
+            state = index_state(config, "")
+            published = self.published.result()
+            left = config.state / HANDOVER
+            with begun_version(config) as folder, begun_handover(left) as handover:
+                previous = None
+                if published is not None and not self.options.fresh:
+                    previous = Previous.open(published.folder, published.manifest, left, state)
+                with self._opened_writer(folder, previous, handover) as writer:
+                    manifest, report, asked = self._write(
+                        writer, inputs, embedder, previous, handover
+                    )
+                is_unchanged = (
+                    published is not None and published.manifest.version == manifest.version
+                )
+                if not is_unchanged:
+                    thread.submit(remove_older, publish_version(folder, config.state).parent)
+                finish_handover(handover, left, state, manifest.version)
+        record_config(config)
+        cache.remove(gone)
+        cache.keep_published(f"{index_state(config, inputs.digest)} {manifest.version}")
+        changes = _changes(inputs, len(gone), inputs.embedded + asked)
+        return self._result(manifest, report, changes, is_unchanged=is_unchanged)
+
+    def _collect(self, recipe: Recipe, surveyed: Survey) -> Inputs:
+        config, step = self.config, self.reporter.step
+        sources, coverage, traffic = fetch_all(
+            config.sources, config.state, step, Policy.parse(self.options.allow_private)
+        )
+        total = surveyed.documents + count_fetched(sources)
+        with step("Reading", "documents", total) as progress:
+            pool = self.engine.open_pool(recipe, progress)
+            inputs = collect_inputs(
+                sources, surveyed.found, coverage, recipe, self.cache, pool, progress
+            )
+        inputs.traffic = traffic
+        return inputs
+
+    def _opened_embedder(self) -> AbstractContextManager[Embedder | None]:
+        config = self.config
+        return closing_embedder(
+            config.embedding,
+            config.project.language,
+            config.root,
+            config.state,
+            self.reporter.step,
+            self.engine.place,
+            weighs_by_corpus=not config.has_own_statistics,
+        )
+
+    @contextmanager
+    def _opened_writer(
+        self, folder: Path, previous: Previous | None, handover: Handover
+    ) -> Iterator[IndexWriter]:
+        """Provide the writer of an index, whose files are closed in the end."""
+        writer = IndexWriter(
+            folder,
+            language=self.config.project.language,
+            sources=[source.name for source in self.config.sources],
+            options=self.config.index,
+            previous=previous,
+            handover=handover,
+        )
+        try:
+            yield writer
+        finally:
+            # What a full disk left in a buffer cannot be written now either.
+            with suppress(OSError):
+                writer.close()
+
+    def _write(
+        self,
+        writer: IndexWriter,
+        inputs: Inputs,
+        embedder: Embedder | None,
+        previous: Previous | None,
+        handover: Handover,
+    ) -> tuple[Manifest, dict[str, Any], int]:
+        """Write an index of all inputs; returns its manifest, its report, and how many chunks a
+        model has embedded.
+
+        Raises EmptyBuildError without documents, and StrictBuildError for what strict options
+        refuse.
+        """
+        step, asked = self.reporter.step, 0
+        static = embedder if isinstance(embedder, StaticEmbedder) else None
+        with step("Assembling", "documents", len(inputs)) as progress:
+            report = add_documents(
+                inputs, self.cache, writer, self.config, static, progress, previous, handover
+            )
+        if inputs.coverage:
+            report["coverage"] = inputs.coverage
+        # Before a model is asked for anything.
+        self._check(report)
+        check_words(report, self.config.build.max_unaccounted)
+        if embedder is not None:
+            if not isinstance(embedder, StaticEmbedder):
+                writer.embed(embedder, step)
+                # Before it is asked for queries as well.
+                asked = embedder.embedded
+            report["refused"] = without_secrets(embedder.refusals())
+            self._check(report)
+        with step("Indexing", "chunks", writer.chunk_count) as progress:
+            writer.write_lanes()
+            progress.advance(writer.chunk_count)
+        if embedder is not None:
+            writer.make_query_encoder(embedder, step)
+        return writer.finish(report, config_sha256=hash_config(self.config)), report, asked
+
+    def _check(self, report: Mapping[str, Any]) -> None:
+        if self.options.strict:
+            check_strictly(report)
+
+    def _published_from(self, digest: str) -> BuiltIndex | None:
+        """Return the published index, if it was made from just this and is intact."""
+        state, _, version = (self.cache.published or "").partition(" ")
+        if state != index_state(self.config, digest):
+            return None
+        index = self.published.result()
+        return index if index and index.manifest.version == version else None
+
+    def _unchanged(self, index: BuiltIndex, changes: Changes) -> BuildResult:
+        report = json.loads((index.folder / "report.json").read_bytes())
+        self._check(report)
+        check_words(report, self.config.build.max_unaccounted)
+        return self._result(index.manifest, report, changes, is_unchanged=True)
+
+    def _result(
+        self, manifest: Manifest, report: dict[str, Any], changes: Changes, *, is_unchanged: bool
+    ) -> BuildResult:
+        dense = manifest.dense and DenseManifest(**manifest.dense)
+        return BuildResult(
+            index=str(built_index(self.config).folder),
+            version=manifest.version,
+            documents=manifest.documents,
+            chunks=manifest.chunks,
+            changes=changes,
+            skipped=count_reasons(report),
+            refused=len(report.get("refused", ())),
+            queries=QueryFigures(**dense.query) if dense else None,
+            seconds=round(time.monotonic() - self.started, 3),
+            unchanged=is_unchanged,
+            report=report,
+        )
+
+
+def _changes(inputs: Inputs, gone: int, embedded: int) -> Changes:
+    return Changes(
+        inputs.read,
+        inputs.reused,
+        gone,
+        embedded,
+        inputs.outdated,
+        inputs.seconds,
+        dict(inputs.traffic),
+    )

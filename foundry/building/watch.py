@@ -1,0 +1,151 @@
+"""Notice when to build again: a source's folder, a table or foundry.toml has changed.
+
+Folders are watched by what the system notices (`folder_changes.py`); the few single files, which
+editors like to replace, are looked at five times a second. Sources of the web are not watched.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from foundry.building.options import BuildResult
+from foundry.config.extras import require
+from foundry.config.project import load_config
+from foundry.config.sources import CONFIG_NAME, FolderSource, RecordsSource, Source
+from foundry.errors import BusyError, FoundryError
+from foundry.runtime.errors import ServerError
+from foundry.serving.options import Watched
+from foundry.state.folder import STATE
+
+QUIET_SECONDS = 0.2
+"""A change of a single file counts as complete after this time without another."""
+
+BUSY_SECONDS = 0.5
+"""A build that waits for another checks this often whether it has ended."""
+
+_Looks = list[tuple[int, int, int] | None]
+
+
+def build_after_changes(
+    project: Path, build: Callable[[], BuildResult]
+) -> Iterator[BuildResult | Watched | FoundryError | ServerError | OSError]:
+    """Call `build` now and after each change, until the process is interrupted.
+
+    Yields what it returns or raises, and what there is to tell about the folders that are watched.
+    Raises MissingExtraError at once.
+    """
+    require(["watch"])
+    return (news or _try(build) for news in _changes_of(project))
+
+
+def _try(build: Callable[[], BuildResult]) -> BuildResult | FoundryError | ServerError | OSError:
+    while True:
+        try:
+            return build()
+        except BusyError:
+            time.sleep(BUSY_SECONDS)
+        except (FoundryError, ServerError, OSError) as error:
+            return error
+
+
+def _changes_of(project: Path) -> Iterator[Watched | None]:
+    """Yield None at once, and again after each change; Watched if there is something new to tell.
+
+    What changes while a build is going on is delivered when it has ended.
+    """
+    yield None
+    told = None
+    while True:
+        config = project / CONFIG_NAME
+        before = _look_at([config])
+        sources = _load_sources(project)
+        for found in _changes_until_other_sources(project, before, sources):
+            if found is None:
+                yield None
+                continue
+            left = tuple(each for each in found.left if told is None or each not in told.left)
+            if told is None or left or found.reason != told.reason:
+                yield replace(found, left=left)
+            told = found
+        _wait_until_settled(config)
+        yield None
+
+
+def _changes_until_other_sources(
+    project: Path, config: _Looks, sources: Sequence[Source] | None
+) -> Iterator[Watched | None]:
+    folders = [source for source in sources or () if isinstance(source, FolderSource)]
+    tables = [source.path for source in sources or () if isinstance(source, RecordsSource)]
+    roots = _identify(folders)
+    built = pending = _look_at(tables)
+    has_begun = sources is None
+    current = project / STATE / "index" / "CURRENT"
+    published = _look_at([current])
+    for has_changed in _watch(folders):
+        if isinstance(has_changed, Watched):
+            yield has_changed
+            continue
+        found = _look_at(tables)
+        is_settled, pending = found == pending, found
+        is_mended = sources is None and _load_sources(project) is not None
+        if is_mended or _look_at([project / CONFIG_NAME]) != config or _identify(folders) != roots:
+            return
+        # What others have put in the place of what was published must not stay in service.
+        is_replaced = _look_at([current]) != published
+        if has_changed or not has_begun or is_replaced or (is_settled and found != built):
+            # The first time for what has changed before anything was watched.
+            has_begun, built = True, found
+            yield None
+            published = _look_at([current])
+
+
+def _load_sources(project: Path) -> tuple[Source, ...] | None:
+    """Return the sources; None for an unusable foundry.toml, which the build has reported."""
+    try:
+        return load_config(project).sources
+    except FoundryError:
+        return None
+
+
+def _watch(sources: Sequence[FolderSource]) -> Iterator[bool | Watched]:
+    """Yield whether they have changed: five times a second, and at once after a change."""
+    if not any(map(_is_open, sources)):
+        while True:
+            time.sleep(QUIET_SECONDS)
+            yield False
+    # Its library comes with an extra.
+    from foundry.building.folder_changes import watch_folders
+
+    yield from watch_folders(sources)
+
+
+def _look_at(files: Sequence[Path]) -> _Looks:
+    found: _Looks = []
+    for file in files:
+        try:
+            status = file.stat()
+        except OSError:
+            found.append(None)
+        else:
+            found.append((status.st_ino, status.st_size, status.st_mtime_ns))
+    return found
+
+
+def _identify(sources: Sequence[FolderSource]) -> list[tuple[int | None, bool]]:
+    return [
+        (look and look[0], _is_open(source))
+        for source, look in zip(sources, _look_at([each.path for each in sources]), strict=True)
+    ]
+
+
+def _is_open(source: FolderSource) -> bool:
+    return os.access(source.path, os.R_OK | os.X_OK)
+
+
+def _wait_until_settled(file: Path) -> None:
+    before = None
+    while (found := _look_at([file])) != before:
+        before = found
+        time.sleep(QUIET_SECONDS)

@@ -1,0 +1,263 @@
+"""What travels from sources through readers and chunkers to the index: documents, and their parts.
+
+Offsets are counted in characters of `Document.text`, half open (`text[start:end]`); lines are
+counted from 1, both ends included.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
+
+from foundry.documents.left_out import LeftOut, WordCounts
+from foundry.documents.reasons import AnyReason
+
+OCR_PAGES = 50
+"""Pages of a document that are read from pictures, unless its source says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawDocument:
+    """Bytes as a source delivers them, with everything that the source knows about them.
+
+    `key` is the document's stable name within its source (a path relative to the source's root,
+    or a record's id) and feeds the ids; `path` is the same, made printable. `metadata_keys` name
+    what the content may add to `metadata`. `stamp` is given where it will tell whether the content
+    has changed since. `charset` is what a server stated; `modified_elsewhere` a date that counts
+    where neither `modified` nor the content states one. With `ocr`, pictures are read as well, of
+    at most `ocr_pages` pages.
+    """
+
+    source: str
+    key: str
+    path: str
+    content: bytes
+    media_type: str | None = None
+    id: str | None = None
+    title: str | None = None
+    url: str | None = None
+    tags: tuple[str, ...] = ()
+    modified: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata_keys: tuple[str, ...] = ()
+    stamp: str | None = None
+    charset: str | None = None
+    modified_elsewhere: str | None = None
+    ocr: bool = False
+    ocr_pages: int = OCR_PAGES
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that the source knows, except the content and its stamp, for JSON."""
+        names = [each.name for each in fields(self) if each.name not in {"content", "stamp"}]
+        return {**{name: getattr(self, name) for name in names}, "metadata": dict(self.metadata)}
+
+    @classmethod
+    def from_description(cls, described: Mapping[str, Any], content: bytes) -> Self:
+        """Return the document that `describe` described, without its stamp."""
+        lists = {name: tuple(described[name]) for name in ("tags", "metadata_keys")}
+        return cls(**{**described, **lists}, content=content)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """An input that is not in the index, and why."""
+
+    source: str
+    path: str
+    reason: AnyReason
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something in a document that its owner should know of: its kind, first line and count.
+
+    `line` counts from 1 in the text as it is indexed; it is None where nobody can tell.
+    """
+
+    kind: str
+    line: int | None
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where another copy of an indexed document was found."""
+
+    document_id: str
+    source: str
+    path: str
+    url: str | None
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading; `start:end` spans its line or lines in the document's text."""
+
+    level: int
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of text that should stay whole if it fits into a chunk: a code fence, a table."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link as written: `target` is a relative path, a url or a wikilink's page name.
+
+    `kind` is inline, reference, autolink, html or wikilink.
+    """
+
+    target: str
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The findings of a reader in one document's bytes.
+
+    `text` is the normalised text that every offset refers to, and `body_start` the offset at which
+    front matter ends and content begins. `pages` are the offsets at which page, slide or sheet 1,
+    2, ... begin, for formats that have them; `language` and `metadata` are what the content states,
+    `aliases` other names of it that wikilinks may use; `left_out` are the words that were left out
+    on purpose, `unaccounted` those that were lost, and `words` says what became of all; `hidden`
+    counts what people do not see and is not in `text`; `guessed` names the character sets that the
+    bytes did not declare, and `lacking` the extra of Foundry without which headings and blocks were
+    not found. `seen` are the pages or pictures whose text was read from a picture, from 1, `unsure`
+    counts the lines of them that may be misread, `looked_at` the pages and pictures in which text
+    was looked for, and `unseen` those that only show pictures and were not read; `is_hurried` where
+    it was the time that kept more from being read. Chunking adds `lists`, which stay whole with
+    their stems if they fit, and `repeated`: stems that are in `text` again, since their list was
+    cut.
+    """
+
+    text: str
+    title: str | None = None
+    headings: tuple[Heading, ...] = ()
+    blocks: tuple[Span, ...] = ()
+    links: tuple[Link, ...] = ()
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    modified: str | None = None
+    body_start: int = 0
+    pages: tuple[int, ...] = ()
+    language: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
+    unaccounted: tuple[str, ...] = ()
+    words: WordCounts | None = None
+    hidden: tuple[Finding, ...] = ()
+    guessed: tuple[str, ...] = ()
+    lacking: str = ""
+    seen: tuple[int, ...] = ()
+    unsure: int = 0
+    looked_at: int = 0
+    unseen: int = 0
+    is_hurried: bool = False
+    lists: tuple[Span, ...] = ()
+    repeated: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document, read: identity from the source, content from the reader.
+
+    `modified` is an ISO 8601 date or date-time that the content itself states, `sha256` and
+    `bytes` describe the raw input, `replaced` counts characters that could not be decoded.
+    `findings` are what looks like a secret; `also_at` says where copies of it were found.
+    """
+
+    id: str
+    source: str
+    path: str
+    url: str | None
+    title: str
+    media_type: str
+    reader: str
+    sha256: str
+    bytes: int
+    replaced: int
+    tags: tuple[str, ...]
+    modified: str | None
+    metadata: Mapping[str, str]
+    reading: Reading
+    findings: tuple[Finding, ...] = ()
+    also_at: tuple[Place, ...] = ()
+
+
+def is_code(document: Document) -> bool:
+    """Return whether a document is source code whose headings are its definitions."""
+    return document.reader.startswith("code-")
+
+
+def without_words(reading: Reading) -> Reading:
+    """Return a reading without the words that it left out or lost, of which it has the counts."""
+    return replace(reading, left_out=(), unaccounted=())
+
+
+_DATA_READERS = frozenset(("json", "yaml", "toml"))
+
+
+def is_data(document: Document) -> bool:
+    """Return whether a document is structured data, whose headings are the keys of its values."""
+    return document.reader.partition("/")[0] in _DATA_READERS
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a document chosen by a chunker, before it has an identity.
+
+    `parent` is the stretch that is to be read in its place, where the strategy has parents.
+    """
+
+    start: int
+    end: int
+    heading_path: tuple[str, ...] = ()
+    parent: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A verbatim passage: `text == document.reading.text[start:end]`.
+
+    `page` is the page, slide or sheet on which it begins, from 1, where its format has them;
+    `parent` is the larger passage to be read in its place, where the strategy has parents.
+    `inner_paths` are those of the headings in it, besides the one that it is below. `origin` is
+    where it stands if what is repeated in the text is left out, as lines and `parent` are counted.
+    """
+
+    id: str
+    document_id: str
+    text: str
+    heading_path: tuple[str, ...]
+    start: int
+    end: int
+    line_start: int
+    line_end: int
+    page: int | None = None
+    parent: Span | None = None
+    inner_paths: tuple[tuple[str, ...], ...] = ()
+    origin: Span | None = None
+
+    def position(self) -> dict[str, int]:
+        """Return where the chunk is, in the words of an index."""
+        origin = self.origin or self
+        position = {
+            "start": origin.start,
+            "end": origin.end,
+            "line_start": self.line_start,
+            "line_end": self.line_end,
+        }
+        if self.page is not None:
+            position["page"] = self.page
+        if self.parent is not None:
+            position |= {"parent_start": self.parent.start, "parent_end": self.parent.end}
+        return position

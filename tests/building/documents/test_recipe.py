@@ -1,0 +1,87 @@
+"""What is known of documents is forgotten when a program changes that may decide otherwise."""
+
+import ast
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import MakeProject, Project
+
+import foundry
+from foundry.building.documents import recipe
+from foundry.building.documents.recipe import installation, program_hash
+
+SOURCE = Path(foundry.__file__).parent
+NOTES = {"a.md": "# Seals\n\nReplace the D40 seal yearly.\n", "b.txt": "Pumps are tested."}
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of Foundry's code, which stands for what is installed."""
+    copy = tmp_path / "site" / "foundry"
+    shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__", "models"))
+    monkeypatch.setattr(recipe, "ROOT", copy)
+    monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
+    return copy
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> object:
+    yield
+    program_hash.cache_clear()
+
+
+@pytest.fixture
+def built(installed: Path, make_project: MakeProject) -> Project:
+    project = make_project(NOTES)
+    assert read_by_build(project) == 2
+    assert read_by_build(project) == 0
+    return project
+
+
+def read_by_build(project: Project) -> int:
+    """Documents that a build has prepared, by the code and the libraries as they are now."""
+    program_hash.cache_clear()
+    answer = json.loads(project.succeed("build", "--quiet", "--json").stdout)
+    return int(answer["changes"]["read"])
+
+
+def test_changed_code_reads_anew(built: Project, installed: Path) -> None:
+    for module in ("readers/formats/markdown/reader.py", "runtime/index/tokens.py"):
+        path = installed / module
+        path.write_text(path.read_text(encoding="utf-8") + "\n# Changed.\n", encoding="utf-8")
+        assert read_by_build(built) == 2, module
+        assert read_by_build(built) == 0, module
+
+
+def test_another_version_of_foundry_alone_reads_nothing(built: Project, installed: Path) -> None:
+    (installed / "__init__.py").write_text('__version__ = "99.0"\n', encoding="utf-8")
+    assert read_by_build(built) == 0
+
+
+def test_another_version_of_a_library_reads_anew(
+    built: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    libraries = recipe._libraries()
+    assert "uvicorn" not in libraries
+    monkeypatch.setattr(recipe, "_libraries", lambda: {**libraries, "mdurl": "99.0"})
+    assert read_by_build(built) == 2
+    assert read_by_build(built) == 0
+
+
+def test_libraries_of_readers_are_found() -> None:
+    found = {name.lower() for name in installation()}
+    assert {
+        *("charset-normalizer", "docutils", "numpy", "pystemmer"),
+        *("markdown-it-py", "olefile", "pypdfium2", "python-calamine"),
+        *("pyyaml", "selectolax", "semantic-text-splitter", "tree-sitter"),
+        *("tree-sitter-bash", "tree-sitter-typescript"),
+    } <= found
+
+
+def test_the_first_module_holds_the_version_alone() -> None:
+    """It is left out of what is hashed, so that a release without changes reads nothing anew."""
+    tree = ast.parse((SOURCE / "__init__.py").read_bytes())
+    assert ast.get_docstring(tree)
+    assert [ast.unparse(node).partition(" = ")[0] for node in tree.body[1:]] == ["__version__"]
