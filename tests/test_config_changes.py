@@ -261,8 +261,6 @@ CHANGES: dict[str, Change] = {
         False,
     ),
     "server.question_log": (FOLDER, True, False),
-    "server.answer_cache": (FOLDER, True, False),
-    "server.answer_cache_megabytes": (FOLDER + "[server]\nanswer_cache = true\n", 9, False),
     "server.originals": (FOLDER, True, False),
     "server.workers": (FOLDER, True, False),
     "server.callers": (FOLDER + "[server]\nmcp = false\nchat = false\n", False, False),

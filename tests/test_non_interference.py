@@ -61,7 +61,6 @@ sorting = true
 folders = true
 originals = true
 question_log = true
-answer_cache = true
 chat_requests_per_minute = 0
 access = true
 access_rules = [{ name = "open", filters = { tags = "shop" } }]

@@ -43,7 +43,7 @@ TABLES = "\n".join(
         "[search.facets]",
         '[build]\nduplicates = "keep"',
         '[server]\naccess = true\naccess_default = "nothing"\nopenai = true\nfolders = true',
-        "originals = true\nquestion_log = true\nanswer_cache = true",
+        "originals = true\nquestion_log = true",
         *(
             f'[[server.access_rules]]\nname = "{name}"\nfilters = {{ '
             + ", ".join(f"{key} = {json.dumps(value)}" for key, value in filters.items())

@@ -29,8 +29,7 @@ OF_TRANSFORMER = {
     f"tests/retrieval/embedding/test_{name}.py" for name in ("transformer", "word_pieces")
 }
 ORIGINALS = "tests/web/test_originals.py"
-ANSWERS = "tests/web/test_answer_cache.py"
-OF_OTHERS = {ANSWERS, ORIGINALS, *OF_LOG, *OF_TRANSFORMER, *OF_STAGES}
+OF_OTHERS = {ORIGINALS, *OF_LOG, *OF_TRANSFORMER, *OF_STAGES}
 OF_VECTORS = {
     f"tests/retrieval/test_{name}.py"
     for name in ("dense_lane", "encoder", "hybrid", "joined_lanes")

@@ -8,7 +8,6 @@ from pydantic import Field
 from foundry.features.access import Access
 from foundry.features.feature import HTTPX, Table
 from foundry.features.operation import (
-    Answers,
     Callers,
     CommandLine,
     Documents,
@@ -258,7 +257,6 @@ INTERFACES: dict[str, Interface] = {
         Workers(),
         Snippets(),
         CommandLine(),
-        Answers(),
         Hooks(),
         Monitoring(),
         QuestionLog(),

@@ -187,33 +187,6 @@ class Snippets(Interface):
     meaning = "Whether results over HTTP have a snippet and the places of the query's words."
 
 
-class _AnswerCacheKeys(Table):
-    """Keys of the cache of answers.
-
-    Attributes:
-        answer_cache: Whether a search that was asked before is answered from memory, if nothing
-            has changed.
-        answer_cache_megabytes: What each process keeps of answers at most.
-    """
-
-    answer_cache: bool = False
-    answer_cache_megabytes: int = Field(default=64, ge=1, le=100_000)
-
-
-class Answers(Interface):
-    """Answers to what was asked before, from memory."""
-
-    name = "answer_cache"
-    keys = _AnswerCacheKeys
-    needs = (Filters.name,)
-    limits: ClassVar = {"answer_cache_megabytes": "answer_cache_megabytes"}
-    step = Step(
-        Place.START,
-        {"web.answer_cache": ("AnswerCache",)},
-        "answers = AnswerCache(chosen.limits.answer_cache_megabytes)",
-    )
-
-
 class CommandLine(Interface):
     """The search in a terminal."""
 

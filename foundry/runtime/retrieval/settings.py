@@ -50,9 +50,6 @@ class Limits:
     # [chat
     chat_requests_per_minute: int = 0
     # ]
-    # [answer_cache
-    answer_cache_megabytes: int = 1
-    # ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from starlette.exceptions import HTTPException
 from ..errors import InvalidRequestError
 from ..index.reader import Index, current_index, served
 from ..index.records import Record
-from ..index.tokens import Tokenizer
 from ..retrieval.filters import UNKNOWN_TIME, parse_time
 from ..retrieval.results import Hit, SearchResponse
 from ..retrieval.snippets import add_snippets
@@ -93,14 +92,7 @@ def in_threads(search: Callable[..., SearchResponse]) -> AsyncSearch:
 
 
 # ]
-def search_routes(
-    search: AsyncSearch,
-    # [answer_cache
-    # [snippets
-    add_snippets: Callable[[SearchResponse, Tokenizer], None] = add_snippets,
-    # ]
-    # ]
-) -> APIRouter:
+def search_routes(search: AsyncSearch) -> APIRouter:
     """Return POST /search and GET /search."""
     routes = APIRouter(route_class=JsonRoute, tags=["search"])
     fields = SearchParameters.model_fields.items()
