@@ -18,6 +18,7 @@ from .process import STOP_SIGNALS
 
 MAX_WORKERS = 256
 COUNTS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+SIGNALS = {*STOP_SIGNALS, signal.SIGCHLD}
 
 _logger = logging.getLogger(__name__)
 
@@ -56,15 +57,25 @@ def run_workers(count: int, run: Callable[[], None], listener: socket.socket) ->
 
     They are forked, and so share what is loaded; uvicorn's are spawned, and outlive their parent.
     """
-    signals = {*STOP_SIGNALS, signal.SIGCHLD}
-    # Without a handler, some systems drop the signal although it is waited for.
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    # Held back for `sigwait`, and from a new worker until it has its own handlers.
-    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    workers = {_fork(run) for _ in range(count)}
+    received, waking = socket.socketpair()
+    waking.setblocking(False)
+    for number in SIGNALS:
+        signal.signal(number, lambda *_: None)
+    with received, waking:
+        # Whichever thread takes a signal, it is read here; `sigwait` misses those of other threads.
+        before = signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
+        try:
+            _keep_at_work({_fork(run) for _ in range(count)}, run, listener, received)
+        finally:
+            signal.set_wakeup_fd(before)
+
+
+def _keep_at_work(
+    workers: set[int], run: Callable[[], None], listener: socket.socket, received: socket.socket
+) -> None:
     is_stopping = False
     while workers:
-        if signal.sigwait(signals) != signal.SIGCHLD:
+        if STOP_SIGNALS.intersection(received.recv(256)):
             is_stopping = True
             # A connection that no worker will accept must not be made.
             listener.close()
@@ -84,9 +95,13 @@ def run_workers(count: int, run: Callable[[], None], listener: socket.socket) ->
 
 def _fork(run: Callable[[], None]) -> int:
     parent = os.getpid()
+    # Held back from a new worker until it has its own handlers.
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     if pid := os.fork():
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         return pid
     try:
+        signal.set_wakeup_fd(-1)
         # Opened again, because connections that an index holds are for one process.
         load(verify=False)
         threading.Thread(target=_stop_without, args=(parent,), daemon=True).start()

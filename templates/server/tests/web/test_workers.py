@@ -4,6 +4,7 @@ import argparse
 import os
 import signal
 import socket
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -66,17 +67,23 @@ def test_a_worker_that_dies_is_replaced_until_the_server_is_stopped(
         (tmp_path / str(os.getpid())).touch()
         while True:
             if len(list(tmp_path.iterdir())) > 2:
-                # A thread that does not wait for it, as tests may have, takes it in vain.
                 os.kill(os.getppid(), signal.SIGTERM)
+                signal.pause()
             sleep(0.02)
 
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     handler = signal.getsignal(signal.SIGCHLD)
     stop_handler = signal.signal(signal.SIGTERM, lambda *_: None)
+    # Another thread that takes signals as well as the one that waits for them.
+    ended = threading.Event()
+    taking = threading.Thread(target=ended.wait)
+    taking.start()
     try:
         with socket.socket() as listener:
             run_workers(2, run, listener)
     finally:
+        ended.set()
+        taking.join()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         signal.signal(signal.SIGCHLD, handler)
         signal.signal(signal.SIGTERM, stop_handler)
