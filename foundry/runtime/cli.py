@@ -113,12 +113,7 @@ def format_json(value: object, *, indent: int | None = None) -> str:
 
 def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
     index = served.whole()
-    # [not vectors
-    ask = search
-    # ]
-    # [vectors
     ask = partial(search, mode="keyword")
-    # ]
     findings = index.verify()
     # A damaged index is asked nothing.
     for item in () if findings else index.manifest.known_items:

@@ -22,9 +22,7 @@ def add_search(commands: Any) -> None:
     add = searching.add_argument
     add("query", metavar="QUERY")
     add("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (%(default)s)")
-    # [vectors
     add("--mode", choices=MODES, default="hybrid")
-    # ]
     add("--source", action="append", help="only from this source; repeatable")
     add("--tag", dest="tags", action="append", metavar="TAG", help="only with this tag; repeatable")
     add("--modified-after", metavar="DATE", help="only modified then or later")
@@ -43,9 +41,7 @@ def _search(chosen: argparse.Namespace, search: Search) -> Answer:
         chosen.query.strip(),
         chosen.top_k,
         filters=wanted,
-        # [vectors
         mode=chosen.mode,
-        # ]
     )
     add_snippets(response, current_index().tokenizer)
     return response.to_json(), format_response(response, explain=chosen.explain), 0
@@ -67,17 +63,13 @@ def format_response(response: SearchResponse, *, explain: bool = False) -> str:
 def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
     if explain:
         said = [
-            # [vectors
             f"mode {response.mode}",
             f"reason {response.reason}",
-            # ]
             f"match {response.match}",
         ]
         yield ", ".join(said)
-    # [vectors
     elif response.degraded:
         yield f"Searched by keywords only ({response.reason})."
-    # ]
     if response.match in HEDGES and response.hits:
         yield f"{HEDGES[response.match]}; the nearest passages are:"
     for name in response.unknown_identifiers:
@@ -105,9 +97,7 @@ def _describe_hit(rank: int, hit: Hit, explain: bool) -> Iterator[str]:
             + (f" (rank {ranks[lane]})" if ranks.get(lane) else "")
             for lane, score in hit.scores.to_json().items()
         ]
-        # [vectors or boosts
         parts += [f"{stage} x{factor:.3f}" for stage, factor in hit.boosts.items()]
-        # ]
         yield INDENT + ", ".join(parts)
     for line in map(printable, (hit.snippet or "").splitlines()):
         yield from textwrap.wrap(line, 100, initial_indent=INDENT, subsequent_indent=INDENT)

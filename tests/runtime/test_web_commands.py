@@ -42,7 +42,7 @@ CHUNK = ChunkRecord(
 def search(
     query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
 ) -> SearchResponse:
-    Journal.begin(query, top_k).choose(mode)
+    Journal.begin(query, top_k, mode)
     if query == "nothing":
         return SearchResponse(query, mode, "default", False, "strong", (), 0.1, {}, ())
     parsed = parse_filters(filters)

@@ -106,11 +106,9 @@ class Sources(Record):
     # [language_model
     query_notice: str | None  # Why the model did not word the query.
     # ]
-    # [vectors
     mode: Mode | None
     reason: Reason | None
     degraded: bool
-    # ]
     match: Match | None
     unknown_identifiers: list[str]
     stages: dict[str, dict[str, Any]]
@@ -173,11 +171,9 @@ async def find_passages(
         # [language_model
         query_notice=query_notice,
         # ]
-        # [vectors
         mode=found.mode,
         reason=found.reason,
         degraded=found.degraded,
-        # ]
         match=found.match,
         unknown_identifiers=list(found.unknown_identifiers),
         stages=dict(found.stages),

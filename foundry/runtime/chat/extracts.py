@@ -45,11 +45,9 @@ class Chat:
                 # [language_model
                 query_notice=None,
                 # ]
-                # [vectors
                 mode=None,
                 reason=None,
                 degraded=False,
-                # ]
                 match=None,
                 unknown_identifiers=[],
                 stages={},

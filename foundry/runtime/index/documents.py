@@ -72,18 +72,14 @@ class Documents:
     chunk_lines: Records
     first_chunks: NDArray[np.uint64]
     read_sources: Callable[[], list[SourceSummary]]
-    # [page
     link_ends: NDArray[np.uint64]  # (m + 1,) places in:
     linked: NDArray[np.uint32]  # The documents that each links to.
-    # ]
 
     @classmethod
     def open(cls, index: OpenedIndex) -> "Documents":
         """Map their records. Raises IndexUnusableError."""
         layout, count = index.layout, index.manifest.documents
-        # [page
         link_ends = open_array(layout.link_offsets, np.uint64, (count + 1,))
-        # ]
         paths = layout.documents, layout.document_offsets, layout.document_ids
         return cls(
             index.open_lines(*paths, count),
@@ -91,10 +87,8 @@ class Documents:
             index.chunk_lines,
             open_array(layout.document_chunks, np.uint64, (count + 1,)),
             partial(_read_sources, layout.report),
-            # [page
             link_ends,
             open_array(layout.link_targets, np.uint32, (int(link_ends[-1]),)),
-            # ]
         )
 
     def each(self, numbers: Iterable[int]) -> Iterator[DocumentRecord]:
@@ -121,15 +115,12 @@ class Documents:
         numbers = range(first, end)[offset:][:limit]
         return self.chunk_lines.each(ChunkRecord, ((number, {}) for number in numbers))
 
-    # [page
     def linked_from(self, document: DocumentRecord) -> list[int]:
         """Return the numbers of the documents that one links to, in the order of its text."""
         number = int(self.first_chunks.searchsorted(document.chunk_start, "right")) - 1
         targets: list[int] = self.linked[slice(*self.link_ends[number : number + 2])].tolist()
         return targets
 
-    # ]
-    # [page
     def place_of(self, document: DocumentRecord, chunk_id: str) -> int | None:
         """Return the number of a document's chunks before this one; None if it is in another."""
         for number in self.chunk_lines.numbers(chunk_id):
@@ -139,7 +130,6 @@ class Documents:
                 return place
         return None
 
-    # ]
     def sources(self) -> list[SourceSummary]:
         """Return every source, with the numbers of its documents and chunks."""
         return self.read_sources()
@@ -153,7 +143,6 @@ def _read_sources(report: Path) -> list[SourceSummary]:
         raise IndexUnusableError(f"{report}: unreadable: {cause_of(error)}") from None
 
 
-# [page or parents or mcp
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
     """Yield the text of chunks without their overlaps; a gap becomes line breaks, or a space."""
     end = line = -1
@@ -164,6 +153,3 @@ def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
         yield chunk.text[max(0, end - position["start"]) if end >= 0 else 0 :]
         end = max(end, position["end"])
         line = max(line, position["line_end"])
-
-
-# ]

@@ -23,14 +23,10 @@ FORMAT_VERSION = 5
 
 _HASH = b'\n "sha256": "'  # The manifest's own: those of its files are indented further.
 HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
-# [access or pgvector or qdrant
 STATISTICS = "statistics"  # A folder of an index from which BM25 can be computed:
 POSTING_COUNTS = "postings.counts.npy"  # uint32 (p,): how often a term stands in its chunk
 CHUNK_LENGTHS = "chunks.lengths.npy"  # uint32 (n,): terms of each chunk, for BM25
-# ]
-# [pgvector or qdrant
 MEAN_LENGTH = "mean_length.npy"  # float64 (1,): what BM25 compares them with
-# ]
 TERMS_APART = 64  # Every 64th term stays in memory once a lookup has read it.
 OTHER_VERSION_HINT = "build the index again with the version that exported this server"
 MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
@@ -59,12 +55,10 @@ class IndexLayout:
         self.posting_offsets = root / "postings.offsets.npy"  # (v + 1,) places in both:
         self.posting_chunks = root / "postings.chunks.npy"  # uint32 (p,): chunk numbers
         self.posting_impacts = root / "postings.impacts.npy"  # float32 (p,): see `keyword_lane`
-        # [vectors
         self.vectors = root / "vectors.i8.npy"  # int8 (n, d): scaled to fill the range
         self.vector_scales = root / "vectors.scale.npy"  # float32 (n,): 0 without a vector
         self.vector_centre = root / "vectors.centre.npy"  # float32 (d,): the mean vector
         self.sketch = root / "sketch.npy"  # uint64 (ceil(d / 64), n): sign bits
-        # ]
         self.filter_sources = root / "filters.source.npy"  # uint16 (n,): `Manifest.sources`
         self.filter_modified = root / "filters.modified.npy"  # int64 (n,): seconds since 1970
         self.filter_tag_offsets = root / "filters.tags.offsets.npy"  # (t + 1,), of `Manifest.tags`:
@@ -75,12 +69,8 @@ class IndexLayout:
         self.filter_documents = root / "filters.documents.npy"  # uint32: document numbers
         self.link_offsets = root / "links.offsets.npy"  # (m + 1,) places in:
         self.link_targets = root / "links.targets.npy"  # uint32: document numbers
-        # [expansion
         self.expansion = root / "expansion"  # `ExpansionLayout`, if there is one
-        # ]
-        # [vectors
         self.encoder = root / "encoder"  # `EncoderLayout`
-        # ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +194,6 @@ class IndexFiles:
                 yield f"{name}: unreadable: {error.strerror}"
 
 
-# [vectors
 def require_vectors(files: IndexFiles) -> dict[str, Any]:
     """Return what the manifest says of vectors. Raises IndexUnusableError without any."""
     if files.manifest.dense is None:
@@ -214,7 +203,6 @@ def require_vectors(files: IndexFiles) -> dict[str, Any]:
     return files.manifest.dense
 
 
-# ]
 def resolve_version(directory: Path) -> Path:
     """Return the folder of the version to read: the one CURRENT names, or `directory` itself."""
     current = directory / "CURRENT"

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 Numbers: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
-# [vectors or access
 Vector: TypeAlias = NDArray[np.float32]
-# ]
 Posting: TypeAlias = tuple[NDArray[np.uint32], NDArray[np.floating]]
 Row: TypeAlias = tuple[int, Mapping[str, Any]]
 """The number of a record, and fields to add to its own."""
@@ -98,14 +96,10 @@ class TermLane(Protocol):
     def frequency(self, term: str) -> int:
         """Return the number of chunks that have a term."""
 
-    # [operators or access
     def having(self, term: str) -> NDArray[np.integer]:
         """Return the chunks (m,), ascending numbers, that have a term."""
 
-    # ]
 
-
-# [vectors or access
 class VectorLane(Protocol):
     """The dense lane of an index. Queries are unit vectors (d,)."""
 
@@ -115,11 +109,9 @@ class VectorLane(Protocol):
     def scores(self, vector: Vector, chunks: Numbers) -> Scores:
         """Return the exact cosines (m,) to given chunks (m,)."""
 
-    # [feedback or access
     def nearness(self, chunk: int, chunks: Numbers) -> Scores:
         """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
 
-    # ]
     def distance(self, vector: Vector) -> float | None:
         """Return how far a query is from what chunks are about; see `distance_from`."""
 
@@ -129,6 +121,3 @@ class QueryEncoder(Protocol):
 
     def encode(self, text: str) -> Vector | None:
         """Return the unit vector (d,) of a query; None if it has none."""
-
-
-# ]

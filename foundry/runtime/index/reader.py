@@ -30,11 +30,9 @@ class Index:
     It is an index that was opened, or what a caller may see of one.
     """
 
-    # [vectors or access
     # Only of an index with vectors.
     dense_lane: VectorLane
     encoder: QueryEncoder
-    # ]
 
     def __init__(
         self,
@@ -46,10 +44,8 @@ class Index:
         chunk_lines: Records,
         tokenizer: Tokenizer,
         keyword_lane: TermLane,
-        # [vectors or access
         dense_lane: VectorLane | None = None,
         encoder: QueryEncoder | None = None,
-        # ]
     ) -> None:
         """Hold the parts; `manifest` says what is known of so many `documents` and `chunks`."""
         self.version, self.manifest = version, manifest
@@ -57,10 +53,8 @@ class Index:
         self.chunk_lines = chunk_lines
         self.tokenizer = tokenizer
         self.keyword_lane = keyword_lane
-        # [vectors or access
         if dense_lane is not None and encoder is not None:
             self.dense_lane, self.encoder = dense_lane, encoder
-        # ]
         self._parts: dict[object, Any] = {}
 
     def part(self, kind: "Callable[[OpenedIndex], Part]") -> Part:
@@ -82,12 +76,10 @@ class Index:
         """Yield chunks by their numbers, reading each when it is due."""
         return self.chunk_lines.each(ChunkRecord, ((number, {}) for number in numbers))
 
-    # [unknown_identifiers
     def best_chunks(self, terms: Sequence[str], count: int) -> Iterator[ChunkRecord]:
         """Yield the `count` best chunks for terms, by keywords, reading each when it is due."""
         return self.chunks(self.keyword_lane.search(terms, count).chunks.tolist())
 
-    # ]
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
         """Return the chunk with this id, if there is one."""
         chunks = self.chunks(self.chunk_lines.numbers(chunk_id))
@@ -105,10 +97,8 @@ class OpenedIndex(Index):
         self,
         files: IndexFiles,
         keyword_lane: TermLane,
-        # [vectors
         dense_lane: VectorLane | None = None,
         encoder: QueryEncoder | None = None,
-        # ]
     ) -> None:
         """Map the chunks of `files`. Raises IndexUnusableError."""
         self.layout, manifest = files.layout, files.manifest
@@ -122,10 +112,8 @@ class OpenedIndex(Index):
             chunk_lines=self.open_lines(*paths, manifest.chunks),
             tokenizer=Tokenizer(manifest.language),
             keyword_lane=keyword_lane,
-            # [vectors
             dense_lane=dense_lane,
             encoder=encoder,
-            # ]
         )
         for kind in self.kinds:
             self.part(kind)
@@ -167,7 +155,6 @@ class ServedState:
     damage: tuple[str, ...] = ()
 
 
-# [access
 class Viewer(Protocol):
     """Decides what callers see of the served index."""
 
@@ -181,13 +168,10 @@ class Viewer(Protocol):
         """Return what everybody may see."""
 
 
-# ]
 class Served:
     """The index that a process answers from; nothing is answered once a file proves damaged."""
 
-    # [access
     viewer: Viewer | None = None
-    # ]
 
     def __init__(self, open_index: Callable[[Path], OpenedIndex]) -> None:
         self._open_index = open_index
@@ -199,10 +183,8 @@ class Served:
     def open_index(self, directory: Path) -> OpenedIndex:
         """Open an index as it is served. Raises IndexUnusableError."""
         index = self._open_index(directory)
-        # [access
         if self.viewer is not None:
             self.viewer.prepare(index)
-        # ]
         return index
 
     def load(self, index_dir: str | Path | None = None, *, verify: bool = True) -> OpenedIndex:
@@ -218,23 +200,17 @@ class Served:
     def current(self) -> Index:
         """Return what the caller may see of the served index. Raises as `whole` does."""
         index = self.whole()
-        # [access
         if self.viewer is not None:
             return self.viewer.view(index)
-        # ]
         return index
 
-    # [filters
     def public(self) -> Index:
         """Return what everybody may see of it: what is made once for all callers tells no more."""
         index = self.whole()
-        # [access
         if self.viewer is not None:
             return self.viewer.public(index)
-        # ]
         return index
 
-    # ]
     def whole(self) -> OpenedIndex:
         """Return the served index. Raises IndexUnusableError, also once a file proves damaged."""
         index = self._index

@@ -51,7 +51,6 @@ class Place(Record):
     title: str
 
 
-# [parents
 @dataclass(frozen=True, slots=True)
 class Passage(Record):
     """Some text of a document, with its place; `section` holds the headings above all of it."""
@@ -61,7 +60,6 @@ class Passage(Record):
     position: dict[str, int]
 
 
-# ]
 # Not frozen, as hits are not: one that is takes six times as long to make.
 @dataclass(slots=True)
 class ChunkRecord(Record):
@@ -84,10 +82,7 @@ class ChunkRecord(Record):
         """Return the headings above the text: the title, if it tells something, and sections."""
         return [*informative_title(self.title, self.document_id, self.section), *self.section]
 
-    # [chat or command_line
     def titled_section(self) -> list[str]:
         """Return the title and the section, to be shown in one line."""
         section = self.section[1:] if self.section[:1] == [self.title] else self.section
         return [self.title, *section]
-
-    # ]

@@ -38,7 +38,6 @@ def stage(name: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
     return decorate
 
 
-# [vectors
 def distance_from(mean: Vector, spread: float | None, vector: Vector) -> float | None:
     """Return by how many spreads the unit `vector` (d,) is less like the mean (d,) than chunks are.
 
@@ -48,7 +47,6 @@ def distance_from(mean: Vector, spread: float | None, vector: Vector) -> float |
     return spread and max(0.0, float(np.vecdot(mean - vector, mean)) / spread)
 
 
-# ]
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """Chunks (m,), ascending numbers, with their scores in each lane and overall, all (m,).
@@ -58,26 +56,16 @@ class Candidates:
     """
 
     chunks: Numbers
-    # [vectors
     semantic: Scores | None  # The cosine, not below 0.
-    # ]
     keyword: Scores | None  # BM25 divided by the query's full score.
-    # [vectors
     semantic_ranks: Numbers
-    # ]
     keyword_ranks: Numbers
     scores: Scores
-    # [vectors or boosts
     boosts: Mapping[str, Scores] = field(default_factory=dict)  # Factors, by stage.
-    # ]
-    # [rerank or rerank_service
     rerank: Scores | None = None  # A model's score, NaN where it was not asked.
-    # ]
     coverage: float | None = None  # As in LaneHits.
     doubted: bool = False
-    # [vectors
     distance: float | None = None  # As VectorLane returns it.
-    # ]
 
     @classmethod
     def by_keyword(cls, hits: LaneHits) -> "Candidates":
@@ -86,13 +74,9 @@ class Candidates:
         scores = (hits.scores / hits.full_score).take(order)
         return cls(
             chunks=hits.chunks.take(order),
-            # [vectors
             semantic=None,
-            # ]
             keyword=scores,
-            # [vectors
             semantic_ranks=np.zeros(len(order), dtype=np.int64),
-            # ]
             keyword_ranks=order + 1,
             scores=scores.round(SCORE_DIGITS),
             coverage=hits.coverage,
@@ -103,13 +87,10 @@ class Candidates:
         """Return their places, best first, equal scores in the order of the index."""
         return np.argsort(-self.scores, kind="stable")
 
-    # [vectors or boosts or pinned or rerank or rerank_service
     def with_scores(self, scores: Scores) -> "Candidates":
         """Return the same candidates under new scores (m,)."""
         return replace(self, scores=np.minimum(np.maximum(scores, 0.0), 1.0).round(SCORE_DIGITS))
 
-    # ]
-    # [vectors or boosts
     def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
         """Return them with scores multiplied by `factors` (m,), which responses show by `name`.
 
@@ -117,8 +98,6 @@ class Candidates:
         """
         scored = self.with_scores(self.scores * (factors / largest))
         return replace(scored, boosts={**self.boosts, name: factors})
-
-    # ]
 
 
 def candidate_count(top_k: int) -> int:

@@ -81,7 +81,6 @@ class FilterColumns:
             np.diff(ends).astype(np.int64),
         )
 
-    # [page or recency or has_questions
     def newest_date(self) -> str | None:
         """Return the date on which a chunk was modified last, as ISO 8601, if any states one."""
         newest = int(self.modified.max(initial=UNKNOWN_TIME))
@@ -89,20 +88,16 @@ class FilterColumns:
             return None
         return datetime.fromtimestamp(newest, UTC).date().isoformat()
 
-    # ]
     def known_values(self, name: str, most: int) -> list[str]:
         """Return the values that a filter can have, sorted; none if they are more than `most`."""
         named = {"source": self.sources, "tags": self.tags}.get(name)
         values = self.values.values_of(name, most + 1) if named is None else sorted(named)
         return values if len(values) <= most else []
 
-    # [folders
     def children(self, folder: str, after: str | None) -> Iterator[tuple[str, NDArray[np.uint32]]]:
         """Yield what is in a folder `after` a path; see `ValueTable`."""
         return self.values.children(folder, after)
 
-    # ]
-    # [facets
     def entries_of(self, name: str) -> int:
         """Return how many entries `values_in` looks at for a filter."""
         return len(self.tag_chunks) if name == "tags" else self.values.entries_of(name)
@@ -125,7 +120,6 @@ class FilterColumns:
             found.update(zip(named, documents.tolist(), strict=True))
         return found
 
-    # ]
     def select(self, filters: Filters | None) -> NDArray[np.bool_] | None:
         """Return the chunks (n,) that pass every filter; None where nothing is filtered.
 

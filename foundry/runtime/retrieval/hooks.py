@@ -24,9 +24,7 @@ class SearchRequest:
     query: str
     top_k: int
     filters: Mapping[str, tuple[str, ...]]
-    # [vectors
     mode: Mode = "hybrid"
-    # ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +68,10 @@ def with_hooks(search: Search, hooks: Hooks) -> Search:
     @wraps(search)
     def search_with_hooks(query: str, top_k: int = 10, **options: Any) -> SearchResponse:
         filters = parse_filters(options.get("filters"))
-        request = SearchRequest(
-            query,
-            top_k,
-            filters,
-            # [vectors
-            options.get("mode", "hybrid"),
-            # ]
-        )
+        request = SearchRequest(query, top_k, filters, options.get("mode", "hybrid"))
         if before is not None:
             request = before(request)
-        options |= {
-            "filters": request.filters,
-            # [vectors
-            "mode": request.mode,
-            # ]
-        }
+        options |= {"filters": request.filters, "mode": request.mode}
         response = search(request.query, request.top_k, **options)
         if after is not None:
             response = after(request, response)

@@ -86,7 +86,6 @@ def find_unknown_identifiers(
     return tuple(dict.fromkeys(unknown))
 
 
-# [identifier_fallback
 def finds_identifier(
     keyword: LaneHits, index: Index, query: str, tokens: Sequence[Token], patterns: Patterns
 ) -> bool:
@@ -100,7 +99,6 @@ def finds_identifier(
     return any(map(np.any, found)) if wholes else len(keyword) > 0
 
 
-# ]
 class _Identifier(NamedTuple):
     """An identifier as a query writes it, and the terms of every text that has it."""
 

@@ -30,10 +30,8 @@ class Journal:
 
     query: str = ""
     top_k: int = MAX_TOP_K
-    # [vectors
     mode: Mode = "hybrid"
     reason: Reason = "default"
-    # ]
     started: float = field(default_factory=time.perf_counter)
     unknown_identifiers: tuple[str, ...] = ()
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -41,7 +39,7 @@ class Journal:
     begun: float = field(default_factory=time.thread_time)
 
     @classmethod
-    def begin(cls, query: str, top_k: int) -> "Journal":
+    def begin(cls, query: str, top_k: int, mode: Mode = "hybrid") -> "Journal":
         """Return the journal of a search. Raises InvalidRequestError for what cannot be asked."""
         if not query.strip():
             raise InvalidRequestError("query must not be empty", field="query")
@@ -50,16 +48,15 @@ class Journal:
             raise InvalidRequestError(message, field="query")
         if not 1 <= top_k <= MAX_TOP_K:
             raise InvalidRequestError(f"top_k must be from 1 to {MAX_TOP_K}", field="top_k")
-        return cls(query, top_k)
-
-    # [vectors
-    def choose(self, mode: Mode) -> None:
-        """Note which mode was asked for. Raises InvalidRequestError if there is none such."""
         if mode not in MODES:
             raise InvalidRequestError("mode must be hybrid, semantic or keyword", field="mode")
-        self.mode = mode
+        return cls(query, top_k, mode)
 
-    # ]
+    def answer_by_keywords(self) -> None:
+        """Note that there are no vectors, which matters to who asked for a search by meaning."""
+        reasons: dict[Mode, Reason] = {"keyword": "requested", "semantic": "no_vectors"}
+        self.mode, self.reason = "keyword", reasons.get(self.mode, "default")
+
     def note(self, stage: str, **details: Any) -> None:
         """Note what a stage changed, or why it failed; details are values of JSON."""
         self.stages[stage] = details

@@ -18,42 +18,31 @@ Match = Literal["strong", "weak", "none"]
 SPARE_HITS = 6  # Prepared beyond those wanted, as some equal others, and one tells what is left.
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # For a search by keywords alone.
 MOST_ABSENT, LEAST_CHUNKS = 0.35, 1_000  # Share of terms in no chunk; fewer lack any word.
-# [snippets
 Span: TypeAlias = tuple[int, int]  # The offsets of the first character, and after the last.
-# ]
-# [mcp or chat or command_line
 HEDGES: Mapping[Match, str] = {
     "weak": "The documents may not answer this",
     "none": "Nothing in the documents matches well",
 }
 """What every interface says of what it shows, where the best match is not strong."""
-# ]
 
 
 @dataclass(slots=True)
 class LaneScores(Record):
     """The score in each lane, null where it has none."""
 
-    # [vectors
     semantic: float | None
-    # ]
     keyword: float | None
-    # [rerank or rerank_service
     rerank: float | None = None  # That of the model that reranked.
-    # ]
 
 
 @dataclass(slots=True)
 class LaneRanks(Record):
     """The rank in each lane, from 1; null where the lane did not deliver the chunk."""
 
-    # [vectors
     semantic: int | None
-    # ]
     keyword: int | None
 
 
-# [snippets
 @dataclass(slots=True)
 class Highlights(Record):
     """Where the snippet, the title and each of the headings have words of the query."""
@@ -63,7 +52,6 @@ class Highlights(Record):
     section: list[list[Span]]
 
 
-# ]
 @dataclass(slots=True)
 class Hit(ChunkRecord):
     """A passage that was found.
@@ -74,21 +62,13 @@ class Hit(ChunkRecord):
     score: float = field(metadata={"ge": 0, "le": 1})
     scores: LaneScores
     ranks: LaneRanks
-    # [vectors or boosts
     boosts: dict[str, float]  # The factors in its score, by stage.
-    # ]
     near_duplicates: tuple[str, ...] = ()
-    # [parents
     passage: Passage | None = None  # The larger one around it.
-    # ]
-    # [pinned
     pinned: bool = False  # By the owner, to this query.
-    # ]
-    # [snippets
     snippet: str | None = None
     highlights: Highlights | None = None
     snippet_code: tuple[Span, ...] = ()  # Where the snippet has code.
-    # ]
 
     def standing_for(self, others: Sequence["Hit"]) -> "Hit":
         """Return this hit, which names others that are left out, best first, and their places."""
@@ -102,7 +82,6 @@ class Hit(ChunkRecord):
         return replace(self, near_duplicates=tuple(hit.id for hit in others), also_at=places)
 
 
-# [facets
 @dataclass(frozen=True, slots=True)
 class FacetValue(Record):
     """A value of a filter, and how many of the passages counted have it."""
@@ -128,7 +107,6 @@ class Facets(Record):
     filters: tuple[Facet, ...]
 
 
-# ]
 @dataclass(frozen=True, slots=True)
 class SearchResponse(Record):
     """The response to one query: its hits, best first, equal scores in the order of the index.
@@ -139,55 +117,34 @@ class SearchResponse(Record):
     """
 
     query: str
-    # [vectors
     mode: Mode  # That was used; `reason` says why.
     reason: Reason
     degraded: bool  # Whether semantic search was wanted and could not be had.
-    # ]
     match: Match
     unknown_identifiers: tuple[str, ...]
     took_ms: float
     stages: Mapping[str, dict[str, Any]]
     hits: tuple[Hit, ...] = field(metadata={"alias": "results"})
-    # [facets
     facets: Facets | None = None
-    # ]
 
     def covers(self, chunk: ChunkRecord) -> bool:
         """Return whether a chunk is a hit, or was left out as like one."""
-        # [document_cap or parents or versions
         # Stages that show few chunks of a document note how many they left out or merged.
         left_out = any(details.keys() & {"left_out", "merged"} for details in self.stages.values())
         if left_out and any(hit.document_id == chunk.document_id for hit in self.hits):
             return True
-        # ]
         return any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits)
 
 
-# [mcp or chat
 def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
     """Return what stages have to tell whoever asks."""
     return [details["notice"] for details in stages.values() if "notice" in details]
 
 
-# ]
 def rank_hits(index: Index, candidates: Candidates, count: int) -> Iterator[Hit]:
     """Yield every candidate as a hit, best first, of which about `count` will be asked for."""
-    lanes = [
-        # [vectors
-        candidates.semantic,
-        # ]
-        candidates.keyword,
-        # [rerank or rerank_service
-        candidates.rerank,
-        # ]
-    ]
-    ranks = [
-        # [vectors
-        candidates.semantic_ranks,
-        # ]
-        candidates.keyword_ranks,
-    ]
+    lanes = candidates.semantic, candidates.keyword, candidates.rerank
+    ranks = candidates.semantic_ranks, candidates.keyword_ranks
     best, at_once = candidates.best_places(), count + SPARE_HITS
     for start in range(0, len(best), at_once):
         places = best[start : start + at_once]
@@ -196,16 +153,13 @@ def rank_hits(index: Index, candidates: Candidates, count: int) -> Iterator[Hit]
             "score": candidates.scores[places].tolist(),
             "scores": map(LaneScores, *[_shown(lane, places) for lane in lanes]),
             "ranks": map(LaneRanks, *ranks_shown),
-            # [vectors or boosts
             "boosts": _boosts_of(candidates, places),
-            # ]
         }
         more = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
         rows = zip(candidates.chunks[places].tolist(), more, strict=True)
         yield from index.chunk_lines.each(Hit, rows)
 
 
-# [vectors or boosts
 def _boosts_of(candidates: Candidates, places: Numbers) -> Iterator[dict[str, float]]:
     for place in places.tolist():
         yield {
@@ -215,7 +169,6 @@ def _boosts_of(candidates: Candidates, places: Numbers) -> Iterator[dict[str, fl
         }
 
 
-# ]
 def _shown(scores: Scores | None, places: Numbers) -> list[float | None]:
     """Return the scores of some candidates as a response has them."""
     if scores is None:
@@ -272,22 +225,15 @@ def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchRespon
     """Return the response, with as many of the first hits as were asked for."""
     # Stages that choose among hits write to the journal while these are read.
     results = tuple(islice(hits, journal.top_k))
-    # [pinned
     if any(hit.pinned for hit in results):
         match = "strong"
-    # ]
-    # [vectors
-    used: dict[str, Mode] = {"requested": journal.mode, "default": "hybrid"}
     if journal.reason == "identifier":
         match = "strong"
-    # ]
     return SearchResponse(
         query=journal.query,
-        # [vectors
-        mode=used.get(journal.reason, "keyword"),
+        mode=journal.mode if journal.reason in ("requested", "default") else "keyword",
         reason=journal.reason,
         degraded=journal.reason in ("embedder_unavailable", "no_vectors"),
-        # ]
         match=match,
         unknown_identifiers=journal.unknown_identifiers,
         took_ms=round((time.perf_counter() - journal.started) * 1000, 3),
@@ -309,9 +255,7 @@ def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
             break
     for group in groups.values():
         best = [hit for hit in group if hit.score == group[0].score]
-        # [pinned
         best = [hit for hit in best if hit.pinned] or best
-        # ]
         shown = max(best, key=lambda hit: hit.modified or "")
         yield shown.standing_for([hit for hit in group if hit is not shown])
     for hit in hits:

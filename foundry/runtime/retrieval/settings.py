@@ -17,16 +17,12 @@ from .hosts import HOST, HOSTS_HINT, plain_host, plain_host_and_port
 
 SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
 
-# [mcp or chat or page or understanding or rerank_service
 # The address of a service: no user, query or fragment.
 ADDRESS = re.compile(
     r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/%-]*)?"
 )
-# ]
-# [language_model or understanding or rerank_service or service
 # A key that a header can carry.
 API_KEY = re.compile("[!-~]+")
-# ]
 
 _UNUSABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, re.error, OverflowError)
 
@@ -38,18 +34,10 @@ class Limits:
     connections: int  # Beyond them the one that is idle longest is closed.
     searches: int  # At a time; more of them wait for up to a second. Reading a chunk is one too.
     streams: int  # Responses sent in pieces, at a time.
-    # [chat
     chats: int = 0  # At a time; they are not counted as streams.
-    # ]
-    # [mcp
     mcp_calls: int = 0
-    # ]
-    # [callers
     requests_per_minute: int = 0  # By each token, or address without; 0 for any number.
-    # ]
-    # [chat
     chat_requests_per_minute: int = 0
-    # ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +51,9 @@ class Settings:
     allowed_hosts: frozenset[str]
     max_body_bytes: int
     limits: Limits
-    # [identifier_patterns or understanding
     identifier_patterns: tuple[re.Pattern[str], ...]
-    # ]
-    # [language_model
     chat_instructions: str
-    # ]
-    # [has_questions
-    # [page
     examples: tuple[str, ...]
-    # ]
-    # ]
 
 
 @cache
@@ -89,17 +69,9 @@ def settings(file: Path = SETTINGS_FILE) -> Settings:
             allowed_hosts=_read_hosts(values["allowed_hosts"]),
             max_body_bytes=int(values["max_body_bytes"]),
             limits=Limits(**{name: int(value) for name, value in values["limits"].items()}),
-            # [identifier_patterns or understanding
             identifier_patterns=tuple(map(re.compile, values.get("identifier_patterns", ()))),
-            # ]
-            # [language_model
             chat_instructions=str(values.get("chat_instructions", "")),
-            # ]
-            # [has_questions
-            # [page
             examples=tuple(map(str, values.get("examples", ()))),
-            # ]
-            # ]
         )
 
 
@@ -128,7 +100,6 @@ def read_variable(name: str) -> str | None:
     return os.environ.get(name, "").strip() or None
 
 
-# [mcp or chat or page or rerank_service
 def read_address(name: str) -> str | None:
     """Return the address of a service without its last slash. Raises ConfigurationError."""
     written = read_variable(name)
@@ -139,7 +110,6 @@ def read_address(name: str) -> str | None:
     return written and written.rstrip("/")
 
 
-# ]
 def read_number(name: str, *, most: float = 1e9, whole: bool = False) -> float | None:
     """Return the number in a variable, 0 to `most`; None if unset. Raises ConfigurationError."""
     written = read_variable(name)

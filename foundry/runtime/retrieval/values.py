@@ -52,7 +52,6 @@ class ValueTable:
         numbers = range(*self._range(key))[:most]
         return [self.keys[number].removeprefix(key).decode() for number in numbers]
 
-    # [folders
     def children(self, folder: str, after: str | None) -> Iterator[tuple[str, NDArray[np.uint32]]]:
         """Yield the paths that lie in a folder, or "", each with its documents, sorted by bytes.
 
@@ -76,8 +75,6 @@ class ValueTable:
             yield folder + (name + slash).decode(), found_here[is_first]
             first = end
 
-    # ]
-    # [facets
     def entries_of(self, field: str) -> int:
         """Return how many entries a field has: one for each document and value."""
         first, last = self._range(encode_value(field, ""))
@@ -93,12 +90,10 @@ class ValueTable:
         for owner, document in zip(owners, listed[places].tolist(), strict=True):
             yield self.keys[first + owner].removeprefix(key).decode(), document
 
-    # ]
     def _range(self, prefix: bytes, end: bytes = AFTER_ALL) -> tuple[int, int]:
         return bisect_left(self.keys, prefix), bisect_left(self.keys, prefix + end)
 
 
-# [facets
 def find_entries(
     starts: NDArray[np.uint64], entries: NDArray[np.uint32], wanted: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], list[int]]:
@@ -113,7 +108,6 @@ def find_entries(
     return places, ends.searchsorted(places, "right").tolist()
 
 
-# ]
 def encode_value(field: str, value: str) -> bytes:
     """Return the key of a value: `field U+001F value`."""
     return f"{field}\x1f{value}".encode("utf-8", "replace")

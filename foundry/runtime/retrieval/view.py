@@ -144,7 +144,6 @@ def _documents_within(
         strict=True,
     )
     summaries = sorted((SourceSummary(*each) for each in counts), key=lambda one: one.name)
-    # [page
     places = selection.document_places
     link_ends, linked = _lists_within(
         documents.link_ends,
@@ -152,16 +151,13 @@ def _documents_within(
         places,
         np.repeat(places, np.diff(documents.link_ends).astype(np.int64)) != HIDDEN,
     )
-    # ]
     return Documents(
         lines=VisibleRecords(documents.lines, selection.documents, selection.document_places),
         chunk_lines=chunk_lines,
         first_chunks=first_chunks,
         read_sources=summaries.copy,
-        # [page
         link_ends=np.append(link_ends[:1], link_ends[1:][selection.documents]),
         linked=linked,
-        # ]
     )
 
 

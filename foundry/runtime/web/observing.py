@@ -47,11 +47,9 @@ REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "s
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Time to answer.", "route")
 # What is counted and logged of a response.
 TOLD = [
-    # [vectors
     "mode",
     "reason",
     "degraded",
-    # ]
     "match",
 ]
 SEARCHES = _counter("searches", "Searches.", *TOLD)

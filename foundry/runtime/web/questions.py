@@ -118,9 +118,7 @@ class QuestionLog:
                 content = _encode(
                     question,
                     match=response.match,
-                    # [vectors
                     mode=response.mode,
-                    # ]
                     results=len(response.hits),
                     documents=[*shown][:MAX_DOCUMENTS],
                 )

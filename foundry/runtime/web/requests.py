@@ -70,11 +70,9 @@ class SearchArguments(RequestModel):
         Field(strict=True, ge=1, le=MAX_TOP_K, description="How many passages to return."),
         WHOLE,
     ] = 10
-    # [vectors
     mode: Annotated[
         Mode, Field(description="Rank by meaning and words (hybrid), or by one of them alone.")
     ] = "hybrid"
-    # ]
     # [filters
     filters: Annotated[FilterValues | None, Field(description="What a passage must have.")] = None
     # ]
@@ -105,9 +103,7 @@ class SearchParameters(RequestModel):
 
     q: QueryText
     top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)] = 10
-    # [vectors
     mode: Mode = "hybrid"
-    # ]
     # [filters
     # Lists are repeated, and a `filter` is `field=value`.
     source: Annotated[list[Source], Several] = Field(default=[])

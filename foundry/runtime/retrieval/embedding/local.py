@@ -70,7 +70,6 @@ class LocalQueryEncoder:
         return vector
 
 
-# [transformer
 def available_cores() -> int:
     """Return the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -78,8 +77,6 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-# ]
-# [model
 def read_model(file: Path = SETTINGS_FILE) -> str:
     """Return the name or folder of the model that embeds queries. Raises ConfigurationError."""
     with reading(file) as values:
@@ -109,6 +106,3 @@ def unusable(model: str, error: Exception) -> EmbeddingFailure:
         f"the model {model!r} cannot be loaded: {reason}",
         hint="check embedding.model; a name needs the network once, a folder never",
     )
-
-
-# ]

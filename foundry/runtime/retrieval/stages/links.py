@@ -149,10 +149,8 @@ def _include(candidates: Candidates, chunks: dict[int, float]) -> Candidates:
     return replace(
         candidates,
         chunks=merged,
-        # [vectors
         semantic=None if candidates.semantic is None else spread(candidates.semantic, np.nan),
         semantic_ranks=spread_ranks(candidates.semantic_ranks),
-        # ]
         keyword=None if candidates.keyword is None else spread(candidates.keyword, np.nan),
         keyword_ranks=spread_ranks(candidates.keyword_ranks),
         scores=spread(candidates.scores, 0.0),

@@ -16,9 +16,7 @@ def require_lane_score(
     candidates: Candidates,
     journal: Journal,
     *,
-    # [vectors
     semantic: float | None = None,
-    # ]
     keyword: float | None = None,
 ) -> Candidates:
     """Drop the candidates that reach the minimum of no lane that has one.
@@ -27,12 +25,7 @@ def require_lane_score(
     relative to the query's best hit, which has 1 unless an identifier of the query is unknown. A
     lane that was not asked decides nothing, and neither does one that has not scored a candidate.
     """
-    lanes = [
-        # [vectors
-        (candidates.semantic, semantic),
-        # ]
-        (candidates.keyword, keyword),
-    ]
+    lanes = [(candidates.semantic, semantic), (candidates.keyword, keyword)]
     passed = [
         (scores >= minimum) | np.isnan(scores)
         for scores, minimum in lanes
@@ -66,7 +59,5 @@ def _take(candidates: Candidates, places: Numbers) -> Candidates:
     for name, value in values.items():
         if isinstance(value, np.ndarray):
             values[name] = value[places]
-    # [vectors or boosts
     values["boosts"] = {name: factors[places] for name, factors in candidates.boosts.items()}
-    # ]
     return Candidates(**values)

@@ -41,12 +41,9 @@ class Pinned:
             problem = f"{path}: unreadable: {cause_of(error)}"
             raise IndexUnusableError(f"{problem}; this server pins answers by it") from None
 
-    # [access
     def within(self, _documents: Mask) -> "Pinned":
         """Return all of them: an id tells nothing, and is looked up among visible documents."""
         return self
-
-    # ]
 
 
 def pinned_key(tokenizer: Tokenizer, query: str) -> str | None:
@@ -71,10 +68,7 @@ def pin_documents(
     ids = index.part(Pinned.open).documents.get(key or "", [])
     named = filter(None, map(documents.find, ids))
     found = (_find_hit(index, document, candidates, allowed) for document in named)
-    pinned = [replace(hit, pinned=True) for hit in found if hit is not None]
-    # [vectors or boosts
-    pinned = [replace(hit, boosts={}) for hit in pinned]
-    # ]
+    pinned = [replace(hit, pinned=True, boosts={}) for hit in found if hit is not None]
     if not pinned:
         return iter(hits)
     journal.note("pinned", documents=len(pinned))

@@ -21,13 +21,7 @@ from foundry.runtime.retrieval.results import (
     respond,
 )
 
-NOWHERE: dict[str, None] = {
-    # [vectors
-    "semantic": None,
-    # ]
-    "keyword": None,
-}
-"""Of lanes, of which some servers have fewer."""
+NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 
 INDEX: Any = SimpleNamespace(
     tokenizer=Tokenizer("english"),
@@ -54,9 +48,7 @@ def hit(text: str, title: str = "Valves", score: float = 0.5) -> Hit:
         score=score,
         scores=LaneScores(**NOWHERE),
         ranks=LaneRanks(**NOWHERE),
-        # [vectors or boosts
         boosts={},
-        # ]
     )
 
 
@@ -332,8 +324,6 @@ def test_thanks_are_answered_without_a_search() -> None:
     (_, sources), (_, delta), (_, done) = events((*FOLLOWED_UP[:-1], Turn("user", "thanks")))
     assert (sources["query"], sources["query_from"], sources["sources"]) == (None, "none", [])
     assert sources["match"] is None
-    # [vectors
     assert (sources["degraded"], sources["mode"]) == (False, None)
-    # ]
     assert delta["text"].startswith("You are welcome.")
     assert (done["mode"], done["reason"], done["cited"]) == ("extractive", "acknowledgement", [])

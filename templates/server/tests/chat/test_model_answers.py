@@ -22,13 +22,7 @@ from foundry.runtime.retrieval.results import (
     respond,
 )
 
-NOWHERE: dict[str, None] = {
-    # [vectors
-    "semantic": None,
-    # ]
-    "keyword": None,
-}
-"""Of lanes, of which some servers have fewer."""
+NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 
 INDEX: Any = SimpleNamespace(
     tokenizer=Tokenizer("english"),
@@ -56,9 +50,7 @@ HIT = Hit(
     score=0.5,
     scores=LaneScores(**NOWHERE),
     ranks=LaneRanks(**NOWHERE),
-    # [vectors or boosts
     boosts={},
-    # ]
 )
 
 
@@ -143,11 +135,9 @@ def test_a_models_answer_is_passed_on_and_counted() -> None:
             "query": ASKED[0].content,
             "query_from": "question",
             "query_notice": None,
-            # [vectors
             "mode": "hybrid",
             "reason": "default",
             "degraded": False,
-            # ]
             "match": "strong",
             "unknown_identifiers": [],
             "stages": {"query_length": {}},

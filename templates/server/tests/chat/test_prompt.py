@@ -5,13 +5,7 @@ from foundry.runtime.chat.conversation import Conversation, Turn
 from foundry.runtime.chat.prompt import HISTORY_CHARACTERS, answer_messages, condense_messages
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 
-NOWHERE: dict[str, None] = {
-    # [vectors
-    "semantic": None,
-    # ]
-    "keyword": None,
-}
-"""Of lanes, of which some servers have fewer."""
+NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 
 
 def hit(text: str, number: int = 0) -> Hit:
@@ -31,9 +25,7 @@ def hit(text: str, number: int = 0) -> Hit:
         score=0.5,
         scores=LaneScores(**NOWHERE),
         ranks=LaneRanks(**NOWHERE),
-        # [vectors or boosts
         boosts={},
-        # ]
     )
 
 

@@ -14,13 +14,7 @@ from foundry.runtime.chat.text import sentences
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 
-NOWHERE: dict[str, None] = {
-    # [vectors
-    "semantic": None,
-    # ]
-    "keyword": None,
-}
-"""Of lanes, of which some servers have fewer."""
+NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 
 FREQUENCIES = {"valv": 5, "replac": 4, "month": 3, "pump": 3, "oil": 2}
 INDEX: Any = SimpleNamespace(
@@ -62,9 +56,7 @@ def hit(number: int, title: str, text: str) -> Hit:
         score=0.5,
         scores=LaneScores(**NOWHERE),
         ranks=LaneRanks(**NOWHERE),
-        # [vectors or boosts
         boosts={},
-        # ]
     )
 
 

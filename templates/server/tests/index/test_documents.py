@@ -24,7 +24,6 @@ CHUNK = ChunkRecord(
 )
 
 
-# [page or parents or mcp
 def joined(*chunks: tuple[int, str, int]) -> str:
     """Return the text of chunks, each given by its offset, its text and its first line."""
     return "".join(
@@ -59,7 +58,6 @@ def test_nothing_is_nothing() -> None:
     assert joined() == ""
 
 
-# ]
 def test_number_of_the_first_chunk_stays_within() -> None:
     document = DocumentRecord(
         "d1", "Pump", "docs", "pump.md", None, "text/markdown", "0" * 64, 9, None, [], {}, "md", [],

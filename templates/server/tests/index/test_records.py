@@ -25,20 +25,8 @@ CHUNK = ChunkRecord(
     modified=None,
     also_at=[PLACE],
 )
-LANES = {
-    # [vectors
-    "semantic": None,
-    # ]
-    "keyword": 1,
-}
-SCORED = {
-    "score": 0.5,
-    "scores": LANES,
-    "ranks": LANES,
-    # [vectors or boosts
-    "boosts": {"recency": 1.2},
-    # ]
-}
+LANES = {"semantic": None, "keyword": 1}
+SCORED = {"score": 0.5, "scores": LANES, "ranks": LANES, "boosts": {"recency": 1.2}}
 HIT: Hit = TypeAdapter(Hit).validate_python({**CHUNK.to_json(), **SCORED})
 JOURNAL = Journal("seal", unknown_identifiers=("D40",), stages={"links": {}})
 RESPONSE = respond(JOURNAL, iter([HIT]), "strong")
@@ -55,22 +43,13 @@ def test_what_few_hits_have_is_left_out_where_there_is_none() -> None:
     fuller = replace(
         HIT,
         near_duplicates=("c2",),
-        # [parents
         passage=Passage("Whole.", [], {"start": 0, "end": 6}),
-        # ]
-        # [rerank or rerank_service
         scores=replace(HIT.scores, rerank=0.9),
-        # ]
     )
-    added = {"near_duplicates"}
-    # [parents
-    added.add("passage")
-    # ]
+    added = {"near_duplicates", "passage"}
     assert fuller.to_json().keys() - HIT.to_json().keys() == added
     assert fuller.to_json()["near_duplicates"] == ["c2"]
-    # [rerank or rerank_service
     assert fuller.to_json()["scores"] == {**LANES, "rerank": 0.9}
-    # ]
     required = TypeAdapter(Hit).json_schema(mode="serialization")["required"]
     assert not added & set(required)
     assert set(required) == HIT.to_json().keys()
@@ -99,6 +78,4 @@ def test_headings_repeat_neither_each_other_nor_the_text(
 ) -> None:
     chunk = replace(CHUNK, title=title, section=section)
     assert chunk.headings() == headings
-    # [chat or command_line
     assert chunk.titled_section() == titled
-    # ]

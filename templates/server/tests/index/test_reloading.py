@@ -149,7 +149,6 @@ def test_what_is_served_is_opened_when_it_is_first_wanted(
     assert not served.state.verified
     assert served.current().version == "v7"
     wait_until(lambda: served.state.verified)
-    # [access
     seen: Any = SimpleNamespace(version="seen")
     nothing: Any = SimpleNamespace(version="nothing")
     prepared: list[Any] = []
@@ -160,4 +159,3 @@ def test_what_is_served_is_opened_when_it_is_first_wanted(
     assert served.whole().version == "v7"
     served.load(tmp_path, verify=False)
     assert prepared == [served.whole()]
-    # ]

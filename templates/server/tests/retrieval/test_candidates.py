@@ -25,15 +25,12 @@ def test_the_best_are_what_sorting_gives() -> None:
         assert candidates(*scores).best_places().tolist() == expected
 
 
-# [vectors or boosts or pinned or rerank or rerank_service
 def test_scores_have_six_decimal_places_from_0_to_1() -> None:
     found = candidates(0.0, 0.0, 0.0, 0.0).with_scores(np.array([-0.5, 1.5, 1 / 3, 2 / 3]))
     assert found.scores.tolist() == [0.0, 1.0, 0.333333, 0.666667]
     assert found.chunks.tolist() == [10, 20, 30, 40]
 
 
-# ]
-# [vectors or boosts
 def test_a_boost_is_scaled_by_the_largest_that_there_can_be() -> None:
     found = candidates(0.8, 0.5)
     once = found.boosted("age", np.array([0.5, 1.0]))
@@ -43,6 +40,3 @@ def test_a_boost_is_scaled_by_the_largest_that_there_can_be() -> None:
     factors = {name: values.tolist() for name, values in twice.boosts.items()}
     assert factors == {"age": [0.5, 1.0], "anchors": [1.5, 1.0]}
     assert found.boosts == {}
-
-
-# ]

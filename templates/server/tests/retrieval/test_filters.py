@@ -146,14 +146,12 @@ def test_values_are_named_up_to_a_number(columns: FilterColumns) -> None:
     assert columns.known_values("colour", 9) == []
 
 
-# [page or recency
 def test_the_newest_date_is_that_of_any_chunk_which_states_one(columns: FilterColumns) -> None:
     assert columns.newest_date() == "2024-01-05"
     undated = replace(columns, modified=np.full_like(columns.modified, UNKNOWN_TIME))
     assert undated.newest_date() is None
 
 
-# ]
 @pytest.mark.parametrize("text", ["yesterday", "", "2024-13-01"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"isoformat|month"):

@@ -22,18 +22,8 @@ from foundry.runtime.retrieval.results import (
     respond,
 )
 
-# What hits say of lanes and boosts, of which some servers have fewer.
-NOWHERE: dict[str, None] = {
-    # [vectors
-    "semantic": None,
-    # ]
-    "keyword": None,
-}
-BOOSTS: dict[str, Any] = {
-    # [vectors or boosts
-    "boosts": {},
-    # ]
-}
+NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
+BOOSTS: dict[str, Any] = {"boosts": {}}
 COPY = Place("d9", "wiki", "p", None, "Copy")
 
 
@@ -65,16 +55,12 @@ INDEX: Any = SimpleNamespace(
 def test_candidates_become_hits_best_first() -> None:
     found = Candidates(
         chunks=np.array([2, 5, 7]),
-        # [vectors
         semantic=np.array([0.5, np.nan, 0.0]),
         semantic_ranks=np.array([1, 0, 0]),
-        # ]
         keyword=np.array([0.12345678, np.nan, 0.5]),
         keyword_ranks=np.array([2, 0, 1]),
         scores=np.array([0.25, 0.75, 0.25]),
-        # [vectors or boosts
         boosts={"age": np.array([0.5, 1.0, 1.00000049]), "links": np.array([1.0, 1.5, 1.0])},
-        # ]
     )
     hits = [hit.to_json() for hit in rank_hits(INDEX, found, 2)]
     first, second, third = hits
@@ -83,14 +69,10 @@ def test_candidates_become_hits_best_first() -> None:
     assert [second["id"], third["id"]] == ["c2", "c7"]
     values = [(hit["scores"]["keyword"], hit["ranks"]["keyword"]) for hit in hits]
     assert values == [(None, None), (0.123457, 2), (0.5, 1)]
-    # [vectors
     values = [(hit["scores"]["semantic"], hit["ranks"]["semantic"]) for hit in hits]
     assert values == [(None, None), (0.5, 1), (0.0, None)]
-    # ]
-    # [vectors or boosts
     boosts = [hit["boosts"] for hit in hits]
     assert boosts == [{"links": 1.5}, {"age": 0.5}, {"age": 1.0}]
-    # ]
 
 
 def test_a_response_has_as_many_hits_as_were_asked_for() -> None:
@@ -105,7 +87,6 @@ def test_a_response_has_as_many_hits_as_were_asked_for() -> None:
     assert response.stages == {"query_length": {"searched": "pump"}}
 
 
-# [vectors
 @pytest.mark.parametrize(
     ("asked", "reason", "used", "degraded"),
     [
@@ -126,7 +107,6 @@ def test_a_response_says_which_mode_was_used_and_why(
     assert response.match == ("strong" if reason == "identifier" else "weak")
 
 
-# ]
 def hits_of(*texts: str) -> Iterator[Hit]:
     """Hits with ids by number, the best of which have the texts that come first."""
     for number, text in enumerate(texts):
@@ -189,11 +169,9 @@ def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
 
     chunks = [make_record(ChunkRecord, stored(number)) for number in range(4)]
     assert [response().covers(chunk) for chunk in chunks] == [True, True, True, False]
-    # [document_cap or parents or versions
     chunks[3].document_id = "d2"
     # A stage that chooses among the chunks of a document may have left this one out.
     for note, is_covered in (("left_out", True), ("merged", True), ("added", False)):
         assert response(stage={note: 1}).covers(chunks[3]) is is_covered
     chunks[3].document_id = "d9"
     assert not response(stage={"left_out": 1}).covers(chunks[3])
-    # ]

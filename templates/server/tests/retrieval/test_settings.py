@@ -27,7 +27,6 @@ def test_other_number_is_refused(monkeypatch: pytest.MonkeyPatch, written: str) 
         read_number("PORT", most=8, whole=True)
 
 
-# [mcp or chat or page or rerank_service
 @pytest.mark.parametrize(
     ("written", "address"),
     [
@@ -49,15 +48,11 @@ def test_address(monkeypatch: pytest.MonkeyPatch, written: str, address: str | N
         assert read_address("PUBLIC_URL") == address
 
 
-# ]
 @pytest.mark.parametrize(("variable", "port"), [("", 8000), ("81", 81)])
 def test_settings_of_a_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, port: int
 ) -> None:
-    limits = {"connections": 9, "searches": 8, "streams": 7}
-    # [callers
-    limits["requests_per_minute"] = 6
-    # ]
+    limits = {"connections": 9, "searches": 8, "streams": 7, "requests_per_minute": 6}
     values = {"name": "n", "title": "t", "description": "d", "port": 8000, "allowed_hosts": ["a"]}
     file = tmp_path / "settings.json"
     file.write_text(json.dumps({**values, "max_body_bytes": 5, "limits": limits}))
@@ -65,9 +60,7 @@ def test_settings_of_a_file(
     chosen = settings(file)
     assert (chosen.port, chosen.allowed_hosts, chosen.max_body_bytes) == (port, frozenset("a"), 5)
     assert chosen.limits.streams == 7
-    # [callers
     assert chosen.limits.requests_per_minute == 6
-    # ]
 
 
 def test_port_that_there_cannot_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

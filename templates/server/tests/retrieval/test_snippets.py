@@ -10,13 +10,7 @@ from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, respond
 from foundry.runtime.retrieval.snippets import add_snippets
 
-NOWHERE: dict[str, None] = {
-    # [vectors
-    "semantic": None,
-    # ]
-    "keyword": None,
-}
-"""Of lanes, of which some servers have fewer."""
+NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 
 ENGLISH = Tokenizer("english")
 LOREM = "Nothing of this is what anybody asked for, and it goes on for a while. "
@@ -43,9 +37,7 @@ def show(
         score=1.0,
         scores=LaneScores(**NOWHERE),
         ranks=LaneRanks(**NOWHERE),
-        # [vectors or boosts
         boosts={},
-        # ]
     )
     add_snippets(respond(Journal(query), iter([hit]), "strong"), tokenizer)
     return hit

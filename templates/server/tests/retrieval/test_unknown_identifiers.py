@@ -287,7 +287,6 @@ def test_what_only_the_texts_tell_is_missing_as_one_term() -> None:
     assert scored.missing_score == pytest.approx(math.log(14))
 
 
-# [identifier_fallback
 def test_a_lane_that_may_not_find_the_whole_finds_no_identifier() -> None:
     def finds(query: str, allowed: list[bool]) -> bool:
         tokens = INDEX.tokenizer.tokenize(query)
@@ -302,6 +301,3 @@ def test_a_lane_that_may_not_find_the_whole_finds_no_identifier() -> None:
     assert finds("--verbose", [True] * 6)
     assert not finds("--verbose", [False] * 6)
     assert not finds("leaks", [True] * 6)
-
-
-# ]

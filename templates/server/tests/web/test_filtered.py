@@ -80,9 +80,7 @@ def test_a_query_string_filters_as_a_body_does() -> None:
     # [sorting
     assert asked.pop("sort") == "score"
     # ]
-    # [vectors
     assert asked.pop("mode") == "hybrid"
-    # ]
     assert asked == {
         "query": "seal",
         "top_k": 10,

@@ -30,9 +30,7 @@ def observers(monkeypatch: pytest.MonkeyPatch) -> None:
 def search(query: str, top_k: int = 10) -> SearchResponse:
     assert top_k == 3
     journal = Journal(query, top_k)
-    # [vectors
     journal.reason = "no_vectors"
-    # ]
     return respond(journal, iter(()), "none")
 
 
@@ -44,13 +42,9 @@ def counted(line: str) -> float:
 
 def test_a_search_and_its_stages_are_counted_and_timed() -> None:
     labels = [
-        # [vectors
         'degraded="true"',
-        # ]
         'match="none"',
-        # [vectors
         *('mode="keyword"', 'reason="no_vectors"'),
-        # ]
     ]
     line = f"searches_total{{{','.join(labels)}}}"
     stages = [f'search_stage_seconds_{kind}{{stage="all"}}' for kind in ("count", "sum")]
@@ -104,11 +98,9 @@ def test_a_request_is_counted_timed_and_logged(
         "request_id": "an-id",
         "client": "10.0.0.1",
         "match": "none",
-        # [vectors
         "mode": "keyword",
         "reason": "no_vectors",
         "degraded": True,
-        # ]
         "results": 0,
     }
     assert second["fields"]["query"] == "a-secret"

@@ -69,9 +69,7 @@ def test_a_question_without_a_strong_match_is_kept(
             "day": day,
             "query": "where is the [31mseal \u202e?",
             "match": "weak",
-            # [vectors
             "mode": "hybrid",
-            # ]
             "results": 3,
             "documents": ["d2", "d1"],
         },
@@ -79,9 +77,7 @@ def test_a_question_without_a_strong_match_is_kept(
             "day": day,
             "query": "x" * 500,
             "match": "none",
-            # [vectors
             "mode": "hybrid",
-            # ]
             "results": 0,
             "documents": [],
         },

@@ -48,9 +48,7 @@ def test_a_query_is_a_text_of_at_most_2000_characters(query: Any, is_one: bool) 
 def test_a_query_string_asks_for_what_a_body_does() -> None:
     arguments = SearchParameters.model_validate({"q": "seal", "top_k": "3"}).search_arguments()
     wanted: dict[str, Any] = {"query": "seal", "top_k": 3}
-    # [vectors
     wanted["mode"] = "hybrid"
-    # ]
     # [filters
     wanted["filters"] = {}
     # ]
@@ -76,9 +74,7 @@ def test_a_query_string_asks_for_what_a_body_does() -> None:
         *((SearchRequest, name, "top_k") for name in ("limit", "k", "n", "size", "topk", "top_K")),
         (SearchRequest, "q", "query"),
         (SearchParameters, "query", "q"),
-        # [vectors
         (SearchRequest, "Mode", "mode"),
-        # ]
         (SearchRequest, "colour", None),
     ],
 )

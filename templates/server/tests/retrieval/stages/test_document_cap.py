@@ -6,18 +6,8 @@ from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.document_cap import HIT_UNITS, cap_documents
 
-# What hits say of lanes and boosts, of which some servers have fewer.
-NOWHERE: dict[str, None] = {
-    # [vectors
-    "semantic": None,
-    # ]
-    "keyword": None,
-}
-BOOSTS: dict[str, dict[str, float]] = {
-    # [vectors or boosts
-    "boosts": {},
-    # ]
-}
+NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
+BOOSTS: dict[str, dict[str, float]] = {"boosts": {}}
 
 
 def hit(number: int, text: str = "", document: str = "d") -> Hit:

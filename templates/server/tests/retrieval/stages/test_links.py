@@ -33,22 +33,14 @@ class FakeIndex:
         return SimpleNamespace(id=f"c{99 - number}")
 
 
-def candidates(
-    scores: dict[int, float],
-    # [vectors
-    *,
-    semantic: bool = True,
-    # ]
-) -> Candidates:
+def candidates(scores: dict[int, float], *, semantic: bool = True) -> Candidates:
     chunks = np.array(sorted(scores), dtype=np.int64)
     values = np.array([scores[int(chunk)] for chunk in chunks], dtype=np.float64)
     ranks = np.arange(1, len(chunks) + 1)
     return Candidates(
         chunks=chunks,
-        # [vectors
         semantic=values if semantic else None,
         semantic_ranks=ranks,
-        # ]
         keyword=values,
         keyword_ranks=ranks,
         scores=values,
@@ -73,12 +65,7 @@ def test_a_linked_document_comes_below_what_was_found() -> None:
     assert list(linked.boosts["links"]) == [1, 1, 0.5, 0.5]
     assert journal.stages == {"links": {"documents": 2}}
     # No lane has scored what was linked.
-    lanes = [
-        # [vectors
-        (linked.semantic, linked.semantic_ranks),
-        # ]
-        (linked.keyword, linked.keyword_ranks),
-    ]
+    lanes = [(linked.semantic, linked.semantic_ranks), (linked.keyword, linked.keyword_ranks)]
     for values, ranks in lanes:
         assert values is not None and values[:2].tolist() == [0.8, 0.5]
         assert np.isnan(values[2:]).all()
@@ -184,11 +171,7 @@ def test_nothing_found_links_nowhere() -> None:
     assert link(FakeIndex([], [], [], [], [], []), empty)[1] is empty
 
 
-# [vectors
 def test_keyword_results_have_links_too() -> None:
     index = FakeIndex([3], [], [], [], [], [])
     _, linked, _ = link(index, candidates({0: 1.0}, semantic=False))
     assert linked.semantic is None and linked.chunks.tolist() == [0, 6]
-
-
-# ]

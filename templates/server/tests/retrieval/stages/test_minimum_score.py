@@ -12,17 +12,13 @@ from foundry.runtime.retrieval.stages.minimum_score import require_lane_score, r
 def candidates(
     scores: Sequence[float],
     keyword: Sequence[float] | None = None,
-    # [vectors
     semantic: Sequence[float] | None = None,
-    # ]
 ) -> Candidates:
     count = len(scores)
     return Candidates(
         chunks=np.arange(count),
-        # [vectors
         semantic=None if semantic is None else np.array(semantic, dtype=np.float64),
         semantic_ranks=np.zeros(count, dtype=np.int64),
-        # ]
         keyword=None if keyword is None else np.array(keyword, dtype=np.float64),
         keyword_ranks=np.zeros(count, dtype=np.int64),
         scores=np.array(scores, dtype=np.float64),
@@ -37,7 +33,6 @@ def test_minimum_of_one_lane() -> None:
     assert journal.stages == {"minimum_score": {"dropped": 1}}
 
 
-# [vectors
 def test_minimum_of_the_semantic_lane() -> None:
     found = candidates([0.5, 0.4, 0.3], semantic=[0.2, 0.35, 0.3], keyword=[1.0, 0.0, 0.5])
     assert require_lane_score(found, Journal(), semantic=0.3).chunks.tolist() == [1, 2]
@@ -57,7 +52,6 @@ def test_lane_that_was_not_asked_decides_nothing() -> None:
     assert require_lane_score(unscored, journal, semantic=0.3).chunks.tolist() == [0]
 
 
-# ]
 def test_nothing_left_says_how_near_it_was() -> None:
     journal = Journal()
     assert not len(require_score(candidates([0.21, 0.2]), journal, minimum=0.3).scores)

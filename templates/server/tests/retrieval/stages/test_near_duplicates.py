@@ -17,18 +17,8 @@ TEXT = (
     " lamp room, where it is cleaned, filled with oil and locked again before anybody goes down."
 )
 
-# What hits say of lanes and boosts, of which some servers have fewer.
-NOWHERE: dict[str, None] = {
-    # [vectors
-    "semantic": None,
-    # ]
-    "keyword": None,
-}
-BOOSTS: dict[str, dict[str, float]] = {
-    # [vectors or boosts
-    "boosts": {},
-    # ]
-}
+NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
+BOOSTS: dict[str, dict[str, float]] = {"boosts": {}}
 
 
 def hit(number: int, text: str = "", document: str = "d") -> Hit:

@@ -13,18 +13,8 @@ from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.parents import expand_parents, find_passages
 
-# What hits say of lanes and boosts, of which some servers have fewer.
-NOWHERE: dict[str, None] = {
-    # [vectors
-    "semantic": None,
-    # ]
-    "keyword": None,
-}
-BOOSTS: dict[str, Any] = {
-    # [vectors or boosts
-    "boosts": {},
-    # ]
-}
+NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
+BOOSTS: dict[str, Any] = {"boosts": {}}
 
 
 def record(

@@ -69,10 +69,8 @@ def pin(
     chunks = np.array(sorted(scores), dtype=np.int64)
     found = Candidates(
         chunks=chunks,
-        # [vectors
         semantic=None,
         semantic_ranks=0 * ranks,
-        # ]
         keyword=values,
         keyword_ranks=ranks,
         scores=values,
@@ -97,9 +95,7 @@ def test_documents_come_first_in_their_order_and_by_their_best_chunks(
     assert shown(hits) == [("c4", 1, True), ("c1", 1, True), ("c2", 0.9, False), ("c0", 0.3, False)]
     assert {*hits[0].scores.to_json().values(), *hits[0].ranks.to_json().values()} == {None}
     assert (hits[1].scores.keyword, hits[1].ranks.keyword) == (0.5, 2)
-    # [vectors or boosts
     assert [hit.boosts for hit in hits] == [{}, {}, {}, {}]
-    # ]
     assert journal.stages == {"pinned": {"documents": 2}}
 
 
@@ -127,13 +123,11 @@ def test_what_may_not_be_found_is_not_pinned(tmp_path: Path) -> None:
     assert (hits, journal.stages) == ([], {})
 
 
-# [access
 def test_a_view_has_the_same_ids() -> None:
     pinned = Pinned(PINNED)
     assert pinned.within(np.zeros(3, dtype=np.bool_)) is pinned
 
 
-# ]
 @pytest.mark.parametrize("content", ["", "[]", '{"=vpn": 1}', "{"])
 def test_a_damaged_file_is_named(tmp_path: Path, content: str) -> None:
     index: Any = FakeIndex(tmp_path, content)

@@ -16,13 +16,7 @@ from foundry.runtime.retrieval.stages.versions import (
 )
 
 FOLDERS = ("", "v3", "old/v2")
-# What hits say of lanes, of which some servers have fewer.
-NOWHERE: dict[str, None] = {
-    # [vectors
-    "semantic": None,
-    # ]
-    "keyword": None,
-}
+NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 
 
 def hits(*found: tuple[str, float]) -> list[Hit]:
