@@ -6,10 +6,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field
 
+from foundry.config.any_source import AnySource
 from foundry.config.named_files import why_no_folder
 from foundry.config.web_sources import BaseUrl, UrlSuffix, is_local
 from foundry.documents import OCR_PAGES
-from foundry.features.feature import Slug, Strings, Table
+from foundry.features.feature import Slug, Strings
 
 VERSION = "version"
 """The metadata that tells versions apart."""
@@ -30,7 +31,7 @@ def _as_ref(written: str) -> str:
 Ref = Annotated[str, AfterValidator(_as_ref)]
 
 
-class GitSource(Table):
+class GitSource(AnySource):
     """The files of a git repository, which needs no working tree: only commits are read.
 
     Attributes:
@@ -82,7 +83,7 @@ class GitSource(Table):
         """The repository's own name."""
         return re.split(r"[/:\\]", self.repository.rstrip("/"))[-1].removesuffix(".git")
 
-    def find_problems(self, key: str, project: Path) -> list[str]:
+    def find_problems(self, key: str, project: Path, /) -> list[str]:
         """Return what is wrong although all types are right; `key` is the place in the file."""
         problems = []
         if self.versions and self.ref != "HEAD":
@@ -100,7 +101,7 @@ class GitSource(Table):
                 problems.append(f"{key}.repository: {reason}")
         return problems
 
-    def resolve(self, name: str, root: Path) -> Self:
+    def resolve(self, name: str, root: Path, /) -> Self:
         """Return the source under a name, with an absolute path if it has one."""
         if is_repository_url(self.repository):
             return self.model_copy(update={"name": name})

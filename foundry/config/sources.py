@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field
 
+from foundry.config.any_source import AnySource
 from foundry.config.git_sources import GitSource
 from foundry.config.named_files import why_no_file, why_no_folder
 from foundry.config.web_sources import (
@@ -15,7 +16,6 @@ from foundry.config.web_sources import (
     SiteSource,
     UrlSource,
     UrlSuffix,
-    WebSource,
 )
 from foundry.documents import OCR_PAGES
 from foundry.features.feature import Slug, Strings, Table
@@ -35,7 +35,21 @@ def _to_path(written: object) -> object:
 Location = Annotated[Path, BeforeValidator(_to_path)]
 
 
-class FolderSource(Table):
+class _LocalSource(AnySource):
+    path: Location
+
+    @property
+    def stem(self) -> str:
+        """The path, or the name of the folder where that has none."""
+        return self.path.resolve().name if self.path.name in {"", ".."} else str(self.path)
+
+    def resolve(self, name: str, root: Path, /) -> Self:
+        """Return the source under a name, with an absolute path."""
+        path = (root / self.path).resolve()
+        return self.model_copy(update={"name": name, "path": path})
+
+
+class FolderSource(_LocalSource):
     """A folder of files, read recursively.
 
     Attributes:
@@ -71,8 +85,13 @@ class FolderSource(Table):
     ocr: bool = False
     ocr_pages: int = Field(default=OCR_PAGES, ge=1, le=2_000)
 
+    def find_problems(self, key: str, project: Path, /) -> list[str]:
+        """Return what is wrong although all types are right; `key` is the place in the file."""
+        reason = why_no_folder(project / self.path)
+        return [f"{key}.path: {reason}"] if reason else []
 
-class RecordsSource(Table):
+
+class RecordsSource(_LocalSource):
     """A CSV or JSONL table with one document per row; most values name columns.
 
     Attributes:
@@ -104,6 +123,15 @@ class RecordsSource(Table):
     text_format: Literal["text", "markdown", "html"] = "text"
     base_url: BaseUrl | None = None
     tags: Strings = ()
+
+    def find_problems(self, key: str, project: Path, /) -> list[str]:
+        """Return what is wrong although all types are right; `key` is the place in the file."""
+        problems = []
+        if reason := why_no_file(project / self.path):
+            problems.append(f"{key}.path: {reason}")
+        if self.path.suffix not in TABLES:
+            problems.append(f"{key}.path: must end in .csv or .jsonl, got {self.path.name}")
+        return problems
 
 
 Source = FolderSource | RecordsSource | GitSource | UrlSource | SitemapSource | SiteSource
@@ -141,60 +169,32 @@ def find_problems(sources: Sequence[Source], project: Path, language: str = "non
             )
         if "ocr_pages" in source.model_fields_set and not getattr(source, "ocr", False):
             problems.append(f"{key}.ocr_pages: is for sources with ocr = true")
-        if isinstance(source, WebSource):
-            continue
-        if isinstance(source, GitSource):
-            problems += source.find_problems(key, project)
-            continue
-        path = project / source.path
-        why_not = why_no_folder if isinstance(source, FolderSource) else why_no_file
-        if reason := why_not(path):
-            problems.append(f"{key}.path: {reason}")
-        if isinstance(source, RecordsSource) and path.suffix not in TABLES:
-            problems.append(f"{key}.path: must end in .csv or .jsonl, got {path.name}")
+        problems += source.find_problems(key, project)
     return problems
 
 
 def resolve(sources: Sequence[Source], root: Path, project_name: str) -> tuple[Source, ...]:
     """Return the sources, each with a name, absolute paths and canonical urls."""
-    return tuple(_resolve(source, root, project_name) for source in sources)
-
-
-def _resolve(source: Source, root: Path, project_name: str) -> Source:
-    name = _name_of(source)
-    if isinstance(source, WebSource):
-        return source.model_copy(update={"name": name})
-    if isinstance(source, GitSource):
-        return source.resolve(name, root)
-    path = (root / source.path).resolve()
-    if isinstance(source, RecordsSource):
-        return source.model_copy(update={"name": name, "path": path})
-    exclude = (*source.exclude, *_own_files(path, root, project_name))
-    return source.model_copy(update={"name": name, "path": path, "exclude": exclude})
+    named = [source.resolve(_name_of(source), root) for source in sources]
+    return tuple(_without_own_files(source, root, project_name) for source in named)
 
 
 def _name_of(source: Source) -> str:
     if source.name:
         return source.name
-    if isinstance(source, WebSource):
-        stem = source.host.replace(".", "-").replace(":", "-")
-    elif isinstance(source, GitSource):
-        stem = source.stem
-    elif source.path.name in {"", ".."}:
-        stem = source.path.resolve().name
-    else:
-        stem = str(source.path)
-    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in Path(stem).stem.lower())
+    stem = Path(source.stem).stem.lower()
+    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in stem)
     return "-".join(part for part in slug.split("-") if part)[:63] or "source"
 
 
-def _own_files(path: Path, root: Path, project_name: str) -> tuple[str, ...]:
-    """Return patterns of the project's own files within a source, as they are no documents."""
-    if path != root and path not in root.parents:
-        return ()
-    parts = (pattern_of(part) for part in root.relative_to(path).parts)
+def _without_own_files(source: Source, root: Path, project_name: str) -> Source:
+    """Leave out the project's own files, which are no documents of a folder that holds them."""
+    if not isinstance(source, FolderSource) or source.path not in (root, *root.parents):
+        return source
+    parts = (pattern_of(part) for part in root.relative_to(source.path).parts)
     prefix = "/" + "".join(f"{part}/" for part in parts)
-    return tuple(prefix + name for name in (CONFIG_NAME, QUESTIONS_NAME, f"dist/{project_name}/"))
+    own = [prefix + name for name in (CONFIG_NAME, QUESTIONS_NAME, f"dist/{project_name}/")]
+    return source.model_copy(update={"exclude": (*source.exclude, *own)})
 
 
 def pattern_of(path: str) -> str:

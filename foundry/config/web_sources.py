@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 import foundry
+from foundry.config.any_source import AnySource
 from foundry.errors import FoundryError
-from foundry.features.feature import Slug, Strings, Table
+from foundry.features.feature import Strings
 from foundry.urls import UrlError, parse_host_and_port, parse_url
 
 DEFAULT_USER_AGENT = f"rag-foundry/{foundry.__version__}"
@@ -49,7 +50,7 @@ UrlPatterns = Annotated[
 ]
 
 
-class WebSource(Table):
+class WebSource(AnySource):
     """Pages of the web, and how they are fetched.
 
     Attributes:
@@ -64,7 +65,6 @@ class WebSource(Table):
         user_agent: The user agent; the part before `/` is matched against robots.txt.
     """
 
-    name: Slug = ""
     tags: Strings = ()
     markdown: bool = True
     min_coverage: float = Field(default=0.95, ge=0, le=1)
@@ -81,9 +81,9 @@ class WebSource(Table):
         """The urls that are fetched first."""
 
     @property
-    def host(self) -> str:
-        """The host of the first url, which names the source."""
-        return parse_url(self.start[0]).host
+    def stem(self) -> str:
+        """The host of the first url."""
+        return parse_url(self.start[0]).host.replace(".", "-").replace(":", "-")
 
 
 class UrlSource(WebSource):
