@@ -11,7 +11,7 @@ from foundry.config.web_sources import SitemapSource, SiteSource, UrlSource
 from foundry.documents import RawDocument, Skipped
 from foundry.fetching.addresses import Policy
 from foundry.progress import Reporter
-from foundry.sources import fetch_all, iterate
+from foundry.sources import fetch_all
 
 _SECTIONS = {"url": UrlSource, "sitemap": SitemapSource, "site": SiteSource}
 
@@ -59,12 +59,12 @@ def gather(
     policy = Policy.parse([*site.allow_private, *private])
     section = _SECTIONS[kind](type=kind, **options)
     source = section.model_copy(update={"name": "web"})
-    (ready,), coverage, traffic = fetch_all([source], state, Reporter(quiet=True).step, policy)
-    delivered = list(iterate(ready))
+    _, fetched = fetch_all([source], state, Reporter(quiet=True).step, policy)
+    delivered = list(fetched.sources["web"])
     documents = [item for item in delivered if isinstance(item, RawDocument)]
     skipped = [item for item in delivered if isinstance(item, Skipped)]
     assert len(documents) + len(skipped) == len(delivered)
-    return Gathered(site, documents, skipped, coverage["web"], traffic["web"])
+    return Gathered(site, documents, skipped, fetched.coverage["web"], fetched.traffic["web"])
 
 
 def _full(site: Site, url: str) -> str:

@@ -54,7 +54,7 @@ from foundry.indexing.writer import IndexWriter
 from foundry.progress import Reporter
 from foundry.runtime.index.layout import Manifest
 from foundry.runtime.retrieval.embedding.probe import DenseManifest
-from foundry.sources import count_fetched, fetch_all
+from foundry.sources import fetch_all
 from foundry.state.key_value import CacheDamagedError
 
 HANDOVER = "handover"
@@ -126,16 +126,16 @@ class _Build:
 
     def _collect(self, recipe: Recipe, surveyed: Survey) -> Inputs:
         config, step = self.config, self.reporter.step
-        sources, coverage, traffic = fetch_all(
+        sources, fetched = fetch_all(
             config.sources, config.state, step, Policy.parse(self.options.allow_private)
         )
-        total = surveyed.documents + count_fetched(sources)
+        total = surveyed.documents + sum(map(len, fetched.sources.values()))
         with step("Reading", "documents", total) as progress:
             pool = self.engine.open_pool(recipe, progress)
             inputs = collect_inputs(
-                sources, surveyed.found, coverage, recipe, self.cache, pool, progress
+                sources, surveyed.found, fetched.coverage, recipe, self.cache, pool, progress
             )
-        inputs.traffic = traffic
+        inputs.traffic = fetched.traffic
         return inputs
 
     def _opened_embedder(self) -> AbstractContextManager[Embedder | None]:

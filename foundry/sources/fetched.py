@@ -1,12 +1,44 @@
-"""Sources whose documents lie on this machine, some of them once they have been fetched."""
+"""Sources that have been brought to this machine, so that their documents can be delivered."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple, Protocol
 
-from foundry.config.git_sources import GitSource
 from foundry.config.sources import FolderSource, RecordsSource
-from foundry.documents import Skipped
+from foundry.documents import RawDocument, Skipped
 from foundry.urls import Url
+
+
+class Fetched(Protocol):
+    """A source of which everything has been fetched."""
+
+    @property
+    def name(self) -> str:
+        """The name of the source."""
+        ...
+
+    def __len__(self) -> int:
+        """Return how many files or pages were fetched."""
+        ...
+
+    def __iter__(self) -> Iterator[RawDocument | Skipped]:
+        """Deliver the documents one by one, in an order that depends on names alone.
+
+        One that cannot be read is delivered as Skipped.
+        """
+        ...
+
+
+class Delivery(NamedTuple):
+    """What fetching some sources gave, by their names.
+
+    `traffic` counts what was fetched and what had not changed; `coverage` says what became of the
+    urls, the same whatever was kept from build to build.
+    """
+
+    sources: Mapping[str, Fetched]
+    traffic: Mapping[str, dict[str, int]] = {}
+    coverage: Mapping[str, dict[str, object]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,41 +64,4 @@ class FetchedPage:
         return self.content != self.final
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedSource:
-    """A source of the web whose pages are in the cache, in `folder`."""
-
-    name: str
-    tags: tuple[str, ...]
-    folder: Path
-    pages: tuple[FetchedPage, ...]
-    skipped: tuple[Skipped, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GitFile:
-    """A file of one version: its content by the name of its blob, and when it was last changed."""
-
-    key: str
-    blob: str
-    url: str | None
-    modified: str | None
-    version: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class FetchedRepository:
-    """A git repository, of which the bare copy `folder` holds what is to be read."""
-
-    source: GitSource
-    folder: Path
-    files: tuple[GitFile, ...]
-    skipped: tuple[Skipped, ...]
-
-    @property
-    def name(self) -> str:
-        """The name of the source."""
-        return self.source.name
-
-
-ReadySource = FolderSource | RecordsSource | FetchedSource | FetchedRepository
+ReadySource = FolderSource | RecordsSource | Fetched

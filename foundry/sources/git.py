@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from foundry.fetching.bare_repository import BareRepository, Change, GitError, R
 from foundry.fetching.relay import Relay
 from foundry.progress import StartStep
 from foundry.runtime.index.names import indexed_name
-from foundry.sources.fetched import FetchedRepository, GitFile
+from foundry.sources.fetched import Delivery
 from foundry.sources.ignoring import Selection
 from foundry.sources.names import how_to_include, looks_secret, url_of
 
@@ -28,13 +29,62 @@ _NO_FILES = {"120000": Reason.SYMBOLIC_LINK, "160000": Reason.SUBMODULE}
 """Entries of a tree that are not files, by mode."""
 
 
-def fetch(
-    sources: Sequence[GitSource], state: Path, step: StartStep, policy: Policy
-) -> tuple[dict[str, FetchedRepository], dict[str, dict[str, int]]]:
-    """Bring the copies in `state` up to date; return by name the sources, ready to be iterated.
+@dataclass(frozen=True, slots=True)
+class GitFile:
+    """A file of one version: its content by the name of its blob, and when it was last changed."""
 
-    The second value counts by name the files that were fetched, and those that were there. Raises
-    SourceError when git is missing, or cannot fetch a branch, tag or commit.
+    key: str
+    blob: str
+    url: str | None
+    modified: str | None
+    version: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedRepository:
+    """A git repository, of which the bare copy `folder` holds what is to be read."""
+
+    source: GitSource
+    folder: Path
+    files: tuple[GitFile, ...]
+    skipped: tuple[Skipped, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the source."""
+        return self.source.name
+
+    def __len__(self) -> int:
+        """Return how many files were fetched."""
+        return len(self.files)
+
+    def __iter__(self) -> Iterator[RawDocument | Skipped]:
+        """Deliver the files of each version in the order of their paths, then what was left out."""
+        source, copy = self.source, BareRepository(self.folder)
+        sizes = copy.sizes(dict.fromkeys(file.blob for file in self.files))
+        read: list[GitFile] = []
+        for file in self.files:
+            size = sizes.get(file.blob)
+            path = indexed_name(file.key)
+            if size is None:
+                yield Skipped(source.name, path, Reason.CANNOT_BE_READ, "not in the copy")
+            elif size > source.max_bytes:
+                limit = f"{size} bytes, the limit is {source.max_bytes}"
+                yield Skipped(source.name, path, Reason.OVERSIZE, limit)
+            elif not size:
+                yield Skipped(source.name, path, Reason.EMPTY)
+            else:
+                read.append(file)
+        contents = copy.contents((file.blob for file in read), sizes)
+        for file, content in zip(read, contents, strict=True):
+            yield _deliver(source, file, content)
+        yield from self.skipped
+
+
+def fetch(sources: Sequence[GitSource], state: Path, step: StartStep, policy: Policy) -> Delivery:
+    """Bring the copies of repositories in `state` up to date.
+
+    Raises SourceError when git is missing, or cannot fetch a branch, tag or commit.
     """
     copies = {source.name: _place_copy(source, state / CACHE_FOLDER) for source in sources}
     for unused in {*(state / CACHE_FOLDER).glob("*")} - {*copies.values()}:
@@ -58,30 +108,7 @@ def fetch(
             "fetched": fetched,
             "unchanged": len({file.blob for file in repository.files}) - fetched,
         }
-    return ready, traffic
-
-
-def iterate(repository: FetchedRepository) -> Iterator[RawDocument | Skipped]:
-    """Deliver the files of each version in the order of their paths, then what was left out."""
-    source, copy = repository.source, BareRepository(repository.folder)
-    sizes = copy.sizes(dict.fromkeys(file.blob for file in repository.files))
-    read: list[GitFile] = []
-    for file in repository.files:
-        size = sizes.get(file.blob)
-        path = indexed_name(file.key)
-        if size is None:
-            yield Skipped(source.name, path, Reason.CANNOT_BE_READ, "not in the copy")
-        elif size > source.max_bytes:
-            limit = f"{size} bytes, the limit is {source.max_bytes}"
-            yield Skipped(source.name, path, Reason.OVERSIZE, limit)
-        elif not size:
-            yield Skipped(source.name, path, Reason.EMPTY)
-        else:
-            read.append(file)
-    contents = copy.contents((file.blob for file in read), sizes)
-    for file, content in zip(read, contents, strict=True):
-        yield _deliver(source, file, content)
-    yield from repository.skipped
+    return Delivery(ready, traffic)
 
 
 def _place_copy(source: GitSource, folder: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from foundry.config.web_sources import WebSource
@@ -14,58 +15,71 @@ from foundry.fetching.page_cache import PageCache
 from foundry.progress import StartStep
 from foundry.runtime.index.names import indexed_name
 from foundry.sources.coverage import Coverage
-from foundry.sources.fetched import FetchedSource
+from foundry.sources.fetched import Delivery, FetchedPage
 from foundry.sources.web_collecting import Collector
 from foundry.sources.web_scope import Scope
 
 CACHE_FOLDER = "web"
 
 
-def fetch_sources(
-    sources: Sequence[WebSource], state: Path, step: StartStep, policy: Policy
-) -> tuple[dict[str, FetchedSource], dict[str, Coverage]]:
+@dataclass(frozen=True, slots=True)
+class FetchedPages:
+    """A source of the web whose pages are in the cache, in `folder`."""
+
+    name: str
+    tags: tuple[str, ...]
+    folder: Path
+    pages: tuple[FetchedPage, ...]
+    skipped: tuple[Skipped, ...]
+
+    def __len__(self) -> int:
+        """Return how many pages were fetched."""
+        return len(self.pages)
+
+    def __iter__(self) -> Iterator[RawDocument | Skipped]:
+        """Deliver the pages in the order of their urls, then what was left out.
+
+        `key`, `path` and `url` are the canonical url.
+        """
+        with closing(PageCache(self.folder)) as cache:
+            for page in self.pages:
+                cached, url = cache.load(page.content), str(page.url)
+                if cached is None:
+                    yield Skipped(self.name, indexed_name(url), Reason.DAMAGED_IN_CACHE)
+                else:
+                    yield RawDocument(
+                        source=self.name,
+                        key=url,
+                        path=indexed_name(url),
+                        content=cached.body,
+                        media_type=page.media_type,
+                        url=url,
+                        tags=self.tags,
+                        charset=page.charset,
+                        modified_elsewhere=page.modified,
+                    )
+        yield from self.skipped
+
+
+def fetch(sources: Sequence[WebSource], state: Path, step: StartStep, policy: Policy) -> Delivery:
     """Fetch the pages of every web source, and keep them in `state` from build to build.
 
-    Returns, by name, the sources that can now be iterated over, and their coverage. Raises
-    SourceError when too little of a source could be fetched, BuildError when nothing can be kept.
+    Raises SourceError when too little of a source could be fetched, BuildError when nothing can be
+    kept.
     """
-    coverages: dict[str, Coverage] = {}
-    ready: dict[str, FetchedSource] = {}
     with closing(PageCache(state / CACHE_FOLDER)) as cache:
-        for source in sources:
-            ready[source.name], coverages[source.name] = _fetch(source, state, cache, step, policy)
+        found = {source.name: _fetch(source, state, cache, step, policy) for source in sources}
         cache.drop_unused()
-    return ready, coverages
-
-
-def iterate(source: FetchedSource) -> Iterator[RawDocument | Skipped]:
-    """Deliver a source's pages in the order of their urls, then what was left out.
-
-    `key`, `path` and `url` are the canonical url.
-    """
-    with closing(PageCache(source.folder)) as cache:
-        for page in source.pages:
-            cached, url = cache.load(page.content), str(page.url)
-            if cached is None:
-                yield Skipped(source.name, indexed_name(url), Reason.DAMAGED_IN_CACHE)
-            else:
-                yield RawDocument(
-                    source=source.name,
-                    key=url,
-                    path=indexed_name(url),
-                    content=cached.body,
-                    media_type=page.media_type,
-                    url=url,
-                    tags=source.tags,
-                    charset=page.charset,
-                    modified_elsewhere=page.modified,
-                )
-    yield from source.skipped
+    return Delivery(
+        {name: pages for name, (pages, _) in found.items()},
+        {name: coverage.traffic() for name, (_, coverage) in found.items()},
+        {name: coverage.values() for name, (_, coverage) in found.items()},
+    )
 
 
 def _fetch(
     source: WebSource, state: Path, cache: PageCache, step: StartStep, policy: Policy
-) -> tuple[FetchedSource, Coverage]:
+) -> tuple[FetchedPages, Coverage]:
     network = Network(policy)
     manners = Manners(
         user_agent=source.user_agent,
@@ -75,7 +89,7 @@ def _fetch(
     with step(f"Fetching {source.name}", "pages") as progress:
         fetcher = Fetcher(manners, cache, network, Scope(source).check_host)
         pages, coverage = Collector(source, fetcher, network, progress).collect()
-    fetched = FetchedSource(
+    fetched = FetchedPages(
         name=source.name,
         tags=source.tags,
         folder=state / CACHE_FOLDER,

@@ -21,7 +21,7 @@ from foundry.documents import RawDocument, Skipped
 from foundry.errors import SourceError
 from foundry.fetching.addresses import Policy
 from foundry.progress import Lines, Reporter
-from foundry.sources import fetch_all, iterate
+from foundry.sources import fetch_all
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
@@ -86,11 +86,11 @@ class Reading:
 
     def __init__(self, state: Path, values: dict[str, Any]) -> None:
         source = GitSource(name="docs", **values)
-        (ready,), _, traffic = fetch_all([source], state, Reporter(quiet=True).step, Policy())
-        found = list(iterate(ready))
+        _, fetched = fetch_all([source], state, Reporter(quiet=True).step, Policy())
+        found = list(fetched.sources["docs"])
         self.documents = {item.key: item for item in found if isinstance(item, RawDocument)}
         self.skipped = {item.path: item.reason for item in found if isinstance(item, Skipped)}
-        self.traffic = traffic["docs"]
+        self.traffic = fetched.traffic["docs"]
 
     @property
     def texts(self) -> dict[str, bytes]:

@@ -28,7 +28,7 @@ from foundry.documents.prepared import PreparedDocument
 from foundry.documents.reasons import AnyReason, Reason
 from foundry.progress import Progress
 from foundry.readers import make_id
-from foundry.sources import folder, iterate, records, stamp
+from foundry.sources import folder, records, stamp
 from foundry.sources.fetched import ReadySource
 
 FOR_NOW = {Reason.TOO_MUCH, Reason.READER_CRASHED, Reason.READER_FAILED}
@@ -156,7 +156,7 @@ class _Collector:
             elif isinstance(source, RecordsSource):
                 items = self._read_rows(source, lines.get(source.name))
             else:
-                items = iterate(source)
+                items = iter(source)
             yield from self._changed_of(items, known)
             self.inputs.seconds[source.name] = round(time.monotonic() - started, 3)
             self._digests.append(known.digest())
