@@ -21,6 +21,17 @@ from foundry.runtime.retrieval.identifiers import MAX_PATTERN_INPUT
         r"ISO[ -]?\d+(?:-\d+)?(?::\d{4})?",
         r"(?=.*\d)\w+",
         r".*foo.*bar",
+        r"\d+ CFR \d+\.\d+",
+        r"(?:[A-Z]++-?)+\d+",
+        r"(?>[A-Z]+-?)+\d+",
+        r"(?:(?>a|ab)-)+",
+        r"(?P<part>[^\]\[)(]+)\(\d+\)",
+        r"[]-]+(?:\([|*]\))?",
+        r"(?i)(?:a(?!b)c)+",
+        r"(?<=x)\d{3,}",
+        r"[A-Z]{,3}(?#no digits yet)-\d{2}",
+        r"{}\{a,b\}*",
+        r"\N{LATIN SMALL LETTER A}+\u00e9?\x2d",
     ],
 )
 def test_what_the_next_character_decides_is_accepted(pattern: str) -> None:
@@ -44,6 +55,25 @@ def test_what_the_next_character_decides_is_accepted(pattern: str) -> None:
         "a?" * 25 + "a" * 25,
         r"(?:a(?=a*b)a)+",
         r"(\w)\1",
+        r"(?P<one>\w)(?P=one)",
+        r"(-)?(?(1)a|b)",
+        r"(?:a|[ab])+c",
+        r"(?:\w|\N{LATIN SMALL LETTER A})+!",
+        r"(?:\x61|a)+!",
+        r"(?:a+|b)+!",
+        r"(?:ab|a(?:b|c))+!",
+        r"(?i:(?:A|[a]b?)+)!",
+        r"(?:[]a]+]?)+!",
+        r"(?:[^\])]+x?)+!",
+        r"(?:a{2,}a?)+!",
+        r"(?:a{,3}b?)+!",
+        r"(?:(?=a+)a)+!",
+        r"(?:(?<!b)a?a)+!",
+        r"(?>(?:a+)+)!",
+        r"(?:(?:a|ab)(?:c|bc))++!",
+        r"(?:(?>a*a*a*b)c)+",
+        r"(?:ñ+ñ?)+!",
+        r"(?x) a+ a+ # a",
     ],
 )
 def test_what_could_hang_a_search_is_refused(pattern: str) -> None:
@@ -63,8 +93,10 @@ FUZZ = """
 import random, re
 from foundry.config.patterns import check_pattern
 chooser = random.Random(7)
-atoms = ["a", "b", "[ab]", "[^a]", r"\\\\d", r"\\\\w", "-", ".", "1", "(?i:A)", r"\\\\b", "(?=a)"]
-ends = ["*", "+", "?", "{2,5}", "{0,30}", "*?", "{20}"]
+atoms = ["a", "b", "[ab]", "[^a]", "[]a]", r"[\\\\]a-]", r"\\\\d", r"\\\\w", "-", ".", "1"]
+atoms += ["(?i:A)", r"\\\\b", "(?=a)", "(?!b)", "(?<=a)", r"\\\\x61", "{", "(?#a)", "]"]
+ends = ["*", "+", "?", "{2,5}", "{0,30}", "*?", "{20}", "{,4}", "{3,}", "++", "*+", "{2,3}+"]
+groups = ["(?:", "(?:", "(?:", "(", "(?i:", "(?>", "(?="]
 def grow(depth):
     kind = chooser.random()
     if depth == 0 or kind < 0.35:
@@ -73,7 +105,7 @@ def grow(depth):
         return grow(depth - 1) + grow(depth - 1)
     if kind < 0.75:
         return f"(?:{grow(depth - 1)}|{grow(depth - 1)})"
-    return f"(?:{grow(depth - 1)}){chooser.choice(ends)}"
+    return f"{chooser.choice(groups)}{grow(depth - 1)}){chooser.choice(ends)}"
 hard = [text * (199 // len(text)) + "!" for text in ("a", "b", "ab", "a1", "-a", "aab")]
 accepted = refused = 0
 while accepted < 300:

@@ -1,61 +1,47 @@
-"""Refuses identifier patterns that could hang a search: reads off a pattern what it may cost.
+r"""Refuses identifier patterns that could hang a search: reads off a pattern what it may cost.
 
-Python's `re` tries one way after the other: `(?:[A-Z]+-?)+\\d+` has 2^n ways to cut n letters, and
+Python's `re` tries one way after the other: `(?:[A-Z]+-?)+\d+` has 2^n ways to cut n letters, and
 fails only when all are tried. Here every place of choice (how often to repeat, which alternative to
 take) is looked at. Where the next character tells which way is right, there is nothing to try.
 Where it does not, the ways multiply: those of a repetition by its length, those of an alternative
-by their number. Within a repetition they would multiply with each round; that is refused.
+by their number. Within a repetition they would multiply with each round; that is refused, unless
+the choice is final: `a++` and `(?>a|ab)` are never tried again.
 
 The estimate errs on the side of refusing: a character that is not ASCII stands for all others, and
 what is behind an assertion counts as possible.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import Any
 
 from foundry.runtime.retrieval.identifiers import MAX_PATTERN_INPUT
 
-codes: Any = re._constants  # type: ignore[attr-defined]
-parser: Any = re._parser  # type: ignore[attr-defined]
-compiler: Any = re._compiler  # type: ignore[attr-defined]
-
 MAX_WAYS = 100_000
 """Ways in which a pattern may match an input of `MAX_PATTERN_INPUT` characters."""
+
+_TOKEN = re.compile(r"""(?sx)
+    (?P<refers> \\[1-9] | \(\?P= | \(\?\( )
+    | (?P<place> \\[AbBZz] | [\^$] )
+    | (?P<comment> \(\?\#[^)]*\) )
+    | (?P<flags> \(\?[a-zA-Z]+\) )
+    | (?P<open> \( (?: \? (?: : | > | <?[=!] | P<\w+> | [a-zA-Z-]+: ) )? )
+    | (?P<close> \) )
+    | (?P<other> \| )
+    | (?P<repeat> (?: [*+?] | \{ (?!\}) (?P<least>\d*) (?P<range>,(?P<most>\d*))? \} ) [+?]? )
+    | (?P<characters> \[\^?\]?(?:\\.|[^\]\\])*\] | \\x.. | \\u.{4} | \\U.{8} | \\N\{[^}]*\} | \\?. )
+    """)
 
 # Of what is not ASCII: letters, four of them other cases of ASCII's, a digit, a space, a sign.
 _SAMPLES = [*map(chr, range(128)), *"\u00e9\u0131\u0130\u212a\u017f\u0663\u2003\u2192"]
 _ALL = (1 << len(_SAMPLES)) - 1
 _NOT_ASCII = _ALL & ~((1 << 128) - 1)
-
-_ASSERTIONS = (codes.ASSERT, codes.ASSERT_NOT)
-_CHARACTERS = (codes.LITERAL, codes.NOT_LITERAL, codes.IN, codes.ANY)
-_REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
+_NAMES_OTHERS = re.compile(r"[^\x00-\x7f]|\\(?:[0-7uUN]|x[^0-7])")
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A part of a pattern: the samples it can begin with, as bits, and its ways to match."""
-
-    first: int = 0
-    is_nullable: bool = True
-    ways: int = 1
-    has_repeat: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """The surroundings of a part: the flags there, and whether it lies in a repetition.
-
-    `firsts` keeps what each repeated part can begin with, which is found by going through it.
-    """
-
-    flags: int
-    in_repeat: bool = False
-    firsts: dict[int, int] = field(default_factory=dict)
+_TIMES = {"*": (0, MAX_PATTERN_INPUT), "+": (1, MAX_PATTERN_INPUT), "?": (0, 1)}
 
 
 def check_pattern(pattern: str) -> None:
@@ -67,10 +53,9 @@ def check_pattern(pattern: str) -> None:
         re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"not a regular expression: {pattern!r}: {error}") from None
-    tree = parser.parse(pattern)
     try:
         # A pattern is matched from end to end, so that nothing follows.
-        ways = _sequence(tree, 0, _Place(tree.state.flags)).ways
+        ways = _read(_TOKEN.finditer(pattern), "").ways(0, in_repeat=False)
         if ways > MAX_WAYS:
             raise ValueError(
                 f"{ways:,} ways to match {MAX_PATTERN_INPUT} characters may have to be tried; let"
@@ -80,99 +65,174 @@ def check_pattern(pattern: str) -> None:
         raise ValueError(f"may take too long on some queries: {pattern!r}: {error}") from None
 
 
-def _sequence(items: Sequence[Any], after: int, place: _Place) -> _Part:
-    """Return the part that `items` make where one of the characters `after` follows.
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a pattern, here one of a single way: the samples it can begin with, as bits."""
 
-    They are gone through from the end, so that what follows each of them is known.
-    """
-    whole = _Part()
-    for code, value in reversed(list(items)):
-        follow = whole.first | (after if whole.is_nullable else 0)
-        part = _item(code, value, follow, place)
-        whole = _Part(
-            part.first | (whole.first if part.is_nullable else 0),
-            part.is_nullable and whole.is_nullable,
-            part.ways * whole.ways,
-            part.has_repeat or whole.has_repeat,
+    first: int = 0
+    is_nullable: bool = True
+    has_repeat: bool = False
+
+    def ways(self, after: int, *, in_repeat: bool) -> int:
+        """Return in how many ways it may be tried where one of the characters `after` follows.
+
+        Raises ValueError if they would multiply with each round of a repetition around it.
+        """
+        del after, in_repeat
+        return 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Sequence(_Part):
+    items: tuple[_Part, ...] = ()
+
+    @classmethod
+    def of(cls, items: list[_Part]) -> "_Sequence":
+        first, is_nullable = 0, True
+        for item in items:
+            first |= item.first if is_nullable else 0
+            is_nullable = is_nullable and item.is_nullable
+        return cls(first, is_nullable, any(item.has_repeat for item in items), tuple(items))
+
+    def ways(self, after: int, *, in_repeat: bool) -> int:
+        ways = 1
+        # From the end, so that what follows each of them is known.
+        for item in reversed(self.items):
+            ways *= item.ways(after, in_repeat=in_repeat)
+            after = item.first | (after if item.is_nullable else 0)
+        return ways
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch(_Part):
+    options: tuple[_Part, ...] = ()
+
+    @classmethod
+    def of(cls, options: list[_Part]) -> "_Branch":
+        return cls(
+            reduce(or_, (option.first for option in options)),
+            any(option.is_nullable for option in options),
+            any(option.has_repeat for option in options),
+            tuple(options),
         )
-    return whole
+
+    def ways(self, after: int, *, in_repeat: bool) -> int:
+        seen, is_told = 0, sum(option.is_nullable for option in self.options) <= 1
+        for option in self.options:
+            first = option.first | (after if option.is_nullable else 0)
+            is_told = is_told and not seen & first
+            seen |= first
+        if in_repeat and not is_told:
+            raise ValueError(
+                "within a repetition, alternatives begin with the same character, so that the ways"
+                " to try double with each round; put what they share before them, or both in a set"
+            )
+        ways = [option.ways(after, in_repeat=in_repeat) for option in self.options]
+        return max(ways) if is_told else sum(ways)
 
 
-def _item(code: Any, value: Any, after: int, place: _Place) -> _Part:
-    if code in _CHARACTERS:
-        return _Part(_characters(code, value, place.flags), is_nullable=False)
-    if code is codes.AT:
-        return _Part()
-    if code is codes.SUBPATTERN:
-        _, added, removed, items = value
-        return _sequence(items, after, replace(place, flags=(place.flags | added) & ~removed))
-    if code is codes.ATOMIC_GROUP:
-        return _sequence(value, after, place)
-    if code is codes.BRANCH:
-        return _branch([_sequence(items, after, place) for items in value[1]], after, place)
-    if code in _REPEATS:
-        least, most, items = value
-        return _repeat(least, most, items, after, place)
-    if code in _ASSERTIONS:
-        inner = _sequence(value[1], _ALL, place)
-        if place.in_repeat and inner.has_repeat:
+@dataclass(frozen=True, slots=True)
+class _Final(_Part):
+    """An atomic group or an assertion: once it has matched, no other way is tried."""
+
+    body: _Part = _Part()
+    is_assertion: bool = False
+
+    def ways(self, after: int, *, in_repeat: bool) -> int:
+        del after
+        if in_repeat and self.has_repeat and self.is_assertion:
             raise ValueError("an assertion within a repetition repeats something itself")
-        return _Part(ways=inner.ways, has_repeat=inner.has_repeat)
-    raise ValueError(f"how long {str(code).lower()} takes cannot be told; write it another way")
+        return self.body.ways(0, in_repeat=False)
 
 
-def _branch(parts: Sequence[_Part], after: int, place: _Place) -> _Part:
-    seen, is_told = 0, sum(part.is_nullable for part in parts) <= 1
-    for part in parts:
-        first = part.first | (after if part.is_nullable else 0)
-        is_told = is_told and not seen & first
-        seen |= first
-    if place.in_repeat and not is_told:
-        raise ValueError(
-            "within a repetition, alternatives begin with the same character, so that the ways"
-            " to try double with each round; put what they share before them"
-        )
-    ways = [part.ways for part in parts]
-    return _Part(
-        reduce(or_, (part.first for part in parts)),
-        any(part.is_nullable for part in parts),
-        max(ways) if is_told else sum(ways),
-        any(part.has_repeat for part in parts),
-    )
+@dataclass(frozen=True, slots=True)
+class _Repeat(_Part):
+    body: _Part = _Part()
+    least: int = 0
+    rounds: int = 0
 
+    @classmethod
+    def of(cls, body: _Part, token: re.Match[str]) -> _Part:
+        if token["least"] is None:
+            least, most = _TIMES[token[0][0]]
+        else:
+            least = int(token["least"] or 0)
+            most = int(token["most"] or MAX_PATTERN_INPUT) if token["range"] else least
+        rounds = min(most, MAX_PATTERN_INPUT)
+        has_repeat = rounds > 1 or body.has_repeat
+        made = cls(body.first, least == 0 or body.is_nullable, has_repeat, body, least, rounds)
+        if token[0][1:].endswith("+"):
+            return _Final(made.first, made.is_nullable, has_repeat, made)
+        return made
 
-def _repeat(least: int, most: int, items: Sequence[Any], after: int, place: _Place) -> _Part:
-    rounds = min(int(most), MAX_PATTERN_INPUT)
-    inside = replace(place, in_repeat=place.in_repeat or rounds > 1)
-    if rounds > 1:
-        if id(items) not in place.firsts:
-            place.firsts[id(items)] = _sequence(items, 0, inside).first
+    def ways(self, after: int, *, in_repeat: bool) -> int:
+        if self.body.is_nullable and self.rounds > 0:
+            raise ValueError(
+                "what is repeated or optional can be empty, which is matched in more ways than one"
+            )
+        is_chosen = self.least < self.rounds and bool(self.first & after)
+        if is_chosen and in_repeat:
+            raise ValueError(
+                "within a repetition, a repetition or an option may be followed by what it can"
+                " begin with, so that the ways to try multiply with each round"
+            )
+        if self.rounds <= 1:
+            return self.body.ways(after, in_repeat=in_repeat) * (2 if is_chosen else 1)
         # What a round begins with may follow one as well.
-        body = _sequence(items, after | place.firsts[id(items)], inside)
-    else:
-        body = _sequence(items, after, inside)
-    if body.is_nullable and most > 0:
-        raise ValueError(
-            "what is repeated or optional can be empty, which is matched in more ways than one"
-        )
-    is_chosen = least < rounds and bool(body.first & after)
-    if is_chosen and place.in_repeat:
-        raise ValueError(
-            "within a repetition, a repetition or an option may be followed by what it can"
-            " begin with, so that the ways to try multiply with each round"
-        )
-    ways = body.ways * (rounds - least + 1 if is_chosen else 1)
-    return _Part(body.first, least == 0 or body.is_nullable, ways, rounds > 1 or body.has_repeat)
+        ways = self.body.ways(after | self.first, in_repeat=True)
+        if ways > 1:
+            ways *= self.rounds
+        return ways * (self.rounds - self.least + 1 if is_chosen else 1)
 
 
-def _characters(code: Any, value: Any, flags: int) -> int:
+def _read(tokens: Iterator[re.Match[str]], flags: str) -> _Part:
+    """Return the part up to the end of a group, in which what `flags` opens, `(?i:`, holds."""
+    options: list[list[_Part]] = [[]]
+    for token in tokens:
+        match token.lastgroup:
+            case "close":
+                break
+            case "other":
+                options.append([])
+            case "open":
+                options[-1].append(_read_group(tokens, token[0], flags))
+            case "repeat":
+                options[-1].append(_Repeat.of(options[-1].pop(), token))
+            case "characters":
+                options[-1].append(_Part(_samples(token[0], flags), is_nullable=False))
+            case "place":
+                options[-1].append(_Part())
+            case "flags":
+                flags = _add_flags(flags, f"{token[0][:-1]}:")
+            case "refers":
+                raise ValueError("how long a reference to a group takes cannot be told")
+    shared: list[_Part] = []
+    # Of `AB|AC`, the A is no part of the choice: where it matches, B and C decide.
+    while len(options) > 1 and all(options) and all(each[0] == options[0][0] for each in options):
+        shared.append(options[0][0])
+        options = [each[1:] for each in options]
+    parts: list[_Part] = [*map(_Sequence.of, options)]
+    return _Sequence.of([*shared, parts[0] if len(parts) == 1 else _Branch.of(parts)])
+
+
+def _read_group(tokens: Iterator[re.Match[str]], opened: str, flags: str) -> _Part:
+    has_flags = opened.endswith(":") and opened != "(?:"
+    body = _read(tokens, _add_flags(flags, opened) if has_flags else flags)
+    if opened == "(?>":
+        return _Final(body.first, body.is_nullable, body.has_repeat, body)
+    if opened.endswith(("=", "!")):
+        return _Final(has_repeat=body.has_repeat, body=body, is_assertion=True)
+    return body
+
+
+def _add_flags(flags: str, opened: str) -> str:
+    if "x" in opened:
+        raise ValueError("how long a verbose pattern takes is not told; write it without `x`")
+    return flags + opened
+
+
+def _samples(written: str, flags: str) -> int:
     """Return the samples that a single item matches, and all others if it names one of these."""
-    item = parser.SubPattern(parser.State(), [(code, value)])
-    match = compiler.compile(item, flags).fullmatch
+    match = re.compile(flags + written + ")" * flags.count("(")).fullmatch
     found = sum(1 << number for number, sample in enumerate(_SAMPLES) if match(sample))
-    return found if _is_ascii(value) else found | _NOT_ASCII
-
-
-def _is_ascii(value: Any) -> bool:
-    """Return whether numbers, which may lie in lists, are all below 128."""
-    return value < 128 if isinstance(value, int) else all(map(_is_ascii, value or ()))
+    return found | _NOT_ASCII if _NAMES_OTHERS.search(written) else found
