@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field, create_model, model_validator
+from pydantic import Field, model_validator
 
 from foundry.config.named_files import why_no_folder
 from foundry.config.search import SearchSection
@@ -232,14 +232,8 @@ class ServerOptions(Table):
         ]
 
 
-if TYPE_CHECKING:
-    ServerSection = ServerOptions
-else:
-    ServerSection = create_model(
-        "ServerSection",
-        __base__=(ServerOptions, *(each.keys for each in INTERFACES.values())),
-        __doc__="[server].",
-    )
+class ServerSection(ServerOptions, *(each.keys for each in INTERFACES.values())):  # type: ignore[misc]
+    """[server]."""
 
 
 class ExportSection(Table):

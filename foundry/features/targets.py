@@ -106,5 +106,18 @@ class Procfile(Target):
     section = "procfile"
 
 
-TARGETS: dict[str, Target] = {target.name: target() for target in Target.__subclasses__()}
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for target in (
+        Docker(),
+        Compose(),
+        Kubernetes(),
+        Fly(),
+        Render(),
+        Railway(),
+        CloudRun(),
+        Systemd(),
+        Procfile(),
+    )
+}
 """By their name in `[export] targets`."""
