@@ -163,7 +163,7 @@ def opened_teacher(project: Path) -> Iterator[tuple[BatchedModel, Embedder]]:
 
 def embed(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     """Unit vectors (n, d) of texts without headings."""
-    return embedder.embed_documents([""] * len(texts), list(texts), int)
+    return embedder.embed_documents([""] * len(texts), list(texts))
 
 
 def distil(
@@ -177,7 +177,7 @@ def distil(
 
     def teach_chunks(drawn: Sequence[ChunkRecord]) -> Vectors:
         headings = ["\n".join(chunk.headings()) for chunk in drawn]
-        return teacher.embed_documents(headings, [chunk.text for chunk in drawn], int)
+        return teacher.embed_documents(headings, [chunk.text for chunk in drawn])
 
     return distil_queries(
         lambda: iter(chunks),

@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Self, TextIO
+from typing import ClassVar, Self, TextIO
 
 import click
 
@@ -37,27 +37,34 @@ SILENCE = {
 """Variables that silence libraries loaded later, in child processes too."""
 
 
+class _LibraryLogger(logging.Logger):
+    """A logger that passes on nothing while libraries are silenced, except what Foundry says."""
+
+    is_silenced: ClassVar[bool] = False
+
+    def handle(self, record: logging.LogRecord) -> None:
+        if not self.is_silenced or self.name.partition(".")[0] == "foundry":
+            super().handle(record)
+
+
 @contextmanager
 def silenced_libraries() -> Iterator[None]:
-    """Keep libraries from warning, logging and showing bars; what Foundry itself says is kept."""
+    """Keep libraries loaded from now on from warning, logging and showing bars."""
     before = {name: os.environ.get(name) for name in SILENCE}
-    handle = logging.Logger.handle
-
-    def handle_own(logger: logging.Logger, record: logging.LogRecord) -> None:
-        if record.name.partition(".")[0] == "foundry":
-            handle(logger, record)
-
+    # Some have handlers of their own, and then filters of the root's would not be asked.
+    loggers = logging.getLoggerClass()
+    logging.setLoggerClass(_LibraryLogger)
+    _LibraryLogger.is_silenced = True
     with warnings.catch_warnings():
         # Libraries set filters of their own, so what shows a warning is replaced as well.
         warnings.simplefilter("ignore")
         warnings.showwarning = lambda *_, **__: None
-        # Some have handlers of their own; all records pass here, whoever handles them.
-        logging.Logger.handle = handle_own  # type: ignore[assignment, method-assign]
         os.environ.update(SILENCE)
         try:
             yield
         finally:
-            logging.Logger.handle = handle  # type: ignore[method-assign]
+            logging.setLoggerClass(loggers)
+            _LibraryLogger.is_silenced = False
             for name, value in before.items():
                 os.environ.pop(name)
                 if value is not None:
@@ -78,6 +85,11 @@ class Progress:
 
     def wait_for(self, name: str, seconds: float) -> None:
         """Report that one item has kept everything waiting for this many seconds."""
+
+
+def tell_nobody(done: int) -> None:
+    """Take no notice of how many more items are done."""
+    del done
 
 
 StartStep = Callable[..., Progress]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.progress import tell_nobody
 from foundry.runtime.index.records import ChunkRecord
 
 Vectors = NDArray[np.float32]
@@ -86,7 +87,10 @@ class Embedder(ABC):
 
     @abstractmethod
     def embed_documents(
-        self, headings: Sequence[str], texts: Sequence[str], progress: Callable[[int], object]
+        self,
+        headings: Sequence[str],
+        texts: Sequence[str],
+        progress: Callable[[int], object] = tell_nobody,
     ) -> Vectors:
         """Return vectors (n, dimensions) of texts under their headings, of any length.
 

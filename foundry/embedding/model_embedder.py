@@ -28,7 +28,7 @@ from foundry.embedding.embedder import (
 )
 from foundry.embedding.providers.batching import BatchedModel
 from foundry.embedding.static import StaticEmbedder
-from foundry.progress import StartStep
+from foundry.progress import StartStep, tell_nobody
 from foundry.runtime.index.records import ChunkRecord
 
 MINIMUM_OVERLAP = 0.7
@@ -90,7 +90,10 @@ class ModelEmbedder(Embedder):
         return self._model.refused
 
     def embed_documents(
-        self, headings: Sequence[str], texts: Sequence[str], progress: Callable[[int], object]
+        self,
+        headings: Sequence[str],
+        texts: Sequence[str],
+        progress: Callable[[int], object] = tell_nobody,
     ) -> Vectors:
         """Return vectors (n, dimensions) of texts, each below its headings.
 
@@ -110,7 +113,7 @@ class ModelEmbedder(Embedder):
         """
         if self._table is None:
             return vectors
-        known = self._table.embed_documents(headings, texts, int)
+        known = self._table.embed_documents(headings, texts)
         return unit_rows(np.concatenate([vectors, known], axis=1))
 
     def make_query_encoder(
@@ -167,7 +170,7 @@ class ModelEmbedder(Embedder):
 
         def teach_chunks(drawn: Sequence[ChunkRecord]) -> Vectors:
             headings = ["\n".join(chunk.headings()) for chunk in drawn]
-            return self.embed_documents(headings, [chunk.text for chunk in drawn], int)
+            return self.embed_documents(headings, [chunk.text for chunk in drawn])
 
         options = DistillationOptions(
             texts=self._options.distillation_texts, language=self._language

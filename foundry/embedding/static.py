@@ -27,6 +27,7 @@ from foundry.embedding.embedder import (
 )
 from foundry.embedding.encoder_files import rarity_factors, write_encoder
 from foundry.embedding.many_texts import encode_all, encode_texts
+from foundry.progress import tell_nobody
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceCutter, PieceEncoder, Word
 from foundry.runtime.retrieval.quantising import quantise
@@ -73,7 +74,10 @@ class StaticEmbedder(Embedder):
         return self._texts
 
     def embed_documents(
-        self, headings: Sequence[str], texts: Sequence[str], progress: Callable[[int], object]
+        self,
+        headings: Sequence[str],
+        texts: Sequence[str],
+        progress: Callable[[int], object] = tell_nobody,
     ) -> Vectors:
         """Embed texts under their headings: (n, dimensions), as an index gives them back."""
         vectors = self.embed_chunks(headings, texts)

@@ -116,7 +116,7 @@ def test_gate(
 ) -> None:
     chunks = make_chunks(count)
     with opened_embedder(options_of(service, query), tmp_path, language) as embedder:
-        embedder.embed_documents([""] * count, [chunk.text for chunk in chunks], int)
+        embedder.embed_documents([""] * count, [chunk.text for chunk in chunks])
         made = embedder.make_query_encoder(lambda: chunks, lambda *_: overlap)
         vectors = made.encode(["valve pump", ""])
         contract = embedder.contract
@@ -154,7 +154,7 @@ def by_service(text: str) -> Vectors:
 
 def by_table(heading: str, text: str) -> Vectors:
     """The unit vector (1, d) that the built-in table gives for a text under its heading."""
-    return StaticEmbedder().embed_documents([heading], [text], int)
+    return StaticEmbedder().embed_documents([heading], [text])
 
 
 def test_vectors_of_the_model_and_the_table_weigh_the_same(
@@ -162,7 +162,7 @@ def test_vectors_of_the_model_and_the_table_weigh_the_same(
 ) -> None:
     text = "Open the valve with a spanner."
     with opened_embedder(options_of(service), tmp_path) as embedder:
-        with_heading, alone = embedder.embed_documents(["Valves", ""], [text, text], int)
+        with_heading, alone = embedder.embed_documents(["Valves", ""], [text, text])
     half = np.sqrt(np.float32(0.5))
     for found, heading, joined in ((with_heading, "Valves", f"Valves\n{text}"), (alone, "", text)):
         assert found[:64] == pytest.approx(half * by_service(joined)[0], abs=1e-6)
@@ -178,7 +178,7 @@ def test_where_one_vector_is_missing_the_other_has_all_the_length(
     russian = " ".join(RUSSIAN)
     texts = ["A valve.", russian, "A secret valve.", f"secret {russian[:60]}"]
     with opened_embedder(options_of(service), tmp_path) as embedder:
-        _, untold, refused, nothing = embedder.embed_documents([""] * 4, texts, int)
+        _, untold, refused, nothing = embedder.embed_documents([""] * 4, texts)
         assert [refusal["text"] for refusal in embedder.refusals()] == texts[2:]
     assert untold[:64] == pytest.approx(by_service(texts[1])[0], abs=1e-6)
     assert not untold[64:].any()
@@ -193,9 +193,9 @@ def test_text_in_parts_has_the_mean_of_the_model_and_one_vector_of_the_table(
     text = " ".join(f"The {word} is near the {other}." for word in ENGLISH for other in ENGLISH[:3])
     options = options_of(service, max_tokens=64)
     with opened_embedder(options, tmp_path) as embedder:
-        (found,) = embedder.embed_documents([""], [text], int)
+        (found,) = embedder.embed_documents([""], [text])
     with opened_embedder(options, tmp_path, "german") as embedder:
-        mean = embedder.embed_documents([""], [text], int)
+        mean = embedder.embed_documents([""], [text])
     assert max(len(asked) for asked in service.answered) < len(text)
     assert found == pytest.approx(unit_rows(np.hstack([mean, by_table("", text)]))[0], abs=1e-6)
 

@@ -45,7 +45,7 @@ def test_both_spellings_have_the_same_vector_in_english() -> None:
     headings = ["", ""]
     texts = ["localisation of the colour centre", "localization of the color center"]
     for language, alike in (("english", True), ("german", False)):
-        first, second = StaticEmbedder(language).embed_documents(headings, texts, lambda _: None)
+        first, second = StaticEmbedder(language).embed_documents(headings, texts)
         assert (first == second).all() == alike
 
 

@@ -22,6 +22,7 @@ from foundry.embedding.providers.model import EmbeddingModel, Side
 from foundry.embedding.providers.splitting import average, make_batches, split_text
 from foundry.embedding.vector_cache import VectorCache, VectorSpace
 from foundry.errors import BuildError
+from foundry.progress import tell_nobody
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -73,7 +74,7 @@ class BatchedModel:
         return self._asker.dimensions
 
     def embed(
-        self, texts: Sequence[str], side: Side, progress: Callable[[int], object] | None = None
+        self, texts: Sequence[str], side: Side, progress: Callable[[int], object] = tell_nobody
     ) -> Vectors:
         """Return unit vectors (n, d); zeros for a blank text, and for one that is refused.
 
@@ -90,13 +91,12 @@ class BatchedModel:
         # A text counts as done when the last of its parts that had to be asked for is.
         lacking = {text: [p for p in found if vectors[p] is None] for text, found in parts.items()}
         waiting = Counter(lacking[text][-1] for text in texts if lacking[text])
-        tell = progress or int
-        tell(len(texts) - waiting.total())
+        progress(len(texts) - waiting.total())
         reasons: dict[str, str] = {}
         for answer in self._ask(missing, side, space) if missing else ():
             vectors.update(zip(answer.texts, answer.vectors, strict=True))
             reasons.update(zip(answer.texts, answer.reasons, strict=True))
-            tell(sum(waiting[part] for part in answer.texts))
+            progress(sum(waiting[part] for part in answer.texts))
         rows = {
             text: self._join(text, [(part, vectors[part]) for part in found], reasons)
             for text, found in parts.items()
