@@ -21,9 +21,9 @@ from foundry.state.folder import PROOF, STATE, sign
 
 # The same examples in every run, however busy the machine; `--hypothesis-profile explore` draws
 # others, of which those that fail are kept for the next run.
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("steady", unhurried, derandomize=True)
-settings.register_profile("explore", unhurried)
+settings.register_profile("explore", unhurried, max_examples=200)
 # For `benchmarks/mutants.py`: that something fails is enough, the smallest example takes long.
 FOUND_ONLY = [Phase.explicit, Phase.generate]
 settings.register_profile("unshrunk", unhurried, derandomize=True, phases=FOUND_ONLY)

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,13 @@ import pytest
 import warm_python
 from servers import LIBRARIES, in_python
 
+from foundry.export import compose
 from foundry.readers.sandbox import processes
 from foundry.rendering import formatting, plan
 from foundry.serving import running
 
 FORMAT_PYTHON, RUN_TOOL = formatting.format_python, formatting._run
+READ_LOCK = cache(compose.Resolution)
 INTERPRET, READ = running._interpret, processes._command
 READERS = ("foundry.readers.sandbox.reading", "pypdfium2")
 COMMANDS = (
@@ -59,6 +61,8 @@ def formatted_once() -> Iterator[None]:
         kept = _Kept(Path(os.environ[FOLDER]))
         patch.setattr(plan, "format_python", kept.format_python)
         patch.setattr(formatting, "_run", kept.run_tool)
+        # Of a lock of all servers, which every export reads anew.
+        patch.setattr(compose, "Resolution", READ_LOCK)
         yield
 
 

@@ -493,19 +493,25 @@ BUILDABLE = [key for key, (config, _, _) in CHANGES.items() if config.startswith
 BUILDABLE = [key for key in BUILDABLE if CHANGES[key][0] not in {SERVICE, ENGINE}]
 
 
+SEEN = [key for key in BUILDABLE if CHANGES[key][2]]
+LAST_OF_TABLES = {key.rpartition(".")[0]: key for key in SEEN}
+"""Keys of one table are told to the same parts of a build."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("key", [key for key in BUILDABLE if CHANGES[key][2]])
+@pytest.mark.parametrize("key", SEEN)
 def test_the_next_build_sees_a_changed_key(key: str, make_built: MakeBuilt) -> None:
     project = make_built(CHANGES[key][0])
     before = snapshot(project.index)
     apply(key, project)
     answer = json.loads(project.succeed("build", "--quiet", "--json").stdout)
-    shutil.copytree(project.root, project.root.with_name("fresh"), ignore=_state)
-    fresh = Project(project.root.with_name("fresh"))
-    fresh.succeed("build", "--quiet")
-    assert snapshot(project.index) == snapshot(fresh.index)
     assert answer["unchanged"] is False
     assert snapshot(project.index) != before
+    if key in LAST_OF_TABLES.values():
+        shutil.copytree(project.root, project.root.with_name("fresh"), ignore=_state)
+        fresh = Project(project.root.with_name("fresh"))
+        fresh.succeed("build", "--quiet")
+        assert snapshot(project.index) == snapshot(fresh.index)
 
 
 EXEMPT_KEYS = [key for key in BUILDABLE if not CHANGES[key][2]]

@@ -501,7 +501,7 @@ def check_edits(edits: list[list[tuple[str, str, Any]]]) -> None:
 
 @pytest.mark.slow
 @settings(
-    max_examples=200 if EVERY_FAULT else 8,
+    max_examples=100 if EVERY_FAULT else 3,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(st.lists(EDITS, max_size=4), min_size=1, max_size=5))

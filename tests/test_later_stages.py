@@ -79,7 +79,7 @@ def server(
 
 @pytest.mark.slow
 @settings(
-    max_examples=20,
+    max_examples=10,
     deadline=None,
     # Every example builds an index, so that finding a smaller one takes minutes.
     phases=[Phase.explicit, Phase.generate],

@@ -334,9 +334,8 @@ def test_the_exports_own_tests_pass_after_edits(tmp_path: Path) -> None:
     edit(export, every)
     check_format(export)
     run("update", export)
-    run_tests(export)
-    for name in ("retrieval/test_snippets.py", "web/test_observing.py"):
-        run_tests(export, name)
+    copied = "tests/retrieval/test_snippets.py", "tests/web/test_observing.py"
+    run_tests(export, "test_*.py", *copied)
     said = run("verify", export)
     for name in every:
         assert f": {f'notes/{name}'.removeprefix('notes/../')}\n" in said

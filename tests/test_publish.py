@@ -92,7 +92,7 @@ def check_faults(project: Project, fault: str, *, step: int) -> int:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_at_many_changes_leaves_an_index_that_answers(fault: str, built: Project) -> None:
     # That a disk is full and that it is broken is noticed in the same places.
-    step = 1 if EVERY_FAULT else 11 if fault == "SIGKILL" else 23
+    step = 1 if EVERY_FAULT else 23 if fault == "SIGKILL" else 37
     assert check_faults(built, fault, step=step) >= 3
     assert built.ask("seal")["results"]
 
@@ -289,7 +289,7 @@ def corpus(make_project: MakeProject) -> Project:
     return project
 
 
-KILLS = int(os.environ.get("KILLS", "20"))
+KILLS = int(os.environ.get("KILLS", "8"))
 """How many builds are killed; KILLS=200 takes some minutes."""
 
 

@@ -117,7 +117,7 @@ def passes(chunk: object, wanted: dict[str, object] | None) -> bool:
 
 
 @settings(
-    max_examples=25,
+    max_examples=13,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

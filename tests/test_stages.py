@@ -100,7 +100,7 @@ def without_time(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @settings(
-    max_examples=15,
+    max_examples=8,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

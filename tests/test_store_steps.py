@@ -332,7 +332,7 @@ def random_restriction(content: Content, choice: random.Random) -> tuple[dict[st
     return filters, content.index.part(FilterColumns.open).select(filters)
 
 
-FILTERS = int(os.environ.get("FILTERS", "150"))
+FILTERS = int(os.environ.get("FILTERS", "60"))
 """How many filters are drawn; FILTERS=1000 takes some minutes."""
 
 
@@ -455,7 +455,7 @@ def test_codes_tell_every_part_of_a_row(first: Path) -> None:
     assert np.flatnonzero(others != codes).tolist() == having
 
 
-KILLS = int(os.environ.get("KILLS", "8"))
+KILLS = int(os.environ.get("KILLS", "4"))
 """How many publications are killed; KILLS=50 takes some minutes."""
 
 

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import is_possible, snapshot
-from ray_clusters import ray_cluster
+from processes import is_possible
 from servers import install
 
 ROOT = Path(__file__).parent.parent
@@ -158,22 +157,3 @@ def test_export_answers_as_the_builder_did_without_model_or_network(
         there = json.loads(run(*offline, command, "search", query, "--json"))
         assert {**here, "took_ms": 0} == {**there, "took_ms": 0}
         assert here["results"]
-
-
-def test_cluster_embeds_as_this_machine_does(python: Path, model: Path, tmp_path: Path) -> None:
-    options = f'provider = "sentence-transformers"\nmodel = {json.dumps(str(model))}'
-    indexes = []
-    with ray_cluster(tmp_path, python=python) as cluster:
-        cluster.have_nodes(1)
-        for engine in ("local", "ray"):
-            project = tmp_path / engine
-            shutil.copytree(HANDBOOK / "sources" / "gazetteer", project / "sources")
-            source = '[[sources]]\ntype = "folder"\npath = "sources"'
-            (project / "foundry.toml").write_text(
-                f'[project]\nname = "notes"\n\n{source}\n\n[embedding]\n{options}\nquery = "same"\n'
-            )
-            command = (*cluster.foundry, "build", project, "--quiet", "--json")
-            built = json.loads(run(*command, "--engine", engine, **cluster.variables))
-            assert built["changes"]["embedded"] == built["chunks"] > 10
-            indexes.append(snapshot(Path(built["index"])))
-    assert indexes[0] == indexes[1]

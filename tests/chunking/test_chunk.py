@@ -238,7 +238,7 @@ _STRATEGIES = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(
     _TEXTS, _STRATEGIES, st.integers(100, 400), st.integers(0, 99), st.sampled_from(["md", "py"])
 )
@@ -260,7 +260,7 @@ def test_chunks_are_verbatim_within_limits_and_unique(
     assert starts == sorted(starts)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(
     _TEXTS, _STRATEGIES, st.integers(100, 400), st.integers(0, 99), st.sampled_from(["md", "py"])
 )
@@ -277,7 +277,7 @@ def test_no_letter_or_digit_is_lost(
     assert not re.search(r"[^\W_]", "".join(lost[document.reading.body_start :]))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(_TEXTS, _STRATEGIES, st.integers(100, 400), st.sampled_from(["md", "py"]))
 def test_chunks_overlap_only_when_asked(
     text: str, strategy: Strategy, max_chars: int, suffix: str
@@ -287,7 +287,7 @@ def test_chunks_overlap_only_when_asked(
     assert all(before.end <= after.start for before, after in pairwise(chunks))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(_TEXTS, _STRATEGIES, st.integers(0, 99))
 def test_a_limit_in_tokens_holds(text: str, strategy: Strategy, overlap: int) -> None:
     options = chunking(strategy, 400, overlap, max_tokens=64)
@@ -304,7 +304,7 @@ def test_a_limit_in_tokens_holds(text: str, strategy: Strategy, overlap: int) ->
     assert len({piece.id for piece in chunks}) == len(chunks)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(_TEXTS, st.integers(100, 300), st.integers(0, 99), st.integers(0, 600))
 def test_parents_are_runs_of_neighbours_within_their_limit(
     text: str, max_chars: int, overlap: int, more: int
@@ -405,7 +405,7 @@ def test_code_keeps_a_class_that_fits_whole() -> None:
     assert paths[1:4] == [("A",), ("A", "m0"), ("A", "m1")]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(_TEXTS)
 def test_a_section_added_at_the_end_changes_no_other_id(text: str) -> None:
     options = chunking("headings", 200, 0)

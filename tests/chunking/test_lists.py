@@ -141,7 +141,7 @@ _PARTS = ["# H\n\n", "words here\n\n", "Only if:\n", "- one thing\n", "  - two t
 _PARTS += ["(a) a thing:\n\n", "(1) one of them;\n\n", "(i) first\n", "```\nx\n```\n\n", "3. c\n"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(st.lists(st.sampled_from(_PARTS), max_size=60))
 def test_nothing_is_lost_and_lines_are_those_of_the_text(parts: list[str]) -> None:
     text = "begin\n\n" + "".join(parts)

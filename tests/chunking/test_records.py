@@ -130,7 +130,7 @@ _VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.dictionaries(st.text("kl", min_size=1), _VALUES))
 def test_nothing_of_data_is_lost(value: object) -> None:
     text = json.dumps(value, indent=2)

@@ -150,7 +150,7 @@ def test_any_query_gives_a_unit_vector_or_none(english: DistilledQueries, query:
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(query=st.text(max_size=300))
 def test_random_queries_too(english: DistilledQueries, query: str) -> None:
     test_any_query_gives_a_unit_vector_or_none(english, query)

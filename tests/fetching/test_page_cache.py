@@ -30,7 +30,7 @@ def test_what_is_stored_comes_back(tmp_path: Path) -> None:
 
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    max_examples=20,
+    max_examples=10,
 )
 @given(st.binary(max_size=2_000), st.dictionaries(st.text(max_size=20), st.text(max_size=20)))
 def test_any_page(tmp_path: Path, body: bytes, headers: dict[str, str]) -> None:

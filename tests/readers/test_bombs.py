@@ -334,7 +334,7 @@ SAMPLES = (
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=75)
 @given(
     st.sampled_from(SAMPLES),
     st.lists(st.tuples(st.integers(0, 2_000), st.integers(0, 255)), min_size=1, max_size=8),

@@ -248,7 +248,7 @@ def test_normalisation_takes_linear_time_on_combining_marks() -> None:
     assert len(document.reading.text) == 100_000
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(st.binary(max_size=400), st.sampled_from(["a.md", "a.mdx", "a.html", "a.txt", "a.kt", "a"]))
 def test_any_bytes_give_a_document_or_a_reason(content: bytes, path: str) -> None:
     result = read(make_raw(content, path))
@@ -300,7 +300,7 @@ _MARKUP = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(_MARKUP, st.sampled_from(["a.md", "a.mdx", "a.html", "a.txt", "a.kt"]))
 def test_offsets_are_in_order_and_within_the_text(text: str, path: str) -> None:
     result = read(make_raw(text, path))

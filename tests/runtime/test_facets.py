@@ -156,7 +156,7 @@ def test_what_costs_too_much_is_left_out(index: OpenedIndex) -> None:
     assert journal.stages["budget"]["stopped"] == ["facets"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(chunks=st.lists(st.integers(0, 8), unique=True, max_size=9))
 def test_counts_are_those_of_the_records(index: OpenedIndex, chunks: list[int]) -> None:
     documents = index.part(Documents.open)

@@ -142,7 +142,7 @@ def test_a_view_has_only_what_is_in_it(index: OpenedIndex) -> None:
 names = st.lists(st.sampled_from(["a", "b", "a-", "a.md", "é", "\u0001"]), min_size=1, max_size=4)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=13, deadline=None)
 @given(paths=st.lists(names.map("/".join), min_size=1, max_size=12, unique=True))
 def test_every_document_is_found_from_the_top(
     tmp_path_factory: pytest.TempPathFactory, paths: list[str]

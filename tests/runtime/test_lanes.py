@@ -52,7 +52,7 @@ def test_bm25_by_hand(tmp_path: Path) -> None:
 words = st.sampled_from([f"w{number}" for number in range(12)])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     chunks=st.lists(st.lists(words, min_size=1, max_size=12), min_size=2, max_size=25),
     query=st.lists(words, min_size=1, max_size=5),
@@ -164,7 +164,7 @@ def test_best_is_what_sorting_gives(scores: list[int], count: int) -> None:
     query=st.lists(words, min_size=1, max_size=6),
     count=st.integers(1, 6),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_keyword_search_is_what_sorting_all_scores_gives(
     tmp_path_factory: pytest.TempPathFactory,
     chunks: list[list[str]],
@@ -198,7 +198,7 @@ def test_the_best_of_many_are_what_sorting_gives(
     assert hits.scores.tolist() == scores[expected].tolist()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     chunks=st.lists(st.lists(words, min_size=1, max_size=12), min_size=2, max_size=25),
     queries=st.lists(st.lists(words, min_size=1, max_size=6), min_size=1, max_size=4),

@@ -45,7 +45,7 @@ def test_whatever_is_sent_is_answered_or_refused(address: str) -> None:
     for found in schema.get_all_operations():
         operation = found.ok()
 
-        @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
         @given(case=operation.as_strategy() | operation.as_strategy(generation_mode=NEGATIVE))
         def check(case: schemathesis.Case) -> None:
             response = case.call()
@@ -66,7 +66,7 @@ def test_what_the_schema_allows_is_not_refused(address: str) -> None:
     for found in schema.get_all_operations():
         operation = found.ok()
 
-        @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
         @given(case=operation.as_strategy(generation_mode=POSITIVE))
         def check(case: schemathesis.Case) -> None:
             response = case.call()

@@ -186,7 +186,7 @@ def test_a_document_of_nothing_else_stays() -> None:
 blocks = st.sampled_from([MENU, NOTE, "# Head", "## Feedback", "unlike anything", "x = 1"])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(blocks, min_size=1, max_size=5), min_size=12, max_size=16))
 def test_nothing_but_repetitions_is_lost(documents: list[list[str]]) -> None:
     texts = ["\n\n".join([*parts, f"Own text {number}"]) for number, parts in enumerate(documents)]

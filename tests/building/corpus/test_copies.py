@@ -187,7 +187,7 @@ def brute_force(documents: list[Document]) -> dict[int, int]:
 edits = st.lists(st.tuples(st.integers(0, 299), st.sampled_from(["red", "blue", "8"])), max_size=6)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=13, deadline=None)
 @given(st.lists(edits, min_size=2, max_size=7))
 def test_near_copies_are_those_that_comparing_all_pairs_finds(changes: list[object]) -> None:
     documents = []
@@ -199,7 +199,7 @@ def test_near_copies_are_those_that_comparing_all_pairs_finds(changes: list[obje
     assert copies(documents, "near") == brute_force(documents)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(["one two", "one  two", "three", "four 4"]), max_size=8))
 def test_what_stays_has_no_copies_left(texts: list[str]) -> None:
     documents = [document(f"{number}.txt", text) for number, text in enumerate(texts)]

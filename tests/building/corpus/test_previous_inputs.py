@@ -117,7 +117,7 @@ EDITS = st.tuples(
 
 @pytest.mark.slow
 @settings(
-    max_examples=8,
+    max_examples=3,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

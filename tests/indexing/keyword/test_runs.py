@@ -32,7 +32,7 @@ documents = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(documents=documents, size=st.integers(1, 12))
 def test_runs_are_merged_by_term_and_chunk(
     tmp_path_factory: pytest.TempPathFactory, documents: list[list[dict[str, int]]], size: int
@@ -108,7 +108,7 @@ described = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(chunks=described)
 def test_a_heading_is_worth_the_terms_that_it_is_made_of(
     tmp_path_factory: pytest.TempPathFactory, chunks: list[tuple[dict[str, int], dict[str, int]]]
@@ -132,7 +132,7 @@ def test_a_heading_is_worth_the_terms_that_it_is_made_of(
             )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     rounds=st.lists(
         st.lists(st.tuples(st.integers(0, 3), st.none() | described), max_size=6),
@@ -210,7 +210,7 @@ def _contents(folder: Path) -> dict[str, bytes]:
     return {name: content for name, content in found.items() if not name.startswith("parts")}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     parts=st.lists(st.integers(0, 5), max_size=6),
     width=st.none() | st.integers(1, 4),
@@ -233,7 +233,7 @@ def test_an_array_that_grows_is_the_array_written_at_once(
     assert np.array_equal(np.concatenate([whole[:0], *blocks]), whole)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 60), block=st.integers(1, 25))
 def test_vectors_do_not_depend_on_the_blocks_in_which_they_are_read(
     tmp_path_factory: pytest.TempPathFactory, seed: int, count: int, block: int
