@@ -77,7 +77,6 @@ LONG = {
     "readers/formats/latex/reader.py": "writes what each kind of command prints",
     "readers/formats/pages/markdown.py": "writes what each kind of element holds",
     "readers/formats/rst/writer.py": "writes what each kind of node says",
-    "runtime/retrieval/results.py": "has regions for all that a response may have",
 }
 """Modules that may be longer, by path, each with the one idea that takes so many lines."""
 

@@ -25,7 +25,6 @@ from foundry.cli.main import main
 from foundry.config.project import load_config
 from foundry.config.synonyms import read_synonyms
 from foundry.evaluation.questions import read_questions
-from foundry.rendering.regions import cut_regions
 from foundry.runtime.retrieval.results import Facets
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
@@ -113,16 +112,6 @@ def test_synonyms_can_be_read(example: Example, tmp_path: Path) -> None:
     assert not problems
     assert "forward kinematics" in both
     assert (list(left), list(right)) == (["k8s", "kube"], ["kubernetes"])
-
-
-def test_what_was_not_chosen_is_cut_as_developers_are_told() -> None:
-    [code] = (
-        each.text for each in EXAMPLES if each.language == "python" and each.page == DEVELOPING
-    )
-    names = {"rerank": False, "rerank_service": False}
-    assert cut_regions(code, names) == "class Scores:\n    keyword: float | None\n"
-    whole = cut_regions(code, {**names, "rerank_service": True})
-    assert whole == "class Scores:\n    keyword: float | None\n    rerank: float | None = None\n"
 
 
 @pytest.mark.slow

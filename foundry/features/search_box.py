@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from foundry.features.feature import Strings, Table
-from foundry.features.operation import Interface, Snippets
+from foundry.features.operation import Callers, Interface, Snippets
 from foundry.features.snippet import Place, Step
 from foundry.features.stages.reading import Suggestions
 from foundry.urls import UrlError, parse_url
@@ -40,7 +40,9 @@ class SearchBox(Interface):
         suggests = "suggestions=True" if Suggestions.name in chosen else ""
         imports = {"web.sites": ("ForSites", "Sites", "box_routes")}
         yield Step(Place.OFFER, imports, f"app.include_router(box_routes({suggests}))")
-        yield Step(Place.SURROUND, {}, "app.add_middleware(ForSites, sites=Sites.read())")
+        known = "read_tokens()" if Callers.name in chosen else ""
+        code = f"app.add_middleware(ForSites, sites=Sites.read({known}))"
+        yield Step(Place.SURROUND, {}, code)
 
 
 def find_problems(origins: Sequence[str]) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """The runtime modules of a server: those that its rendered modules reach, and their tests.
 
-They are copied unchanged, without the regions of what was not chosen (see `regions`); tests name
-the package instead of the runtime.
+They are copied whole and unchanged; tests name the package instead of the runtime.
 """
 
 import ast
@@ -15,7 +14,6 @@ import foundry
 from foundry.errors import RenderError
 from foundry.files import templates_folder
 from foundry.rendering.formatting import parse_back
-from foundry.rendering.regions import cut_regions
 
 RUNTIME = Path(foundry.__file__).parent / "runtime"
 PAGE_FOLDER = "page"
@@ -25,16 +23,14 @@ _TESTED = re.compile(rb"(?m)^from foundry\.runtime\.([\w.]+) import ")
 _NAMED = re.compile(rb'(?:href|src)="([a-z]+\.(?:css|js))"')
 
 
-def copy_runtime(
-    files: Mapping[str, bytes], package: str, chosen: Mapping[str, bool]
-) -> dict[str, bytes]:
+def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
     """Return the runtime modules that the rendered modules reach by relative imports, by path.
 
     `files` are the rendered ones. The `__init__` of each package comes along. Raises RenderError.
     """
 
     def read(module: str) -> bytes:
-        return _cut(path_of(module), chosen)
+        return _read(path_of(module))
 
     rendered = {
         module_of(name, package): content
@@ -86,9 +82,7 @@ def _without(page: bytes, unwanted: Set[bytes]) -> bytes:
     return b"".join(line for line in lines if unwanted.isdisjoint(_NAMED.findall(line)))
 
 
-def copy_tests(
-    files: Mapping[str, bytes], package: str, chosen: Mapping[str, bool]
-) -> dict[str, bytes]:
+def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
     """Return the tests of the runtime whose modules are all among `files`, by path.
 
     They import `package` instead of the runtime, and are still to be formatted.
@@ -96,10 +90,9 @@ def copy_tests(
     root = templates_folder() / "server"
     copied = {}
     for path in sorted((root / "tests").rglob("*.py")):
-        content = _cut(path, chosen)
+        content = _read(path)
         tested = (module.decode().replace(".", "/") for module in _TESTED.findall(content))
-        # Of some, no test is left.
-        if b"def test_" in content and all(f"{package}/{one}.py" in files for one in tested):
+        if all(f"{package}/{one}.py" in files for one in tested):
             name = path.relative_to(root).as_posix()
             copied[name] = content.replace(b"foundry.runtime", package.encode())
     return copied
@@ -139,13 +132,6 @@ def imported_modules(content: bytes, module: str) -> tuple[str, ...]:
             names = [".".join([*([named] if named else []), alias.name]) for alias in node.names]
             modules += [name for name in names if path_of(name).is_file()]
     return tuple(modules)
-
-
-def _cut(path: Path, chosen: Mapping[str, bool]) -> bytes:
-    try:
-        return cut_regions(_read(path).decode(), chosen).encode()
-    except RenderError as error:
-        raise RenderError(f"{path}: {error}") from None
 
 
 def _read(path: Path) -> bytes:

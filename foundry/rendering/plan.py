@@ -14,7 +14,6 @@ from foundry.rendering.copying import PAGE_FOLDER, RUNTIME, copy_pages, copy_run
 from foundry.rendering.design import Design
 from foundry.rendering.environment import SUFFIX, read_own_templates, render
 from foundry.rendering.formatting import format_python, parse_back
-from foundry.rendering.regions import chosen_names
 from foundry.rendering.template_values import template_values
 
 PACKAGE_FOLDER = "package"
@@ -50,11 +49,10 @@ def plan_server(
     files[f"{package}/settings.json"] = _settings(design, questions)
     if questions is not None:
         files[f"{package}/questions.jsonl"] = questions
-    chosen = chosen_names(values)
-    runtime = copy_runtime(files, package, chosen)
+    runtime = copy_runtime(files, package)
     files.update(runtime)
     files.update(copy_pages(pages_of(config.server.interfaces), package, left_out))
-    tests = copy_tests(files, package, chosen) if with_tests else {}
+    tests = copy_tests(files, package) if with_tests else {}
     files.update(tests)
     files.update(format_python(files, [*rendered, *tests]))
     for name, content in files.items():

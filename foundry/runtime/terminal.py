@@ -86,10 +86,8 @@ def _describe_hit(rank: int, hit: Hit, explain: bool) -> Iterator[str]:
     yield f"{rank:3}. {hit.score:.3f}  {printable(title)}"
     page = f", page {hit.position['page']}" if "page" in hit.position else ""
     yield INDENT + printable(hit.url or hit.path) + page
-    # [pinned
     if hit.pinned:
         yield f"{INDENT}pinned by the owner"
-    # ]
     if explain:
         ranks = hit.ranks.to_json()
         parts = [

@@ -43,12 +43,10 @@ class Conversation:
     turns: Sequence[Turn]
     top_k: int = DEFAULT_CHAT_TOP_K
     filters: Filters | None = None
-    # [language_model or openai
     # A language model is asked with these, and an answer of extracts does without.
     wishes: str = ""
     max_tokens: int | None = None
     options: Mapping[str, float | None] = field(default_factory=dict)
-    # ]
 
     @property
     def question(self) -> str:

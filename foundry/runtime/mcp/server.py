@@ -17,9 +17,9 @@ from ..errors import InvalidRequestError, ServerError
 from ..index.documents import DocumentRecord, Documents, SourceList, join_chunks
 from ..index.reader import Index, current_index
 from ..index.records import ChunkRecord, Record
+from ..retrieval.passages import find_passages
 from ..retrieval.results import HEDGES, Hit, LaneRanks, SearchResponse, notices_of
 from ..retrieval.settings import settings
-from ..retrieval.stages.parents import find_passages
 from ..web.citations import document_url
 from ..web.requests import AsyncSearch, RequestModel, SearchArguments
 from ..web.stopping import stopping
@@ -52,11 +52,9 @@ class FoundPassage(Hit):
     path: str = field(metadata=_LEFT_OUT)
     tags: list[str] = field(metadata=_LEFT_OUT)
     ranks: LaneRanks = field(metadata=_LEFT_OUT)
-    # [snippets
     snippet: None = field(default=None, metadata=_LEFT_OUT)
     highlights: None = field(default=None, metadata=_LEFT_OUT)
     snippet_code: tuple[()] = field(default=(), metadata=_LEFT_OUT)
-    # ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +96,11 @@ def _values(record: Hit | SearchResponse, **changed: object) -> dict[str, Any]:
 
 
 async def _fetch(_search: AsyncSearch, asked: FetchRequest) -> FetchedText:
-    # [engine_records
     # In a thread, as the engine may take its time.
     return await run_in_threadpool(_read, asked)
 
 
 def _read(asked: FetchRequest) -> FetchedText:
-    # ]
     index = current_index()
     record = index.find_chunk(asked.id) or index.part(Documents.open).find(asked.id)
     if record is None:
@@ -113,10 +109,8 @@ def _read(asked: FetchRequest) -> FetchedText:
     metadata = {name: values[name] for name in ("source", "path", "tags", "modified", "also_at")}
     if isinstance(record, ChunkRecord):
         text, section = record.text, record.section
-        # [parents
         for passage in filter(None, find_passages(index, [record])):
             text, section = passage.text, passage.section
-        # ]
         metadata |= {"document_id": record.document_id, "section": section}
     else:
         text, is_truncated = read_beginning(index, record)

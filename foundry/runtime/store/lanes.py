@@ -217,7 +217,6 @@ class StoredSearch:
         return compare_with_terms(hits, self._index, self._terms, self._unknown)
 
 
-# [not engine_records
 def open_stored(
     directory: Path,
     *,
@@ -232,7 +231,6 @@ def open_stored(
     )
 
 
-# ]
 def describe_engine(index: Index) -> dict[str, Any]:
     """Return for /readyz that the engine holds this index, and go on looking at it.
 

@@ -132,7 +132,6 @@ class PgvectorEngine:
                 return found
         return self._ask_both(edition, NEAREST, asked, only)
 
-    # [engine_records
     def read_records(
         self, edition: Edition, chunks: NDArray[np.int64], *, of_documents: bool
     ) -> list[bytes]:
@@ -144,7 +143,6 @@ class PgvectorEngine:
             raise missing_version(edition.version)
         return [found[key] for key in keys]
 
-    # [unknown_identifiers
     def find_records(
         self, edition: Edition, terms: Sequence[tuple[int, int]], count: int
     ) -> tuple[LaneHits, list[bytes]]:
@@ -158,8 +156,6 @@ class PgvectorEngine:
             return hits, self.read_records(edition, hits.chunks, of_documents=False)
         return hits, [lines[number] for number in hits.chunks.tolist()]
 
-    # ]
-    # ]
     def check(self, edition: Edition) -> None:
         """Ask whether this version can be searched, over a connection of its own."""
         with (

@@ -21,9 +21,7 @@ _BEGINNING = (
 def conditions_of(only: Restriction, keys: ChunkKeys) -> sql.Composed:
     """Return the condition under which a row of chunks may be found."""
     conditions: list[sql.Composable] = []
-    # [filters
     conditions += _passing(only)
-    # ]
     if only.is_picked:
         # Words and phrases that must or must not be there are no filters: chunks are named, either
         # those that may be found or those that may not.
@@ -34,7 +32,6 @@ def conditions_of(only: Restriction, keys: ChunkKeys) -> sql.Composed:
     return sql.SQL(" AND ").join(conditions or [sql.SQL("true")])
 
 
-# [filters
 def _passing(only: Restriction) -> Iterator[sql.Composed]:
     """Yield a condition for each filter."""
     for name, asked in only.filters.items():
@@ -73,6 +70,3 @@ def _shortest(beginnings: Sequence[bytes]) -> list[bytes]:
         if not kept or not beginning.startswith(kept[-1]):
             kept.append(beginning)
     return kept
-
-
-# ]

@@ -80,19 +80,15 @@ SCORE_TERMS = (
     f"SELECT owner.key, sum({_IMPACT} * asked.times) FROM {{postings}} AS one {_OWNERS}"
     f" JOIN {_ASKED} {_WANTED} GROUP BY owner.key"
 )
-# [engine_records
 _RECORD_OF = "FROM {records} AS one " + _OWNERS + " " + _WANTED
 READ_CHUNKS = f"SELECT owner.key, one.chunk {_RECORD_OF}"
 READ_DOCUMENTS = f"SELECT owner.key, one.document {_RECORD_OF}"
-# [unknown_identifiers
 # Without texts if so many tie with the last that most would be sent for nothing.
 FIND_RECORDS = (
     f"WITH found AS MATERIALIZED ({_MATCHING}) SELECT owner.key, score, told.chunk"
     f" FROM found {_OWNERS} LEFT JOIN {{records}} AS told"
     " ON told.row = found.row AND (SELECT count(*) FROM found) <= 2 * %(count)s"
 )
-# ]
-# ]
 # Arrays, because a planner expects few rows of them, and reads no whole table.
 SEARCH_BOTH = (
     f"WITH near AS MATERIALIZED ({{near}}), matching AS MATERIALIZED ({_MATCHING})"
@@ -107,9 +103,7 @@ SEARCH_BOTH = (
 CHECK = (
     "SELECT number, first, last, dimensions, average FROM {versions} AS held"
     " WHERE version = {version}"
-    # [engine_records
     " AND (records OR NOT {needs_records})"
-    # ]
     " AND EXISTS (SELECT FROM {chunks} WHERE row BETWEEN held.first AND held.last)"
     " AND EXISTS (SELECT FROM {postings} WHERE row BETWEEN held.first AND held.last)"
 )
@@ -134,9 +128,7 @@ def tables_of(schema: str, rows: VersionRows | None = None) -> dict[str, sql.Com
     names = ("versions", "pointer", "chunks", "postings", "retired")
     found: dict[str, sql.Composable] = {name: sql.Identifier(schema, name) for name in names}
     found["schema"] = sql.Identifier(schema)
-    # [engine_records
     found["records"] = sql.Identifier(schema, "records")
-    # ]
     if rows is not None:
         found |= {name: sql.Literal(value) for name, value in rows._asdict().items()}
         found["vectors"] = sql.Identifier(schema, f"vectors_{rows.dimensions}")
@@ -159,9 +151,7 @@ def compose(
     return sql.SQL(template).format(
         **tables,
         version=sql.Literal(edition.version),
-        # [engine_records
         needs_records=sql.Literal(edition.needs_records),
-        # ]
         named=sql.Literal(NAMED),
         k1=sql.Literal(weights.k1),
         b=sql.Literal(weights.b),

@@ -25,19 +25,15 @@ PATHS = "paths"
 MODIFIED = "modified"
 """The keys of a payload."""
 
-# [filters
 _STEP = 4
 _PATH = encode_value("path", "")
-# ]
 
 
 def conditions_of(only: Restriction | None, edition: Edition, held: HeldVersion) -> models.Filter:
     """Return the conditions under which a row of a version may be found."""
     conditions: list[models.Condition] = []
     if only is not None:
-        # [filters
         conditions += _passing(only, edition)
-        # ]
         if only.is_picked:
             # Words and phrases that must or must not be there are no filters: chunks are named,
             # either those that may be found or those that may not.
@@ -53,7 +49,6 @@ def by_chunks(chunks: NDArray[np.int64], edition: Edition) -> models.FieldCondit
     return models.FieldCondition(key=KEY, match=models.MatchAny(any=keys))
 
 
-# [filters
 def _passing(only: Restriction, edition: Edition) -> Iterator[models.Condition]:
     """Yield a condition for each filter."""
     for name, asked in only.filters.items():
@@ -86,7 +81,7 @@ def beginnings_of(path: bytes) -> list[int]:
 
 def _continued(path: str, edition: Edition) -> Iterator[int]:
     """Yield the hashes of what a path that begins like this has next in `beginnings_of`."""
-    values, begun = edition.values, encode_value("path", path)
+    values, begun = edition.open_values(), encode_value("path", path)
     steps = max(1, -(-(len(begun) - len(_PATH)) // _STEP))
     end = len(_PATH) + steps * _STEP
     place = bisect_left(values, begun)
@@ -100,6 +95,3 @@ def _continued(path: str, edition: Edition) -> Iterator[int]:
 def _hash(beginning: bytes) -> int:
     # It may end within a character.
     return signed_key(beginning.decode("latin-1"))
-
-
-# ]

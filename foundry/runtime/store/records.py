@@ -34,14 +34,11 @@ class RecordEngine(Engine, Protocol):
         """Return the lines of chunks (m,), or of the documents that begin with them."""
         ...
 
-    # [unknown_identifiers
     def find_records(
         self, edition: Edition, terms: Sequence[tuple[int, int]], count: int
     ) -> tuple[LaneHits, list[bytes]]:
         """Return what `search_terms` does, with the lines of these chunks."""
         ...
-
-    # ]
 
 
 class StoredLines(RecordLines):
@@ -106,7 +103,6 @@ class StoredIndex(OpenedIndex):
         self._store, self._keywords = store, StoredKeywordLane(files, store)
         super().__init__(files, self._keywords, StoredDenseLane(files, store), open_encoder(files))
 
-    # [unknown_identifiers
     def best_chunks(self, terms: Sequence[str], count: int) -> Iterator[ChunkRecord]:
         """Yield the best chunks for terms, found and read at once. Raises StoreError."""
         if not (asked := self._keywords.numbers(terms)):
@@ -117,8 +113,6 @@ class StoredIndex(OpenedIndex):
         self._keywords.checked(hits, asked, count, None)
         for number, line in zip(hits.chunks.tolist(), lines, strict=True):
             yield _made(number, line, ChunkRecord)
-
-    # ]
 
 
 def open_stored(

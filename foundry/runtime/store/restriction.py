@@ -18,7 +18,6 @@ class Restriction:
     is_picked: bool = True  # Others pass the filters too.
 
 
-# [filters
 def restrict(
     allowed: NDArray[np.bool_] | None,
     filters: Filters | None = None,
@@ -32,6 +31,3 @@ def restrict(
     if allowed is None:
         return None
     return Restriction(allowed, parse_filters(filters), is_picked)
-
-
-# ]

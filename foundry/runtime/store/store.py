@@ -9,7 +9,7 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
@@ -81,14 +81,9 @@ class Edition:
     version: str
     keys: ChunkKeys
     weights: TermWeights
-    # [engine_records
     needs_records: bool
-    # ]
-    # [qdrant
-    # [filters
-    values: Vocabulary
-    # ]
-    # ]
+    open_values: Callable[[], Vocabulary]
+    """Maps the values of filters, by which some engines find those that begin alike."""
 
     @classmethod
     def open(cls, files: IndexFiles) -> Self:
@@ -97,14 +92,14 @@ class Edition:
             files.manifest.version,
             ChunkKeys.open(files),
             TermWeights.open(files),
-            # [engine_records
             not RECORD_FILES.isdisjoint(files.elsewhere),
-            # ]
-            # [qdrant
-            # [filters
-            Vocabulary.open(files.layout.filter_values, files.layout.filter_value_offsets),
-            # ]
-            # ]
+            cache(
+                partial(
+                    Vocabulary.open,
+                    files.layout.filter_values,
+                    files.layout.filter_value_offsets,
+                )
+            ),
         )
 
 
@@ -257,12 +252,10 @@ HELD_FILES = frozenset(
 )
 """Files of an index whose content an engine holds, and which a server need not have."""
 
-# [engine_records
 _RECORDS = _LAYOUT.chunks, _LAYOUT.chunk_offsets, _LAYOUT.documents, _LAYOUT.document_offsets
 RECORD_FILES = frozenset(path.as_posix() for path in _RECORDS)
 """Further ones, whose content an engine holds that has records."""
 
-# ]
 
 _stores: weakref.WeakValueDictionary[tuple[int, str], Store] = weakref.WeakValueDictionary()
 _stores_lock = threading.Lock()

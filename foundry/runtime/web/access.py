@@ -43,18 +43,14 @@ def token_digest(scope: Scope) -> bytes:
 
 
 def token_check(
-    # [page
     is_open: Callable[[Scope], bool] = lambda _scope: False,  # Needs no token.
-    # ]
 ) -> Check | None:
     """Return a check that raises HTTPException 401 without a token of API_TOKENS, if it is set."""
     known = read_tokens()
 
     def check(scope: Scope) -> None:
-        # [page
         if is_open(scope):
             return
-        # ]
         digest = token_digest(scope)
         # Digests have one length, and a wrong token is compared with every one of them.
         if not any(compare_digest(digest, other) for other in known):
@@ -87,10 +83,8 @@ def rate_checks(limits: Limits) -> Mapping[str, Check]:
     checks = {}
     if limits.requests_per_minute:
         checks["search"] = checks["mcp"] = check_of(RateLimit(limits.requests_per_minute))
-    # [chat
     if limits.chat_requests_per_minute:
         checks["chat"] = check_of(RateLimit(limits.chat_requests_per_minute))
-    # ]
     return checks
 
 

@@ -45,11 +45,9 @@ class Outcome:
     route: str = "none"
 
 
-# [callers
 Check = Callable[[Scope], None]
 """Raises HTTPException unless a request may go on."""
 
-# ]
 Observe = Callable[[Scope, str], AbstractContextManager[Outcome]]
 """Returns a context to serve a request in, by its scope and id; it fills in the outcome."""
 
@@ -69,26 +67,16 @@ class Middleware:
     max_body_bytes: int
     answer_failure: Callable[[Request, Exception], Awaitable[Response]] = answer_failure
     observe: Observe = lambda _scope, _request_id: nullcontext(Outcome())
-    # [mcp or chat
     # What a POST to a path waits for, `chat` or `mcp`; all others wait for `search`.
     queues: Mapping[str, str] = field(default_factory=dict)
-    # ]
-    # [callers
     check_token: Check | None = None
     check_rates: Mapping[str, Check] = field(default_factory=dict)  # For some of these three.
-    # ]
-    # [hooks
     authorise: Callable[[str, str, Mapping[str, str]], bool] | None = None
-    # ]
 
     def __post_init__(self, limits: Limits) -> None:
         self._slots = {"search": Slots(limits.searches)}
-        # [chat
         self._slots["chat"] = Slots(limits.chats)
-        # ]
-        # [mcp
         self._slots["mcp"] = Slots(limits.mcp_calls)
-        # ]
         self._streams = Slots(limits.streams)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -122,31 +110,21 @@ class Middleware:
 
     async def _serve(self, scope: Scope, receive: Receive, answer: "_Answer") -> None:
         check_head(scope, self.allowed_hosts)
-        # [callers or hooks
         is_open = scope["path"] in OPEN_PATHS
-        # ]
-        # [callers
         if self.check_token is not None and not is_open:
             self.check_token(scope)
-        # ]
-        # [hooks
         if self.authorise is not None and not is_open:
             headers = dict(Headers(scope=scope))
             if not self.authorise(scope["method"], scope["path"], headers):
                 raise HTTPException(403, "This caller may not pass.")
-        # ]
         receive = await self._receive_body(scope, receive)
         answer.is_last = False
         if scope["path"] not in (*OPEN_PATHS, "/metrics"):
             kind = "search"
-            # [mcp or chat
             if scope["method"] == "POST":
                 kind = self.queues.get(scope["path"], kind)
-            # ]
-            # [callers
             if kind in self.check_rates:
                 self.check_rates[kind](scope)
-            # ]
             await answer.take(self._slots[kind])
             # A chat works until its response ends.
             answer.streams = None if kind == "chat" else self._streams

@@ -54,9 +54,7 @@ TOLD = [
 ]
 SEARCHES = _counter("searches", "Searches.", *TOLD)
 STAGE_SECONDS = _histogram("search_stage_seconds", "Time of a search, and of its stages.", "stage")
-# [question_log
 QUESTIONS = _counter("questions", "Lines for the log of questions: kept, or lost.", "result")
-# ]
 INDEX_RELOADS = _counter("index_reloads", "New indexes, opened or found unusable.", "result")
 
 _logger = logging.getLogger(__name__)
@@ -68,12 +66,10 @@ metrics_routes = APIRouter(include_in_schema=False)
 async def show_metrics() -> Response:
     """Return the metrics."""
     registry = REGISTRY
-    # [workers
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         # Those of all workers are added up.
         registry = prometheus.CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    # ]
     return Response(prometheus.generate_latest(registry), media_type=prometheus.CONTENT_TYPE_LATEST)
 
 
@@ -132,13 +128,11 @@ def observe_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
         _logger.log(level, "request", extra={"fields": fields})
 
 
-# [question_log
 def count_question(result: str) -> None:
     """Count a line for the log of questions: `kept`, or `lost` because it cannot be written."""
     QUESTIONS(result).inc()
 
 
-# ]
 def count_reload(result: str) -> None:
     """Count a new index: `ok`, or `refused` because it is unusable."""
     INDEX_RELOADS(result).inc()

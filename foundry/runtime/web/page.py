@@ -31,16 +31,14 @@ from .documents import PageParameters, require_document
 from .routes import JsonResponse
 
 FOLDER = Path(__file__).parents[1] / "page"
-PAGES = {
+_NAMES = {
     "/": "search.html",
     "/docs": "docs.html",
-    # [chat
     "/chat": "chat.html",
-    # ]
-    # [folders
     "/browse": "browse.html",
-    # ]
 }
+PAGES = {path: name for path, name in _NAMES.items() if (FOLDER / name).exists()}
+"""The pages that this server has, by their paths; that of a document is at several."""
 
 MAX_TAGS = 1_000
 MAX_EXAMPLES = 4
@@ -134,10 +132,8 @@ def page_routes() -> APIRouter:
         documents = current_index().part(Documents.open)
         record = require_document(documents, document_id, document_id.removesuffix(".md"))
         pieces = join_chunks(documents.chunks_of(record))
-        # [engine_records
         # Before the answer begins, as the engine may fail.
         pieces = chain([next(pieces, "")], pieces)
-        # ]
 
         def blocks() -> Iterator[str]:
             while block := list(islice(pieces, PIECES_PER_BLOCK)):
@@ -151,10 +147,9 @@ def page_routes() -> APIRouter:
         index, chosen = current_index(), settings()
         manifest, filters = index.manifest, index.part(FilterColumns.open)
         examples = [item.query for item in manifest.known_items[:MAX_EXAMPLES]]
-        # [has_questions
         # A caller who may see none of the known items may not be told of these either.
-        examples = [*chosen.examples] if examples else []
-        # ]
+        if examples and chosen.examples:
+            examples = [*chosen.examples]
         return JsonResponse(
             {
                 "title": chosen.title,
@@ -171,15 +166,9 @@ def page_routes() -> APIRouter:
                 ],
                 "examples": examples,
                 "semantic": manifest.dense is not None,
-                # [chat
-                "chat": True,
-                # ]
-                # [folders
-                "browse": True,
-                # ]
-                # [sorting
+                "chat": "/chat" in PAGES,
+                "browse": "/browse" in PAGES,
                 "sorting": filters.newest_date() is not None,
-                # ]
             }
         )
 

@@ -31,9 +31,7 @@ def _to_whole(value: object) -> object:
 WHOLE = BeforeValidator(_to_whole)
 """Takes 10.0 for 10, as JSON Schema does. Comes last, so that the schema has the limits."""
 
-# [sorting
 Sort = Literal["score", "date"]
-# ]
 
 # Names of the same in different systems.
 _SAME = ("top_k limit k n size count max_results", "query q text question", "filters filter where")
@@ -73,29 +71,21 @@ class SearchArguments(RequestModel):
     mode: Annotated[
         Mode, Field(description="Rank by meaning and words (hybrid), or by one of them alone.")
     ] = "hybrid"
-    # [filters
     filters: Annotated[FilterValues | None, Field(description="What a passage must have.")] = None
-    # ]
 
 
 class SearchRequest(SearchArguments):
     """The body of POST /search."""
 
-    # [facets
     facets: Annotated[
         bool, Field(strict=True, description="Whether to count what could be filtered by.")
     ] = False
-    # ]
-    # [sorting
     sort: Annotated[
         Sort, Field(description="The order of the best passages: by score, or newest first.")
     ] = "score"
-    # ]
-    # [snippets
     snippets: Annotated[
         bool, Field(strict=True, description="Whether each passage has its snippet and highlights.")
     ] = True
-    # ]
 
 
 class SearchParameters(RequestModel):
@@ -104,30 +94,20 @@ class SearchParameters(RequestModel):
     q: QueryText
     top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)] = 10
     mode: Mode = "hybrid"
-    # [filters
     # Lists are repeated, and a `filter` is `field=value`.
     source: Annotated[list[Source], Several] = Field(default=[])
     tag: Annotated[list[str], Several] = Field(default=[])
     modified_after: Time = None
     modified_before: Time = None
     filter: Annotated[list[Pair], Several] = Field(default=[])
-    # ]
-    # [facets
     facets: bool = False
-    # ]
-    # [sorting
     sort: Sort = "score"
-    # ]
-    # [snippets
     snippets: bool = True
-    # ]
 
     def search_arguments(self) -> dict[str, Any]:
         """Return the fields of the same request by POST. Raises InvalidRequestError."""
         fields = dict(self)
-        # [filters
         named = {name: fields.pop(name) for name in ("source", "modified_after", "modified_before")}
         named |= {"tags": fields.pop("tag"), **read_pairs(fields.pop("filter"))}
         fields["filters"] = {name: value for name, value in named.items() if value}
-        # ]
         return {"query": fields.pop("q"), **fields}

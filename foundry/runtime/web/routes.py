@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import replace
 from functools import cache, partial
 from typing import Annotated, Any
@@ -22,6 +22,7 @@ from ..retrieval.results import Hit, SearchResponse
 from ..retrieval.snippets import add_snippets
 from .requests import AsyncSearch, SearchParameters, SearchRequest
 
+SWITCHES = frozenset({"facets"})
 VERIFYING_TURNS, VERIFYING_TURN_SECONDS = 50, 0.02  # /readyz waits for an index just opened.
 
 
@@ -85,35 +86,31 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
     return run
 
 
-# [searches_wait
 def in_threads(search: Callable[..., SearchResponse]) -> AsyncSearch:
     """Run searches in threads: one that waits for a service or a model must not hold up others."""
     return partial(run_in_threadpool, search)
 
 
-# ]
-def search_routes(search: AsyncSearch) -> APIRouter:
-    """Return POST /search and GET /search."""
+def search_routes(search: AsyncSearch, switches: Collection[str] = ()) -> APIRouter:
+    """Return POST /search and GET /search.
+
+    `switches` are arguments of this server's search that ask for more, such as `facets`.
+    """
     routes = APIRouter(route_class=JsonRoute, tags=["search"])
     fields = SearchParameters.model_fields.items()
     lists = {name for name, field in fields if field.default == []}
 
     async def answer(arguments: dict[str, Any]) -> JsonResponse:
-        # [snippets
         has_snippets = arguments.pop("snippets")
-        # ]
-        # [sorting
         order = arguments.pop("sort")
-        # ]
+        for name in SWITCHES.difference(switches):
+            if arguments.pop(name):
+                raise InvalidRequestError("this server was exported without it", field=name)
         found = await search(**arguments)
-        # [sorting
         if order == "date":
             found = newest_first(found)
-        # ]
-        # [snippets
         if has_snippets and found.hits:
             add_snippets(found, current_index().tokenizer)
-        # ]
         return JsonResponse(found)
 
     @routes.post("/search", response_model=SearchResponse)
@@ -134,7 +131,6 @@ def search_routes(search: AsyncSearch) -> APIRouter:
     return routes
 
 
-# [sorting
 def newest_first(found: SearchResponse) -> SearchResponse:
     """Return the same hits by date, those without one last; else they stay in their order."""
 
@@ -144,11 +140,8 @@ def newest_first(found: SearchResponse) -> SearchResponse:
     return replace(found, hits=tuple(sorted(found.hits, key=time_of, reverse=True)))
 
 
-# ]
 def health_routes(
-    # [service or qdrant or pgvector
     **parts: Callable[[Index], dict[str, Any]],  # A `detail` makes the server degraded.
-    # ]
 ) -> APIRouter:
     """Return GET /healthz and GET /readyz."""
     routes = APIRouter(tags=["health"])
@@ -174,11 +167,9 @@ def health_routes(
             detail = "Files of the index are being verified."
             raise HTTPException(503, detail, {"Retry-After": "1"})
         problem = state.problem
-        # [service or qdrant or pgvector
         needed = {name: describe(index) for name, describe in parts.items()}
         problems = [problem, *(described.get("detail") for described in needed.values())]
         problem = next(filter(None, problems), None)
-        # ]
         return JsonResponse(
             {
                 "status": "degraded" if problem else "ok",
@@ -187,9 +178,7 @@ def health_routes(
                 "index_version": index.version,
                 "chunks": index.chunk_count,
                 "documents": index.document_count,
-                # [service or qdrant or pgvector
                 **needed,
-                # ]
             }
         )
 

@@ -44,18 +44,12 @@ def serve(
     *,
     insecure_no_auth: bool = False,
     grace: float = 30.0,
-    # [callers
     has_tokens: bool = False,
     tokens_hint: str = PROXY_HINT,  # Says how to have callers send tokens.
-    # ]
     follow: Callable[[Served], object] = Served.verify_meanwhile,
-    # [mcp or chat or page
     announce: Callable[[str, int], object] = lambda _address, _port: None,
-    # ]
-    # [workers
     # Runs the server in several processes.
     spread: Callable[[Callable[[], None], socket.socket], None] | None = None,
-    # ]
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests that have begun.
 
@@ -67,21 +61,13 @@ def serve(
     """
     configure_logging()
     port = settings().port if port is None else port
-    # [not callers
-    is_open, hint = insecure_no_auth, PROXY_HINT
-    # ]
-    # [callers
-    is_open, hint = has_tokens or insecure_no_auth, tokens_hint
-    # ]
-    family, address = resolve(host, port, is_open, hint)
+    family, address = resolve(host, port, has_tokens or insecure_no_auth, tokens_hint)
     with loading():
         index = load(verify=False)
         app = create_app()
     with listen(family, address, port) as listener:
         port = listener.getsockname()[1]
-        # [mcp or chat or page
         announce(address, port)
-        # ]
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         documents = count_of(index.document_count, "document")
         chunks = count_of(index.chunk_count, "chunk")
@@ -92,11 +78,9 @@ def serve(
         # Standard error may be closed or full, and a buffer would be written again at the end.
         with suppress(AttributeError, OSError, ValueError):
             os.write(sys.stderr.fileno(), line.encode())
-        # [workers
         if spread is not None:
             spread(partial(_run, app, listener, follow, grace), listener)
             return
-        # ]
         _run(app, listener, follow, grace)
 
 

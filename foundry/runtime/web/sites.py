@@ -6,7 +6,7 @@ Anybody can claim an origin, so what that token may see is public.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -15,7 +15,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import ConfigurationError
 from ..retrieval.settings import read_variable, reading
-from .access import read_tokens
 from .middleware import values_of
 from .page import FOLDER
 
@@ -24,10 +23,7 @@ BOX_PATHS = (SCRIPT_PATH, "/search", "/suggest")
 SCRIPT_SECONDS = 3600
 PREFLIGHT_SECONDS = 600
 
-# [callers
 _TOKEN = "SEARCH_BOX_TOKEN"
-
-# ]
 Headers = list[tuple[bytes, bytes]]
 
 
@@ -36,17 +32,17 @@ class Sites:
     """The origins of the pages that may search, and what the server sends in their name."""
 
     origins: frozenset[str]
-    # [callers
     authorization: bytes | None = None
-    # ]
 
     @classmethod
-    def read(cls) -> "Sites":
-        """Read settings.json and the environment. Raises ConfigurationError."""
+    def read(cls, known: Collection[bytes] = ()) -> "Sites":
+        """Read settings.json and the environment; `known` are the digests of callers' tokens.
+
+        Raises ConfigurationError.
+        """
         with reading() as values:
             origins = frozenset(map(str, values["allowed_origins"]))
-        # [callers
-        known, token = read_tokens(), read_variable(_TOKEN)
+        token = read_variable(_TOKEN)
         if known and token is None:
             raise ConfigurationError(
                 "API_TOKENS is set, and the search box of other sites has none to send",
@@ -57,17 +53,14 @@ class Sites:
                 hint = f"add it to API_TOKENS, or unset {_TOKEN}"
                 raise ConfigurationError(f"{_TOKEN} is none of API_TOKENS", hint=hint)
             return cls(origins, b"Bearer " + token.encode())
-        # ]
         return cls(origins)
 
-    # [callers
     def with_token(self, headers: Headers) -> Headers:
         """Return the headers of a request with the token of the search box, if it has none."""
         if self.authorization is None or any(name == b"authorization" for name, _ in headers):
             return headers
         return [*headers, (b"authorization", self.authorization)]
 
-    # ]
     def origin_of(self, scope: Scope) -> bytes | None:
         """Return the allowed origin whose page asks for something that it may have, or None."""
         method, origins = scope["method"], values_of(scope, b"origin")
@@ -144,10 +137,8 @@ class ForSites:
         if origin is not None:
             added.append((b"access-control-allow-origin", origin))
             headers = [field for field in headers if field[0] != b"origin"]
-        # [callers
         if origin is not None or scope["path"] == SCRIPT_PATH:
             headers = self._sites.with_token(headers)
-        # ]
 
         async def send_on(message: Message) -> None:
             if message["type"] == "http.response.start":

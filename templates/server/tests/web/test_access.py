@@ -37,7 +37,6 @@ def test_token(monkeypatch: pytest.MonkeyPatch) -> None:
         assert caught.value.headers == {"WWW-Authenticate": "Bearer"}
 
 
-# [page
 def test_what_is_open_needs_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKENS", TOKEN)
     check = token_check(lambda scope: scope["path"] == "/")
@@ -47,7 +46,6 @@ def test_what_is_open_needs_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
         check({**sent(), "path": "/search"})
 
 
-# ]
 def test_without_tokens_all_may_enter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKENS", " , ")
     assert token_check() is None
@@ -125,17 +123,13 @@ def test_callers_are_told_apart_by_token_or_address(
 ) -> None:
     monkeypatch.setenv("API_TOKENS", tokens)
     limits, kinds = Limits(9, 9, 9, requests_per_minute=1), ["search", "mcp"]
-    # [chat
     limits = replace(limits, chat_requests_per_minute=1)
     kinds.append("chat")
-    # ]
     checks = rate_checks(limits)
     same = sent() if tokens else sent(f"Bearer {TOKEN}")
     for scope in (sent(), *others):
         checks["search"](scope)
-        # [chat
         checks["chat"](scope)
-        # ]
     for scope in (sent(), same, *others):
         for kind in kinds:
             with pytest.raises(HTTPException, match="429") as caught:

@@ -71,15 +71,9 @@ def test_a_query_string_filters_as_a_body_does() -> None:
         "filter": ["path=guide/", "team.name=red", "team.name=blue"],
     }
     asked = SearchParameters.model_validate({"q": "seal", **written}).search_arguments()
-    # [snippets
     assert asked.pop("snippets") is True
-    # ]
-    # [facets
     assert asked.pop("facets") is False
-    # ]
-    # [sorting
     assert asked.pop("sort") == "score"
-    # ]
     assert asked.pop("mode") == "hybrid"
     assert asked == {
         "query": "seal",

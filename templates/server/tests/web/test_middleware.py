@@ -20,12 +20,8 @@ LIMITS = Limits(
     connections=9,
     searches=9,
     streams=9,
-    # [chat
     chats=9,
-    # ]
-    # [mcp
     mcp_calls=9,
-    # ]
 )
 Headers = list[tuple[bytes, bytes]]
 
@@ -198,7 +194,6 @@ def test_origin(origins: list[str], status: int, path: str) -> None:
     assert client.request(headers, path=path) == 403
 
 
-# [callers
 def refuse(scope: Scope) -> None:
     raise HTTPException(401, scope["path"])
 
@@ -221,7 +216,6 @@ def test_body_of_a_caller_that_is_refused_is_not_read() -> None:
     assert client.headers[b"connection"] == b"close"
 
 
-# [chat
 def test_each_kind_of_work_has_its_rate() -> None:
     client = Client(check_rates={"chat": refuse}, queues={"/chat": "chat"})
     for path in ("/search", "/healthz", "/metrics"):
@@ -230,8 +224,6 @@ def test_each_kind_of_work_has_its_rate() -> None:
     assert client.request(with_host("localhost"), path="/chat", method="GET") == 200
 
 
-# ]
-# ]
 def test_body_is_limited_as_declared() -> None:
     client = Client(limit=10)
     assert client.request([*with_host("localhost"), (b"content-length", b"11")]) == 413
@@ -387,12 +379,8 @@ def test_what_is_no_request_passes() -> None:
 
 NO_WORK = "/healthz /readyz /metrics".split()
 KINDS = dict.fromkeys("/search /documents/a /nowhere /healthz/ /mcpx".split(), "search")
-# [chat
 KINDS |= {"/chat": "chat", "/v1/chat/completions": "chat"}
-# ]
-# [mcp
 KINDS |= {"/mcp": "mcp", "/mcp/": "mcp"}
-# ]
 
 
 @pytest.mark.parametrize("path", [*NO_WORK, *KINDS])
@@ -419,16 +407,13 @@ def test_kinds_of_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
         asyncio.run(answer({"type": "http", **head}, receive, ignore))
         return [kind for slots in taken for kind, own in answer._slots.items() if own is slots]
 
-    # [mcp or chat
     queues = {path: kind for path, kind in KINDS.items() if kind != "search"}
     assert kinds_of("POST", queues=queues) == [kind] * (kind is not None)
     assert kinds_of("GET", queues=queues) == ["search"] * (kind is not None)
-    # ]
     # Interfaces that are left out have no queue of their own.
     assert kinds_of("POST") == ["search"] * (kind is not None)
 
 
-# [hooks
 def test_the_hook_of_the_owner_refuses_all_but_health_checks() -> None:
     asked: list[tuple[str, str]] = []
 
@@ -447,7 +432,6 @@ def test_the_hook_of_the_owner_refuses_all_but_health_checks() -> None:
     assert asked == []
 
 
-# ]
 def test_refusals_are_answered_as_the_application_answers_failures() -> None:
     async def answer(request: Request, error: Exception) -> Response:
         problem = describe_failure(request, error)

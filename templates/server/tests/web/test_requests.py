@@ -9,7 +9,6 @@ from pydantic import ValidationError
 from foundry.runtime.web.requests import RequestModel, SearchParameters, SearchRequest
 
 
-# [filters
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
     """An index without values to filter by."""
@@ -18,7 +17,6 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("foundry.runtime.web.filtered.schema_index", lambda: index)
 
 
-# ]
 @pytest.mark.parametrize(("sent", "top_k"), [(1, 1), (100, 100), (3.0, 3), (100.0, 100)])
 def test_a_whole_number_of_results_may_be_asked_for(sent: float, top_k: int) -> None:
     arguments = SearchRequest.model_validate({"query": " seal ", "top_k": sent})
@@ -49,18 +47,10 @@ def test_a_query_string_asks_for_what_a_body_does() -> None:
     arguments = SearchParameters.model_validate({"q": "seal", "top_k": "3"}).search_arguments()
     wanted: dict[str, Any] = {"query": "seal", "top_k": 3}
     wanted["mode"] = "hybrid"
-    # [filters
     wanted["filters"] = {}
-    # ]
-    # [snippets
     wanted["snippets"] = True
-    # ]
-    # [facets
     wanted["facets"] = False
-    # ]
-    # [sorting
     wanted["sort"] = "score"
-    # ]
     assert arguments == wanted
     assert dict(SearchRequest.model_validate(arguments)) == arguments
     for more in ({"mode": "psychic"}, {"colour": "red"}, {"top_k": "101"}, {"top_k": "0"}):

@@ -55,11 +55,9 @@ def test_other_addresses_need_one(
         serve(FastAPI, host, 0)
     assert caught.value.hint is not None
     assert "proxy" in caught.value.hint and "--insecure-no-auth" in caught.value.hint
-    # [callers
     with pytest.raises(ConfigurationError) as caught:
         serve(FastAPI, host, 0, tokens_hint="set API_TOKENS")
     assert caught.value.hint is not None and caught.value.hint.startswith("set API_TOKENS. To ")
-    # ]
     assert not started
 
 
@@ -100,10 +98,8 @@ def test_of_several_addresses_of_a_name_that_of_ipv4_is_taken(
 def test_token_or_flag_opens(started: list[tuple[str, int]], host: str) -> None:
     serve(FastAPI, host, 0, insecure_no_auth=True)
     assert started.pop()[0] == host
-    # [callers
     serve(FastAPI, host, 0, has_tokens=True)
     assert started.pop()[0] == host
-    # ]
     assert not started
 
 

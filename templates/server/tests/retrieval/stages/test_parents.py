@@ -10,8 +10,9 @@ import pytest
 from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.journal import Journal
+from foundry.runtime.retrieval.passages import find_passages
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
-from foundry.runtime.retrieval.stages.parents import expand_parents, find_passages
+from foundry.runtime.retrieval.stages.parents import expand_parents
 
 NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 BOOSTS: dict[str, Any] = {"boosts": {}}
