@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -75,11 +75,8 @@ def ask_server(
         # What the first search loads counts for none of the questions.
         ask(asked[0].query, USUAL_TOP_K)
         milliseconds[mode] = [_time(ask, question.query) for question in asked]
-    # Only now: the searches whose time is taken shingle their hits as a server's do.
-    forget = shingle_once(package)
     responses: dict[str, list[SearchResponse]] = {mode: [] for mode in searches}
     for question in asked:
-        forget()
         for mode, ask in searches.items():
             responses[mode].append(ask(question.query, MAX_TOP_K))
     report = {
@@ -100,7 +97,6 @@ def ask_server(
     }
     sweep: dict[float, list[SearchResponse]] = {weight: [] for weight in weights}
     for question in asked:
-        forget()
         for weight, run in sweep.items():
             os.environ |= {"SEMANTIC_WEIGHT": str(weight), "KEYWORD_WEIGHT": str(rest(weight))}
             import_module(f"{package}.retrieval.hybrid").weights.cache_clear()
@@ -111,18 +107,6 @@ def ask_server(
         for name, run in responses.items()
     }
     return report
-
-
-def shingle_once(package: str) -> Callable[[], None]:
-    """Have a server shingle each text only once; returns what makes it forget them.
-
-    Most hits of a question are the same in all modes and with all weights.
-    """
-    module: Any = sys.modules.get(f"{package}.retrieval.stages.near_duplicates")
-    if module is None:
-        return lambda: None
-    module.Shingles.of = kept = cache(module.Shingles.of)
-    return kept.cache_clear
 
 
 def _time(ask: Search, query: str) -> float:

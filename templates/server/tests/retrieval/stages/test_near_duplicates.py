@@ -120,3 +120,8 @@ def test_single_words_are_compared() -> None:
     pump, seal = (Shingles.of(text, tokenizer.tokenize) for text in ("pump", "seal"))
     assert pump.resembles(pump, 1.0)
     assert not pump.resembles(seal, 0.1)
+
+
+def test_a_text_is_tokenized_once() -> None:
+    first, again = (Shingles.of("the seal of a pump", tokenizer.tokenize) for _ in range(2))
+    assert first is again
