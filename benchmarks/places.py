@@ -411,7 +411,6 @@ def _sheet(table: Element) -> Grid:
 # Attributes behind a title, and anchors in it.
 _MARKS = re.compile(r"[ ]\{[#.][^{}]*\}$|</?[A-Za-z][^<>]*>")
 _HASHES = re.compile(r"#{1,6}[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*")
-_FENCE = r"[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})"
 _LINES: dict[str, tuple[re.Pattern[str], str, str]] = {
     # Titles of one line, characters of underlines, fences.
     **dict.fromkeys(

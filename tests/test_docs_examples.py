@@ -29,8 +29,6 @@ from foundry.runtime.retrieval.results import Facets
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
 
-DEVELOPING = "developing.md"
-
 
 def test_every_kind_of_example_is_tried() -> None:
     tried = {"console", "sh", "toml", "python", "json", "yaml", "text", "sql"}

@@ -11,7 +11,6 @@ from shlex import quote
 
 from pydantic import ConfigDict, ValidationError
 
-from foundry.config import pinned as config_pinned
 from foundry.config import search as config_search
 from foundry.config import sources as config_sources
 from foundry.config.describing import describe
@@ -197,7 +196,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
         problems += _read_synonyms(parsed, project)[1]
         pinned = parsed.search.stages.get(Pinned.name)
         if isinstance(pinned, Pinned):
-            problems += config_pinned.find_problems(pinned.answers, parsed.project.language)
+            problems += config_search.find_pinned_problems(pinned.answers, parsed.project.language)
     return problems
 
 

@@ -1,6 +1,7 @@
 """[search]: its keys, weights, and what the index is built with for searching."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,8 +14,10 @@ from foundry.config.synonyms import Group
 from foundry.features.feature import Strings, Table
 from foundry.features.stage import Stage, Surroundings
 from foundry.features.stages import STAGES
-from foundry.features.stages.results import PinnedAnswer
+from foundry.features.stages.results import MAX_PINNED_DOCUMENTS, PinnedAnswer
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS
+from foundry.runtime.retrieval.stages.pinned import pinned_key
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
 """Filters that every index has, whose values are dates or can be told to a language model."""
@@ -192,6 +195,29 @@ def _find_column_problems(search: SearchSection, sources: Sequence[Source]) -> l
                     f" add it to the metadata of one (kept now: {listed})"
                 )
     return problems
+
+
+def find_pinned_problems(answers: Sequence[PinnedAnswer], language: str) -> Iterator[str]:
+    """Yield what is wrong with pinned answers, with its key path: what no index could answer."""
+    tokenizer = Tokenizer(language)
+    documents: dict[str, list[str]] = defaultdict(list)
+    for number, answer in enumerate(answers):
+        place = f"search.pinned.answers[{number}]"
+        key = pinned_key(tokenizer, answer.query)
+        if key is None:
+            yield (
+                f"{place}.query: {answer.query!r} has no word that is searched for, or too many;"
+                " write it as people ask"
+            )
+            continue
+        if answer.document in documents[key]:
+            yield f"{place}: {answer.document!r} is pinned to this query twice"
+        documents[key].append(answer.document)
+        if len(documents[key]) == MAX_PINNED_DOCUMENTS + 1:
+            yield (
+                f"{place}: is the answer number {MAX_PINNED_DOCUMENTS + 1} to this query, which"
+                f" may have {MAX_PINNED_DOCUMENTS}"
+            )
 
 
 def resolve_weights(search: SearchSection) -> tuple[float, float]:

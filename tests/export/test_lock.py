@@ -32,7 +32,6 @@ ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "templates" / "uv.lock").read_text(encoding="utf-8")
 RESOLUTION = Resolution(TEXT)
 
-HALF = TEXT[: len(TEXT) // 2]
 
 WORLDS = [
     {"python_full_version": f"{python}.1", "python_version": python, **platform}

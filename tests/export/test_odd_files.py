@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from small_exports import FILES
 from systems import make_device, needs_root, without_rights
 
 from foundry.errors import ExportError, FoundryError, VerificationError
@@ -22,28 +23,6 @@ from foundry.runtime.index.tree import MAX_DEPTH
 
 pytestmark = pytest.mark.usefixtures("forked_servers")
 
-ANSWERS = b"""import json, sys
-from http.server import BaseHTTPRequestHandler, HTTPServer
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.end_headers()
-
-if __name__ == "__main__" and sys.argv[1:] == ["verify", "--json"]:
-    print(json.dumps({"documents": 3, "findings": []}))
-elif __name__ == "__main__":
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    sys.stderr.write(f"Serving on http://127.0.0.1:{server.server_port}\\n")
-    sys.stderr.flush()
-    server.serve_forever()
-"""
-FILES = {
-    "README.md": b"read me\n",
-    "acme/__init__.py": b"",
-    "acme/__main__.py": ANSWERS,
-    "acme/settings.json": b'{"embedding": {"api_key_env": "ACME_KEY"}}\n',
-}
 Act = Callable[[Path, Export], object]
 ACTS: dict[str, Act] = {
     "verify": lambda folder, _: verify_export(folder),
