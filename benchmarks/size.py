@@ -8,9 +8,7 @@ exported server of the default configuration, for Foundry and for each peer: the
 distribution and of all that it requires, with the modules that pip compiles.
 
 With `--exports` only the modules, lines and statements of Python that an owner has to read are
-counted, of three servers (`EXPORTS`): `minimal`, the smallest golden server, which has every
-interface; `lean`, the default configuration without embeddings, MCP, chat and page; and `leanest`,
-which has nothing that a switch leaves out.
+counted, of golden `minimal`, whose configuration is the default.
 """
 
 import argparse
@@ -48,15 +46,6 @@ PARTS = {
 
 ROOT = Path(__file__).parent.parent
 MINIMAL = ROOT / "golden" / "minimal"
-
-EXPORTS = {
-    "minimal": "",
-    **{
-        name: (ROOT / "benchmarks" / "exports" / f"{name}.toml").read_text(encoding="utf-8")
-        for name in ("lean", "leanest")
-    },
-}
-"""What the configuration of each counted export says; only `minimal` has golden questions."""
 
 OTHERS = "others"
 COLUMNS = (*dict.fromkeys(PARTS.values()), OTHERS)
@@ -175,25 +164,21 @@ def measure_python(server: Path) -> dict[str, list[Module]]:
     return rooms
 
 
-def report_exports(work: Path) -> None:
-    """Print a table for each of EXPORTS."""
-    for name, extra in EXPORTS.items():
-        source = f'type = "folder"\npath = "{MINIMAL / "sources"}"'
-        project = make_project(work / name, source, extra)
-        if name == "minimal":
-            shutil.copy(MINIMAL / "questions.jsonl", project)
-        build(project)
-        server = render_server(project, "server")
-        rooms = measure_python(server)
-        tests = rooms.pop("tests")
-        row(name, "modules", "lines", "statements", "lines of the longest module")
-        row(*["---"] * 5)
-        for room, modules in rooms.items():
-            _report_modules(room, modules)
-        _report_modules("**all**", [module for room in rooms.values() for module in room])
-        _report_modules("tests", tests)
-        _report_modules("search.py", [Module.of(server / "server" / "search.py")])
-        print()
+def report_export(work: Path) -> None:
+    """Print a row for each room of golden `minimal`."""
+    project = make_project(work / "minimal", f'type = "folder"\npath = "{MINIMAL / "sources"}"')
+    shutil.copy(MINIMAL / "questions.jsonl", project)
+    build(project)
+    server = render_server(project, "server")
+    rooms = measure_python(server)
+    tests = rooms.pop("tests")
+    row("room", "modules", "lines", "statements", "lines of the longest module")
+    row(*["---"] * 5)
+    for room, modules in rooms.items():
+        _report_modules(room, modules)
+    _report_modules("**all**", [module for room in rooms.values() for module in room])
+    _report_modules("tests", tests)
+    _report_modules("search.py", [Module.of(server / "server" / "search.py")])
 
 
 def _report_modules(name: str, modules: Sequence[Module]) -> None:
@@ -220,7 +205,7 @@ def main() -> int:
         return 0
     if chosen.exports:
         with tempfile.TemporaryDirectory() as work:
-            report_exports(Path(work))
+            report_export(Path(work))
         return 0
     print(machine(), end="\n\n")
     row("corpus", "chunks", "bytes a chunk", *COLUMNS, "index MB", "export beside it, MB")

@@ -7,19 +7,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from sharing import unformatted
 
 import foundry
-from foundry.config.project import load_config
-from foundry.features.providers import PROVIDERS
 from foundry.files import templates_folder
-from foundry.rendering import plan
 from foundry.rendering.copying import RUNTIME
-from foundry.rendering.design import Design
 
-EXPORTS = Path(__file__).parent.parent / "benchmarks" / "exports"
-"""What servers say in foundry.toml whose size is counted."""
-
+GOLDEN = Path(__file__).parent.parent / "golden"
 FEATURES = Path(foundry.__file__).parent / "features"
 
 OF_LIBRARIES = {
@@ -45,20 +38,6 @@ BY_PARTS = {"boost_by_decay", "boost_by_tiers", "fuse_rrf"}
 """What templates and declarations put together of parts."""
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-def modules_of(folder: Path, export: str) -> dict[str, ast.Module]:
-    """The modules of a server's package, by path."""
-    options = "" if export == "default" else (EXPORTS / f"{export}.toml").read_text("utf-8")
-    (folder / "sources").mkdir()
-    (folder / "foundry.toml").write_text(
-        f'[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n{options}'
-    )
-    config = load_config(folder)
-    with unformatted():
-        files = plan.plan_server(Design.of(config, PROVIDERS[config.embedding.provider]), None)
-    named = (name for name in files if name.startswith("notes/") and name.endswith(".py"))
-    return {name: ast.parse(files[name]) for name in named}
 
 
 def unused_in(modules: Mapping[str, ast.Module], composed: str = "") -> set[str]:
@@ -175,10 +154,10 @@ def test_nothing_is_there_that_nothing_uses() -> None:
     assert unused_in(modules, composed) == OF_LIBRARIES | FOR_BUILDERS_AND_TESTS | BY_PARTS
 
 
-@pytest.mark.parametrize("export", ["default", "lean", "leanest"])
-def test_no_value_is_replaced_before_it_is_used(tmp_path: Path, export: str) -> None:
-    modules = modules_of(tmp_path, export)
-    assert {name: found for name, tree in modules.items() if (found := replaced_in(tree))} == {}
+@pytest.mark.parametrize("case", sorted(path.name for path in GOLDEN.iterdir()))
+def test_no_value_is_replaced_before_it_is_used(case: str) -> None:
+    modules = {path: ast.parse(path.read_text("utf-8")) for path in (GOLDEN / case).rglob("*.py")}
+    assert {path: found for path, tree in modules.items() if (found := replaced_in(tree))} == {}
 
 
 def test_a_value_that_is_replaced_is_noticed() -> None:
