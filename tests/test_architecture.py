@@ -61,7 +61,12 @@ WITHIN_ROOMS = {
         "indexing.previous",
         "indexing.records",
     },
-    "features.stages": {"features.feature", "features.snippet", "features.stage"},
+    "features.stages": {
+        "features.feature",
+        "features.search_step",
+        "features.snippet",
+        "features.stage",
+    },
 }
 """Rooms in a room, and the neighbours that each may import."""
 READING = ("code", "formats", "sandbox")

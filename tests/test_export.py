@@ -329,7 +329,7 @@ def test_rank_constant_is_written_where_it_is_used(make_project: MakeProject) ->
     [best] = project.ask("seal")["results"]
     assert (best["ranks"], best["score"]) == ({"semantic": 1, "keyword": 1}, 1.0)
     export = project.export()
-    assert "fuse_rrf(candidates, *weights(), k=9)" in (export / "notes/search.py").read_text()
+    assert "fuse_rrf(candidates, *lane_weights, k=9)" in (export / "notes/search.py").read_text()
     assert "weight / (9 + rank)" in (export / "README.md").read_text()
 
 

@@ -20,6 +20,7 @@ from markdown_it.token import Token
 from processes import snapshot
 from servers import get, in_checkout, serving
 
+from foundry.features.search_step import ASKED, Call, Statement
 from foundry.features.snippet import Snippet
 from foundry.files import templates_folder
 from foundry.rendering.environment import (
@@ -215,6 +216,8 @@ def test_every_encoder_marks_what_it_encoded() -> None:
         "markdown",
         "snippet",
         "lines",
+        "paragraph",
+        "statement",
         "entry",
         "import",
     }
@@ -231,6 +234,36 @@ def test_numbers_and_names_are_filled_in_as_python_has_them() -> None:
     values = {"number": 0.5, "tiers": [(7, 1.5)], "flag": True, "name": "recency", "unused": "("}
     filled = ENCODERS["lines"](Snippet("a({number}, {tiers},\n{flag}, {name}, {{}})", values))
     assert filled == "    a(0.5, [(7, 1.5)],\n    True, recency, {})"
+
+
+HITS = Call("retrieval.results", "merge_equal_texts", ("hits", "*weights"), ("count",))
+
+
+def test_a_call_is_written_as_python_has_it() -> None:
+    asked = Call("m", "outer", (ASKED, (HITS,)))
+    statement = Statement(("hits", "more"), asked, {"count": [1, 0.5]}, "plain")
+    assert ENCODERS["statement"](statement, 8) == (
+        "        hits, more = outer(plain, [merge_equal_texts(hits, *weights, count=[1, 0.5])])"
+    )
+    assert ENCODERS["statement"](Statement((), HITS, {"count": 1}, "query")) == (
+        "    merge_equal_texts(hits, *weights, count=1)"
+    )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        Statement(("a.b",), HITS, {"count": 1}, "query"),
+        Statement((), HITS, {"count": "os.getcwd()"}, "query"),
+        Statement((), Call("m", "f(1)"), {}, "query"),
+        Statement((), Call("m", "f", ("a + b",)), {}, "query"),
+        Statement((), Call("m", "f", (ASKED,)), {}, "a b"),
+        "hits = 1",
+    ],
+)
+def test_only_names_and_numbers_are_written_into_a_call(statement: object) -> None:
+    with pytest.raises(ValueError, match=r"^not "):
+        ENCODERS["statement"](statement)
 
 
 @pytest.mark.parametrize("needed", [("a b", ("c",)), ("a", ("c\nimport d",)), ("..a", ("c",))])

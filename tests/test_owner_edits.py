@@ -31,10 +31,10 @@ Edits = Mapping[str, tuple[tuple[str, str], ...]]
 BOOST: Edits = {
     "search.py": (
         (
-            "    hits = merge_equal_texts(",
+            "    hits = rank_hits(",
             "    factors = title_factors(candidates, index, terms)\n"
             '    candidates = candidates.boosted("title", factors, 1.1)\n'
-            "    hits = merge_equal_texts(",
+            "    hits = rank_hits(",
         ),
         (
             "\n\ndef search_hybrid(",

@@ -34,9 +34,6 @@ FOR_BUILDERS_AND_TESTS = {
 }
 """What the builder or tests call, and parameters that they pass."""
 
-BY_PARTS = {"boost_by_decay", "boost_by_tiers", "fuse_rrf"}
-"""What templates and declarations put together of parts."""
-
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -151,7 +148,7 @@ def test_nothing_is_there_that_nothing_uses() -> None:
     modules = {str(path): ast.parse(path.read_bytes()) for path in RUNTIME.rglob("*.py")}
     composing = (*FEATURES.rglob("*.py"), *templates_folder().rglob("*.py.jinja"))
     composed = "".join(path.read_text("utf-8") for path in composing)
-    assert unused_in(modules, composed) == OF_LIBRARIES | FOR_BUILDERS_AND_TESTS | BY_PARTS
+    assert unused_in(modules, composed) == OF_LIBRARIES | FOR_BUILDERS_AND_TESTS
 
 
 @pytest.mark.parametrize("case", sorted(path.name for path in GOLDEN.iterdir()))

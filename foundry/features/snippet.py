@@ -22,50 +22,6 @@ class Place(Enum):
     The value is the module, and the word by which its template knows the place.
     """
 
-    PARSE = ("search", "parse")
-    """Before tokenizing: `index`, `journal`, `patterns`, and `{asked}`, the query in the words of
-    the person who asked; a step sets `plain`, which is `{asked}` to those after it."""
-
-    READ = ("search", "read")
-    """After that, with `{asked}` and `filters` too; a step sets `rewritten`, the query to search
-    for, and `filters`."""
-
-    WIDEN = ("search", "widen")
-    """After tokenizing: `searched`, the text to embed, `tokens`, and `terms` for the keyword lane,
-    all of which a step may set; `index`, `journal`."""
-
-    NARROW = ("search", "narrow")
-    """Before the lanes: `index`, `journal`; a step sets `allowed`, the chunks that may be found."""
-
-    EMBED = ("search", "embed")
-    """With the `vector` of the query: `searched`, `tokens`, `index`, `journal`."""
-
-    WEIGH = ("search", "weigh")
-    """Before fusion: `tokens`, `patterns`; a step sets `semantic_weight`, `keyword_weight`."""
-
-    FUSED = ("search", "fused")
-    """After fusion of both lanes alone: `candidates`, `index`."""
-
-    BOOST = ("search", "boost")
-    """In every mode: `candidates`, `index`, `query`, `journal`, `tokens`, `patterns`, `allowed`,
-    `reason`, as at the next three."""
-
-    SIFT = ("search", "sift")
-    RERANK = ("search", "rerank")
-    FINISH = ("search", "finish")
-
-    PREFER = ("search", "prefer")
-    """Among hits, best first: `hits`, `index`, `query`, `top_k`, `journal`."""
-
-    PIN = ("search", "pin")
-    """The same, after that, with `candidates` and `allowed` too."""
-
-    MERGE = ("search", "merge")
-    """The same, after that; in place of merging equal texts."""
-
-    CHOOSE = ("search", "choose")
-    """The same, after merging."""
-
     START = ("app", "start")
     """While the application is composed: `app`, `chosen`."""
 

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from foundry.features.feature import Feature, Table
-from foundry.features.snippet import Step
+from foundry.features.search_step import SearchStep
 
 MAX_FACTOR = 100.0
 
@@ -46,11 +46,12 @@ class Stage(Feature, Table):
         description: What it does, for docs/stages.md.
         needs_vectors: It does nothing without a semantic lane.
         needs_filters: It sets filters of a search.
-        boosts: It multiplies scores, and hits say by how much.
         waits: It waits for a model, so searches run in threads.
         tells_of_corpus: It shows words of the corpus besides those of results.
         is_in_new: A new foundry.toml chooses it.
         is_tuned: `foundry eval --tune` tries other numbers for it.
+        search_step: What it adds to a search, where that is one step which any table has.
+        switch: The name of an argument of a search, false by default, that asks for what it does.
         built_in: Keys that the index is built with, which are not tuned; if there are any, so is
             the table.
     """
@@ -60,17 +61,18 @@ class Stage(Feature, Table):
     description: ClassVar[str] = ""
     needs_vectors: ClassVar[bool] = False
     needs_filters: ClassVar[bool] = False
-    boosts: ClassVar[bool] = False
     waits: ClassVar[bool] = False
     tells_of_corpus: ClassVar[bool] = False
     is_in_new: ClassVar[bool] = False
     is_tuned: ClassVar[bool] = True
+    search_step: ClassVar[SearchStep | None] = None
+    switch: ClassVar[str] = ""
     built_in: ClassVar[frozenset[str]] = frozenset()
 
-    def steps(self) -> Iterator[Step]:
-        """Yield what it adds to the rendered modules."""
-        if self.step is not None:
-            yield self.step
+    def steps(self) -> Iterator[SearchStep]:
+        """Yield what it adds to a search."""
+        if self.search_step is not None:
+            yield self.search_step
 
     def values(self) -> Mapping[str, object]:
         """Return the keys of the table."""

@@ -7,6 +7,8 @@ from foundry.config.project import Config
 from foundry.features.feature import Feature
 from foundry.features.operation import HTTP
 from foundry.features.providers import Provider
+from foundry.features.search_step import SearchPlace, SearchStep
+from foundry.features.searching import steps_of_search
 from foundry.features.snippet import Step
 from foundry.features.stage import Stage
 from foundry.features.stores import STORES
@@ -23,7 +25,8 @@ class Design:
         query_encoder: The provider that embeds queries; see `choose_query_encoder`.
         stages: The optional stages of a search, by name, in their order.
         features: Everything that it has, in the order of its README.
-        steps: What stages and interfaces add to rendered modules, each with what adds it.
+        steps: What interfaces and stages add to app.py, each with what adds it.
+        search_steps: What a search does, each step with the stage that adds it, if one does.
     """
 
     config: Config
@@ -31,6 +34,7 @@ class Design:
     stages: dict[str, Stage]
     features: tuple[Feature, ...]
     steps: tuple[tuple[Feature, Step], ...]
+    search_steps: tuple[tuple[Stage | None, SearchStep], ...]
 
     @classmethod
     def of(cls, config: Config, query_encoder: Provider) -> Self:
@@ -39,6 +43,18 @@ class Design:
         language = config.project.language
         words = language if (RUNTIME / f"chat/words_{language}.py").is_file() else None
         chosen = {*interfaces, *stages, query_encoder.kind}
+        # Where nothing is told of unknown identifiers, stages have nothing to add to it.
+        of_stages = [
+            (stage, step)
+            for stage in stages.values()
+            for step in stage.steps()
+            if step.place is not SearchPlace.KNOW or config.search.unknown_identifiers
+        ]
+        others = steps_of_search(
+            config.search,
+            [step for _, step in of_stages],
+            has_vectors=query_encoder.kind != "none",
+        )
         opened = ((each, step) for each in interfaces.values() for step in each.open(chosen, words))
         return cls(
             config=config,
@@ -53,9 +69,10 @@ class Design:
                 *(TARGETS[target] for target in config.export.targets),
             ),
             steps=(
-                *((stage, step) for stage in stages.values() for step in stage.steps()),
+                *((stage, stage.step) for stage in stages.values() if stage.step is not None),
                 *opened,
             ),
+            search_steps=(*((None, step) for step in others), *of_stages),
         )
 
     def varied(self, config: Config) -> Self:

@@ -15,6 +15,7 @@ import jinja2
 
 from foundry.config.named_files import TEMPLATE_BYTES, NamedFileError, read_named_text
 from foundry.errors import RenderError
+from foundry.features.search_step import ASKED, Argument, Call, Statement
 from foundry.features.snippet import Snippet
 from foundry.files import templates_folder
 
@@ -181,6 +182,34 @@ def encode_lines(value: object, depth: int = 4) -> Encoded:
     return Encoded(textwrap.indent(encode_snippet(value), " " * depth))
 
 
+def encode_paragraph(value: object) -> Encoded:
+    """Encode a snippet as a paragraph of a function's docstring."""
+    return Encoded(textwrap.indent(textwrap.fill(encode_snippet(value), 92), " " * 4))
+
+
+def encode_statement(value: object, depth: int = 4) -> Encoded:
+    """Encode a call and what gets its value, indented by `depth` spaces; black breaks the line."""
+    if not isinstance(value, Statement):
+        raise ValueError(f"not a statement: {value!r}")
+    call, targets = _write_call(value.call, value), map(encode_variable, value.targets)
+    written = f"{', '.join(targets)} = {call}" if value.targets else call
+    return Encoded(" " * depth + written)
+
+
+def _write_call(call: Call, statement: Statement) -> str:
+    def write(argument: Argument) -> str:
+        if isinstance(argument, Call):
+            return _write_call(argument, statement)
+        if isinstance(argument, tuple):
+            return f"[{', '.join(map(write, argument))}]"
+        name = statement.asked if argument == ASKED else argument
+        star = "*" if name.startswith("*") else ""
+        return star + encode_variable(name.removeprefix("*"))
+
+    options = (f"{name}={encode_literal(statement.values[name])}" for name in call.options)
+    return f"{encode_variable(call.function)}({', '.join([*map(write, call.arguments), *options])})"
+
+
 def encode_entry(value: object) -> Encoded:
     """Encode a snippet as an entry of a Markdown list."""
     text = encode_snippet(value)
@@ -205,6 +234,8 @@ ENCODERS: dict[str, Callable[..., Encoded]] = {
     "markdown": encode_markdown,
     "snippet": encode_snippet,
     "lines": encode_lines,
+    "paragraph": encode_paragraph,
+    "statement": encode_statement,
     "entry": encode_entry,
     "import": encode_import,
 }

@@ -24,6 +24,8 @@ def explain_files(design: Design, files: Mapping[str, bytes]) -> dict[str, str]:
         written_name(file, package, name): each for each in design.features for file in each.files
     }
     imported = {module: each for each, step in design.steps for module in step.imports}
+    calls = ((stage, call) for stage, step in design.search_steps for call in step.call.calls())
+    imported |= {call.module: stage for stage, call in calls if stage is not None}
     modules = {
         module_of(path, package): content
         for path, content in files.items()

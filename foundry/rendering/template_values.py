@@ -7,6 +7,8 @@ from foundry.features.contributions import contents_of, dependencies_of, section
 from foundry.features.feature import Feature
 from foundry.features.interfaces import INTERFACES
 from foundry.features.providers import Provider
+from foundry.features.search_step import SearchPlace, Statement
+from foundry.features.searching import FUSION_WORDS
 from foundry.features.snippet import Place, Snippet, Step
 from foundry.features.stage import Stage
 from foundry.features.stages import STAGES
@@ -16,16 +18,21 @@ from foundry.rendering.design import Design
 
 REGISTRY_LENGTH = 100
 
+LEAVING_OUT = (SearchPlace.PREFER, SearchPlace.MERGE, SearchPlace.CHOOSE)
+"""Where stages leave out hits, so that lanes have to deliver more."""
+
+CHANGING_FUSION = (SearchPlace.WEIGH, SearchPlace.FUSED)
+REFINING = (
+    *(SearchPlace.BOOST, SearchPlace.SIFT, SearchPlace.RERANK, SearchPlace.FINISH),
+    *(SearchPlace.PIN, SearchPlace.MERGE, SearchPlace.CHOOSE),
+)
+"""Where stages make an order that fusion alone does not give."""
+
 
 def template_values(design: Design, *, has_questions: bool) -> dict[str, object]:
     """Return what templates may see."""
     config, query_encoder, features = design.config, design.query_encoder, design.features
     has_vectors = query_encoder.kind != "none"
-    reads_identifiers = (
-        config.search.unknown_identifiers
-        or (has_vectors and config.search.identifier_fallback)
-        or any("patterns" in step.code for _, step in design.steps)
-    )
     return {
         "name": config.project.name,
         "label": config.project.name.replace("_", "-"),
@@ -34,16 +41,15 @@ def template_values(design: Design, *, has_questions: bool) -> dict[str, object]
         "description": config.project.description,
         "fusion": config.search.fusion,
         "vectors": has_vectors,
-        "boosts": any(stage.boosts for stage in design.stages.values()),
         "query_encoder_kind": query_encoder.kind,
         "query_encoder_module": query_encoder.name.replace("-", "_"),
         "store": config.store.engine,
         "engine_records": config.store.has_records,
         "identifier_fallback": has_vectors and config.search.identifier_fallback,
         "unknown_identifiers": config.search.unknown_identifiers,
-        "identifier_patterns": reads_identifiers,
         "stages": {name: design.stages.get(name) for name in (*STAGES, "parents")},
         **place_steps(design.steps),
+        **_search_values(design),
         "filterable": list(config.index.filterable),
         "searches_wait": query_encoder.asks_model
         or not config.store.is_embedded
@@ -86,23 +92,55 @@ def place_steps(steps_of: Sequence[tuple[Feature, Step]]) -> dict[str, object]:
     """Return values for templates, from steps with the features that have them.
 
     `steps` are lines of Python by place, in the order given; `imports` what they need, by module
-    that they go into: (module below the package, names); `explained` are the entries of the
-    README's list, in the order of a search.
+    that they go into: (module below the package, names).
     """
     steps: dict[str, list[Snippet]] = {}
     imports: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    explained = []
-    asked = "query"
     for place in Place:
         module, word = place.value
         here = [(each, step) for each, step in steps_of if step.place is place]
-        steps[word] = []
-        for each, step in here:
-            steps[word].append(each.fill(step.code, asked=asked, **step.values))
-            # What a search is asked for becomes what its first step leaves of that.
-            asked = "plain" if place is Place.PARSE else asked
+        steps[word] = [each.fill(step.code, **step.values) for each, step in here]
         imports.setdefault(module, []).extend(
             needed for _, step in here for needed in step.imports.items()
         )
-        explained += [each.fill(step.readme, **step.values) for each, step in here if step.readme]
-    return {"steps": steps, "imports": imports, "explained": explained}
+    return {"steps": steps, "imports": imports}
+
+
+def _search_values(design: Design) -> dict[str, object]:
+    """Return what the compositions of search.py see.
+
+    `calls` are the steps by place, and `called` their functions, by module; `wanted` is the
+    variable with the query to search for. `explained` are the entries of the README's list, in the
+    order of a search.
+    """
+    config, kind = design.config, design.query_encoder.kind
+    calls: dict[str, list[Statement]] = {}
+    explained, asked, is_rewritten = [], "query", False
+    for place in SearchPlace:
+        word, _ = place.value
+        calls[word] = []
+        for stage, step in design.search_steps:
+            if step.place is place:
+                values = {**(stage.values() if stage else {}), **step.values}
+                calls[word].append(Statement(step.targets, step.call, values, asked))
+                # What a search is asked for becomes what a step leaves of that.
+                asked = "plain" if "plain" in step.targets else asked
+                is_rewritten = is_rewritten or "rewritten" in step.targets
+                explained += [Snippet(step.readme, values)] if step.readme else []
+    by_stages = {step.place for stage, step in design.search_steps if stage}
+    one_machine = "keywords" if kind == "none" else "hybrid"
+    weights = dict(zip(("semantic_weight", "keyword_weight"), config.weights, strict=True))
+    functions = (each for _, step in design.search_steps for each in step.call.calls())
+    return {
+        "composition": one_machine if config.store.is_embedded else "engine",
+        "calls": calls,
+        "called": sorted({(each.module, (each.function,)) for each in functions}),
+        "wanted": "rewritten" if is_rewritten else asked,
+        "switches": [stage.switch for stage in design.stages.values() if stage.switch],
+        "leaves_out": not by_stages.isdisjoint(LEAVING_OUT),
+        "changes_fusion": not by_stages.isdisjoint(CHANGING_FUSION),
+        "refines": not by_stages.isdisjoint(REFINING),
+        "fusion_words": Snippet(FUSION_WORDS[config.search.fusion], weights),
+        "without_vector": "embedder_unavailable" if kind == "service" else "no_vectors",
+        "explained": explained,
+    }

@@ -4,7 +4,7 @@ from conftest import CONFIG, MakeProject
 
 from foundry.config.project import load_config
 from foundry.features.providers import PROVIDERS
-from foundry.features.snippet import Place
+from foundry.features.search_step import SearchPlace
 from foundry.rendering.design import Design
 
 OPTIONS = """\
@@ -25,8 +25,8 @@ def test_features_come_in_the_order_of_a_readme(make_project: MakeProject) -> No
     assert names[-4:] == ["recency", "document_cap", "embedded", "docker"]
     assert "chat" not in names and "page" in names
     assert list(design.stages) == ["recency", "document_cap"]
-    assert [feature.name for feature, _ in design.steps[:2]] == ["recency", "document_cap"]
-    assert {step.place for _, step in design.steps[:2]} == {Place.BOOST, Place.CHOOSE}
+    of_stages = [(stage.name, step.place) for stage, step in design.search_steps if stage]
+    assert of_stages == [("recency", SearchPlace.BOOST), ("document_cap", SearchPlace.CHOOSE)]
 
 
 def test_a_model_that_is_asked_for_queries_is_a_feature(make_project: MakeProject) -> None:

@@ -61,14 +61,14 @@ def test_no_query_is_refused_and_none_is_lost(index: OpenedIndex, query: str) ->
     for item in found.items:
         assert terms(item.text)
         assert item.is_excluded or set(terms(item.text)) <= set(terms(found.text))
-    allowed = apply_operators(found, index, None, Journal(), phrase_chunks=10)
+    allowed = apply_operators(None, found, index, Journal(), phrase_chunks=10)
     assert (allowed is None) == (not found.items and not found.filters)
 
 
 def found_by(index: OpenedIndex, query: str) -> list[int]:
     """The numbers of the notes that a query's operators let through."""
     operators = parse_operators(index, query, Journal())
-    allowed = apply_operators(operators, index, None, Journal(), phrase_chunks=10)
+    allowed = apply_operators(None, operators, index, Journal(), phrase_chunks=10)
     assert allowed is not None
     return [number for number, passes in enumerate(allowed) if passes]
 
@@ -98,7 +98,7 @@ def test_a_view_of_some_documents_leaves_out_what_is_excluded(index: OpenedIndex
     for query, expected in (("pump -oily", [0]), ("pump +oily", [1]), ("pump -valves", [0, 1])):
         operators = parse_operators(view, query, Journal())
         own = view.part(FilterColumns.open).select(None)
-        allowed = apply_operators(operators, view, own, Journal(), phrase_chunks=10)
+        allowed = apply_operators(own, operators, view, Journal(), phrase_chunks=10)
         assert allowed is not None
         assert np.flatnonzero(allowed).tolist() == expected
 
@@ -120,20 +120,20 @@ def test_phrases_are_operators_as_far_as_the_budget_goes(
 
 def test_a_repeated_phrase_is_read_once(index: OpenedIndex) -> None:
     journal = Journal()
-    operators = read_operators(index, 'pump "the seal" "the seal"', journal)
+    _, operators = read_operators(index, 'pump "the seal" "the seal"', journal)
     before = journal.units
-    apply_operators(operators, index, None, journal, phrase_chunks=10)
+    apply_operators(None, operators, index, journal, phrase_chunks=10)
     once = before - journal.units
-    operators = read_operators(index, 'pump "the seal"', journal)
+    _, operators = read_operators(index, 'pump "the seal"', journal)
     before = journal.units
-    apply_operators(operators, index, None, journal, phrase_chunks=10)
+    apply_operators(None, operators, index, journal, phrase_chunks=10)
     assert before - journal.units == once > 0
 
 
 def test_callers_keep_their_own_filters(index: OpenedIndex) -> None:
     own = index.part(FilterColumns.open).select({"team": "deep"})
     operators = parse_operators(index, "pump team:core", Journal())
-    allowed = apply_operators(operators, index, own, Journal(), phrase_chunks=10)
+    allowed = apply_operators(own, operators, index, Journal(), phrase_chunks=10)
     assert allowed is not None
     assert not allowed.any()
 

@@ -18,7 +18,7 @@ from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, rank_h
 from foundry.runtime.retrieval.stages.document_cap import cap_documents
 from foundry.runtime.retrieval.stages.near_duplicates import merge_near_duplicates
 
-TOKENIZER = Tokenizer("english")
+INDEX: Any = SimpleNamespace(tokenizer=Tokenizer("english"))
 TEXT = (
     "Lamps are checked by the foreman before each shift, and a lamp that smokes is handed in at the"
     " lamp room, where it is cleaned, filled with oil and locked again before anybody goes down."
@@ -86,16 +86,16 @@ def test_capped_response_is_full_while_others_are_left() -> None:
     assert response.stages == {"document_cap": {"left_out": 58}}
 
 
-def merge(texts: Sequence[str], depth: int = 20) -> tuple[list[Hit], Journal]:
+def merge(texts: Sequence[str], count: int = 10) -> tuple[list[Hit], Journal]:
     journal = Journal()
     found = hits([record(f"c{number}", text) for number, text in enumerate(texts)])
-    shown = merge_near_duplicates(found, TOKENIZER.tokenize, journal, depth=depth, similarity=0.8)
+    shown = merge_near_duplicates(found, count, INDEX, journal, similarity=0.8)
     return list(shown), journal
 
 
 @given(st.lists(st.sampled_from([TEXT, TEXT + " Indeed.", "one", "one two", "", "D40", "日本語"])))
 def test_every_hit_is_shown_or_named_once(texts: list[str]) -> None:
-    shown, _ = merge(texts, depth=len(texts))
+    shown, _ = merge(texts, count=len(texts))
     named = [name for hit in shown for name in (hit.id, *hit.near_duplicates)]
     assert sorted(named) == sorted(f"c{number}" for number in range(len(texts)))
     assert [hit.score for hit in shown] == sorted((hit.score for hit in shown), reverse=True)

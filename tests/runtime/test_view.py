@@ -229,18 +229,18 @@ def test_an_excluded_phrase_does_not_tell_how_many_hidden_chunks_have_its_words(
     words: str, view: Index
 ) -> None:
     journal = Journal()
-    operators = read_operators(view, f'pump -"{words}"', journal)
+    _, operators = read_operators(view, f'pump -"{words}"', journal)
     allowed = view.part(FilterColumns.open).select(None)
-    apply_operators(operators, view, allowed, journal, phrase_chunks=1)
+    apply_operators(allowed, operators, view, journal, phrase_chunks=1)
     assert journal.stages["operators"] == {"excluded": [words]}
 
 
 def test_what_was_not_read_of_a_phrase_is_counted_among_visible_chunks(index: OpenedIndex) -> None:
     for seen, unread in (({}, 3), ({"team": "core"}, 1)):
         view, journal = view_of(index, seen), Journal()
-        operators = read_operators(view, '"pump" seal', journal)
+        _, operators = read_operators(view, '"pump" seal', journal)
         allowed = view.part(FilterColumns.open).select(None)
-        apply_operators(operators, view, allowed, journal, phrase_chunks=1)
+        apply_operators(allowed, operators, view, journal, phrase_chunks=1)
         assert journal.stages["operators"] == {"phrases": ["pump"], "unread": unread}
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from foundry.features.feature import HTTPX
+from foundry.features.search_step import ASKED, Call, SearchPlace, SearchStep
 from foundry.features.snippet import Place, Step
 from foundry.features.stage import Milliseconds, Share, Stage, Surroundings
 from foundry.runtime.retrieval.settings import ADDRESS
@@ -35,23 +36,19 @@ class Understanding(Stage):
     confidence: Share = 0.7
     deadline_ms: Milliseconds = 2000
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[SearchStep]:
         """Replace the query and its filters before anything is looked up."""
-        understanding = ("query_model", "understand_query")
-        imports: dict[str, tuple[str, ...]] = {"retrieval.stages.understanding": understanding}
-        parts = []
+        module, parts = "retrieval.stages.understanding", list[Call]()
         if self.rewrite:
-            imports["retrieval.stages.rewriting"] = ("QueryRewriting",)
-            parts.append("QueryRewriting()")
+            parts.append(Call("retrieval.stages.rewriting", "QueryRewriting"))
         if self.extract:
-            imports["retrieval.stages.extraction"] = ("FeatureExtraction", "extracted_fields")
-            parts.append("FeatureExtraction(extracted_fields(), confidence={confidence})")
-        yield Step(
-            Place.READ,
-            imports,
-            "understood = understand_query(index, {asked}, filters, journal, query_model(),"
-            f" [{', '.join(parts)}], deadline_ms={{deadline_ms}})\n"
-            "rewritten, filters = understood.query, understood.filters",
+            extraction = "retrieval.stages.extraction"
+            fields = Call(extraction, "extracted_fields")
+            parts.append(Call(extraction, "FeatureExtraction", (fields,), ("confidence",)))
+        asked = ("index", ASKED, "filters", "journal", Call(module, "query_model"), (*parts,))
+        yield SearchStep(
+            SearchPlace.READ,
+            Call(module, "understand_query", asked, ("deadline_ms",)),
             readme="A language model reads the query: see"
             " [Understanding queries](#understanding-queries).",
         )
@@ -78,16 +75,11 @@ class Understanding(Stage):
 _ADDRESSES = {"cohere": "https://api.cohere.com/v2", "jina": "https://api.jina.ai/v1"}
 
 
-def _rerank_by(module: str, readme: str) -> Step:
+def _rerank_by(module: str, readme: str) -> SearchStep:
     """Return the step that orders the best candidates with the reranker of a module."""
-    return Step(
-        Place.RERANK,
-        {"retrieval.stages.rerank": ("rerank",), module: ("reranker",)},
-        'if journal.reason not in ("identifier", "requested"):\n'
-        "    candidates = rerank(candidates, index, query, journal, reranker(),"
-        " hits={hits}, deadline_ms={deadline_ms})",
-        readme=readme,
-    )
+    asked = ("candidates", "index", "query", "journal", Call(module, "reranker"))
+    call = Call("retrieval.stages.rerank", "rerank", asked, ("hits", "deadline_ms"))
+    return SearchStep(SearchPlace.RERANK, call, readme=readme)
 
 
 class Rerank(Stage):
@@ -110,13 +102,13 @@ class Rerank(Stage):
     hits: int = Field(default=10, ge=1, le=100)
     deadline_ms: Milliseconds = 1000
 
-    def steps(self) -> Iterator[Step]:
-        """Reorder the best hits, with a model that may be loaded at the start."""
-        module = "retrieval.stages.cross_encoder"
-        yield _rerank_by(
-            module, "A cross-encoder orders the best {hits}: see [Reranking](#reranking)."
-        )
-        yield Step(Place.START, {module: ("warm_if_wanted",)}, "warm_if_wanted()")
+    step = Step(
+        Place.START, {"retrieval.stages.cross_encoder": ("warm_if_wanted",)}, "warm_if_wanted()"
+    )
+    search_step = _rerank_by(
+        "retrieval.stages.cross_encoder",
+        "A cross-encoder orders the best {hits}: see [Reranking](#reranking).",
+    )
 
     def own_settings(self) -> Mapping[str, object]:
         """Return the model."""
@@ -146,7 +138,7 @@ class RerankService(Stage):
     hits: int = Field(default=10, ge=1, le=100)
     deadline_ms: Milliseconds = 2000
 
-    step = _rerank_by(
+    search_step = _rerank_by(
         "retrieval.stages.rerank_service",
         "A service orders the best {hits}: see [Reranking](#reranking).",
     )

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from foundry.features.feature import Table
-from foundry.features.snippet import Place, Step
+from foundry.features.search_step import Call, SearchPlace, SearchStep
 from foundry.features.stage import MAX_FACTOR, Days, Factor, Share, Stage, Surroundings
 
 DEFAULT_TIERS = ({"days": 7.0, "factor": 1.2}, {"days": 30.0, "factor": 1.1})
@@ -31,13 +31,14 @@ class AdaptiveWeights(Stage):
     partly: Share = 0.2
     partly_semantic_weight: Share = 0.5
 
-    step = Step(
-        Place.WEIGH,
-        {"retrieval.stages.adaptive_weights": ("adapt_weights",)},
-        "semantic_weight, keyword_weight = adapt_weights("
-        "tokens, patterns, *weights(), journal,"
-        " mostly={mostly}, mostly_semantic_weight={mostly_semantic_weight},"
-        " partly={partly}, partly_semantic_weight={partly_semantic_weight})",
+    search_step = SearchStep(
+        SearchPlace.WEIGH,
+        Call(
+            "retrieval.stages.adaptive_weights",
+            "adapt_weights",
+            ("lane_weights", "tokens", "patterns", "journal"),
+            ("mostly", "mostly_semantic_weight", "partly", "partly_semantic_weight"),
+        ),
         readme="If identifiers are more than {partly} of a query, the semantic weight is"
         " {partly_semantic_weight}; if more than {mostly}, it is {mostly_semantic_weight}.",
     )
@@ -47,7 +48,6 @@ class Feedback(Stage):
     """[search.feedback]: results that are near to the best one."""
 
     name = "feedback"
-    boosts = True
     summary = "favours results close to the best one"
     description = (
         "results score higher the closer they are in meaning to the best one, up to `1 + gain`"
@@ -57,13 +57,12 @@ class Feedback(Stage):
 
     gain: float = Field(default=0.5, gt=0, le=MAX_FACTOR)
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[SearchStep]:
         """Boost after the fusion of both lanes."""
-        yield Step(
-            Place.FUSED,
-            {"retrieval.stages.feedback": ("boost_feedback",)},
-            "candidates = boost_feedback(candidates, index, gain={gain})",
-            {"most": 1 + self.gain},
+        yield SearchStep(
+            SearchPlace.FUSED,
+            Call("retrieval.stages.feedback", "boost_feedback", ("candidates", "index"), ("gain",)),
+            values={"most": 1 + self.gain},
             readme="Scores are multiplied by up to {most}, depending on how close a passage is in"
             " meaning to the best one.",
         )
@@ -73,17 +72,19 @@ class Anchors(Stage):
     """[search.anchors]: results that contain an identifier of the query."""
 
     name = "anchors"
-    boosts = True
     summary = "favours results that contain an identifier of the query"
     description = "results that contain an identifier of the query score `factor` times as much"
 
     factor: Factor = 1.1
 
-    step = Step(
-        Place.BOOST,
-        {"retrieval.stages.anchors": ("boost_anchors",)},
-        "candidates = boost_anchors(candidates, index.keyword_lane, tokens,"
-        " patterns, journal, factor={factor})",
+    search_step = SearchStep(
+        SearchPlace.BOOST,
+        Call(
+            "retrieval.stages.anchors",
+            "boost_anchors",
+            ("candidates", "index", "tokens", "patterns", "journal"),
+            ("factor",),
+        ),
         readme="Scores of passages that contain an identifier of the query are multiplied by"
         " {factor}.",
     )
@@ -100,7 +101,6 @@ class Recency(Stage):
     """[search.recency]: results by age; keys left out are those of the kind."""
 
     name = "recency"
-    boosts = True
     summary = "favours recently modified documents: tiers or decay"
     environment = ("recency",)
 
@@ -118,29 +118,26 @@ class Recency(Stage):
             return {**DEFAULT_DECAY, **written}
         return {"tiers": list(DEFAULT_TIERS), **written}
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[SearchStep]:
         """Boost whatever was found."""
+        module = "retrieval.stages.recency"
+        asked = ("candidates", "index", Call(module, "today"))
         if self.kind == "decay":
-            numbers = "half_life_days={half_life_days}, floor={floor}"
+            call = Call(module, "boost_by_decay", asked, ("half_life_days", "floor"))
             explained = (
                 "Scores halve every {half_life_days} days since a document was modified, down to"
                 " {floor} of their value. Documents without a date are treated as the oldest."
             )
         else:
-            numbers = "tiers={tiers}"
+            call = Call(module, "boost_by_tiers", asked, ("tiers",))
             factors = ", ".join(
                 f"{tier.factor} up to {_plain(tier.days)} days" for tier in self.tiers or ()
             )
             explained = f"Scores of recently modified documents are multiplied: by {factors}."
-        yield Step(
-            Place.BOOST,
-            {
-                "retrieval.filters": ("FilterColumns",),
-                "retrieval.stages.recency": (f"boost_by_{self.kind}", "today"),
-            },
-            f"candidates = boost_by_{self.kind}("
-            f"candidates, index.part(FilterColumns.open).modified, today(), {numbers})",
-            {
+        yield SearchStep(
+            SearchPlace.BOOST,
+            call,
+            values={
                 "tiers": [(_plain(tier.days), tier.factor) for tier in self.tiers or ()],
                 "half_life_days": _plain(self.half_life_days or 0),
             },
@@ -183,7 +180,6 @@ class Links(Stage):
     """[search.links]: what the best results link to, and what links to them."""
 
     name = "links"
-    boosts = True
     summary = "adds documents linked with the best results"
     description = (
         "adds documents that link to or from the best `seeds` results, at most `neighbours` for"
@@ -195,11 +191,14 @@ class Links(Stage):
     neighbours: int = Field(default=10, ge=1, le=100)
     factor: Share = 0.7
 
-    step = Step(
-        Place.BOOST,
-        {"retrieval.stages.links": ("add_linked",)},
-        "candidates = add_linked(candidates, index, allowed, journal,"
-        " seeds={seeds}, neighbours={neighbours}, factor={factor})",
+    search_step = SearchStep(
+        SearchPlace.BOOST,
+        Call(
+            "retrieval.stages.links",
+            "add_linked",
+            ("candidates", "index", "allowed", "journal"),
+            ("seeds", "neighbours", "factor"),
+        ),
         readme="Documents that the best {seeds} passages link to, or that link to them, are"
         " added with {factor} of their score.",
     )
@@ -209,7 +208,6 @@ class Heuristics(Stage):
     """[search.heuristics]: results that hold the names of the query, or fit its category."""
 
     name = "heuristics"
-    boosts = True
     summary = "favours results with the names, or of the kind, that the query mentions"
     description = (
         "among the best `hits`, results that contain the query's identifiers and capitalised"
@@ -222,11 +220,14 @@ class Heuristics(Stage):
     entities_gain: Share = 0.3
     category_gain: Share = 0.1
 
-    step = Step(
-        Place.RERANK,
-        {"retrieval.stages.heuristics": ("rerank_heuristically",)},
-        "candidates = rerank_heuristically(candidates, index, tokens,"
-        " hits={hits}, entities_gain={entities_gain}, category_gain={category_gain})",
+    search_step = SearchStep(
+        SearchPlace.RERANK,
+        Call(
+            "retrieval.stages.heuristics",
+            "rerank_heuristically",
+            ("candidates", "index", "tokens"),
+            ("hits", "entities_gain", "category_gain"),
+        ),
         readme="Among the best {hits}, passages gain that contain names in the query, or whose"
         " source or tags it mentions.",
     )
@@ -236,7 +237,6 @@ class WordParts(Stage):
     """[search.word_parts]: results that have parts of the query's words."""
 
     name = "word_parts"
-    boosts = True
     summary = (
         "favours results with parts of the query's words: for languages that join or inflect"
         " words"
@@ -251,14 +251,17 @@ class WordParts(Stage):
     hits: int = Field(default=30, ge=1, le=200)
     gain: float = Field(default=0.3, gt=0, le=MAX_FACTOR)
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[SearchStep]:
         """Reorder the best hits."""
-        yield Step(
-            Place.RERANK,
-            {"retrieval.stages.word_parts": ("boost_word_parts",)},
-            "candidates = boost_word_parts(candidates, index, tokens, journal,"
-            " hits={hits}, gain={gain})",
-            {"most": 1 + self.gain},
+        yield SearchStep(
+            SearchPlace.RERANK,
+            Call(
+                "retrieval.stages.word_parts",
+                "boost_word_parts",
+                ("candidates", "index", "tokens", "journal"),
+                ("hits", "gain"),
+            ),
+            values={"most": 1 + self.gain},
             readme="Among the best {hits}, scores of passages that contain parts of the query's"
             " words are multiplied by up to {most}.",
         )

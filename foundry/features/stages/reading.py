@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
+from foundry.features.search_step import ASKED, Call, SearchPlace, SearchStep
 from foundry.features.snippet import Place, Step
 from foundry.features.stage import Share, Stage, Surroundings
 
@@ -26,21 +27,19 @@ class Operators(Stage):
 
     phrase_chunks: int = Field(default=300, ge=1, le=10_000)
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[SearchStep]:
         """Take the operators out of the query, and narrow down what may be found."""
         module = "retrieval.stages.operators"
-        yield Step(
-            Place.PARSE,
-            {module: ("apply_operators", "read_operators")},
-            "operators = read_operators(index, {asked}, journal)\nplain = operators.text",
+        yield SearchStep(
+            SearchPlace.PARSE,
+            Call(module, "read_operators", ("index", ASKED, "journal")),
+            sets=("plain", "operators"),
             readme="Operators are read from the query: see"
             " [Operators in queries](#operators-in-queries).",
         )
-        yield Step(
-            Place.NARROW,
-            {},
-            "allowed = apply_operators(operators, index, allowed, journal,"
-            " phrase_chunks={phrase_chunks})",
+        narrowed = ("allowed", "operators", "index", "journal")
+        yield SearchStep(
+            SearchPlace.NARROW, Call(module, "apply_operators", narrowed, ("phrase_chunks",))
         )
 
 
@@ -63,10 +62,13 @@ class Correction(Stage):
 
     words: int = Field(default=400_000, ge=1_000, le=4_000_000)
 
-    step = Step(
-        Place.PARSE,
-        {"retrieval.stages.correction": ("correct_query",)},
-        "plain = correct_query(index, {asked}, patterns, journal)",
+    search_step = SearchStep(
+        SearchPlace.PARSE,
+        Call(
+            "retrieval.stages.correction",
+            "correct_query",
+            ("index", ASKED, "patterns", "journal"),
+        ),
         readme="Misspelt words are corrected: see [Corrections](#corrections).",
     )
 
@@ -89,10 +91,13 @@ class Synonyms(Stage):
     file: str = ""
     acronyms: bool = True
 
-    step = Step(
-        Place.WIDEN,
-        {"retrieval.stages.synonyms": ("add_synonyms",)},
-        "searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)",
+    search_step = SearchStep(
+        SearchPlace.WIDEN,
+        Call(
+            "retrieval.stages.synonyms",
+            "add_synonyms",
+            ("index", "searched", "tokens", "terms", "journal"),
+        ),
         readme="Synonyms of words in a query are searched for as well: see"
         " [Synonyms](#synonyms).",
     )
@@ -120,10 +125,15 @@ class Languages(Stage):
 
     share: Share = 0.02
 
-    step = Step(
-        Place.WIDEN,
-        {"retrieval.stages.languages": ("note_language",)},
-        "note_language(index, query, journal, share={share})",
+    search_step = SearchStep(
+        SearchPlace.WIDEN,
+        Call(
+            "retrieval.stages.languages",
+            "note_language",
+            ("index", "query", "journal"),
+            ("share",),
+        ),
+        sets=(),
         readme="A notice says so where a question is in another language than the documents.",
     )
 
@@ -171,11 +181,14 @@ class Expansion(Stage):
     minimum_cosine: Share = 0.5
     vocabulary: int = Field(default=4096, ge=1, le=65_536)
 
-    step = Step(
-        Place.EMBED,
-        {"retrieval.stages.expansion": ("expand_query",)},
-        "vector = expand_query(index, searched, tokens, vector, journal,"
-        " terms={terms}, minimum_cosine={minimum_cosine})",
+    search_step = SearchStep(
+        SearchPlace.EMBED,
+        Call(
+            "retrieval.stages.expansion",
+            "expand_query",
+            ("index", "searched", "tokens", "vector", "journal"),
+            ("terms", "minimum_cosine"),
+        ),
         readme="Up to {terms} words of the documents that are close to the query are added to"
         " its embedding.",
     )

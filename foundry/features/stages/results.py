@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import Field
 
 from foundry.features.feature import Strings, Table
-from foundry.features.snippet import Place, Step
+from foundry.features.search_step import ASKED, Call, SearchPlace, SearchStep
 from foundry.features.stage import Share, Stage, Surroundings
 
 
@@ -24,24 +24,22 @@ class MinimumScore(Stage):
     keyword: Share | None = None
     score: Share | None = None
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[SearchStep]:
         """Leave out by the scores of the lanes, and by the final one."""
         module = "retrieval.stages.minimum_score"
         lanes = [lane for lane in ("semantic", "keyword") if getattr(self, lane) is not None]
         if lanes:
-            numbers = ", ".join(f"{lane}={{{lane}}}" for lane in lanes)
             limits = " and their ".join(f"{lane} score is below {{{lane}}}" for lane in lanes)
-            yield Step(
-                Place.SIFT,
-                {module: ("require_lane_score",)},
-                f"candidates = require_lane_score(candidates, journal, {numbers})",
+            yield SearchStep(
+                SearchPlace.SIFT,
+                Call(module, "require_lane_score", ("candidates", "journal"), (*lanes,)),
                 readme=f"Passages are left out if their {limits}.",
             )
         if self.score is not None:
-            yield Step(
-                Place.FINISH,
-                {module: ("require_score",)},
-                "candidates = require_score(candidates, journal, minimum={score})",
+            yield SearchStep(
+                SearchPlace.FINISH,
+                Call(module, "require_score", ("candidates", "journal"), ("minimum",)),
+                values={"minimum": self.score},
                 readme="Passages that score below {score} are left out.",
             )
 
@@ -73,11 +71,14 @@ class NearDuplicates(Stage):
 
     similarity: float = Field(default=0.8, ge=0.5, le=1)
 
-    step = Step(
-        Place.MERGE,
-        {"retrieval.stages.near_duplicates": ("merge_near_duplicates",)},
-        "hits = merge_near_duplicates(hits, index.tokenizer.tokenize, journal,"
-        " depth=2 * top_k, similarity={similarity})",
+    search_step = SearchStep(
+        SearchPlace.MERGE,
+        Call(
+            "retrieval.stages.near_duplicates",
+            "merge_near_duplicates",
+            ("hits", "top_k", "index", "journal"),
+            ("similarity",),
+        ),
         readme="Of passages with nearly the same text, only the best is a result.",
     )
 
@@ -90,7 +91,6 @@ class Versions(Stage):
     """[search.versions]: one version of each page."""
 
     name = "versions"
-    boosts = True
     summary = "shows the newest version of a page: name the folders, newest first"
     description = (
         "of a page that lies in several folders, one for each version, shows the one in the"
@@ -105,15 +105,18 @@ class Versions(Stage):
     folders: Strings = Field(min_length=2, max_length=MAX_FOLDERS)
     share: Share = 0.8
 
-    step = Step(
-        Place.PREFER,
-        {"retrieval.stages.versions": ("prefer_version", "read_folders")},
-        "hits = prefer_version(\n"
-        "    hits, query, journal, read_folders(), depth=10 * top_k, share={share}\n"
-        ")",
-        readme="Of several versions of a page, results show the newest, or the one that the"
-        " query names.",
-    )
+    def steps(self) -> Iterator[SearchStep]:
+        """Choose among hits; names of versions are no identifiers that should be in the index."""
+        module = "retrieval.stages.versions"
+        folders = Call(module, "read_folders")
+        yield SearchStep(SearchPlace.KNOW, Call(module, "forget_versions", ("journal", folders)))
+        chosen = ("hits", "top_k", "query", folders, "journal")
+        yield SearchStep(
+            SearchPlace.PREFER,
+            Call(module, "prefer_version", chosen, ("share",)),
+            readme="Of several versions of a page, results show the newest, or the one that the"
+            " query names.",
+        )
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -161,10 +164,13 @@ class Pinned(Stage):
 
     answers: tuple[PinnedAnswer, ...] = Field(strict=False, min_length=1, max_length=MAX_ANSWERS)
 
-    step = Step(
-        Place.PIN,
-        {"retrieval.stages.pinned": ("pin_documents",)},
-        "hits = pin_documents(hits, index, candidates, allowed, {asked}, journal)",
+    search_step = SearchStep(
+        SearchPlace.PIN,
+        Call(
+            "retrieval.stages.pinned",
+            "pin_documents",
+            ("hits", "index", "candidates", "allowed", ASKED, "journal"),
+        ),
         readme="Documents that are pinned to a query come first.",
     )
 
@@ -178,12 +184,14 @@ class DocumentCap(Stage):
 
     hits: int = Field(default=3, ge=1, le=100)
 
-    step = Step(
-        Place.CHOOSE,
-        {"retrieval.stages.document_cap": ("cap_documents",)},
-        "hits = cap_documents(hits, journal, most={hits})",
-        readme="A document has at most {hits} results.",
-    )
+    def steps(self) -> Iterator[SearchStep]:
+        """Leave out what is too much of a document."""
+        yield SearchStep(
+            SearchPlace.CHOOSE,
+            Call("retrieval.stages.document_cap", "cap_documents", ("hits", "journal"), ("most",)),
+            values={"most": self.hits},
+            readme="A document has at most {hits} results.",
+        )
 
 
 class Parents(Stage):
@@ -192,10 +200,9 @@ class Parents(Stage):
     name = "parents"
     choice = '[chunking] strategy = "parent"'
 
-    step = Step(
-        Place.CHOOSE,
-        {"retrieval.stages.parents": ("expand_parents",)},
-        "hits = expand_parents(hits, index, journal, count=top_k)",
+    search_step = SearchStep(
+        SearchPlace.CHOOSE,
+        Call("retrieval.stages.parents", "expand_parents", ("hits", "top_k", "index", "journal")),
         readme="Each result has the larger passage around it; of results with the same one, the"
         " best is kept.",
     )
@@ -220,14 +227,16 @@ class Facets(Stage):
     passages: int = Field(default=100, ge=10, le=1_000)
     choices: int = Field(default=8, ge=1, le=100)
 
-    step = Step(
-        Place.FINISH,
-        {"retrieval.stages.facets": ("count_facets",)},
-        "counted = None\n"
-        "if facets:\n"
-        "    counted = count_facets(\n"
-        "        index, candidates, journal, passages={passages}, choices={choices}\n"
-        "    )",
+    switch = "facets"
+    search_step = SearchStep(
+        SearchPlace.FINISH,
+        Call(
+            "retrieval.stages.facets",
+            "note_facets",
+            ("facets", "candidates", "index", "journal"),
+            ("passages", "choices"),
+        ),
+        sets=(),
         readme="If `facets` are asked for, values of filters are counted among the best {passages}"
         " passages.",
     )

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from ..errors import InvalidRequestError
 from ..index.reader import Index
 from ..index.tokens import MAX_QUERY_CHARACTERS
+from .facet_counts import Facets
 
 Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
@@ -34,6 +35,7 @@ class Journal:
     reason: Reason = "default"
     started: float = field(default_factory=time.perf_counter)
     unknown_identifiers: tuple[str, ...] = ()
+    facets: Facets | None = None
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
     units: int = MIN_UNITS  # Left to spend.
     begun: float = field(default_factory=time.thread_time)

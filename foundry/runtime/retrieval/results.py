@@ -12,6 +12,7 @@ from ..index.reader import Index
 from ..index.records import ChunkRecord, Passage, Place, Record
 from ..index.tokens import HEADING_MARK
 from .candidates import SCORE_DIGITS, Candidates
+from .facet_counts import Facets
 from .journal import Journal, Mode, Reason
 
 Match = Literal["strong", "weak", "none"]
@@ -83,31 +84,6 @@ class Hit(ChunkRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class FacetValue(Record):
-    """A value of a filter, and how many of the passages counted have it."""
-
-    value: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Facet(Record):
-    """The most frequent values of a filter, and how many `others` there are; folders for `path`."""
-
-    filter: str
-    values: tuple[FacetValue, ...]
-    others: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Facets(Record):
-    """What a search could be narrowed by, of its best passages: so many were `counted`."""
-
-    counted: int
-    filters: tuple[Facet, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class SearchResponse(Record):
     """The response to one query: its hits, best first, equal scores in the order of the index.
 
@@ -145,9 +121,11 @@ def rank_hits(index: Index, candidates: Candidates, count: int) -> Iterator[Hit]
     """Yield every candidate as a hit, best first, of which about `count` will be asked for."""
     lanes = candidates.semantic, candidates.keyword, candidates.rerank
     ranks = candidates.semantic_ranks, candidates.keyword_ranks
-    best, at_once = candidates.best_places(), count + SPARE_HITS
-    for start in range(0, len(best), at_once):
+    best, start, at_once = candidates.best_places(), 0, count + SPARE_HITS
+    while start < len(best):
         places = best[start : start + at_once]
+        # Who asks for more than these asks for many.
+        start, at_once = start + at_once, 2 * at_once
         ranks_shown = [[rank or None for rank in each[places].tolist()] for each in ranks]
         columns: dict[str, Iterable[Any]] = {
             "score": candidates.scores[places].tolist(),
@@ -239,10 +217,11 @@ def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchRespon
         took_ms=round((time.perf_counter() - journal.started) * 1000, 3),
         stages=journal.stages,
         hits=results,
+        facets=journal.facets,
     )
 
 
-def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
+def merge_equal_texts(hits: Iterator[Hit], count: int) -> Iterator[Hit]:
     """Leave out hits, given best first, that a better one equals in text, title and headings.
 
     White space does not count. The newest of those with the best score is shown. The first `count`

@@ -75,6 +75,11 @@ def settings(file: Path = SETTINGS_FILE) -> Settings:
         )
 
 
+def identifier_patterns() -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of identifiers in settings.json."""
+    return settings().identifier_patterns
+
+
 def _read_hosts(listed: Iterable[str]) -> frozenset[str]:
     added = os.environ.get("ALLOWED_HOSTS", "").split(",")
     written = (each.strip().lower() for each in (*listed, *added))

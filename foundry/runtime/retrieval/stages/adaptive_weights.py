@@ -8,40 +8,40 @@ import re
 from collections.abc import Sequence
 
 from ...index.tokens import Token
+from ..hybrid import Weights
 from ..identifiers import is_identifier
 from ..journal import Journal
 
 
 def adapt_weights(
+    weights: Weights,
     tokens: Sequence[Token],
     patterns: Sequence[re.Pattern[str]],
-    semantic_weight: float,
-    keyword_weight: float,
     journal: Journal,
     *,
     mostly: float,
     mostly_semantic_weight: float,
     partly: float,
     partly_semantic_weight: float,
-) -> tuple[float, float]:
-    """Return the semantic and the keyword weight for a query.
+) -> Weights:
+    """Return the weights of the lanes for a query.
 
     A share above `mostly`, or else above `partly`, has a semantic weight of its own, and the rest
     to 1 goes to keywords. Otherwise the weights do not change; nor do they if the index lacks an
     identifier of the query, of which keywords find parts at best.
     """
     if journal.unknown_identifiers:
-        return semantic_weight, keyword_weight
+        return weights
     share = identifier_share(tokens, patterns)
     if share > mostly:
         semantic = mostly_semantic_weight
     elif share > partly:
         semantic = partly_semantic_weight
     else:
-        return semantic_weight, keyword_weight
+        return weights
     keyword = round(1 - semantic, 6)
     journal.note("adaptive_weights", semantic=semantic, keyword=keyword)
-    return semantic, keyword
+    return Weights(semantic, keyword)
 
 
 def identifier_share(tokens: Sequence[Token], patterns: Sequence[re.Pattern[str]] = ()) -> float:

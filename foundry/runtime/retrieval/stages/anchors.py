@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...index.protocols import TermLane
+from ...index.reader import Index
 from ...index.tokens import Token
 from ..candidates import Candidates
 from ..identifiers import find_identifiers, whole_terms
@@ -16,7 +16,7 @@ LOOKUP_UNITS = 5  # To look for a candidate among the postings of a term.
 
 def boost_anchors(
     candidates: Candidates,
-    keyword_lane: TermLane,
+    index: Index,
     tokens: Sequence[Token],
     patterns: Sequence[re.Pattern[str]],
     journal: Journal,
@@ -35,6 +35,6 @@ def boost_anchors(
     for anchor in anchors:
         if not journal.spend("anchors", len(anchor) * len(found) * LOOKUP_UNITS):
             break
-        scores = [keyword_lane.scores([term], candidates.chunks) for term in anchor]
+        scores = [index.keyword_lane.scores([term], candidates.chunks) for term in anchor]
         found |= np.all(scores, axis=0)
     return candidates.boosted("anchors", np.where(found, factor, 1.0), factor)

@@ -12,11 +12,27 @@ import numpy as np
 from ...index.documents import Documents
 from ...index.reader import Index
 from ..candidates import Candidates
+from ..facet_counts import Facet, Facets, FacetValue
 from ..filters import FilterColumns
 from ..journal import Journal
-from ..results import Facet, Facets, FacetValue
 
 ENTRIES_OF_UNIT = 8  # To look at an entry of the columns takes an eighth of a posting's time.
+
+
+def note_facets(
+    is_asked: bool,
+    candidates: Candidates,
+    index: Index,
+    journal: Journal,
+    *,
+    passages: int,
+    choices: int,
+) -> None:
+    """Count them if the search asks for them, for its response."""
+    if is_asked:
+        journal.facets = count_facets(
+            index, candidates, journal, passages=passages, choices=choices
+        )
 
 
 def count_facets(

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
 
+from ...index.reader import Index
 from ...index.tokens import Token
 from ..journal import Journal
 from ..results import Hit
@@ -62,14 +63,14 @@ class Shingles:
 
 
 def merge_near_duplicates(
-    hits: Iterable[Hit], tokenize: Tokenize, journal: Journal, *, depth: int, similarity: float
+    hits: Iterable[Hit], count: int, index: Index, journal: Journal, *, similarity: float
 ) -> Iterator[Hit]:
     """Yield the hits, best first, without those that resemble a better one.
 
-    The first `depth` hits are grouped before any is given, so that each names those among them
-    that it stands for, best first.
+    Twice the `count` of hits that are wanted are grouped before any is given, so that each names
+    those among them that it stands for, best first.
     """
-    remaining = iter(hits)
+    remaining, tokenize, depth = iter(hits), index.tokenizer.tokenize, 2 * count
     kept: list[Hit] = []
     # Only texts of the same names can be near-duplicates.
     shingles: dict[frozenset[str], list[tuple[int, Shingles]]] = {}

@@ -64,18 +64,18 @@ class Operators:
 
 
 @stage(STAGE)
-def read_operators(index: Index, query: str, journal: Journal) -> Operators:
-    """Read the operators of a query; the journal says which there were."""
+def read_operators(index: Index, query: str, journal: Journal) -> tuple[str, Operators]:
+    """Return a query without its operators, and these; the journal says which there were."""
     found = parse_operators(index, query, journal)
     if not found.items and not found.filters:
-        return found
+        return found.text, found
     said: dict[str, list[str]] = {}
     for item in found.items:
         kind = "excluded" if item.is_excluded else "phrases" if item.is_phrase else "required"
         said.setdefault(kind, []).append(item.text)
     filters = {"filters": _collect(found)} if found.filters else {}
     journal.note(STAGE, **said, **filters)
-    return found
+    return found.text, found
 
 
 def parse_operators(index: Index, query: str, journal: Journal) -> Operators:
@@ -137,9 +137,9 @@ def _collect(operators: Operators) -> dict[str, list[str]]:
 
 @stage(STAGE)
 def apply_operators(
+    allowed: Mask | None,
     operators: Operators,
     index: Index,
-    allowed: Mask | None,
     journal: Journal,
     *,
     phrase_chunks: int,

@@ -13,7 +13,7 @@ NO_PARENT = -1
 
 
 def expand_parents(
-    hits: Iterable[Hit], index: Index, journal: Journal, *, count: int
+    hits: Iterable[Hit], count: int, index: Index, journal: Journal
 ) -> Iterator[Hit]:
     """Yield the hits, best first, each with its parent passage, and each parent only once.
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ConfigurationError
+from ...index.reader import Index
 from ..candidates import Candidates
-from ..filters import UNKNOWN_TIME, parse_time
+from ..filters import UNKNOWN_TIME, FilterColumns, parse_time
 
 SECONDS_OF_A_DAY = 86_400
 
@@ -36,7 +37,7 @@ def today() -> int:
 
 def boost_by_tiers(
     candidates: Candidates,
-    modified: NDArray[np.int64],
+    index: Index,
     day: int,
     *,
     tiers: Sequence[tuple[float, float]],
@@ -44,10 +45,10 @@ def boost_by_tiers(
     """Multiply scores by the factor of the first tier that a chunk belongs to.
 
     A tier is an age in days, which belongs to it, and a factor; they grow older and smaller. What
-    is older than all of them, or has no time of modification, has factor 1. `modified` (n,) is the
-    index's, `day` is today's.
+    is older than all of them, or has no time of modification, has factor 1. `day` is
+    today's.
     """
-    age, known = _ages(modified[candidates.chunks], day)
+    age, known = _ages(candidates, index, day)
     factors = np.ones(len(age))
     for days, factor in reversed(tiers):
         factors[known & (age <= days)] = factor
@@ -56,7 +57,7 @@ def boost_by_tiers(
 
 def boost_by_decay(
     candidates: Candidates,
-    modified: NDArray[np.int64],
+    index: Index,
     day: int,
     *,
     half_life_days: float,
@@ -64,21 +65,24 @@ def boost_by_decay(
 ) -> Candidates:
     """Multiply scores by max(floor, 0.5 ** (age / half-life)).
 
-    What has no time of modification counts as old: its factor is the floor. `modified` (n,) is the
-    index's, `day` is today's.
+    What has no time of modification counts as old: its factor is the floor. `day` is
+    today's.
     """
-    age, known = _ages(modified[candidates.chunks], day)
+    age, known = _ages(candidates, index, day)
     # Rounded, since powers need not come out alike on every machine.
     decayed = np.array([round(0.5 ** (float(days) / half_life_days), 9) for days in age])
     factors = np.where(known, np.maximum(floor, decayed), floor).astype(np.float64)
     return candidates.boosted("recency", factors)
 
 
-def _ages(modified: NDArray[np.int64], day: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _ages(
+    candidates: Candidates, index: Index, day: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return ages (m,) in days, and for which of them there is a time of modification.
 
     What was modified later than `day` has age 0.
     """
+    modified = index.part(FilterColumns.open).modified[candidates.chunks]
     known = modified != UNKNOWN_TIME
     days = np.where(known, modified, 0) // SECONDS_OF_A_DAY
     return np.maximum(0, day - days), known

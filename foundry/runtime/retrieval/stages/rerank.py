@@ -115,7 +115,10 @@ def rerank(
     """Give the best candidates the model's scores, and those below them less, in their old order.
 
     The others are scaled so that the best of them comes just below the lowest that the model gave.
+    Nothing changes if one lane was asked for, or has found an identifier.
     """
+    if journal.reason in ("identifier", "requested"):
+        return candidates
     places = candidates.best_places()[: hits + 1]
     read, below = places[:hits], places[hits:]
     if not len(read):

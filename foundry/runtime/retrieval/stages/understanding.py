@@ -69,7 +69,7 @@ def understand_query(
     parts: Sequence[Part],
     *,
     deadline_ms: float,
-) -> Understood:
+) -> tuple[str, Filters | None]:
     """Return what to search for: the query and the filters, as the parts make them.
 
     A query that is nothing but an identifier is left alone, and the model is not asked.
@@ -78,27 +78,27 @@ def understand_query(
     # A longer query is none, which its words need not be told apart for.
     _, tokens = index.tokenizer.tokenize_query(query[: MAX_PATTERN_INPUT + 1])
     if is_identifier_query(query, tokens, settings().identifier_patterns):
-        return asked
+        return query, filters
     members: dict[str, tuple[str, dict[str, Any]]] = {}
     for part in parts:
         members |= part.properties(index)
     if not members:
-        return asked
+        return query, filters
     if model is None:
         journal.note(STAGE, failed=NO_MODEL)
-        return asked
+        return query, filters
     try:
         answer = model.ask(_request(query, members), seconds=deadline_ms / 1000)
     except ModelError as error:
         journal.note(STAGE, failed=FAILED.format(error))
-        return asked
+        return query, filters
     details: dict[str, Any] = {}
     for part in parts:
         asked, said = part.apply(answer, asked, index)
         details |= said
     if details:
         journal.note(STAGE, **details)
-    return asked
+    return asked.query, asked.filters
 
 
 def _request(query: str, members: Mapping[str, tuple[str, dict[str, Any]]]) -> Request:

@@ -21,6 +21,7 @@ from ..results import Hit
 from ..settings import SETTINGS_FILE, reading
 
 STAGE = "versions"
+DEPTH = 10  # So many times the `count` of hits that are wanted are looked at for versions.
 LEAST_YEAR = 1000  # A smaller whole number in a query counts something else: `top 3`.
 
 _AROUND = re.compile(r"[\s,;:!?()\"']+")
@@ -64,26 +65,31 @@ def without_versions(unknown: Sequence[str], folders: Sequence[str]) -> tuple[st
     return tuple(text for text in unknown if not find_named(text, folders))
 
 
+def forget_versions(journal: Journal, folders: Sequence[str]) -> None:
+    """Take what names a version for no identifier that the index should have."""
+    journal.unknown_identifiers = without_versions(journal.unknown_identifiers, folders)
+
+
 def prefer_version(
     hits: Iterable[Hit],
+    count: int,
     query: str,
-    journal: Journal,
     folders: Sequence[str],
+    journal: Journal,
     *,
-    depth: int,
     share: float,
 ) -> Iterator[Hit]:
     """Yield the hits, best first, without those of other versions of the same page.
 
-    Shown is the first version in the order of `folders` whose best hit among the first `depth`
-    scores at least `share` of the page's best, or whatever it scores if the query names it. That
-    hit takes the place and the score of the page's best. The others found are named in `also_at`.
+    Shown is the first version in the order of `folders` whose best hit scores at least `share` of
+    the page's best, or whatever it scores if the query names it. That hit takes the place and the
+    score of the page's best. The others found are named in `also_at`.
     """
     named = find_named(query, folders)
     order = sorted(folders, key=lambda folder: folder not in named)
     series = _find_series(folders)
     hits = iter(hits)
-    first = list(islice(hits, depth))
+    first = list(islice(hits, DEPTH * count))
     pages: dict[tuple[str, str, str], dict[str, Hit]] = defaultdict(dict)
     for hit in first:
         if place := _place(hit, series):

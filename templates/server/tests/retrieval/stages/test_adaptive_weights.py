@@ -5,10 +5,12 @@ import re
 import pytest
 
 from foundry.runtime.index.tokens import Tokenizer
+from foundry.runtime.retrieval.hybrid import Weights
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.adaptive_weights import adapt_weights, identifier_share
 
 tokenizer = Tokenizer("english")
+WEIGHTS = Weights(0.7, 0.3)
 
 
 @pytest.mark.parametrize(
@@ -48,10 +50,9 @@ def test_adaptive_weights(
 ) -> None:
     journal = Journal()
     adapted = adapt_weights(
+        WEIGHTS,
         tokenizer.tokenize(query),
         (),
-        0.7,
-        0.3,
         journal,
         mostly=0.5,
         mostly_semantic_weight=0.3,
@@ -68,16 +69,15 @@ def test_unknown_identifiers_adapt_no_weights() -> None:
     share = {"mostly": 0.5, "partly": 0.2}
     weights = {"mostly_semantic_weight": 0.3, "partly_semantic_weight": 0.5}
     tokens = tokenizer.tokenize("D41")
-    assert adapt_weights(tokens, (), 0.7, 0.3, journal, **share, **weights) == (0.7, 0.3)
+    assert adapt_weights(WEIGHTS, tokens, (), journal, **share, **weights) == (0.7, 0.3)
     assert journal.stages == {}
 
 
 def test_keywords_have_the_rest_to_six_places() -> None:
     adapted = adapt_weights(
+        WEIGHTS,
         tokenizer.tokenize("D40"),
         (),
-        0.7,
-        0.3,
         Journal(),
         mostly=0.5,
         mostly_semantic_weight=0.1234567,

@@ -2,6 +2,8 @@
 
 import re
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,25 +23,26 @@ def candidates(*scores: float) -> Candidates:
     return Candidates.by_keyword(found).with_scores(np.array(scores))
 
 
-def keyword_lane(**postings: list[int]) -> KeywordLane:
-    """A lane of four chunks, all of whose impacts are 1."""
+def having(**postings: list[int]) -> Any:
+    """An index of four chunks, by the terms that they have; all impacts are 1."""
     terms = sorted(postings)
     flat = [chunk for term in terms for chunk in postings[term]]
     ends = np.cumsum([0, *(len(postings[term]) for term in terms)]).tolist()
     ranges = dict(zip(terms, pairwise(ends), strict=True))
-    return KeywordLane(
+    lane = KeywordLane(
         lambda term: ranges.get(term, (0, 0)),
         np.array(flat, dtype=np.uint32),
         np.ones(len(flat), dtype=np.float32),
         4,
     )
+    return SimpleNamespace(keyword_lane=lane)
 
 
 def test_anchors() -> None:
-    lane = keyword_lane(d40=[1, 3], hall=[0, 1, 2])
+    index = having(d40=[1, 3], hall=[0, 1, 2])
     boosted = boost_anchors(
         candidates(0.9, 0.6, 0.3, 0.2),
-        lane,
+        index,
         tokenizer.tokenize("the hall in D40"),
         (),
         Journal(),
@@ -51,22 +54,22 @@ def test_anchors() -> None:
 
 
 def test_an_anchor_is_an_identifier_as_a_whole() -> None:
-    lane = keyword_lane(maxconnections=[1], connect=[0, 1], max=[0, 1])
+    index = having(maxconnections=[1], connect=[0, 1], max=[0, 1])
     tokens = tokenizer.tokenize("what max_connections does")
-    boosted = boost_anchors(candidates(0.9, 0.6), lane, tokens, (), Journal(), factor=1.5)
+    boosted = boost_anchors(candidates(0.9, 0.6), index, tokens, (), Journal(), factor=1.5)
     assert list(boosted.boosts["anchors"]) == [1, 1.5]
 
 
 def test_a_query_without_anchors_changes_nothing() -> None:
     found = candidates(0.9, 0.6)
     tokens = tokenizer.tokenize("the hall")
-    assert boost_anchors(found, keyword_lane(hall=[0]), tokens, (), Journal(), factor=1.5) is found
+    assert boost_anchors(found, having(hall=[0]), tokens, (), Journal(), factor=1.5) is found
 
 
 def test_patterns_make_anchors() -> None:
     boosted = boost_anchors(
         candidates(0.9, 0.6),
-        keyword_lane(hall=[1]),
+        having(hall=[1]),
         tokenizer.tokenize("the hall"),
         (re.compile("hall"),),
         Journal(),
@@ -78,7 +81,7 @@ def test_patterns_make_anchors() -> None:
 def test_what_only_patterns_know_is_an_anchor_as_a_whole() -> None:
     boosted = boost_anchors(
         candidates(0.9, 0.6),
-        keyword_lane(blue=[1], hall=[0, 1]),
+        having(blue=[1], hall=[0, 1]),
         tokenizer.tokenize("the hall-blue"),
         (re.compile("hall-blue"),),
         Journal(),
@@ -89,10 +92,10 @@ def test_what_only_patterns_know_is_an_anchor_as_a_whole() -> None:
 
 @pytest.mark.parametrize(("left", "factors"), [(0, [1.5, 1.5]), (-1, [1, 1.5])])
 def test_anchors_are_looked_for_as_far_as_the_budget_goes(left: int, factors: list[float]) -> None:
-    lane = keyword_lane(c41=[0], d40=[1])
+    index = having(c41=[0], d40=[1])
     # Each of two anchors is looked for among two candidates.
     journal = Journal(units=4 * LOOKUP_UNITS + left)
     tokens = tokenizer.tokenize("D40 or C41")
-    boosted = boost_anchors(candidates(0.9, 0.6), lane, tokens, (), journal, factor=1.5)
+    boosted = boost_anchors(candidates(0.9, 0.6), index, tokens, (), journal, factor=1.5)
     assert list(boosted.boosts["anchors"]) == factors
     assert ("budget" in journal.stages) == (left < 0)

@@ -1,6 +1,8 @@
 """Near-duplicates: one of each group is shown, and names the others."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.near_duplicates import Shingles, merge_near_duplicates
 
 tokenizer = Tokenizer("english")
+INDEX: Any = SimpleNamespace(tokenizer=tokenizer)
 TEXT = (
     "Lamps are checked by the foreman before each shift, and a lamp that smokes is handed in at the"
     " lamp room, where it is cleaned, filled with oil and locked again before anybody goes down."
@@ -41,10 +44,10 @@ def hit(number: int, text: str = "", document: str = "d") -> Hit:
     return make_record(Hit, chunk.to_json(), score=0.9 - number / 100, **lanes, **BOOSTS)
 
 
-def merge(texts: Sequence[str], depth: int = 20) -> tuple[list[Hit], Journal]:
+def merge(texts: Sequence[str], count: int = 10) -> tuple[list[Hit], Journal]:
     journal = Journal()
     found = [hit(number, text) for number, text in enumerate(texts)]
-    shown = merge_near_duplicates(found, tokenizer.tokenize, journal, depth=depth, similarity=0.8)
+    shown = merge_near_duplicates(found, count, INDEX, journal, similarity=0.8)
     return list(shown), journal
 
 
@@ -89,7 +92,7 @@ def test_texts_that_differ_in_a_number_or_a_code_are_no_duplicates() -> None:
 
 
 def test_duplicates_below_the_depth_are_left_out_too() -> None:
-    shown, journal = merge([TEXT, "Air moves.", TEXT], depth=1)
+    shown, journal = merge([TEXT, "Air moves.", TEXT], count=1)
     assert [hit.id for hit in shown] == ["c0", "c1"]
     assert shown[0].near_duplicates == ()
     assert journal.stages == {"near_duplicates": {"removed": 1}}

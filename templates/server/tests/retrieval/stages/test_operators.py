@@ -166,7 +166,7 @@ def test_what_is_plain_text(index: Any, query: str) -> None:
 def found_by(index: Any, query: str, allowed: Any = None) -> list[int]:
     """Return the numbers of the chunks that a query's operators let through."""
     operators = parse_operators(index, query, Journal())
-    passing = apply_operators(operators, index, allowed, Journal(), phrase_chunks=10)
+    passing = apply_operators(allowed, operators, index, Journal(), phrase_chunks=10)
     assert passing is not None
     found: list[int] = np.flatnonzero(passing).tolist()
     return found
@@ -209,9 +209,9 @@ def test_what_may_be_found(index: Any, query: str, expected: list[int]) -> None:
 
 def test_without_operators_nothing_changes(index: Any) -> None:
     journal, own = Journal(), np.array([True, False, True, False, False])
-    operators = read_operators(index, "oil the pump", journal)
-    assert apply_operators(operators, index, own, journal, phrase_chunks=1) is own
-    assert apply_operators(operators, index, None, journal, phrase_chunks=1) is None
+    _, operators = read_operators(index, "oil the pump", journal)
+    assert apply_operators(own, operators, index, journal, phrase_chunks=1) is own
+    assert apply_operators(None, operators, index, journal, phrase_chunks=1) is None
     assert journal.stages == {}
 
 
@@ -226,9 +226,9 @@ def test_callers_keep_their_own_filters(index: Any) -> None:
 
 def test_only_so_many_chunks_are_read_for_a_phrase(index: Any) -> None:
     journal = Journal()
-    operators = read_operators(index, '"seal of" pump', journal)
+    _, operators = read_operators(index, '"seal of" pump', journal)
     assert journal.stages["operators"] == {"phrases": ["seal of"]}
-    allowed = apply_operators(operators, index, None, journal, phrase_chunks=1)
+    allowed = apply_operators(None, operators, index, journal, phrase_chunks=1)
     assert allowed is not None and allowed.tolist() == [True, False, False, False, False]
     assert index.read == [0]
     assert journal.stages["operators"] == {"phrases": ["seal of"], "unread": 2}
@@ -239,9 +239,9 @@ def test_chunks_that_the_budget_does_not_cover_are_unread(
     index: Any, left: int, read: list[int]
 ) -> None:
     journal = Journal()
-    operators = read_operators(index, '"seal of" pump', journal)
+    _, operators = read_operators(index, '"seal of" pump', journal)
     journal.units = 2 * TEXT_UNITS + left
-    apply_operators(operators, index, None, journal, phrase_chunks=2)
+    apply_operators(None, operators, index, journal, phrase_chunks=2)
     assert index.read == read
     assert journal.stages["operators"] == {"phrases": ["seal of"], "unread": 3 - len(read)}
 
@@ -301,14 +301,14 @@ def test_pattern_is_compiled_only_if_some_text_has_the_letters_in_order(
     index: Any, monkeypatch: pytest.MonkeyPatch, phrase: str, compiled: int
 ) -> None:
     journal, patterns = Journal(), list[str]()
-    operators = read_operators(index, f'"{phrase}"', journal)
+    _, operators = read_operators(index, f'"{phrase}"', journal)
 
     def compile_and_note(text: str) -> re.Pattern[str]:
         patterns.append(text)
         return compile_pattern(text)
 
     monkeypatch.setattr(re, "compile", compile_and_note)
-    apply_operators(operators, index, None, journal, phrase_chunks=5)
+    apply_operators(None, operators, index, journal, phrase_chunks=5)
     assert len(index.read) == 2 and len(patterns) == compiled
 
 
@@ -326,8 +326,8 @@ def test_comparing_letters_first_changes_no_answer(
 
     def find(query: str) -> list[int]:
         journal = Journal(units=10**9)
-        operators = read_operators(index, query, journal)
-        allowed = apply_operators(operators, index, None, journal, phrase_chunks=5)
+        _, operators = read_operators(index, query, journal)
+        allowed = apply_operators(None, operators, index, journal, phrase_chunks=5)
         return [] if allowed is None else np.flatnonzero(allowed).tolist()
 
     queries = [draw() for _ in range(100)]

@@ -150,7 +150,7 @@ def test_each_parent_is_given_with_its_best_chunk() -> None:
         for place, number in enumerate((4, 1, 0, 4, 5, 3, 2))
     ]
     index = index_of(CHUNKS)
-    shown = list(expand_parents(hits, index, journal, count=4))
+    shown = list(expand_parents(hits, 4, index, journal))
     assert index.asked == [[0, 2, 3, 4], [2, 1, 4]]
     assert [hit.id for hit in shown] == ["c4", "c1", "c4", "c5", "c3"]
     assert [hit.passage is None for hit in shown] == [True, False, True, False, False]

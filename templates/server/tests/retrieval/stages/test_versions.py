@@ -1,5 +1,6 @@
 """One version of each page among the results."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
@@ -20,7 +21,11 @@ NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 
 
 def hits(*found: tuple[str, float]) -> list[Hit]:
-    nowhere = (LaneScores(**NOWHERE), LaneRanks(**NOWHERE), {})
+    nowhere: tuple[LaneScores, LaneRanks, dict[str, float]] = (
+        LaneScores(**NOWHERE),
+        LaneRanks(**NOWHERE),
+        {},
+    )
     return [
         Hit(
             *(f"c{number}", f"d-{path}", path, "text", [], {}, "docs", path, None, [], None, []),
@@ -34,8 +39,8 @@ def shown(
     found: Sequence[Hit], query: str = "q", folders: Sequence[str] = FOLDERS, **options: Any
 ) -> list[str]:
     journal = Journal()
-    chosen = {"depth": 50, "share": 0.8, **options}
-    kept = list(prefer_version(found, query, journal, folders, **chosen))
+    chosen = {"count": 5, "share": 0.8, **options}
+    kept = list(prefer_version(found, query=query, folders=folders, journal=journal, **chosen))
     left_out = len(found) - len(kept)
     assert journal.stages == ({"versions": {"left_out": left_out}} if left_out else {})
     return [hit.path for hit in kept]
@@ -44,7 +49,7 @@ def shown(
 def test_the_newest_version_of_a_page_takes_the_place_of_the_best() -> None:
     found = hits(("v3/a.md", 0.9), ("b.md", 0.85), ("a.md", 0.8), ("old/v2/a.md", 0.7))
     assert shown(found) == ["a.md", "b.md"]
-    first, second = prefer_version(found, "q", Journal(), FOLDERS, depth=50, share=0.8)
+    first, second = prefer_version(found, 5, "q", FOLDERS, Journal(), share=0.8)
     assert (first.id, first.score, first.boosts) == ("c2", 0.9, {"versions": 1.125})
     assert second is found[1]
 
@@ -89,12 +94,13 @@ def test_pages_and_sources_of_their_own_are_left_alone() -> None:
     assert shown(both) == ["v3/a.md", "a.md"]
 
 
-def test_beyond_the_depth_pages_keep_what_was_decided() -> None:
+def test_beyond_the_depth_pages_keep_what_was_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[prefer_version.__module__], "DEPTH", 1)
     found = hits(
         ("v3/a.md", 0.9), ("a.md", 0.85), ("v3/a.md", 0.5), ("a.md", 0.4), ("v3/c.md", 0.3)
     )
-    assert shown(found, depth=2) == ["a.md", "a.md", "v3/c.md"]
-    assert shown(found, depth=1) == ["v3/a.md", "v3/a.md", "v3/c.md"]
+    assert shown(found, count=2) == ["a.md", "a.md", "v3/c.md"]
+    assert shown(found, count=1) == ["v3/a.md", "v3/a.md", "v3/c.md"]
 
 
 @pytest.mark.parametrize("query", ["q", "v3", "v2"])
@@ -115,7 +121,7 @@ def test_other_versions_are_named_and_series_kept_apart() -> None:
     folders = ("en/v2", "de/v2", "en/v1", "de/v1")
     found = hits(("de/v1/a.md", 0.9), ("en/v1/a.md", 0.9), ("en/v2/a.md", 0.8), ("de/v2/a.md", 0.8))
     assert shown(found, folders=folders) == ["de/v2/a.md", "en/v2/a.md"]
-    first, _ = prefer_version(found, "q", Journal(), folders, depth=50, share=0.8)
+    first, _ = prefer_version(found, 5, "q", folders, Journal(), share=0.8)
     assert [place.path for place in first.also_at] == ["de/v1/a.md"]
     assert shown(hits(("docs/v2/a.md", 0.9), ("docs/a.md", 0.8)), folders=("docs", "docs/v2")) == [
         "docs/a.md"

@@ -1,0 +1,74 @@
+"""Declares what a search does whichever stages it has, unless one does it in its own way."""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from foundry.features.search_step import ASKED, Call, SearchPlace, SearchStep
+
+
+class Search(Protocol):
+    """What [search] says of it."""
+
+    @property
+    def fusion(self) -> str:
+        """How scores of both lanes become one."""
+
+    @property
+    def k(self) -> int:
+        """What is added to a rank."""
+
+    @property
+    def identifier_fallback(self) -> bool:
+        """Whether identifiers are answered by keywords alone."""
+
+    @property
+    def unknown_identifiers(self) -> bool:
+        """Whether a response names those that the index does not have."""
+
+
+READ_PATTERNS = SearchStep(SearchPlace.BEGIN, Call("retrieval.settings", "identifier_patterns"))
+TELL_OF_OPERATORS = SearchStep(
+    SearchPlace.PARSE, Call("retrieval.plain_text", "tell_of_operators", ("journal",)), sets=()
+)
+MERGE_EQUAL = SearchStep(
+    SearchPlace.MERGE, Call("retrieval.results", "merge_equal_texts", ("hits", "top_k"))
+)
+
+_FUSED = ("candidates", "*lane_weights")
+FUSIONS = {
+    "linear": Call("retrieval.hybrid", "fuse_linear", _FUSED),
+    "rrf": Call("retrieval.fusion_rrf", "fuse_rrf", _FUSED, ("k",)),
+}
+FUSION_WORDS = {
+    "linear": "A hybrid score is {semantic_weight} x cosine + {keyword_weight} x BM25, each from 0"
+    " to 1; `prefer_named` adds to it.",
+    "rrf": "A hybrid score is the sum of weight / (k + rank) over both lanes, with weights of"
+    " {semantic_weight} (semantic) and {keyword_weight} (keyword), scaled to 1 for a chunk that is"
+    " first in both; `prefer_named` adds to it. It orders chunks, but does not say how well one"
+    " fits.",
+}
+"""What the docstring of `search_hybrid` says of a fusion."""
+
+
+def steps_of_search(
+    search: Search, stages: Sequence[SearchStep], *, has_vectors: bool
+) -> Iterator[SearchStep]:
+    """Yield the steps that a search needs besides those of its stages."""
+    reads_identifiers = search.unknown_identifiers or (has_vectors and search.identifier_fallback)
+    if reads_identifiers or any("patterns" in step.call.names() for step in stages):
+        yield READ_PATTERNS
+    if not any("operators" in step.targets for step in stages):
+        yield TELL_OF_OPERATORS
+    if search.unknown_identifiers:
+        yield _note_unknown(is_rewritten=any("rewritten" in step.targets for step in stages))
+    if has_vectors:
+        yield SearchStep(SearchPlace.FUSE, FUSIONS[search.fusion], values={"k": search.k})
+    if not any(step.place is SearchPlace.MERGE for step in stages):
+        yield MERGE_EQUAL
+
+
+def _note_unknown(*, is_rewritten: bool) -> SearchStep:
+    module = "retrieval.identifiers"
+    tokens = Call(module, "tokens_of", ("index", ASKED)) if is_rewritten else "tokens"
+    asked = ("index", ASKED, tokens, "patterns", "journal")
+    return SearchStep(SearchPlace.KNOW, Call(module, "note_unknown_identifiers", asked))
