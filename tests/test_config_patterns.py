@@ -74,6 +74,7 @@ def test_what_the_next_character_decides_is_accepted(pattern: str) -> None:
         r"(?:(?>a*a*a*b)c)+",
         r"(?:ñ+ñ?)+!",
         r"(?x) a+ a+ # a",
+        "(?:" * 300 + "a" + "|b)" * 300,
     ],
 )
 def test_what_could_hang_a_search_is_refused(pattern: str) -> None:

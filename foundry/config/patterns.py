@@ -61,7 +61,7 @@ def check_pattern(pattern: str) -> None:
                 f"{ways:,} ways to match {MAX_PATTERN_INPUT} characters may have to be tried; let"
                 " what follows a repetition begin with a character that it cannot contain"
             )
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"may take too long on some queries: {pattern!r}: {error}") from None
 
 
