@@ -17,6 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
+BASE = Path(sys.prefix) / "base-image"
+"""What base images have in /usr/local, kept between runs."""
+
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "etc", "dev", "proc")
 PATH = "/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -136,7 +141,7 @@ def build(context: Path, scratch: Path, wheels: Path, **given: str) -> Stage:
                 image = re.sub(r"\$\{(\w+)\}", lambda found: arguments[found[1]], image)
                 assert image.startswith("python:"), image
                 stage = stages[name] = Stage(scratch / (name or "last"))
-                _install_python(stage, scratch / "python", wheels)
+                _install_python(stage, wheels)
             case "ENV":
                 for word in shlex.split(text):
                     name, _, value = word.partition("=")
@@ -163,15 +168,18 @@ def build(context: Path, scratch: Path, wheels: Path, **given: str) -> Stage:
     return stage
 
 
-def _install_python(stage: Stage, kept: Path, wheels: Path) -> None:
-    """Make the environment of a base image, or copy it as it was made for the stage before."""
+def _install_python(stage: Stage, wheels: Path) -> None:
+    """Make the environment of a base image, or copy it as it was made for the image before."""
     place = stage.tree / "usr_local"
-    if kept.exists():
-        shutil.copytree(kept, place, symlinks=True, dirs_exist_ok=True)
-        return
-    python = str(Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}"))
-    stage.build([python, "-m", "venv", "/usr/local"], wheels)
-    shutil.copytree(place, kept, symlinks=True)
+    with FileLock(BASE.with_suffix(".lock")):
+        if not (BASE / "complete").exists():
+            shutil.rmtree(BASE, ignore_errors=True)
+            python = str(Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}"))
+            stage.build([python, "-m", "venv", "/usr/local"], wheels)
+            shutil.copytree(place, BASE / "usr_local", symlinks=True)
+            (BASE / "complete").touch()
+            return
+    shutil.copytree(BASE / "usr_local", place, symlinks=True, dirs_exist_ok=True)
 
 
 def download_uv(wheels: Path) -> None:

@@ -92,5 +92,5 @@ def restore(old: dict[str, str], target: Path, project: Project) -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_at_many_changes_leaves_one_whole_export(fault: str, built: Project) -> None:
     # That a disk is full and that it is broken is noticed in the same places.
-    step = 1 if EVERY_FAULT else 97 if fault == "SIGKILL" else 199
+    step = 1 if EVERY_FAULT else 157 if fault == "SIGKILL" else 307
     assert check_faults(built, fault, step=step) >= 2

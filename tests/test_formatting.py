@@ -11,6 +11,7 @@ import pytest
 from conftest import MakeProject, Project
 from processes import leftovers, snapshot, start
 from pytest_subprocess import FakeProcess
+from sharing import formatted_once
 from systems import needs_proc
 from waiting import wait_until
 
@@ -110,14 +111,16 @@ def test_query_fails_clearly_and_works_afterwards(
 
 
 def test_earlier_export_stays_as_it_was(built: Project) -> None:
-    exported = built.export()
+    with formatted_once():
+        exported = built.export()
     before = snapshot(exported)
     with FakeProcess() as fp:
         break_tool(fp, "black", "killed")
         assert built.run("export").exit_code == 1
     assert snapshot(exported) == before
     assert leftovers(built.root) == []
-    built.export()
+    with formatted_once():
+        built.export()
 
 
 HANGING = """

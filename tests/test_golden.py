@@ -34,6 +34,7 @@ GOLDEN = Path(__file__).parent.parent / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/foundry.toml"))
 SERVICE_KEY = "key-of-the-golden-service"
 INPUTS = ("foundry.toml", "sources", "questions.jsonl")
+INSTALLED = ("minimal", "store")
 WHOLE = "minimal"
 """The case whose export can be read from top to bottom."""
 
@@ -145,12 +146,6 @@ def test_reviews_show_what_is_rendered_and_hide_what_is_copied() -> None:
     assert {name for name, value in found if value == "set"} == copied
 
 
-def needed_by(case: str) -> str:
-    """The hash of all that a golden server needs, as it is checked in."""
-    sums = (GOLDEN / case / "expected" / "SHA256SUMS").read_text(encoding="utf-8")
-    return next(line for line in sums.splitlines() if line.endswith("  requirements.txt"))
-
-
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where one export is installed after the other, so that libraries are compiled once."""
@@ -159,11 +154,11 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_export_answers_in_a_clean_environment(case: str, export: Path, environment: Path) -> None:
-    """One is installed of those that need the same; the others are served beside these tests."""
+    """Two are installed, with an engine and without; others are served beside these tests."""
     from servers import get, in_checkout, install, installed_packages, serving
 
     command = in_checkout(export)
-    if case == next(other for other in CASES if needed_by(other) == needed_by(case)):
+    if case in INSTALLED:
         command = [install(export, environment)]
         bill = json.loads((export / "sbom.cdx.json").read_bytes())
         assert installed_packages(environment) == packages_here(bill)

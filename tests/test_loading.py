@@ -82,10 +82,8 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("module", "command"),
     [
-        ("notes.search", "search"),
         ("numpy.linalg", "search"),
         ("notes.cli", "search"),
-        ("pydantic.main", "serve"),
         ("fastapi.routing", "serve"),
         ("notes.app", "serve"),
         ("uvicorn.protocols.http.httptools_impl", "serve"),

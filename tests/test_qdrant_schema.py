@@ -291,9 +291,8 @@ def spoilt(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     last = name.rpartition(".")[2]
     if last in FREE:
         return
-    for wrong in ({"wrong": "type"}, 0.5):
-        if type(value) is not type(wrong):
-            yield f"{name} is {wrong}", wrong
+    wrong = 0.5 if isinstance(value, dict) else {"wrong": "type"}
+    yield f"{name} is {wrong}", wrong
     if isinstance(value, list):
         for place, each in enumerate(value):
             for fault, bad in spoilt(each, name):

@@ -243,7 +243,7 @@ def everything(door: Door, app: Any, ids: Sequence[str], query: str) -> Iterator
 
 
 @settings(
-    max_examples=6,
+    max_examples=3,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -421,7 +421,10 @@ def test_an_export_serves_by_rights(make_project: MakeProject) -> None:
     assert project.ask("bananas")["results"][0]["path"] == "b.md"
 
 
-@pytest.mark.parametrize(("default", "statistics"), [("nothing", "visible"), ("all", "all")])
+@pytest.mark.parametrize(
+    ("default", "statistics"),
+    [("nothing", "visible"), pytest.param("all", "all", marks=pytest.mark.slow)],
+)
 def test_an_export_with_rights_passes_its_own_tests(
     make_project: MakeProject, default: str, statistics: str
 ) -> None:

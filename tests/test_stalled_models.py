@@ -79,9 +79,15 @@ def body_of(address: str, path: str, body: object) -> tuple[int, str]:
         return response.status, response.read().decode()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("script", [stall, stall_midway])
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("workers", "script", "number"),
+    [
+        (1, stall, signal.SIGTERM),
+        (1, stall_midway, signal.SIGINT),
+        (2, stall_midway, signal.SIGTERM),
+        (2, stall, signal.SIGINT),
+    ],
+)
 def test_a_stop_ends_chats_by_an_event(
     export: Path, model: LanguageModel, workers: int, script: Script, number: signal.Signals
 ) -> None:

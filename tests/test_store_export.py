@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import yaml
 from conftest import CONFIG, MakeProject, Project
-from servers import check_with_own_tools, get, in_checkout, serving
+from servers import check_types, get, in_checkout, run_tests, serving
 from stores import ENGINES, running_postgres
 from test_targets import check, installed
 
@@ -188,7 +188,8 @@ def test_export_runs_against_postgresql(postgres: str, make_project: MakeProject
         project.succeed("verify")
     figures = json.loads((exported / "notes" / "figures.json").read_bytes())
     assert figures["questions"] == 1
-    check_with_own_tools(exported, **variables)
+    check_types(exported)
+    run_tests(exported, "test_[acis]*.py", **variables)
     with serving([*in_checkout(exported)], **variables) as url:
         assert get(f"{url}/readyz")["engine"] == {"status": "ok"}
         assert get(f"{url}/search?q=inlet+valve")["results"][0]["path"] == "valves.md"

@@ -285,7 +285,7 @@ def test_whatever_write_is_the_last_one(
         return answer(method, path, asked)
 
     stops = 0
-    for allowed in range(1, 12):
+    for allowed in range(1, 12, 2):
         current = place.current()
         wanted = next(version for version in indexes if version != current)
         left = allowed
@@ -302,7 +302,7 @@ def test_whatever_write_is_the_last_one(
             # Another one comes first.
             place.publish(indexes[current], grace=grace)
             check_answers(place, indexes[current])
-    assert stops >= 5
+    assert stops >= 2
     # What an interrupted one has left stays until something is loaded again.
     place.publish(second, grace=0, again=True)
     place.publish(second, grace=0)

@@ -344,7 +344,7 @@ def exported(project: Project, package: str, more: str) -> Iterator[ModuleType]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", ["stages", "parents", "minimal"])
+@pytest.mark.parametrize("case", ["stages", "parents"])
 def test_every_route_answers_as_with_the_servers_own_records(
     case: str, place: Place, tmp_path: Path
 ) -> None:

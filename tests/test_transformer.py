@@ -130,6 +130,7 @@ def test_export_answers_as_the_builder_did_without_model_or_network(
     shutil.copyfile(HANDBOOK / "foundry.toml", project / "foundry.toml")
     options = (
         f'\n[embedding]\nprovider = "sentence-transformers"\nmodel = {json.dumps(str(model))}\n'
+        "distillation_texts = 4_000\n"
     )
     config = project / "foundry.toml"
     config.write_text(config.read_text(encoding="utf-8") + options, encoding="utf-8")

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import CONFIG, MakeProject, Project
 from processes import snapshot
-from servers import check_with_own_tools, in_checkout, post, serving
+from servers import check_types, in_checkout, post, run_tests, serving
 from tiny_transformers import write_transformer
 
 from foundry.cli.main import main
@@ -157,4 +157,6 @@ def test_model_that_is_not_there_is_named(make_project: MakeProject) -> None:
 
 @pytest.mark.slow
 def test_export_passes_its_own_checks(project: Project) -> None:
-    check_with_own_tools(project.export())
+    export = project.export()
+    check_types(export)
+    run_tests(export, "test_[is]*.py")

@@ -405,5 +405,5 @@ def check_faults(older: Path, fault: str, step: int) -> int:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_at_many_changes_leaves_the_old_export_or_the_new(fault: str, older: Path) -> None:
     # That a disk is full and that it is broken is noticed in the same places.
-    step = 1 if EVERY_FAULT else 83 if fault == "SIGKILL" else 167
-    assert check_faults(older, fault, step=step) >= 3
+    step = 1 if EVERY_FAULT else 139 if fault == "SIGKILL" else 271
+    assert check_faults(older, fault, step=step) >= 2

@@ -153,6 +153,8 @@ def _begin(folders: Sequence[str]) -> _Begun:
                 refused.update((path, said) for path in there if path in culprits)
                 wanted = [path for path in there if path not in culprits]
             else:
+                # A thread of the library lets go of the watches that there were.
+                time.sleep(QUIET_MS / 1000)
                 # Of a limit some watches are left to others.
                 wanted, reason = wanted[: len(wanted) // 2], f"{said.rstrip('.')}; {_REMEDY}"
         except RuntimeError as error:

@@ -278,7 +278,7 @@ def copied(built: Project, how: str, root: Path) -> Project:
     return built
 
 
-KINDS = ["cp", "cp -al", "linked", "tar", "u+w", "go-rwx", "a+rwx", "u+x,g+s"]
+KINDS = ["cp", "cp -al", "linked", "tar", "go-rwx", "a+rwx", "u+x,g+s"]
 
 
 @pytest.mark.parametrize("how", [*KINDS, pytest.param("chown", marks=needs_root)])
@@ -287,7 +287,7 @@ def test_owners_modes_times_and_copies_leave_a_state_ours(
 ) -> None:
     built.ask("seal")
     project = copied(built, how, tmp_path / "copy")
-    for command in (["query", "seal"], ["inspect"], ["verify"], ["export"]):
+    for command in (["query", "seal"], ["verify"]):
         project.succeed(*command)
     result = project.succeed("build", "--quiet", "--json")
     assert ".foundry" not in result.stderr
@@ -321,13 +321,11 @@ def forge(state: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["chunks", "manifest", "version"])
-@pytest.mark.parametrize("command", [["query", "seal"], ["inspect"], ["export"]], ids=" ".join)
-def test_what_was_changed_in_a_copy_is_not_used(
-    command: list[str], kind: str, built: Project, tmp_path: Path
-) -> None:
+def test_what_was_changed_in_a_copy_is_not_used(kind: str, built: Project, tmp_path: Path) -> None:
     copy = copied(built, "cp", tmp_path / "copy")
     forge(state_of(copy), kind)
-    assert copy.run(*command).exit_code == 1
+    for command in (["query", "seal"], ["inspect"], ["export"]):
+        assert copy.run(*command).exit_code == 1
     copy.succeed("build", "--quiet")
     assert "yearly" in copy.ask("seal")["results"][0]["text"]
 

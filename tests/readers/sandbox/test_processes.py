@@ -71,11 +71,10 @@ def test_a_worker_that_takes_too_long_costs_one_file() -> None:
 @pytest.mark.slow
 def test_processor_time_is_limited_for_each_file() -> None:
     with Sandbox(Limits(cpu=1)) as sandbox:
-        for _ in range(2):
-            result = read_raw(SLOW, "a.rst", sandbox)
-            assert isinstance(result, Skipped)
-            assert (result.reason, result.detail) == ("too much for its reader", "processor time")
-            assert isinstance(read_raw(PDF, "a.pdf", sandbox), Document)
+        result = read_raw(SLOW, "a.rst", sandbox)
+        assert isinstance(result, Skipped)
+        assert (result.reason, result.detail) == ("too much for its reader", "processor time")
+        assert isinstance(read_raw(PDF, "a.pdf", sandbox), Document)
 
 
 @pytest.mark.slow
