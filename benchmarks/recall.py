@@ -57,7 +57,7 @@ def least_milliseconds(lane: Any, vector: NDArray[np.float32]) -> float:
 def measure(project: Path, count: int) -> None:
     """Print both tables of a built project."""
     server = load_server(project, "recalled")
-    index = import_module("recalled.index.reader").current_index()
+    index = import_module("recalled.opening").current_index()
     lane = index.dense_lane
     exact = replace(lane, candidates=len(lane.scales))
     drawn = draw(index, count)

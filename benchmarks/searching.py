@@ -63,7 +63,7 @@ def _measure(server: Any, index: Path, queries: list[str]) -> dict[str, Any]:
 
 def _open_again(server: Any, index: Path) -> tuple[float, float]:
     """Milliseconds of wall and of processor that opening takes, median."""
-    open_index = importlib.import_module(f"{server.__name__}.index.reader").served.open_index
+    open_index = importlib.import_module(f"{server.__name__}.opening").open_index
     wall, used = [], []
     for _ in range(OPENINGS):
         begun, before = time.perf_counter(), time.process_time()

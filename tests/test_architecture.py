@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from import_circles import find_circle
+
 from foundry.features.contributions import dependencies_of, every_feature
 
 ROOT = Path(__file__).parent.parent
@@ -234,6 +236,12 @@ def test_rooms_of_a_server_import_one_way() -> None:
             other = ".".join([*parts[:-level], name]).split(".")[0]
             allowed = ROOMS[parts[0]] | {parts[0], "errors"}
             assert other in allowed, f"{'.'.join(parts)} imports {other}"
+
+
+def test_modules_of_a_server_import_each_other_in_no_circle() -> None:
+    folder = FOUNDRY / "runtime"
+    modules = {path.relative_to(folder).as_posix(): path.read_bytes() for path in RUNTIME}
+    assert find_circle(modules) == []
 
 
 def test_long_modules_have_a_reason() -> None:

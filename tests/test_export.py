@@ -311,8 +311,7 @@ def test_only_modules_that_are_used_are_copied_unchanged(
     for name, path in copied.items():
         original = RUNTIME.joinpath(*name.split(".")).with_suffix(".py")
         assert path.read_bytes() == original.read_bytes(), name
-    # The reader asks for `opening` by its name.
-    reached, waiting = set(), {"__init__", "__main__", "opening"}
+    reached, waiting = set(), {"__init__", "__main__"}
     while waiting:
         name = waiting.pop()
         reached.add(name)

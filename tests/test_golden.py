@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from embedding_services import fake_service
+from import_circles import find_circle
 from packaging.markers import Marker
 from servers import check_types, run_tool
 from systems import needs_repository
@@ -79,6 +80,16 @@ def exports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 @pytest.fixture(scope="module")
 def export(case: str, exports: Callable[[str], Path]) -> Path:
     return exports(case)
+
+
+def test_modules_import_each_other_in_no_circle(export: Path) -> None:
+    (package,) = (path.parent for path in export.glob("*/search.py"))
+    paths = package.rglob("*.py")
+    modules = {path.relative_to(package).as_posix(): path.read_bytes() for path in paths}
+    assert find_circle(modules) == []
+    # One that a circle would be seen in.
+    opening = modules["search.py"] + b"from . import app\n"
+    assert {"search.py", "app.py"} <= {*find_circle({**modules, "search.py": opening})}
 
 
 def is_left_out(case: str, name: str) -> bool:

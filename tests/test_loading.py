@@ -121,11 +121,21 @@ def test_library_loads_when_it_is_used_and_leaves_the_process_as_it_is(export: P
     }
 
 
-def test_an_index_is_opened_whatever_was_imported_before(export: Path) -> None:
-    code = "from notes.index.reader import load; print(load(verify=False).chunk_count)"
+@pytest.mark.parametrize("module", ["notes", "notes.opening", "notes.search, notes.index.reader"])
+def test_an_index_is_opened_whatever_was_imported_before(export: Path, module: str) -> None:
+    code = (
+        f"import {module}; from {module.rpartition(' ')[2]} import load;"
+        " print(load(verify=False).chunk_count)"
+    )
     command = [sys.executable, "-B", "-c", code]
     done = subprocess.run(command, cwd=export, capture_output=True, check=True, text=True)
     assert done.stdout == "1\n"
+
+
+def test_what_cannot_be_opened_says_what_to_import(export: Path) -> None:
+    code = "from notes.index.reader import load; load()"
+    done = subprocess.run([sys.executable, "-B", "-c", code], cwd=export, capture_output=True)
+    assert b"nothing has said how to open it" in done.stderr
 
 
 @pytest.mark.parametrize(

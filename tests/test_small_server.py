@@ -43,7 +43,6 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_has_no_files_for_what_is_left_out(export: Path) -> None:
-    assert not (export / "notes" / "index" / "documents.py").exists()
     web = {path.stem for path in (export / "notes" / "web").glob("*.py")}
     assert web == {
         *("__init__", "connections", "middleware", "openapi", "problems", "process", "requests"),

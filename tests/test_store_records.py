@@ -435,7 +435,7 @@ def test_the_best_chunks_are_those_of_the_index(place: Place, tmp_path: Path) ->
     with place.engine() as engine:
         assert isinstance(engine, PgvectorEngine)
         store = Store(engine, content.edition)
-        stored = StoredIndex(content.files, store, lambda _files: cast(Any, None))
+        stored = StoredIndex(content.files, store, cast(Any, None))
         with counted(engine) as asked:
             for terms, count, times in (
                 (["valv", "check"], 20, 1),

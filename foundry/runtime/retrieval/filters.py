@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidRequestError
 from ..index.layout import open_array
-from ..index.reader import OpenedIndex, opened_with_index
+from ..index.reader import OpenedIndex
 from .values import ValueTable, find_entries
 
 Filters: TypeAlias = Mapping[str, object]
@@ -43,7 +43,6 @@ def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
     return parsed
 
 
-@opened_with_index
 @dataclass(frozen=True, slots=True, eq=False)
 class FilterColumns:
     """The values that chunks can be filtered by; `columns` are those of metadata.

@@ -222,13 +222,13 @@ def open_stored(
     *,
     open_engine: Callable[[StoreSettings], Engine],
     open_encoder: Callable[[IndexFiles], QueryEncoder],
+    parts: Iterable[Callable[[OpenedIndex], object]] = (),
 ) -> OpenedIndex:
     """Open an index whose lanes are in an engine. Raises IndexUnusableError."""
     files = IndexFiles.open(directory, HELD_FILES)
     store = open_store(files, open_engine)
-    return OpenedIndex(
-        files, StoredKeywordLane(files, store), StoredDenseLane(files, store), open_encoder(files)
-    )
+    lanes = StoredKeywordLane(files, store), StoredDenseLane(files, store)
+    return OpenedIndex(files, *lanes, open_encoder(files), parts=parts)
 
 
 def describe_engine(index: Index) -> dict[str, Any]:

@@ -88,7 +88,12 @@ class StoredIndex(OpenedIndex):
     """An index of which an engine holds lanes and records."""
 
     def __init__(
-        self, files: IndexFiles, store: Store, open_encoder: Callable[[IndexFiles], QueryEncoder]
+        self,
+        files: IndexFiles,
+        store: Store,
+        encoder: QueryEncoder,
+        *,
+        parts: Iterable[Callable[[OpenedIndex], object]] = (),
     ) -> None:
         """Map what the server has. Raises IndexUnusableError."""
         layout = files.layout
@@ -101,7 +106,7 @@ class StoredIndex(OpenedIndex):
 
         self.open_lines = open_lines
         self._store, self._keywords = store, StoredKeywordLane(files, store)
-        super().__init__(files, self._keywords, StoredDenseLane(files, store), open_encoder(files))
+        super().__init__(files, self._keywords, StoredDenseLane(files, store), encoder, parts=parts)
 
     def best_chunks(self, terms: Sequence[str], count: int) -> Iterator[ChunkRecord]:
         """Yield the best chunks for terms, found and read at once. Raises StoreError."""
@@ -120,7 +125,9 @@ def open_stored(
     *,
     open_engine: Callable[[StoreSettings], Engine],
     open_encoder: Callable[[IndexFiles], QueryEncoder],
+    parts: Iterable[Callable[[OpenedIndex], object]] = (),
 ) -> OpenedIndex:
     """Open an index whose lanes and records are in an engine. Raises IndexUnusableError."""
     files = IndexFiles.open(directory, HELD_FILES | RECORD_FILES)
-    return StoredIndex(files, open_store(files, open_engine), open_encoder)
+    store = open_store(files, open_engine)
+    return StoredIndex(files, store, open_encoder(files), parts=parts)
