@@ -98,9 +98,8 @@ def ask_server(
     sweep: dict[float, list[SearchResponse]] = {weight: [] for weight in weights}
     for question in asked:
         for weight, run in sweep.items():
-            os.environ |= {"SEMANTIC_WEIGHT": str(weight), "KEYWORD_WEIGHT": str(rest(weight))}
-            import_module(f"{package}.retrieval.hybrid").weights.cache_clear()
-            run.append(search(question.query, MAX_TOP_K))
+            lane_weights = weight, rest(weight)
+            run.append(search(question.query, MAX_TOP_K, lane_weights=lane_weights))
     responses |= {f"hybrid {weight:g}": run for weight, run in sweep.items()}
     report["runs"] = {
         name: [rank_documents(index, response.hits) for response in run]
