@@ -147,15 +147,6 @@ PROBLEMS = {
             "server.page: needs documents = true",
         ],
     ),
-    "stages and columns without filters": (
-        CONFIG + "[server]\nmcp = false\nchat = false\npage = false\ncommand_line = false\n"
-        'filters = false\n[search]\nfilterable = ["team"]\n[search.operators]\n',
-        [
-            "server.hooks: needs filters = true; set that, or remove hooks",
-            "search.filterable: does nothing with server.filters = false",
-            "search.operators: needs server.filters = true",
-        ],
-    ),
     "target that needs tokens": (
         CONFIG + "[server]\nmcp = false\nchat = false\ncallers = false\n"
         '[export]\ntargets = ["systemd", "docker"]\n',
@@ -498,7 +489,7 @@ def test_commented_options_show_their_true_defaults(kind: str, tmp_path: Path) -
         assert shown[name]
         for key, value in shown[name].items():
             default = fields[key].default
-            if key in {"assistants", "folders", "language_model", "sorting"} or value == {}:
+            if key in {"assistants", "folders", "language_model"} or value == {}:
                 # What a new project is given, and others are not.
                 continue
             if key in {"semantic_weight", "keyword_weight"}:

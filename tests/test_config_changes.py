@@ -251,18 +251,10 @@ CHANGES: dict[str, Change] = {
     "server.chat": (FOLDER, False, False),
     "server.monitoring": (FOLDER, False, False),
     "server.reloading": (FOLDER, False, False),
-    "server.snippets": (FOLDER + "[server]\npage = false\ncommand_line = false\n", False, False),
     "server.command_line": (FOLDER, False, False),
     "server.hooks": (FOLDER, False, False),
-    "server.filters": (
-        FOLDER + "[server]\nmcp = false\nchat = false\npage = false\ncommand_line = false\n"
-        "hooks = false\n",
-        False,
-        False,
-    ),
     "server.question_log": (FOLDER, True, False),
     "server.originals": (FOLDER, True, False),
-    "server.workers": (FOLDER, True, False),
     "server.callers": (FOLDER + "[server]\nmcp = false\nchat = false\n", False, False),
     "server.documents": (
         FOLDER + "[server]\nmcp = false\nchat = false\npage = false\n",
@@ -276,7 +268,6 @@ CHANGES: dict[str, Change] = {
     "server.access_statistics": (RIGHTS, "visible", True),
     "server.openai": (FOLDER, True, False),
     "server.folders": (FOLDER, True, False),
-    "server.sorting": (FOLDER, True, False),
     "server.language_model": (FOLDER, True, False),
     "server.chat_instructions": (FOLDER + "[server]\nlanguage_model = true\n", "Be brief.", False),
     "server.page": (FOLDER, False, False),

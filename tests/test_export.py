@@ -285,8 +285,8 @@ STAGES = {
             {"hybrid", "encoder", "identifiers"},
         ),
         (
-            "[server]\npage = false\nsnippets = false\ncommand_line = false\nhooks = false\n",
-            {"custom", "hooks", "page", "snippets", "terminal"},
+            "[server]\npage = false\ncommand_line = false\nhooks = false\n",
+            {"custom", "hooks", "page", "terminal"},
         ),
         ("[search]\nidentifier_fallback = false\n", {"fusion_rrf"} | STAGES),
         (

@@ -57,7 +57,6 @@ duplicates = "keep"
 boilerplate = "keep"
 [server]
 openai = true
-sorting = true
 folders = true
 originals = true
 question_log = true

@@ -37,7 +37,6 @@ filterable = ["team"]
 choices = 3
 
 [server]
-sorting = true
 folders = true
 """
 NOTES = {

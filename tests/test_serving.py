@@ -42,7 +42,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     root = tmp_path_factory.mktemp("serving")
     (root / "sources").mkdir()
     # No request waits for its turn, however slow this machine is.
-    config = f"{CONFIG}\n[server]\nconcurrent_searches = 100\nworkers = true\n"
+    config = f"{CONFIG}\n[server]\nconcurrent_searches = 100\n"
     (root / "foundry.toml").write_text(config, encoding="utf-8")
     for name, text in FILES.items():
         (root / "sources" / name).write_text(text, encoding="utf-8")

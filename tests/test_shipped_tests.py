@@ -23,7 +23,6 @@ OF_STAGES = {name for name in TESTS if name.startswith("tests/retrieval/stages/"
 RECENT = {f"tests/retrieval/stages/test_{name}.py" for name in ("anchors", "recency")}
 PROBE = "tests/retrieval/embedding/test_probe.py"
 RIGHTS = "tests/web/test_rules.py"
-WORKERS = "tests/web/test_workers.py"
 OF_LOG = {f"tests/web/test_{name}.py" for name in ("questions", "thumbs")}
 OF_TRANSFORMER = {
     f"tests/retrieval/embedding/test_{name}.py" for name in ("transformer", "word_pieces")
@@ -56,24 +55,24 @@ def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str
 @pytest.mark.parametrize(
     ("options", "missing"),
     [
-        ("", {RRF, RIGHTS, WORKERS, PROBE, *OF_OTHERS, *OF_MODEL}),
-        ("[server]\nlanguage_model = true\nworkers = true", {RRF, RIGHTS, PROBE, *OF_OTHERS}),
+        ("", {RRF, RIGHTS, PROBE, *OF_OTHERS, *OF_MODEL}),
+        ("[server]\nlanguage_model = true", {RRF, RIGHTS, PROBE, *OF_OTHERS}),
         (
             '[search]\nfusion = "rrf"\n[server]\nchat = false',
-            {RIGHTS, WORKERS, PROBE, *OF_CHAT, *OF_OTHERS},
+            {RIGHTS, PROBE, *OF_CHAT, *OF_OTHERS},
         ),
         (
             "[search.recency]\n[search.anchors]",
-            {RRF, RIGHTS, WORKERS, PROBE, *OF_OTHERS, *OF_MODEL} - RECENT,
+            {RRF, RIGHTS, PROBE, *OF_OTHERS, *OF_MODEL} - RECENT,
         ),
-        (ACCESS, {RRF, WORKERS, PROBE, *OF_OTHERS, *OF_MODEL}),
+        (ACCESS, {RRF, PROBE, *OF_OTHERS, *OF_MODEL}),
         (
             '[embedding]\nprovider = "none"',
-            {RRF, RIGHTS, WORKERS, PROBE, *OF_OTHERS, *OF_MODEL, *OF_VECTORS},
+            {RRF, RIGHTS, PROBE, *OF_OTHERS, *OF_MODEL, *OF_VECTORS},
         ),
         (
             '[embedding]\nprovider = "openai"\nmodel = "m"\nquery = "same"',
-            {RRF, RIGHTS, WORKERS, "tests/retrieval/test_encoder.py", *OF_OTHERS, *OF_MODEL},
+            {RRF, RIGHTS, "tests/retrieval/test_encoder.py", *OF_OTHERS, *OF_MODEL},
         ),
     ],
 )

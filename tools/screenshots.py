@@ -23,7 +23,7 @@ MAX_PICTURE_BYTES = 200_000
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDE = ViewportSize(width=1100, height=760)
 NARROW = ViewportSize(width=390, height=844)
-CHOSEN = "\n[search.facets]\n\n[server]\nfolders = true\nsorting = true\n"
+CHOSEN = "\n[search.facets]\n\n[server]\nfolders = true\n"
 """What new projects have, and the example does not."""
 QUESTION = "How much fresh air has to reach the people digging?"
 

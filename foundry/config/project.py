@@ -22,7 +22,6 @@ from foundry.config.sources import CONFIG_NAME
 from foundry.config.synonyms import Group, read_synonyms
 from foundry.errors import ConfigError
 from foundry.features import access, search_box
-from foundry.features.operation import Filters
 from foundry.features.stage import Stage
 from foundry.features.stages.reading import Correction, Expansion, Suggestions, Synonyms
 from foundry.features.stages.results import Parents, Pinned, Versions
@@ -161,12 +160,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
         )
     problems += parsed.chunking.find_problems()
     has_vectors = parsed.embedding.provider != "none"
-    problems += config_search.find_problems(
-        parsed.search,
-        parsed.sources,
-        has_vectors=has_vectors,
-        has_filters=Filters.name in parsed.server.interfaces,
-    )
+    problems += config_search.find_problems(parsed.search, parsed.sources, has_vectors=has_vectors)
     problems += parsed.store.find_problems(has_vectors=has_vectors)
     problems += parsed.server.find_problems()
     if isinstance(parsed.server, search_box.SearchBoxKeys) and parsed.server.search_box:

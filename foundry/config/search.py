@@ -135,7 +135,7 @@ class IndexOptions:
 
 
 def find_problems(
-    search: SearchSection, sources: Sequence[Source], *, has_vectors: bool, has_filters: bool
+    search: SearchSection, sources: Sequence[Source], *, has_vectors: bool
 ) -> list[str]:
     """Return what is wrong with [search] although each of its keys is possible by itself."""
     problems = _find_fusion_problems(search, has_vectors=has_vectors)
@@ -148,11 +148,8 @@ def find_problems(
     if search.identifier_patterns and not (is_read or search.stages):
         off = "unknown_identifiers = false"
         problems.append(f"search.identifier_patterns: does nothing with {off}; remove it")
-    if search.filterable and not has_filters:
-        problems.append("search.filterable: does nothing with server.filters = false; remove it")
-    surroundings = Surroundings(
-        has_vectors, {*EXTRACTABLE, *search.filterable}, search.stages.keys(), has_filters
-    )
+    filters = {*EXTRACTABLE, *search.filterable}
+    surroundings = Surroundings(has_vectors, filters, search.stages.keys())
     for stage in search.stages.values():
         problems += stage.find_problems(surroundings)
     return problems + _find_column_problems(search, sources)

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from foundry.features.feature import Slug, Table
-from foundry.features.operation import Callers, Filters, Interface
+from foundry.features.operation import Callers, Interface
 from foundry.features.snippet import Place, Step
 from foundry.features.stage import Stage
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS, parse_time
@@ -51,7 +51,7 @@ class Access(Interface):
 
     name = "access"
     keys = AccessKeys
-    needs = (Callers.name, Filters.name)
+    needs = (Callers.name,)
     files = ("tests/test_rights.py",)
     settings = ("access_default", "access_rules", "access_statistics")
     environment = ("access",)

@@ -11,15 +11,11 @@ from foundry.features.operation import (
     Callers,
     CommandLine,
     Documents,
-    Filters,
     Hooks,
     Interface,
     Monitoring,
     QuestionLog,
     Reloading,
-    Snippets,
-    Sorting,
-    Workers,
 )
 from foundry.features.providers import Static
 from foundry.features.search_box import SearchBox
@@ -43,7 +39,7 @@ class Mcp(Interface):
 
     name = "mcp"
     keys = _McpKeys
-    needs = (Callers.name, Documents.name, Filters.name)
+    needs = (Callers.name, Documents.name)
     files = ("server.json", "tests/test_mcp.py")
     contents = (("{package}/mcp/", "MCP: tools and transports"),)
     dependencies = ("mcp>=2.3,<3",)
@@ -88,7 +84,7 @@ class Chat(Interface):
 
     name = "chat"
     keys = _ChatKeys
-    needs = (Callers.name, Documents.name, Filters.name)
+    needs = (Callers.name, Documents.name)
     files = ("tests/test_chat.py",)
     contents = (("{package}/chat/", "the chat: extracts, follow-ups, the stream of events"),)
     limits: ClassVar = {
@@ -180,7 +176,7 @@ class Page(Interface):
 
     name = "page"
     meaning = "Whether it has pages for browsers."
-    needs = (Documents.name, Filters.name, Snippets.name)
+    needs = (Documents.name,)
     files = ("tests/test_page.py",)
     contents = (("{package}/page/", "the pages for browsers: HTML, CSS, scripts"),)
     environment = ("public_url",)
@@ -251,11 +247,7 @@ INTERFACES: dict[str, Interface] = {
         Folders(),
         Documents(),
         Originals(),
-        Filters(),
-        Sorting(),
         Callers(),
-        Workers(),
-        Snippets(),
         CommandLine(),
         Hooks(),
         Monitoring(),

@@ -144,47 +144,15 @@ class Documents(Interface):
     )
 
 
-class Filters(Interface):
-    """Choosing among passages before they are ranked."""
-
-    name = "filters"
-    meaning = "Whether a search may ask for a source, tags, dates or columns of metadata."
-
-
-class Sorting(Interface):
-    """Results in the order of their dates."""
-
-    name = "sorting"
-    meaning = "Whether a search over HTTP, and on the page, may ask for its results newest first."
-    is_on = False
-    needs = (Filters.name,)
-
-
-class Workers(Interface):
-    """Several serving processes on one address."""
-
-    name = "workers"
-    meaning = "Whether `serve --workers` runs several processes."
-    is_on = False
-
-
 class Hooks(Interface):
     """The owner's own code: `custom.py`."""
 
     name = "hooks"
     meaning = "Whether `custom.py` may change searches, refuse requests and add endpoints."
-    needs = (Filters.name,)
     files = ("package/custom.py",)
     contents = (
         ("{package}/custom.py", "your own code: hooks of searches, access checks, endpoints"),
     )
-
-
-class Snippets(Interface):
-    """The part of each hit that is worth showing."""
-
-    name = "snippets"
-    meaning = "Whether results over HTTP have a snippet and the places of the query's words."
 
 
 class CommandLine(Interface):
@@ -192,7 +160,6 @@ class CommandLine(Interface):
 
     name = "command_line"
     meaning = "Whether there is a command that searches, `search`."
-    needs = (Filters.name, Snippets.name)
 
 
 HTTP = Http()

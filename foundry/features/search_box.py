@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from foundry.features.feature import Strings, Table
-from foundry.features.operation import Callers, Interface, Snippets
+from foundry.features.operation import Callers, Interface
 from foundry.features.snippet import Place, Step
 from foundry.features.stages.reading import Suggestions
 from foundry.urls import UrlError, parse_url
@@ -27,7 +27,7 @@ class SearchBox(Interface):
     name = "search_box"
     keys = SearchBoxKeys
     # A result without a url of its own leads to the page of its document.
-    needs = ("page", Snippets.name)
+    needs = ("page",)
     files = ("tests/test_search_box.py",)
     contents = (("{package}/page/box.js", "the search box for other sites"),)
     settings = ("allowed_origins",)
