@@ -20,7 +20,7 @@ from markdown_it.token import Token
 from processes import snapshot
 from servers import get, in_checkout, serving
 
-from foundry.features.search_step import ASKED, Call, Statement
+from foundry.features.calls import ASKED, Call, Statement
 from foundry.features.snippet import Snippet
 from foundry.files import templates_folder
 from foundry.rendering.environment import (

@@ -5,9 +5,10 @@ from typing import Literal
 
 from pydantic import Field
 
+from foundry.features.app_step import AppPlace, AppStep
+from foundry.features.calls import Call, Imported
 from foundry.features.feature import Slug, Table
 from foundry.features.operation import Callers, Interface
-from foundry.features.snippet import Place, Step
 from foundry.features.stage import Stage
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS, parse_time
 
@@ -57,10 +58,15 @@ class Access(Interface):
     environment = ("access",)
     section = "access"
     # Closest to the routes: it decides for each request what it sees.
-    step = Step(
-        Place.OFFER,
-        {"index.reader": ("served",), "web.rights": ("ByRights", "Rights")},
-        "served.viewer = rights = Rights.read()\n" "app.add_middleware(ByRights, rights=rights)",
+    app_steps = (
+        AppStep(
+            AppPlace.OFFER,
+            Call(
+                "",
+                "app.add_middleware",
+                (Imported("web.rights", "ByRights"), Call("web.rights", "serve_by_rights")),
+            ),
+        ),
     )
 
 

@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from foundry.features.snippet import Snippet, Step
+from foundry.features.app_step import AppStep
+from foundry.features.snippet import Snippet
 
 PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"
 HTTPX = "httpx2>=2.16,<3"
@@ -45,7 +46,7 @@ class Feature:
             knows as `own` what `values` returns.
         settings: Keys of [server] that are in settings.json only with it.
         limits: Keys of [server] by the names that they have under `limits` there, likewise.
-        step: Its lines of a rendered module, where they are the same whatever else was chosen.
+        app_steps: What it adds to the application, whatever else was chosen.
     """
 
     name: ClassVar[str]
@@ -58,7 +59,7 @@ class Feature:
     section: ClassVar[str] = ""
     settings: ClassVar[tuple[str, ...]] = ()
     limits: ClassVar[Mapping[str, str]] = {}
-    step: ClassVar[Step | None] = None
+    app_steps: ClassVar[tuple[AppStep, ...]] = ()
 
     @classmethod
     def chosen_by(cls) -> str:

@@ -1,11 +1,13 @@
 """Declares what a server answers through besides the search over HTTP."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import ClassVar
 
 from pydantic import Field
 
 from foundry.features.access import Access
+from foundry.features.app_step import AppPlace, AppStep, include
+from foundry.features.calls import Argument, Call, Imported
 from foundry.features.feature import HTTPX, Table
 from foundry.features.operation import (
     Callers,
@@ -19,7 +21,9 @@ from foundry.features.operation import (
 )
 from foundry.features.providers import Static
 from foundry.features.search_box import SearchBox
-from foundry.features.snippet import Place, Step
+
+ADDRESS = AppStep(AppPlace.SETTING, Call("web.citations", "public_servers"), "servers")
+"""The address of those whose answers name it."""
 
 
 class _McpKeys(Table):
@@ -48,11 +52,12 @@ class Mcp(Interface):
     environment = ("public_url",)
     section = "mcp"
 
-    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
-        """Yield its routes."""
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
+        """Yield its routes, which are none of FastAPI's."""
         del chosen, words
-        code = "app.router.routes.extend(mcp_routes(search, __version__))"
-        yield Step(Place.OFFER, {"mcp.transports": ("mcp_routes",)}, code)
+        routes = Call("mcp.transports", "mcp_routes", ("search", "__version__"))
+        yield AppStep(AppPlace.OFFER, Call("", "app.router.routes.extend", (routes,)))
+        yield ADDRESS
 
 
 class Assistants(Interface):
@@ -95,17 +100,14 @@ class Chat(Interface):
     environment = ("public_url",)
     section = "chat"
 
-    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
         """Yield its routes, after what answers by extracts where no language model does."""
-        imports, arguments = {"chat.routes": ("chat_routes",)}, "chat.answer"
-        if LanguageModel.name in chosen:
-            imports["chat.support"] = ("CheckedEvent",)
-            arguments += ", CheckedEvent"
-        else:
-            imports["chat.answer"] = ("ChatEvent",)
-            arguments += ", ChatEvent"
-            yield _chat("Chat", {"chat.extracts": ("Chat",)}, "search", words)
-        yield Step(Place.ANSWER, imports, f"app.include_router(chat_routes({arguments}))")
+        event = Imported("chat.support", "CheckedEvent")
+        if LanguageModel.name not in chosen:
+            event = Imported("chat.answer", "ChatEvent")
+            yield _chat("chat.extracts", "Chat", (), words)
+        yield include(Call("chat.routes", "chat_routes", ("chat.answer", event)))
+        yield ADDRESS
 
 
 class _LanguageModelKeys(Table):
@@ -132,22 +134,18 @@ class LanguageModel(Interface):
     settings = ("chat_instructions",)
     environment = ("language_model", "chat_model")
 
-    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
         """Yield what answers by the model that the environment names."""
         del chosen
-        imports = {"chat.model_answer": ("ModelChat",), "chat.guarded_model": ("GuardedModel",)}
-        arguments = "search, GuardedModel.from_environment(), chosen.chat_instructions"
-        yield _chat("ModelChat", imports, arguments, words)
+        model = Call("chat.guarded_model", "GuardedModel.from_environment")
+        told = (model, "chosen.chat_instructions")
+        yield _chat("chat.model_answer", "ModelChat", told, words)
 
 
-def _chat(
-    name: str, imports: Mapping[str, tuple[str, ...]], arguments: str, words: str | None
-) -> Step:
+def _chat(module: str, name: str, told: tuple[Argument, ...], words: str | None) -> AppStep:
     """Return the step that makes a chat, which may know words of the documents' language."""
-    if words is not None:
-        imports = {**imports, f"chat.words_{words}": ("WORDS",)}
-        arguments += ", WORDS"
-    return Step(Place.ANSWER, imports, f"chat = {name}({arguments})")
+    known = () if words is None else (Imported(f"chat.words_{words}", "WORDS"),)
+    return AppStep(AppPlace.ANSWER, Call(module, name, ("search", *told, *known)), "chat")
 
 
 class OpenAi(Interface):
@@ -161,14 +159,12 @@ class OpenAi(Interface):
     queues: ClassVar = {"/v1/chat/completions": "chat"}
     section = "openai"
 
-    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
         """Yield its routes, and that of the vectors where they come from a table."""
         del words
-        code = "app.include_router(openai_routes(chat.answer, chosen.name))"
-        yield Step(Place.ANSWER, {"chat.openai": ("openai_routes",)}, code)
+        yield include(Call("chat.openai", "openai_routes", ("chat.answer", "chosen.name")))
         if Static.kind in chosen:
-            code = "app.include_router(embedding_routes(chosen.name))"
-            yield Step(Place.ANSWER, {"chat.embeddings": ("embedding_routes",)}, code)
+            yield include(Call("chat.embeddings", "embedding_routes", ("chosen.name",)))
 
 
 class Page(Interface):
@@ -181,12 +177,12 @@ class Page(Interface):
     contents = (("{package}/page/", "the pages for browsers: HTML, CSS, scripts"),)
     environment = ("public_url",)
 
-    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
         """Yield the routes of the pages and what they fetch, and of the lists for agents."""
         del chosen, words
-        imports = {"web.page": ("agent_routes", "page_routes")}
-        code = "app.include_router(page_routes())\napp.include_router(agent_routes)"
-        yield Step(Place.OFFER, imports, code)
+        yield include(Call("web.page", "page_routes"), AppPlace.OFFER)
+        yield include(Imported("web.page", "agent_routes"), AppPlace.OFFER)
+        yield ADDRESS
 
 
 class Folders(Interface):
@@ -196,11 +192,7 @@ class Folders(Interface):
     meaning = "Whether documents can be browsed by folder: `/folders`, and the page `/browse`."
     is_on = False
     needs = (Page.name,)
-    step = Step(
-        Place.OFFER,
-        {"web.folders": ("folder_routes",)},
-        "app.include_router(folder_routes)",
-    )
+    app_steps = (include(Imported("web.folders", "folder_routes"), AppPlace.OFFER),)
 
 
 class Originals(Interface):
@@ -216,10 +208,10 @@ class Originals(Interface):
     files = ("package/page/originals.js",)
     environment = ("originals",)
     section = "originals"
-    step = Step(
-        Place.ANSWER,
-        {"web.originals": ("Originals", "original_routes")},
-        "app.include_router(original_routes(Originals.open()))",
+    app_steps = (
+        include(
+            Call("web.originals", "original_routes", (Call("web.originals", "Originals.open"),))
+        ),
     )
 
 

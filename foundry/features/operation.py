@@ -5,8 +5,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field, create_model
 
+from foundry.features.app_step import AppPlace, AppStep, include
+from foundry.features.calls import Call, Imported
 from foundry.features.feature import Feature, Table
-from foundry.features.snippet import Place, Step
 
 
 class Http(Feature):
@@ -28,6 +29,16 @@ class Http(Feature):
         "concurrent_searches": "searches",
         "concurrent_streams": "streams",
     }
+
+    def open(self, chosen: Collection[str]) -> Iterator[AppStep]:
+        """Yield what reports impossible variables at once, and not by the first search.
+
+        `chosen` is as in `Interface.open`.
+        """
+        if Callers.name not in chosen:
+            yield AppStep(AppPlace.START, Call("web.no_tokens", "refuse_tokens"))
+        if "none" not in chosen:
+            yield AppStep(AppPlace.START, Call("retrieval.hybrid", "weights"))
 
 
 class Interface(Feature):
@@ -55,7 +66,7 @@ class Interface(Feature):
             fields: Any = {cls.name: (bool, cls.is_on)}
             cls.keys = create_model(f"{cls.name}_keys", __base__=Table, __doc__=words, **fields)
 
-    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
         """Yield what opens it in the application.
 
         `chosen` are the names of all interfaces and stages of the server, and the kind of what
@@ -63,8 +74,7 @@ class Interface(Feature):
         besides English.
         """
         del chosen, words
-        if self.step is not None:
-            yield self.step
+        yield from self.app_steps
 
 
 class Monitoring(Interface):
@@ -74,6 +84,12 @@ class Monitoring(Interface):
     meaning = "Whether requests are logged, counted for Prometheus at `/metrics`, and traced."
     dependencies = ("opentelemetry-api>=1.30,<2", "prometheus-client>=0.22,<0.30")
     environment = ("monitoring",)
+    app_steps = (
+        AppStep(AppPlace.SETTING, Imported("web.observing", "TELEMETRY"), "telemetry"),
+        AppStep(AppPlace.WRAP, Imported("web.observing", "observe_search")),
+        include(Imported("web.observing", "metrics_routes"), AppPlace.OFFER),
+        AppStep(AppPlace.CHECK, Imported("web.observing", "observe_request"), "observe"),
+    )
 
 
 class QuestionLog(Interface):
@@ -89,17 +105,16 @@ class QuestionLog(Interface):
     environment = ("question_log",)
     section = "question_log"
 
-    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
         """Yield what opens the file, before there is a search, and the route of thumbs."""
         del words
-        imports = {"web.questions": ("QuestionLog",)}
-        counted = ""
-        if Monitoring.name in chosen:
-            imports["web.observing"] = ("count_question",)
-            counted = "count_question"
-        yield Step(Place.START, imports, f"questions = QuestionLog.open({counted})")
-        routes = "app.include_router(thumb_routes(questions))"
-        yield Step(Place.ANSWER, {"web.thumbs": ("thumb_routes",)}, routes)
+        counting = (Imported("web.observing", "count_question"),)
+        counted = counting if Monitoring.name in chosen else ()
+        yield AppStep(
+            AppPlace.START, Call("web.questions", "QuestionLog.open", counted), "questions"
+        )
+        yield AppStep(AppPlace.WRAP, "questions.keep")
+        yield include(Call("web.thumbs", "thumb_routes", ("questions",)))
 
 
 class Reloading(Interface):
@@ -130,6 +145,17 @@ class Callers(Interface):
     limits: ClassVar = {"requests_per_minute": "requests_per_minute"}
     environment = ("tokens",)
 
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
+        """Yield the checks of tokens and rates."""
+        del words
+        access = "web.access"
+        known = Call("", "bool", (Call(access, "read_tokens"),))
+        yield AppStep(AppPlace.SETTING, known, "asks_for_tokens")
+        is_open = (Imported("web.page", "is_page"),) if "page" in chosen else ()
+        yield AppStep(AppPlace.CHECK, Call(access, "token_check", is_open), "check_token")
+        rates = Call(access, "rate_checks", ("chosen.limits",))
+        yield AppStep(AppPlace.CHECK, rates, "check_rates")
+
 
 class Documents(Interface):
     """Reading documents and passages by id."""
@@ -137,11 +163,7 @@ class Documents(Interface):
     name = "documents"
     files = ("tests/test_contents.py",)
     meaning = "Whether `/documents`, `/chunks` and `/sources` show what the index holds."
-    step = Step(
-        Place.ANSWER,
-        {"web.documents": ("document_routes",)},
-        "app.include_router(document_routes)",
-    )
+    app_steps = (include(Imported("web.documents", "document_routes")),)
 
 
 class Hooks(Interface):
@@ -152,6 +174,10 @@ class Hooks(Interface):
     files = ("package/custom.py",)
     contents = (
         ("{package}/custom.py", "your own code: hooks of searches, access checks, endpoints"),
+    )
+    app_steps = (
+        AppStep(AppPlace.OFFER, Call("custom", "HOOKS.open_routes", ("app",))),
+        AppStep(AppPlace.CHECK, Imported("custom", "HOOKS.check"), "authorise"),
     )
 
 

@@ -2,6 +2,8 @@
 
 from typing import ClassVar, Literal
 
+from foundry.features.app_step import AppPlace, AppStep
+from foundry.features.calls import Imported
 from foundry.features.feature import HTTPX, Feature
 
 _LOCAL_KEYS = frozenset(
@@ -110,6 +112,11 @@ class _Service(Provider):
     keys = _SERVICE_KEYS
     dependencies = (HTTPX,)
     environment = ("embedding_service",)
+    app_steps = (
+        AppStep(
+            AppPlace.HEALTH, Imported("retrieval.embedding.live", "describe_embedder"), "embedder"
+        ),
+    )
     section = "embedding_service"
 
 

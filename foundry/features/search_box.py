@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
+from foundry.features.app_step import AppPlace, AppStep, include
+from foundry.features.calls import Call, Imported
 from foundry.features.feature import Strings, Table
 from foundry.features.operation import Callers, Interface
-from foundry.features.snippet import Place, Step
 from foundry.features.stages.reading import Suggestions
 from foundry.urls import UrlError, parse_url
 
@@ -34,15 +35,15 @@ class SearchBox(Interface):
     environment = ("search_box",)
     section = "search_box"
 
-    def open(self, chosen: Collection[str], words: str | None) -> Iterator[Step]:
+    def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
         """Yield its routes, and what lets pages of the sites ask."""
         del words
-        suggests = "suggestions=True" if Suggestions.name in chosen else ""
-        imports = {"web.sites": ("ForSites", "Sites", "box_routes")}
-        yield Step(Place.OFFER, imports, f"app.include_router(box_routes({suggests}))")
-        known = "read_tokens()" if Callers.name in chosen else ""
-        code = f"app.add_middleware(ForSites, sites=Sites.read({known}))"
-        yield Step(Place.SURROUND, {}, code)
+        sites, suggests = "web.sites", Suggestions.name in chosen
+        routes = Call(sites, "box_routes", options=("suggestions",))
+        yield include(routes, AppPlace.OFFER, suggestions=suggests)
+        tokens = (Call("web.access", "read_tokens"),) if Callers.name in chosen else ()
+        asking = (Imported(sites, "ForSites"), Call(sites, "Sites.read", tokens))
+        yield AppStep(AppPlace.SURROUND, Call("", "app.add_middleware", asking))
 
 
 def find_problems(origins: Sequence[str]) -> Iterator[str]:

@@ -1,45 +1,10 @@
-"""What is added to `search_hybrid`: calls of the runtime, as declarations name them."""
+"""What is added to `search_hybrid`: calls of the runtime at places of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias, Union
 
-Argument: TypeAlias = Union[str, "Call", tuple["Call", ...]]
-"""A name that is known where the call stands, another call, or a list of calls."""
-
-
-ASKED = "asked"
-"""Stands for the name of the query in the words of the person who asks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call of a function of the runtime.
-
-    Attributes:
-        module: Its module below the package.
-        function: Its name.
-        arguments: What is passed by position.
-        options: Keys of the table that are passed by name.
-    """
-
-    module: str
-    function: str
-    arguments: tuple[Argument, ...] = ()
-    options: tuple[str, ...] = ()
-
-    def calls(self) -> Iterator["Call"]:
-        """Yield the call itself, and those among its arguments."""
-        yield self
-        for argument in self.arguments:
-            for each in argument if isinstance(argument, tuple) else (argument,):
-                if isinstance(each, Call):
-                    yield from each.calls()
-
-    def names(self) -> set[str]:
-        """Return the names that it is given."""
-        return {each for call in self.calls() for each in call.arguments if isinstance(each, str)}
+from foundry.features.calls import Call
 
 
 class SearchPlace(Enum):
@@ -117,13 +82,3 @@ class SearchStep:
     def targets(self) -> tuple[str, ...]:
         """The names that get what is returned."""
         return self.place.value[1] if self.sets is None else self.sets
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A step as it is written: the names as they are there, and the values of options."""
-
-    targets: tuple[str, ...]
-    call: Call
-    values: Mapping[str, object]
-    asked: str

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from foundry.features.search_step import ASKED, Call, SearchPlace, SearchStep
+from foundry.features.calls import ASKED, Call
+from foundry.features.search_step import SearchPlace, SearchStep
 
 
 class Search(Protocol):

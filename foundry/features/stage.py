@@ -29,13 +29,11 @@ class Surroundings:
         has_vectors: There is a semantic lane.
         filters: Names of filters whose values can be extracted from a query.
         stages: Names of the stages that were chosen.
-        has_filters: A search may have filters.
     """
 
     has_vectors: bool
     filters: Collection[str]
     stages: Collection[str] = ()
-    has_filters: bool = True
 
 
 class Stage(Feature, Table):
@@ -45,7 +43,6 @@ class Stage(Feature, Table):
         summary: Its line in the commented list of tables of a new foundry.toml.
         description: What it does, for docs/stages.md.
         needs_vectors: It does nothing without a semantic lane.
-        needs_filters: It sets filters of a search.
         waits: It waits for a model, so searches run in threads.
         tells_of_corpus: It shows words of the corpus besides those of results.
         is_in_new: A new foundry.toml chooses it.
@@ -60,7 +57,6 @@ class Stage(Feature, Table):
     summary: ClassVar[str] = ""
     description: ClassVar[str] = ""
     needs_vectors: ClassVar[bool] = False
-    needs_filters: ClassVar[bool] = False
     waits: ClassVar[bool] = False
     tells_of_corpus: ClassVar[bool] = False
     is_in_new: ClassVar[bool] = False
@@ -84,11 +80,6 @@ class Stage(Feature, Table):
             yield (
                 f"search.{self.name}: needs vectors, and embedding.provider is 'none';"
                 " remove the table"
-            )
-        if self.needs_filters and not surroundings.has_filters:
-            yield (
-                f"search.{self.name}: needs server.filters = true; leave filters in, or remove"
-                " the table"
             )
 
     @classmethod

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from foundry.features.app_step import AppPlace, AppStep
+from foundry.features.calls import Imported
 from foundry.features.feature import PACKAGE_PATTERN, Feature, Table
 
 
@@ -30,6 +32,9 @@ class Store(Feature):
         return not self.variables
 
 
+HEALTH = AppStep(AppPlace.HEALTH, Imported("store.lanes", "describe_engine"), "engine")
+
+
 class Embedded(Store):
     """Files of the server's own."""
 
@@ -46,6 +51,7 @@ class Pgvector(Store):
     variables = ("DATABASE_URL",)
     takes_records = True
     environment = ("pgvector",)
+    app_steps = (HEALTH,)
     section = "pgvector"
 
 
@@ -59,6 +65,7 @@ class Qdrant(Store):
     variables = ("QDRANT_URL", "QDRANT_API_KEY")
     mean_in_steps = True
     environment = ("qdrant",)
+    app_steps = (HEALTH,)
     section = "qdrant"
 
 

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Self
 
 from foundry.config.project import Config
+from foundry.features.app_step import AppStep
 from foundry.features.feature import Feature
 from foundry.features.operation import HTTP
 from foundry.features.providers import Provider
 from foundry.features.search_step import SearchPlace, SearchStep
 from foundry.features.searching import steps_of_search
-from foundry.features.snippet import Step
 from foundry.features.stage import Stage
 from foundry.features.stores import STORES
 from foundry.features.targets import TARGETS
@@ -25,7 +25,7 @@ class Design:
         query_encoder: The provider that embeds queries; see `choose_query_encoder`.
         stages: The optional stages of a search, by name, in their order.
         features: Everything that it has, in the order of its README.
-        steps: What interfaces and stages add to app.py, each with what adds it.
+        app_steps: What features add to app.py, each with the one that adds it.
         search_steps: What a search does, each step with the stage that adds it, if one does.
     """
 
@@ -33,13 +33,14 @@ class Design:
     query_encoder: Provider
     stages: dict[str, Stage]
     features: tuple[Feature, ...]
-    steps: tuple[tuple[Feature, Step], ...]
+    app_steps: tuple[tuple[Feature, AppStep], ...]
     search_steps: tuple[tuple[Stage | None, SearchStep], ...]
 
     @classmethod
     def of(cls, config: Config, query_encoder: Provider) -> Self:
         """Decide what the server of this configuration consists of."""
         stages, interfaces = config.stages, config.server.interfaces
+        has_vectors = query_encoder.kind != "none"
         language = config.project.language
         words = language if (RUNTIME / f"chat/words_{language}.py").is_file() else None
         chosen = {*interfaces, *stages, query_encoder.kind}
@@ -53,9 +54,11 @@ class Design:
         others = steps_of_search(
             config.search,
             [step for _, step in of_stages],
-            has_vectors=query_encoder.kind != "none",
+            has_vectors=has_vectors,
         )
+        store = STORES[config.store.engine]
         opened = ((each, step) for each in interfaces.values() for step in each.open(chosen, words))
+        others_of_app = [*stages.values(), store, *([query_encoder] if has_vectors else [])]
         return cls(
             config=config,
             query_encoder=query_encoder,
@@ -65,11 +68,12 @@ class Design:
                 *interfaces.values(),
                 *stages.values(),
                 *([query_encoder] if query_encoder.asks_model else []),
-                STORES[config.store.engine],
+                store,
                 *(TARGETS[target] for target in config.export.targets),
             ),
-            steps=(
-                *((stage, stage.step) for stage in stages.values() if stage.step is not None),
+            app_steps=(
+                *((HTTP, step) for step in HTTP.open(chosen)),
+                *((each, step) for each in others_of_app for step in each.app_steps),
                 *opened,
             ),
             search_steps=(*((None, step) for step in others), *of_stages),

@@ -15,7 +15,7 @@ import jinja2
 
 from foundry.config.named_files import TEMPLATE_BYTES, NamedFileError, read_named_text
 from foundry.errors import RenderError
-from foundry.features.search_step import ASKED, Argument, Call, Statement
+from foundry.features.calls import ASKED, Argument, Call, Imported, Statement
 from foundry.features.snippet import Snippet
 from foundry.files import templates_folder
 
@@ -189,25 +189,47 @@ def encode_paragraph(value: object) -> Encoded:
 
 def encode_statement(value: object, depth: int = 4) -> Encoded:
     """Encode a call and what gets its value, indented by `depth` spaces; black breaks the line."""
+    statement = _require_statement(value)
+    targets = [encode_variable(target) for target in statement.targets]
+    written = f"{', '.join(targets)} = " if targets else ""
+    return Encoded(" " * depth + written + _write(statement.value, statement))
+
+
+def encode_option(value: object) -> Encoded:
+    """Encode a value as a named argument."""
+    statement = _require_statement(value)
+    return Encoded(f"{encode_variable(*statement.targets)}={_write(statement.value, statement)}")
+
+
+def encode_expression(value: object) -> Encoded:
+    """Encode a value alone."""
+    statement = _require_statement(value)
+    return Encoded(_write(statement.value, statement))
+
+
+def _require_statement(value: object) -> Statement:
     if not isinstance(value, Statement):
         raise ValueError(f"not a statement: {value!r}")
-    call, targets = _write_call(value.call, value), map(encode_variable, value.targets)
-    written = f"{', '.join(targets)} = {call}" if value.targets else call
-    return Encoded(" " * depth + written)
+    return value
 
 
-def _write_call(call: Call, statement: Statement) -> str:
-    def write(argument: Argument) -> str:
-        if isinstance(argument, Call):
-            return _write_call(argument, statement)
-        if isinstance(argument, tuple):
-            return f"[{', '.join(map(write, argument))}]"
-        name = statement.asked if argument == ASKED else argument
-        star = "*" if name.startswith("*") else ""
-        return star + encode_variable(name.removeprefix("*"))
+def _write(argument: Argument, statement: Statement) -> str:
+    match argument:
+        case Call(_, function, arguments, names):
+            written = [_write(each, statement) for each in arguments]
+            written += [f"{name}={encode_literal(statement.values[name])}" for name in names]
+            return f"{_write_name(function)}({', '.join(written)})"
+        case Imported(_, name):
+            return _write_name(name)
+        case tuple():
+            return f"[{', '.join(_write(each, statement) for each in argument)}]"
+    name = statement.asked if argument == ASKED else argument
+    star = "*" if name.startswith("*") else ""
+    return star + _write_name(name.removeprefix("*"))
 
-    options = (f"{name}={encode_literal(statement.values[name])}" for name in call.options)
-    return f"{encode_variable(call.function)}({', '.join([*map(write, call.arguments), *options])})"
+
+def _write_name(name: str) -> str:
+    return ".".join(map(encode_variable, name.split(".")))
 
 
 def encode_entry(value: object) -> Encoded:
@@ -236,6 +258,8 @@ ENCODERS: dict[str, Callable[..., Encoded]] = {
     "lines": encode_lines,
     "paragraph": encode_paragraph,
     "statement": encode_statement,
+    "option": encode_option,
+    "expression": encode_expression,
     "entry": encode_entry,
     "import": encode_import,
 }

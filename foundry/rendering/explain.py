@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from foundry.features.calls import imports_of
 from foundry.features.feature import Feature
 from foundry.features.interfaces import INTERFACES
 from foundry.rendering.copying import PAGE_FOLDER, module_of, path_of, reach_runtime
@@ -23,9 +24,9 @@ def explain_files(design: Design, files: Mapping[str, bytes]) -> dict[str, str]:
     brought = {
         written_name(file, package, name): each for each in design.features for file in each.files
     }
-    imported = {module: each for each, step in design.steps for module in step.imports}
-    calls = ((stage, call) for stage, step in design.search_steps for call in step.call.calls())
-    imported |= {call.module: stage for stage, call in calls if stage is not None}
+    values = [(each, step.value) for each, step in design.app_steps]
+    values += [(stage, step.call) for stage, step in design.search_steps if stage is not None]
+    imported = {module: each for each, value in values for module, _ in imports_of(value)}
     modules = {
         module_of(path, package): content
         for path, content in files.items()

@@ -1,15 +1,14 @@
 """The values that templates may see, from the design of a server."""
 
-from collections.abc import Sequence
-
 import foundry
+from foundry.features.app_step import AppPlace
+from foundry.features.calls import Statement, imports_of
 from foundry.features.contributions import contents_of, dependencies_of, sections_of
-from foundry.features.feature import Feature
 from foundry.features.interfaces import INTERFACES
 from foundry.features.providers import Provider
-from foundry.features.search_step import SearchPlace, Statement
+from foundry.features.search_step import SearchPlace
 from foundry.features.searching import FUSION_WORDS
-from foundry.features.snippet import Place, Snippet, Step
+from foundry.features.snippet import Snippet
 from foundry.features.stage import Stage
 from foundry.features.stages import STAGES
 from foundry.features.stores import Store
@@ -33,6 +32,8 @@ def template_values(design: Design, *, has_questions: bool) -> dict[str, object]
     """Return what templates may see."""
     config, query_encoder, features = design.config, design.query_encoder, design.features
     has_vectors = query_encoder.kind != "none"
+    waits = query_encoder.asks_model or not config.store.is_embedded
+    waits = waits or any(stage.waits for stage in design.stages.values())
     return {
         "name": config.project.name,
         "label": config.project.name.replace("_", "-"),
@@ -48,12 +49,10 @@ def template_values(design: Design, *, has_questions: bool) -> dict[str, object]
         "identifier_fallback": has_vectors and config.search.identifier_fallback,
         "unknown_identifiers": config.search.unknown_identifiers,
         "stages": {name: design.stages.get(name) for name in (*STAGES, "parents")},
-        **place_steps(design.steps),
+        **_app_values(design),
         **_search_values(design),
         "filterable": list(config.index.filterable),
-        "searches_wait": query_encoder.asks_model
-        or not config.store.is_embedded
-        or any(stage.waits for stage in design.stages.values()),
+        "run": "in_threads" if waits else "in_event_loop",
         "semantic_weight": config.weights[0],
         "keyword_weight": config.weights[1],
         "k": config.search.k,
@@ -88,22 +87,17 @@ def _shorten(text: str) -> str:
     return line if len(line) <= REGISTRY_LENGTH else line[: REGISTRY_LENGTH - 3] + "..."
 
 
-def place_steps(steps_of: Sequence[tuple[Feature, Step]]) -> dict[str, object]:
-    """Return values for templates, from steps with the features that have them.
-
-    `steps` are lines of Python by place, in the order given; `imports` what they need, by module
-    that they go into: (module below the package, names).
-    """
-    steps: dict[str, list[Snippet]] = {}
-    imports: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for place in Place:
-        module, word = place.value
-        here = [(each, step) for each, step in steps_of if step.place is place]
-        steps[word] = [each.fill(step.code, **step.values) for each, step in here]
-        imports.setdefault(module, []).extend(
-            needed for _, step in here for needed in step.imports.items()
+def _app_values(design: Design) -> dict[str, object]:
+    """Return what app.py sees: `steps` by place, and `imported`, what they need by module."""
+    chosen = dict.fromkeys(step for _, step in design.app_steps)
+    steps: dict[str, list[Statement]] = {place.value: [] for place in AppPlace}
+    needed: set[tuple[str, str]] = set()
+    for step in chosen:
+        steps[step.place.value].append(
+            Statement((step.name,) if step.name else (), step.value, step.values)
         )
-    return {"steps": steps, "imports": imports}
+        needed |= {*imports_of(step.value)}
+    return {"steps": steps, "imported": [(module, (name,)) for module, name in sorted(needed)]}
 
 
 def _search_values(design: Design) -> dict[str, object]:
@@ -130,11 +124,11 @@ def _search_values(design: Design) -> dict[str, object]:
     by_stages = {step.place for stage, step in design.search_steps if stage}
     one_machine = "keywords" if kind == "none" else "hybrid"
     weights = dict(zip(("semantic_weight", "keyword_weight"), config.weights, strict=True))
-    functions = (each for _, step in design.search_steps for each in step.call.calls())
+    needed = {each for _, step in design.search_steps for each in imports_of(step.call)}
     return {
         "composition": one_machine if config.store.is_embedded else "engine",
         "calls": calls,
-        "called": sorted({(each.module, (each.function,)) for each in functions}),
+        "called": [(module, (name,)) for module, name in sorted(needed)],
         "wanted": "rewritten" if is_rewritten else asked,
         "switches": [stage.switch for stage in design.stages.values() if stage.switch],
         "leaves_out": not by_stages.isdisjoint(LEAVING_OUT),

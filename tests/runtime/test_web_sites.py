@@ -41,7 +41,7 @@ def pass_on(sites: Sites = SITES, **given: Any) -> tuple[list[tuple[str, str]], 
     async def send(message: Message) -> None:
         answered.extend(message.get("headers", []))
 
-    asyncio.run(ForSites(app, sites=sites)(scope, receive, send))
+    asyncio.run(ForSites(app, sites)(scope, receive, send))
     return seen, {name.decode(): value.decode() for name, value in answered}
 
 

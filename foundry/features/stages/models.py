@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from foundry.features.app_step import AppPlace, AppStep
+from foundry.features.calls import ASKED, Call
 from foundry.features.feature import HTTPX
-from foundry.features.search_step import ASKED, Call, SearchPlace, SearchStep
-from foundry.features.snippet import Place, Step
+from foundry.features.search_step import SearchPlace, SearchStep
 from foundry.features.stage import Milliseconds, Share, Stage, Surroundings
 from foundry.runtime.retrieval.settings import ADDRESS
 
@@ -29,7 +30,6 @@ class Understanding(Stage):
     dependencies = (HTTPX,)
     section = "understanding"
     environment = ("language_model",)
-    needs_filters = True
 
     rewrite: bool = True
     extract: Annotated[list[str], Field(max_length=20)] = []
@@ -102,9 +102,7 @@ class Rerank(Stage):
     hits: int = Field(default=10, ge=1, le=100)
     deadline_ms: Milliseconds = 1000
 
-    step = Step(
-        Place.START, {"retrieval.stages.cross_encoder": ("warm_if_wanted",)}, "warm_if_wanted()"
-    )
+    app_steps = (AppStep(AppPlace.START, Call("retrieval.stages.cross_encoder", "warm_if_wanted")),)
     search_step = _rerank_by(
         "retrieval.stages.cross_encoder",
         "A cross-encoder orders the best {hits}: see [Reranking](#reranking).",

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from foundry.features.calls import Call
 from foundry.features.feature import Table
-from foundry.features.search_step import Call, SearchPlace, SearchStep
+from foundry.features.search_step import SearchPlace, SearchStep
 from foundry.features.stage import MAX_FACTOR, Days, Factor, Share, Stage, Surroundings
 
 DEFAULT_TIERS = ({"days": 7.0, "factor": 1.2}, {"days": 30.0, "factor": 1.1})

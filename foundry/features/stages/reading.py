@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from foundry.features.search_step import ASKED, Call, SearchPlace, SearchStep
-from foundry.features.snippet import Place, Step
+from foundry.features.app_step import include
+from foundry.features.calls import ASKED, Call, Imported
+from foundry.features.search_step import SearchPlace, SearchStep
 from foundry.features.stage import Share, Stage, Surroundings
 
 
@@ -20,7 +21,6 @@ class Operators(Stage):
         " plain text. A phrase is checked in the text of the `phrase_chunks` best chunks that"
         " contain its words"
     )
-    needs_filters = True
     is_in_new = True
     is_tuned = False
     section = "operators"
@@ -156,11 +156,7 @@ class Suggestions(Stage):
 
     words: int = Field(default=100_000, ge=1_000, le=4_000_000)
 
-    step = Step(
-        Place.ANSWER,
-        {"web.suggest": ("suggest_routes",)},
-        "app.include_router(suggest_routes)",
-    )
+    app_steps = (include(Imported("web.suggest", "suggest_routes")),)
 
 
 class Expansion(Stage):

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 
+from foundry.features.calls import ASKED, Call
 from foundry.features.feature import Strings, Table
-from foundry.features.search_step import ASKED, Call, SearchPlace, SearchStep
+from foundry.features.search_step import SearchPlace, SearchStep
 from foundry.features.stage import Share, Stage, Surroundings
 
 
@@ -219,7 +220,6 @@ class Facets(Stage):
         " them; of each filter, the `choices` most frequent ones. The page offers them as choices."
         " Counted are passages as they are ranked, before equal ones are merged"
     )
-    needs_filters = True
     is_in_new = True
     is_tuned = False
     files = ("package/page/facets.css", "package/page/facets.js")

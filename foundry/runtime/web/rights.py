@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..errors import ConfigurationError
-from ..index.reader import Index, OpenedIndex
+from ..index.reader import Index, OpenedIndex, served
 from ..index.tree import read_file
 from ..retrieval.filters import Filters
 from ..retrieval.own_statistics import TermCounts, view_by_own_statistics
@@ -105,10 +105,16 @@ class Rights:
         return self.tokens.get(token_digest(scope), self.default)
 
 
+def serve_by_rights() -> Rights:
+    """Have every part of the server see the index as its caller may. Raises ConfigurationError."""
+    served.viewer = rights = Rights.read()
+    return rights
+
+
 class ByRights:
     """An ASGI application that serves each request by the rule of its token."""
 
-    def __init__(self, app: ASGIApp, *, rights: Rights) -> None:
+    def __init__(self, app: ASGIApp, rights: Rights) -> None:
         self._app = app
         self._rights = rights
 

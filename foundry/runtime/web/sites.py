@@ -122,7 +122,7 @@ class ForSites:
     of the search box, as does the script, which holds no data; every other request as it is.
     """
 
-    def __init__(self, app: ASGIApp, *, sites: Sites) -> None:
+    def __init__(self, app: ASGIApp, sites: Sites) -> None:
         self._app = app
         self._sites = sites
 

@@ -71,7 +71,7 @@ def seen(rights: Rights, scope: Scope, index: Any = WHOLE) -> Any:
     async def send(message: Message) -> None:
         raise AssertionError
 
-    asyncio.run(ByRights(application, rights=rights)(scope, receive, send))
+    asyncio.run(ByRights(application, rights)(scope, receive, send))
     (one,) = found
     return one
 
@@ -138,7 +138,7 @@ def test_after_a_request_that_failed_its_rule_is_forgotten() -> None:
 
     async def serve() -> None:
         with pytest.raises(ZeroDivisionError):
-            await ByRights(application, rights=several)(request(), None, None)  # type: ignore[arg-type]
+            await ByRights(application, several)(request(), None, None)  # type: ignore[arg-type]
         assert several.view(WHOLE) is WHOLE
 
     asyncio.run(serve())
@@ -300,7 +300,7 @@ def test_rights_decide_what_the_process_serves() -> None:
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         found.append((own.current(), own.public()))
 
-    asyncio.run(ByRights(application, rights=own.viewer)(request(f"Bearer {TOKEN}"), None, None))  # type: ignore[arg-type]
+    asyncio.run(ByRights(application, own.viewer)(request(f"Bearer {TOKEN}"), None, None))  # type: ignore[arg-type]
     assert found == [((WHOLE, SALES), (WHOLE, None))]
     assert own.current() is WHOLE
 
