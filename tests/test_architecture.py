@@ -64,9 +64,10 @@ WITHIN_ROOMS = {
         "indexing.records",
     },
     "features.stages": {
+        "features.app_step",
+        "features.calls",
         "features.feature",
         "features.search_step",
-        "features.snippet",
         "features.stage",
     },
 }

@@ -218,6 +218,8 @@ def test_every_encoder_marks_what_it_encoded() -> None:
         "lines",
         "paragraph",
         "statement",
+        "option",
+        "expression",
         "entry",
         "import",
     }
@@ -276,12 +278,12 @@ def test_python_templates_print_only_names_and_numbers() -> None:
     """Free text has no business in code, not even encoded."""
     import re
 
-    for path in (templates_folder() / "server").rglob("*.py.jinja"):
+    encoders = (
+        r"slug|variable|number|(lines|statement)(\(\d+\))?|option|expression|paragraph|import"
+    )
+    for path in templates_folder().rglob("*.py.jinja"):
         for expression in re.findall(r"\{\{(.*?)\}\}", path.read_text(encoding="utf-8")):
-            assert re.search(r"\|\s*(slug|number|lines(\(\d+\))?|import)\s*$", expression), (
-                path,
-                expression,
-            )
+            assert re.search(rf"\|\s*({encoders})\s*$", expression), (path, expression)
 
 
 def test_lines_of_json_are_split_at_newlines_only() -> None:

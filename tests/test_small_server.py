@@ -43,13 +43,13 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_has_no_files_for_what_is_left_out(export: Path) -> None:
     web = {path.stem for path in (export / "notes" / "web").glob("*.py")}
     assert web == {
-        *("__init__", "connections", "middleware", "openapi", "problems", "process", "requests"),
-        *("routes", "serving", "slots", "stopping"),
+        *("__init__", "connections", "filtered", "middleware", "no_tokens", "openapi", "problems"),
+        *("process", "requests", "routes", "serving", "slots", "stopping", "workers"),
     }
     assert not (export / "Dockerfile").exists()
     for file in ("README.md", ".env.example", "notes/settings.json"):
         text = (export / file).read_text()
-        left_out = ("API_TOKENS", "PUBLIC_URL", "--workers", "per_minute", "notes search")
+        left_out = ("API_TOKENS", "PUBLIC_URL", "per_minute", "notes search")
         assert not [each for each in left_out if each in text]
 
 
@@ -58,8 +58,11 @@ def test_it_searches_and_has_no_other_endpoints(export: Path) -> None:
         found = post(f"{address}/search", {"query": "seal"})["results"]
         assert [hit["title"] for hit in found] == ["Pumps"]
         assert list(get(f"{address}/openapi.json")["paths"]) == ["/search", "/healthz", "/readyz"]
+        filtered = post(f"{address}/search", {"query": "seal", "filters": {"path": "other/"}})
+        assert filtered["results"] == []
         with pytest.raises(urllib.error.HTTPError, match="422") as refused:
-            post(f"{address}/search", {"query": "seal", "filters": {"path": "note"}})
+            post(f"{address}/search", {"query": "seal", "facets": True})
+        assert "exported without it" in refused.value.read().decode()
         refused.value.close()
         for path in ("documents", "sources", f"chunks/{found[0]['id']}", "metrics"):
             with pytest.raises(urllib.error.HTTPError, match="404") as refused:
@@ -72,7 +75,6 @@ def test_it_searches_and_has_no_other_endpoints(export: Path) -> None:
     [
         ([], {"API_TOKENS": "t" * 32}, "this server asks for no tokens"),
         (["--host", "0.0.0.0"], {}, "0.0.0.0 can be reached from other machines"),
-        (["--workers", "2"], {}, "unrecognized arguments: --workers 2"),
     ],
 )
 def test_it_does_not_pretend(

@@ -50,8 +50,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(HANDBOOK, root, ignore=shutil.ignore_patterns(".foundry", "dist"))
     with (root / "foundry.toml").open("a") as config:
         config.write(
-            "\n[server]\nopenai = true\nlanguage_model = true\n"
-            "chat_requests_per_minute = 0\n"
+            "\n[server]\nopenai = true\nlanguage_model = true\n" "chat_requests_per_minute = 0\n"
         )
     project = Project(root)
     project.succeed("build", "--quiet")

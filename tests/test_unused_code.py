@@ -19,7 +19,6 @@ OF_LIBRARIES = {
     "BoundedHttpProtocol.send_400_response",
     "EventStream.stream_response",
     "JsonHandler.emit",
-    "_Give.__call__(option)",
 }
 """Methods that libraries call."""
 

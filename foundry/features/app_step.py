@@ -6,6 +6,9 @@ from enum import Enum
 
 from foundry.features.calls import Argument, Call
 
+IN_THREADS, IN_EVENT_LOOP = "in_threads", "in_event_loop"
+"""What runs searches: those that wait for others, and those that only compute."""
+
 
 class AppPlace(Enum):
     """A place in `create_app` for steps, in their order; the value is what templates call it."""

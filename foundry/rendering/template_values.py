@@ -1,7 +1,7 @@
 """The values that templates may see, from the design of a server."""
 
 import foundry
-from foundry.features.app_step import AppPlace
+from foundry.features.app_step import IN_EVENT_LOOP, IN_THREADS, AppPlace
 from foundry.features.calls import Statement, imports_of
 from foundry.features.contributions import contents_of, dependencies_of, sections_of
 from foundry.features.interfaces import INTERFACES
@@ -52,7 +52,7 @@ def template_values(design: Design, *, has_questions: bool) -> dict[str, object]
         **_app_values(design),
         **_search_values(design),
         "filterable": list(config.index.filterable),
-        "run": "in_threads" if waits else "in_event_loop",
+        "run": IN_THREADS if waits else IN_EVENT_LOOP,
         "semantic_weight": config.weights[0],
         "keyword_weight": config.weights[1],
         "k": config.search.k,
