@@ -112,8 +112,9 @@ PYTHON = {
     "search_hybrid": (
         "Searches; returns a `SearchResponse`. `query` has 1 to 2,000 characters, `top_k` is 1 to"
         " 100, `mode` is `hybrid`, `semantic` or `keyword`, and `filters` are"
-        " [filters](how-it-searches.md#filters), such as `{'tags': ['safety']}`. With"
-        " `[search.facets]` it also takes `facets`."
+        " [filters](how-it-searches.md#filters), such as `{'tags': ['safety']}`."
+        " `lane_weights` are the weights of meaning and keywords for this search alone, such as"
+        " `(0.9, 0.1)`. With `[search.facets]` it also takes `facets`."
     ),
     "load": (
         "Opens the index in `index_dir`, else in `INDEX_DIR`, else in the package. With `verify`,"

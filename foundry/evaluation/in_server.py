@@ -86,10 +86,7 @@ def ask_server(
         "index_version": index.version,
         "missing": missing,
         "milliseconds": milliseconds,
-        "degraded": {
-            mode: [getattr(each, "degraded", False) for each in run]
-            for mode, run in responses.items()
-        },
+        "degraded": {mode: [each.degraded for each in run] for mode, run in responses.items()},
         "per_question": [
             _describe(index, *pair)
             for pair in zip(asked, next(iter(responses.values())), strict=True)
@@ -128,8 +125,8 @@ def _describe(index: Index, question: Question, response: SearchResponse) -> dic
         "query": question.query,
         "relevant": relevant,
         "paths": [document.path if document else None for document in documents],
-        "mode": getattr(response, "mode", None),
-        "reason": getattr(response, "reason", None),
+        "mode": response.mode,
+        "reason": response.reason,
         "hits": [
             {
                 "id": hit.id,
