@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 LINTERS := lint-types lint-format lint-rules lint-workflows
 
-.PHONY: demo test quick coverage test-tests quick-tests lint $(LINTERS) golden docs site locks clean
+.PHONY: demo test quick room coverage test-tests quick-tests lint $(LINTERS) golden docs site locks clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -26,6 +26,11 @@ test-tests:
 
 quick-tests:
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
+
+# The quick tests of one room of foundry/: `make room ROOM=stores` or ROOM=runtime/chat.
+room: .venv/installed
+	tests=$$($(BIN)/python tools/room_tests.py "$(ROOM)") && \
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" $$tests
 
 # Which lines of foundry/ no quick test runs, except in servers and readers that are started anew.
 coverage: .venv/installed

@@ -27,7 +27,7 @@ from foundry.runtime.store.pgvector import PgvectorEngine
 from foundry.runtime.store.restriction import Restriction, restrict
 from foundry.stores import pgvector, qdrant_points
 from foundry.stores.content import Content
-from foundry.stores.differing import Held, bucket_shift, find_difference
+from foundry.stores.differing import Held, bucket_shift, find_difference, sum_buckets
 from foundry.stores.qdrant_points import Points
 from foundry.stores.records import Records
 from foundry.stores.rows import Rows
@@ -420,6 +420,35 @@ def test_only_differing_buckets_are_asked_for() -> None:
     found = find_difference(keys, codes, summed, int(shift), fetch)
     assert asked == [[int(keys[17] >> shift)]]
     assert (found.missing.tolist(), found.surplus.tolist()) == ([17], [17])
+    assert found.shares_any
+
+
+def test_a_bucket_whose_rows_were_all_replaced_is_told() -> None:
+    keys = np.arange(-128, 128, dtype=np.int64) << 55
+    codes = np.random.default_rng(6).integers(0, 2**62, 256, dtype=np.int64)
+    shift = bucket_shift(256)
+    chosen = np.flatnonzero(keys >> shift == keys[100] >> shift)
+    assert len(chosen) > 1
+    # As many as before, in the same bucket. Of two others one is there alone, and one here.
+    strange = np.flatnonzero(keys >> shift == keys[-1] >> shift)
+    own = np.setdiff1d(np.arange(256), strange)
+    theirs, others = keys.copy(), codes.copy()
+    theirs[chosen] += 1
+    others[chosen] += 1
+    gone = np.flatnonzero(keys >> shift == keys[0] >> shift)
+    left = np.setdiff1d(np.arange(256), gone)
+    asked: list[int] = []
+
+    def fetch(buckets: list[int]) -> Held:
+        asked.extend(buckets)
+        rows = left[np.isin(theirs[left] >> shift, buckets)]
+        return Held(rows + 1000, theirs[rows], others[rows])
+
+    summed = sum_buckets(theirs[left], others[left], shift)
+    found = find_difference(keys[own], codes[own], summed, shift, fetch)
+    assert asked == sorted({int(keys[place] >> shift) for place in (0, 100, -1)})
+    assert found.missing.tolist() == sorted([*gone.tolist(), *chosen.tolist()])
+    assert found.surplus.tolist() == [*(chosen + 1000), *(strange + 1000)]
     assert found.shares_any
 
 

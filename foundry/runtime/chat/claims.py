@@ -118,16 +118,23 @@ def numbers_of(text: str) -> dict[str, str]:
     found = {}
     for written in _NUMBER.findall(text):
         found[f"{float(re.sub(r'[^0-9.]', '', written)):.12g}"] = written
-    before = 0
-    for word in _WORD.findall(text.lower()):
-        value = NUMBER_WORDS.get(word, 0)
-        if value >= 100 > before > 0:
-            value *= before
-        elif before in range(20, 100, 10) and 0 < value < 10:
-            value += before
-        if word in NUMBER_WORDS:
-            found.setdefault(str(value), word)
+    # "Ninety-five" is 95, and neither 90 nor 5.
+    spoken: list[tuple[int, int, int]] = []
+    before = start = 0
+    lowered = text.lower()
+    for word in _WORD.finditer(lowered):
+        value = NUMBER_WORDS.get(word[0], 0)
+        is_next = value >= 100 > before > 0 or (before in range(20, 100, 10) and 0 < value < 10)
+        if is_next:
+            value = value * before if value >= 100 else value + before
+            spoken.pop()
+        else:
+            start = word.start()
+        if word[0] in NUMBER_WORDS:
+            spoken.append((value, start, word.end()))
         before = value
+    for value, start, end in spoken:
+        found.setdefault(str(value), lowered[start:end])
     return found
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from foundry.runtime.chat.answer import number_passages
-from foundry.runtime.chat.claims import read_claims
+from foundry.runtime.chat.claims import denies, numbers_of, read_claims
 from foundry.runtime.chat.support import MAX_CLAIMS, find_unsupported
 from foundry.runtime.chat.text import sentences
 from foundry.runtime.index.tokens import Tokenizer
@@ -76,6 +76,7 @@ SUPPORTED = [
     "The valve opens at 1 250 kPa [1].".replace(" 250", "\u202f250"),
     "It must not be painted, and spare valves are kept in cabinet K7. [1]",
     "The torque of the flange is 95 Nm. [1]",
+    "The torque of the flange is ninety five Nm. [1]",
     "| Flange | 95 Nm | [1]",
     "The pump runs on mineral oil [2], and the safety valve opens at 1,250 kPa [1].",
     "2 apprentices clean the sump on 9 March 2024. [2]",
@@ -245,6 +246,69 @@ def test_other_words_may_mean_the_same(
     monkeypatch.setattr(INDEX, "manifest", SimpleNamespace(dense=dense))
     monkeypatch.setattr(INDEX, "encoder", SimpleNamespace(encode=encode), raising=False)
     assert bool(lacks(answer)) == is_marked
+
+
+TREES = (
+    "alder birch cedar dogwood elder fennel gorse hazel ivory juniper kelp lemon maple nettle"
+    " olive peach quince rowan sorrel thyme"
+).split()
+
+
+@pytest.mark.parametrize(
+    ("places", "lack"),
+    [
+        # Half of the words in one place, or three fifths in all together.
+        ([TREES[:11]], None),
+        ([TREES[:9]], "words"),
+        ([TREES[:7], TREES[7:13]], None),
+        ([TREES[:6], TREES[6:11]], "words"),
+        # A number near a third of them, where there are more elsewhere.
+        ([TREES[:11], [*TREES[:8], "40"]], None),
+        ([TREES[:11], [*TREES[:6], "40"]], "number"),
+    ],
+)
+def test_each_share_of_a_sentence_has_its_own_limit(
+    monkeypatch: pytest.MonkeyPatch, places: list[list[str]], lack: str | None
+) -> None:
+    dense = {"query": {"encoder": "own"}, "background": 0.2}
+    monkeypatch.setattr(INDEX, "manifest", SimpleNamespace(dense=dense))
+    unknown = SimpleNamespace(encode=lambda _text: None)
+    monkeypatch.setattr(INDEX, "encoder", unknown, raising=False)
+    passages = number_passages(
+        [hit(number, "Woods", f"{' '.join(words)}.") for number, words in enumerate(places, 1)]
+    )
+    claim = f"{' '.join(TREES)} {'40' if '40' in places[-1] else ''}"
+    found = find_unsupported(claim.strip(), passages, "", INDEX)
+    assert [one.lacks for one in found] == ([lack] if lack else [])
+
+
+@pytest.mark.parametrize(
+    ("clause", "is_denied"),
+    [
+        ("It is painted", False),
+        ("It is never painted", True),
+        ("It does not run without oil", False),
+        ("Nobody must not paint it without oil", True),
+        ("It runs only with oil", None),
+    ],
+)
+def test_two_negations_deny_nothing(clause: str, is_denied: bool | None) -> None:
+    assert denies(clause) is is_denied
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("twenty", ["20"]),
+        ("ninety five", ["95"]),
+        ("ninety-nine", ["99"]),
+        ("twenty one", ["21"]),
+        ("two hundred", ["200"]),
+        ("five ninety", ["5", "90"]),
+    ],
+)
+def test_numbers_in_words_are_read_together(text: str, values: list[str]) -> None:
+    assert list(numbers_of(text)) == values
 
 
 def test_a_long_answer_is_looked_at_up_to_a_limit() -> None:

@@ -149,3 +149,22 @@ def test_versions_are_named_in_several_ways(query: str, named: list[str]) -> Non
     folders = ["2025-06-18", "v2", "1.x/1.4", "next", "vnext", "1000", "999"]
     assert sorted(find_named(query, folders)) == sorted(named)
     assert without_versions([query, "D40"], folders) == (("D40",) if named else (query, "D40"))
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("seals in 2.0", ["v2.0"]),
+        ("seals in v2.0", ["v2.0"]),
+        ("seals in 2.0-rc1", ["v2.0-rc1"]),
+        ("release v2.0-rc1", ["v2.0-rc1"]),
+    ],
+)
+def test_a_release_candidate_is_another_version_than_its_release(
+    query: str, named: list[str]
+) -> None:
+    folders = ("v2.0", "v2.0-rc1")
+    assert sorted(find_named(query, folders)) == named
+    found = hits(("v2.0-rc1/a.md", 0.9), ("v2.0/a.md", 0.9))
+    assert shown(found, query, folders) == [f"{named[0]}/a.md"]
+    assert shown(found, "seals", folders) == ["v2.0/a.md"]
