@@ -74,6 +74,8 @@ def test_what_the_next_character_decides_is_accepted(pattern: str) -> None:
         r"(?:(?>a*a*a*b)c)+",
         r"(?:ñ+ñ?)+!",
         r"(?x) a+ a+ # a",
+        r"(?:(?P<one>a)|[^a])++",
+        r"(?>(a)|[^a])+",
         "(?:" * 300 + "a" + "|b)" * 300,
     ],
 )

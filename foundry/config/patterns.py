@@ -54,8 +54,14 @@ def check_pattern(pattern: str) -> None:
     except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"not a regular expression: {pattern!r}: {error}") from None
     try:
+        tokens = [*_TOKEN.finditer(pattern)]
+        if any(map(_is_final, tokens)) and any(map(_captures, tokens)):
+            raise ValueError(
+                "Python fails on some groups beside `++` or `(?>...)`; write `(?:...)` instead of"
+                " `(...)`"
+            )
         # A pattern is matched from end to end, so that nothing follows.
-        ways = _read(_TOKEN.finditer(pattern), "").ways(0, in_repeat=False)
+        ways = _read(iter(tokens), "").ways(0, in_repeat=False)
         if ways > MAX_WAYS:
             raise ValueError(
                 f"{ways:,} ways to match {MAX_PATTERN_INPUT} characters may have to be tried; let"
@@ -161,7 +167,7 @@ class _Repeat(_Part):
         rounds = min(most, MAX_PATTERN_INPUT)
         has_repeat = rounds > 1 or body.has_repeat
         made = cls(body.first, least == 0 or body.is_nullable, has_repeat, body, least, rounds)
-        if token[0][1:].endswith("+"):
+        if _is_final(token):
             return _Final(made.first, made.is_nullable, has_repeat, made)
         return made
 
@@ -183,6 +189,15 @@ class _Repeat(_Part):
         if ways > 1:
             ways *= self.rounds
         return ways * (self.rounds - self.least + 1 if is_chosen else 1)
+
+
+def _is_final(token: re.Match[str]) -> bool:
+    is_possessive = token.lastgroup == "repeat" and token[0][1:].endswith("+")
+    return is_possessive or token[0] == "(?>"
+
+
+def _captures(token: re.Match[str]) -> bool:
+    return token[0] == "(" or token[0].startswith("(?P<")
 
 
 def _read(tokens: Iterator[re.Match[str]], flags: str) -> _Part:
