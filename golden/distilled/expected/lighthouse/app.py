@@ -24,42 +24,46 @@ def create_app() -> FastAPI:
     Raises ConfigurationError for settings or environment variables that cannot be used.
     """
     chosen = settings()
-    # Impossible weights are reported now, and not by the first search.
-    weights()
     app = Application(
         title=chosen.title,
         description=chosen.description,
         version=__version__,
         servers=public_servers(),
         asks_for_tokens=bool(read_tokens()),
+        telemetry=TELEMETRY,
         # The interactive pages would load their scripts from other people's servers.
         docs_url=None,
         redoc_url=None,
         # A redirect would be built from the Host header.
         redirect_slashes=False,
-        telemetry=TELEMETRY,
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
         responses=PROBLEM_RESPONSES,
     )
-    search = in_event_loop(observe_search(search_hybrid))
+    # What cannot be used is reported now, and not by the first search.
+    weights()
+
+    find = search_hybrid
+    find = observe_search(find)
+    search = in_event_loop(find)
     app.include_router(search_routes(search))
     app.include_router(document_routes)
     app.include_router(health_routes())
-    app.include_router(metrics_routes)
     app.router.routes.extend(mcp_routes(search, __version__))
     app.include_router(page_routes())
     app.include_router(agent_routes)
-    if HOOKS.add_routes is not None:
-        HOOKS.add_routes(app)
+    HOOKS.open_routes(app)
+    app.include_router(metrics_routes)
+
     app.add_middleware(
         Middleware,
         allowed_hosts=chosen.allowed_hosts,
         limits=chosen.limits,
         max_body_bytes=chosen.max_body_bytes,
-        observe=observe_request,
+        answer_failure=answer_failure,
         queues={"/mcp": "mcp", "/mcp/": "mcp"},
         check_token=token_check(is_page),
         check_rates=rate_checks(chosen.limits),
-        authorise=HOOKS.passes if HOOKS.authorise else None,
+        authorise=HOOKS.check,
+        observe=observe_request,
     )
     return app

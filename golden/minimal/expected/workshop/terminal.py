@@ -37,7 +37,12 @@ def add_search(commands: Any) -> None:
 def _search(chosen: argparse.Namespace, search: Search) -> Answer:
     names = ("source", "tags", "modified_after", "modified_before")
     wanted = {name: getattr(chosen, name) for name in names} | read_pairs(chosen.filter or ())
-    response = search(chosen.query.strip(), chosen.top_k, filters=wanted, mode=chosen.mode)
+    response = search(
+        chosen.query.strip(),
+        chosen.top_k,
+        filters=wanted,
+        mode=chosen.mode,
+    )
     add_snippets(response, current_index().tokenizer)
     return response.to_json(), format_response(response, explain=chosen.explain), 0
 
@@ -57,7 +62,11 @@ def format_response(response: SearchResponse, *, explain: bool = False) -> str:
 
 def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
     if explain:
-        said = [f"mode {response.mode}", f"reason {response.reason}", f"match {response.match}"]
+        said = [
+            f"mode {response.mode}",
+            f"reason {response.reason}",
+            f"match {response.match}",
+        ]
         yield ", ".join(said)
     elif response.degraded:
         yield f"Searched by keywords only ({response.reason})."
@@ -77,6 +86,8 @@ def _describe_hit(rank: int, hit: Hit, explain: bool) -> Iterator[str]:
     yield f"{rank:3}. {hit.score:.3f}  {printable(title)}"
     page = f", page {hit.position['page']}" if "page" in hit.position else ""
     yield INDENT + printable(hit.url or hit.path) + page
+    if hit.pinned:
+        yield f"{INDENT}pinned by the owner"
     if explain:
         ranks = hit.ranks.to_json()
         parts = [

@@ -1,11 +1,18 @@
 """How this server searches: every step of it, in order."""
 
-from .index.reader import current_index
 from .index.tokens import query_terms
+from .opening import current_index
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.filters import FilterColumns, Filters
-from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, prefer_named, weights
-from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
+from .retrieval.hybrid import (
+    by_meaning,
+    choose_weights,
+    complete_lanes,
+    fuse_linear,
+    judge,
+    prefer_named,
+)
+from .retrieval.identifiers import finds_identifier, note_unknown_identifiers, tokens_of
 from .retrieval.journal import Journal, Mode, afford_terms, early_budget
 from .retrieval.plain_text import tell_of_operators
 from .retrieval.results import (
@@ -15,7 +22,7 @@ from .retrieval.results import (
     rank_hits,
     respond,
 )
-from .retrieval.settings import settings
+from .retrieval.settings import identifier_patterns
 from .retrieval.stages.cross_encoder import reranker
 from .retrieval.stages.extraction import FeatureExtraction, extracted_fields
 from .retrieval.stages.parents import expand_parents
@@ -25,22 +32,26 @@ from .retrieval.stages.understanding import query_model, understand_query
 
 
 def search_hybrid(
-    query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
+    query: str,
+    top_k: int = 10,
+    *,
+    mode: Mode = "hybrid",
+    filters: Filters | None = None,
+    lane_weights: tuple[float, float] | None = None,
 ) -> SearchResponse:
     """Find the `top_k` best chunks for a query, by meaning and by keywords.
 
     A hybrid score is 0.7 x cosine + 0.3 x BM25, each from 0 to 1; `prefer_named` adds to it.
-    The stages below change scores or leave chunks out.
-    Keywords alone answer an identifier that they find, and a query without a vector.
+    Keywords alone answer a query that cannot be embedded, and an identifier that they find.
+    `lane_weights` are other weights of meaning and keywords, for this search alone.
     Raises InvalidRequestError for arguments out of range.
     """
-    journal = Journal.begin(query, top_k)
-    journal.choose(mode)
+    journal = Journal.begin(query, top_k, mode)
     index = current_index()
     journal.units = early_budget(index, query)
+    patterns = identifier_patterns()
     tell_of_operators(journal)
-    patterns = settings().identifier_patterns
-    understood = understand_query(
+    rewritten, filters = understand_query(
         index,
         query,
         filters,
@@ -49,7 +60,6 @@ def search_hybrid(
         [QueryRewriting(), FeatureExtraction(extracted_fields(), confidence=0.7)],
         deadline_ms=2000,
     )
-    rewritten, filters = understood.query, understood.filters
 
     searched, tokens = index.tokenizer.tokenize_query(rewritten)
     if searched != rewritten:
@@ -57,15 +67,12 @@ def search_hybrid(
     terms = query_terms(tokens)
     terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns.open).select(filters)
-    _, own_tokens = index.tokenizer.tokenize_query(query)
-    unknown = journal.unknown_identifiers = find_unknown_identifiers(
-        index, query, own_tokens, patterns, journal
-    )
+    note_unknown_identifiers(index, query, tokens_of(index, query), patterns, journal)
 
     # Ten times as many, because some are left out further down.
     depth = 10 * candidate_count(top_k)
     keyword = index.keyword_lane.search(terms, depth, allowed)
-    keyword = compare_with_terms(keyword, index, terms, unknown)
+    keyword = compare_with_terms(keyword, index, terms, journal.unknown_identifiers)
     if mode == "keyword":
         candidates, journal.reason = Candidates.by_keyword(keyword), "requested"
     elif mode == "hybrid" and finds_identifier(keyword, index, rewritten, tokens, patterns):
@@ -78,11 +85,12 @@ def search_hybrid(
             candidates, journal.reason = by_meaning(semantic), "requested"
         else:
             candidates = complete_lanes(index, terms, vector, keyword, semantic)
-            candidates = fuse_linear(candidates, *weights())
+            lane_weights = choose_weights(lane_weights)
+            candidates = fuse_linear(candidates, *lane_weights)
             candidates = prefer_named(candidates, index, terms)
 
-    if journal.reason not in ("identifier", "requested"):
-        candidates = rerank(candidates, index, query, journal, reranker(), hits=5, deadline_ms=1000)
-    hits = merge_equal_texts(rank_hits(index, candidates, top_k), count=top_k)
-    hits = expand_parents(hits, index, journal, count=top_k)
+    candidates = rerank(candidates, index, query, journal, reranker(), hits=5, deadline_ms=1000)
+    hits = rank_hits(index, candidates, top_k)
+    hits = merge_equal_texts(hits, top_k)
+    hits = expand_parents(hits, top_k, index, journal)
     return respond(journal, hits, judge(index, candidates))

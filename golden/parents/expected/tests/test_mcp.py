@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from lighthouse import __version__, load, search_hybrid
 from lighthouse.index.documents import Documents
 from lighthouse.mcp.server import create_server
-from lighthouse.retrieval.stages.parents import find_passages
+from lighthouse.retrieval.passages import find_passages
 from lighthouse.web.routes import in_event_loop
 
 INDEX = load()

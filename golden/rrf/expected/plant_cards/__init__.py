@@ -4,7 +4,7 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .errors import InvalidRequestError
-    from .index.reader import load
+    from .opening import load
     from .retrieval.results import Hit, SearchResponse
     from .search import search_hybrid
 
@@ -19,7 +19,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .custom import HOOKS
     from .errors import InvalidRequestError
-    from .index.reader import load
+    from .opening import load
     from .retrieval.hooks import with_hooks
     from .retrieval.results import Hit, SearchResponse
     from .search import search_hybrid

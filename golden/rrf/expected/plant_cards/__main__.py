@@ -2,6 +2,7 @@
 
 import sys
 from argparse import Namespace
+from functools import partial
 
 from . import __version__
 from .web.process import loading
@@ -14,12 +15,18 @@ def main() -> int:
         from .cli import run
         from .evaluation.command import add_eval
         from .terminal import add_search
+        from .web.workers import add_workers
 
-    return run("houseplants", __version__, search_hybrid, _serve, more=[add_search, add_eval])
+    return run(
+        "houseplants", __version__, search_hybrid, _serve, more=[add_workers, add_search, add_eval]
+    )
 
 
 def _serve(chosen: Namespace) -> None:
     # Imported when needed: the web framework takes longer to load than a search takes in all.
+    from .web.workers import run_workers, share_counts
+
+    share_counts(chosen.workers)
     with loading():
         from .app import create_app
         from .index.reloading import follow
@@ -36,6 +43,7 @@ def _serve(chosen: Namespace) -> None:
         insecure_no_auth=chosen.insecure_no_auth,
         grace=chosen.grace,
         follow=lambda served: follow(served, count_reload),
+        spread=partial(run_workers, chosen.workers) if chosen.workers > 1 else None,
     )
 
 

@@ -1,12 +1,12 @@
 """How this server searches: every step of it, in order."""
 
-from .index.reader import current_index
 from .index.tokens import query_terms
+from .opening import current_index
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.filters import FilterColumns, Filters
 from .retrieval.fusion_rrf import fuse_rrf
-from .retrieval.hybrid import by_meaning, complete_lanes, judge, prefer_named, weights
-from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
+from .retrieval.hybrid import by_meaning, choose_weights, complete_lanes, judge, prefer_named
+from .retrieval.identifiers import finds_identifier, note_unknown_identifiers
 from .retrieval.journal import Journal, Mode, afford_terms, early_budget
 from .retrieval.plain_text import tell_of_operators
 from .retrieval.results import (
@@ -16,27 +16,31 @@ from .retrieval.results import (
     rank_hits,
     respond,
 )
-from .retrieval.settings import settings
+from .retrieval.settings import identifier_patterns
 
 
 def search_hybrid(
-    query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
+    query: str,
+    top_k: int = 10,
+    *,
+    mode: Mode = "hybrid",
+    filters: Filters | None = None,
+    lane_weights: tuple[float, float] | None = None,
 ) -> SearchResponse:
     """Find the `top_k` best chunks for a query, by meaning and by keywords.
 
-    A hybrid score is the sum of weight / (k + rank) over both lanes, with weights of
-    0.5 (semantic) and 0.5 (keyword),
-    scaled to 1 for a chunk that is first in both; `prefer_named` adds to it. It orders chunks, but
-    does not say how well one fits.
-    Keywords alone answer an identifier that they find, and a query without a vector.
+    A hybrid score is the sum of weight / (k + rank) over both lanes, with weights of 0.5
+    (semantic) and 0.5 (keyword), scaled to 1 for a chunk that is first in both; `prefer_named`
+    adds to it. It orders chunks, but does not say how well one fits.
+    Keywords alone answer a query that cannot be embedded, and an identifier that they find.
+    `lane_weights` are other weights of meaning and keywords, for this search alone.
     Raises InvalidRequestError for arguments out of range.
     """
-    journal = Journal.begin(query, top_k)
-    journal.choose(mode)
+    journal = Journal.begin(query, top_k, mode)
     index = current_index()
     journal.units = early_budget(index, query)
+    patterns = identifier_patterns()
     tell_of_operators(journal)
-    patterns = settings().identifier_patterns
 
     searched, tokens = index.tokenizer.tokenize_query(query)
     if searched != query:
@@ -44,13 +48,11 @@ def search_hybrid(
     terms = query_terms(tokens)
     terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns.open).select(filters)
-    unknown = journal.unknown_identifiers = find_unknown_identifiers(
-        index, query, tokens, patterns, journal
-    )
+    note_unknown_identifiers(index, query, tokens, patterns, journal)
 
     depth = candidate_count(top_k)
     keyword = index.keyword_lane.search(terms, depth, allowed)
-    keyword = compare_with_terms(keyword, index, terms, unknown)
+    keyword = compare_with_terms(keyword, index, terms, journal.unknown_identifiers)
     if mode == "keyword":
         candidates, journal.reason = Candidates.by_keyword(keyword), "requested"
     elif mode == "hybrid" and finds_identifier(keyword, index, query, tokens, patterns):
@@ -63,8 +65,10 @@ def search_hybrid(
             candidates, journal.reason = by_meaning(semantic), "requested"
         else:
             candidates = complete_lanes(index, terms, vector, keyword, semantic)
-            candidates = fuse_rrf(candidates, *weights(), k=60)
+            lane_weights = choose_weights(lane_weights)
+            candidates = fuse_rrf(candidates, *lane_weights, k=60)
             candidates = prefer_named(candidates, index, terms)
 
-    hits = merge_equal_texts(rank_hits(index, candidates, top_k), count=top_k)
+    hits = rank_hits(index, candidates, top_k)
+    hits = merge_equal_texts(hits, top_k)
     return respond(journal, hits, judge(index, candidates))

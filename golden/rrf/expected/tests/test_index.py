@@ -132,6 +132,23 @@ def serving(*options: str, **variables: str) -> Iterator[str]:
     assert process.returncode == 0
 
 
+def test_workers_answer_and_stop_together(callers_headers: dict[str, str]) -> None:
+    with serving("--workers", "2") as address:
+        for _ in range(8):
+            asked = urllib.request.Request(f"{address}/search?q=a", headers=callers_headers)
+            with urllib.request.urlopen(asked) as answer:
+                assert answer.status == 200
+        # Both count together, a moment after an answer was sent.
+        counted = 'http_requests_total{method="GET",route="/search",status="200"} 8.0'
+        for _ in range(1000):
+            with urllib.request.urlopen(f"{address}/metrics") as answer:
+                lines = answer.read().decode().splitlines()
+            if counted in lines:
+                break
+            time.sleep(0.05)
+        assert counted in lines
+
+
 def wait_for(address: str, **wanted: object) -> None:
     """Wait until the server says this of itself."""
     state: Any = {}

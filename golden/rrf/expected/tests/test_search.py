@@ -140,10 +140,11 @@ def test_unknown_mode_is_refused() -> None:
         search_hybrid("a", mode=mode)
 
 
-def test_score_is_the_weighted_sum_of_both_lanes() -> None:
-    semantic, keyword = weights()
+@pytest.mark.parametrize("own", [None, (0.25, 0.5)])
+def test_score_is_the_weighted_sum_of_both_lanes(own: tuple[float, float] | None) -> None:
+    semantic, keyword = own or weights()
     for document in DOCUMENTS:
-        response = search_without_hooks(document.title)
+        response = search_without_hooks(document.title, lane_weights=own)
         if response.reason != "default":
             continue
         for hit in response.hits:

@@ -6,7 +6,8 @@ from . import __version__, search_hybrid
 from .chat.embeddings import embedding_routes
 from .chat.guarded_model import GuardedModel
 from .chat.model_answer import ModelChat
-from .chat.openai import answer_openai_failure, openai_routes
+from .chat.openai import answer_openai_failure as answer_failure
+from .chat.openai import openai_routes
 from .chat.routes import chat_routes
 from .chat.support import CheckedEvent
 from .custom import HOOKS
@@ -39,25 +40,29 @@ def create_app() -> FastAPI:
     Raises ConfigurationError for settings or environment variables that cannot be used.
     """
     chosen = settings()
-    # Impossible weights are reported now, and not by the first search.
-    weights()
     app = Application(
         title=chosen.title,
         description=chosen.description,
         version=__version__,
         servers=public_servers(),
         asks_for_tokens=bool(read_tokens()),
+        telemetry=TELEMETRY,
         # The interactive pages would load their scripts from other people's servers.
         docs_url=None,
         redoc_url=None,
         # A redirect would be built from the Host header.
         redirect_slashes=False,
-        telemetry=TELEMETRY,
-        exception_handlers=dict.fromkeys(FAILURES, answer_openai_failure),
+        exception_handlers=dict.fromkeys(FAILURES, answer_failure),
         responses=PROBLEM_RESPONSES,
     )
+    # What cannot be used is reported now, and not by the first search.
+    weights()
     questions = QuestionLog.open(count_question)
-    search = in_event_loop(questions.keep(observe_search(search_hybrid)))
+
+    find = search_hybrid
+    find = observe_search(find)
+    find = questions.keep(find)
+    search = in_event_loop(find)
     app.include_router(search_routes(search))
     app.include_router(suggest_routes)
     chat = ModelChat(search, GuardedModel.from_environment(), chosen.chat_instructions)
@@ -67,22 +72,22 @@ def create_app() -> FastAPI:
     app.include_router(document_routes)
     app.include_router(thumb_routes(questions))
     app.include_router(health_routes())
-    app.include_router(metrics_routes)
     app.router.routes.extend(mcp_routes(search, __version__))
     app.include_router(page_routes())
     app.include_router(agent_routes)
-    if HOOKS.add_routes is not None:
-        HOOKS.add_routes(app)
+    HOOKS.open_routes(app)
+    app.include_router(metrics_routes)
+
     app.add_middleware(
         Middleware,
         allowed_hosts=chosen.allowed_hosts,
         limits=chosen.limits,
         max_body_bytes=chosen.max_body_bytes,
-        answer_failure=answer_openai_failure,
-        observe=observe_request,
+        answer_failure=answer_failure,
         queues={"/mcp": "mcp", "/mcp/": "mcp", "/chat": "chat", "/v1/chat/completions": "chat"},
         check_token=token_check(is_page),
         check_rates=rate_checks(chosen.limits),
-        authorise=HOOKS.passes if HOOKS.authorise else None,
+        authorise=HOOKS.check,
+        observe=observe_request,
     )
     return app

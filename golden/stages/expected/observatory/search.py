@@ -1,14 +1,21 @@
 """How this server searches: every step of it, in order."""
 
-from .index.reader import current_index
 from .index.tokens import query_terms
+from .opening import current_index
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.filters import FilterColumns, Filters
-from .retrieval.hybrid import by_meaning, complete_lanes, fuse_linear, judge, prefer_named, weights
-from .retrieval.identifiers import find_unknown_identifiers, finds_identifier
+from .retrieval.hybrid import (
+    by_meaning,
+    choose_weights,
+    complete_lanes,
+    fuse_linear,
+    judge,
+    prefer_named,
+)
+from .retrieval.identifiers import finds_identifier, note_unknown_identifiers
 from .retrieval.journal import Journal, Mode, afford_terms, early_budget
 from .retrieval.results import SearchResponse, compare_with_terms, rank_hits, respond
-from .retrieval.settings import settings
+from .retrieval.settings import identifier_patterns
 from .retrieval.stages.adaptive_weights import adapt_weights
 from .retrieval.stages.anchors import boost_anchors
 from .retrieval.stages.correction import correct_query
@@ -27,23 +34,25 @@ from .retrieval.stages.synonyms import add_synonyms
 
 
 def search_hybrid(
-    query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
+    query: str,
+    top_k: int = 10,
+    *,
+    mode: Mode = "hybrid",
+    filters: Filters | None = None,
+    lane_weights: tuple[float, float] | None = None,
 ) -> SearchResponse:
     """Find the `top_k` best chunks for a query, by meaning and by keywords.
 
     A hybrid score is 0.7 x cosine + 0.3 x BM25, each from 0 to 1; `prefer_named` adds to it.
-    `adapt_weights` changes the weights for some queries.
-    The stages below change scores or leave chunks out.
-    Keywords alone answer an identifier that they find, and a query without a vector.
+    Keywords alone answer a query that cannot be embedded, and an identifier that they find.
+    `lane_weights` are other weights of meaning and keywords, for this search alone.
     Raises InvalidRequestError for arguments out of range.
     """
-    journal = Journal.begin(query, top_k)
-    journal.choose(mode)
+    journal = Journal.begin(query, top_k, mode)
     index = current_index()
     journal.units = early_budget(index, query)
-    patterns = settings().identifier_patterns
-    operators = read_operators(index, query, journal)
-    plain = operators.text
+    patterns = identifier_patterns()
+    plain, operators = read_operators(index, query, journal)
     plain = correct_query(index, plain, patterns, journal)
 
     searched, tokens = index.tokenizer.tokenize_query(plain)
@@ -54,15 +63,13 @@ def search_hybrid(
     searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)
     terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns.open).select(filters)
-    allowed = apply_operators(operators, index, allowed, journal, phrase_chunks=300)
-    unknown = journal.unknown_identifiers = find_unknown_identifiers(
-        index, plain, tokens, patterns, journal
-    )
+    allowed = apply_operators(allowed, operators, index, journal, phrase_chunks=300)
+    note_unknown_identifiers(index, plain, tokens, patterns, journal)
 
     # Ten times as many, because some are left out further down.
     depth = 10 * candidate_count(top_k)
     keyword = index.keyword_lane.search(terms, depth, allowed)
-    keyword = compare_with_terms(keyword, index, terms, unknown)
+    keyword = compare_with_terms(keyword, index, terms, journal.unknown_identifiers)
     if mode == "keyword":
         candidates, journal.reason = Candidates.by_keyword(keyword), "requested"
     elif mode == "hybrid" and finds_identifier(keyword, index, plain, tokens, patterns):
@@ -76,36 +83,31 @@ def search_hybrid(
             candidates, journal.reason = by_meaning(semantic), "requested"
         else:
             candidates = complete_lanes(index, terms, vector, keyword, semantic)
-            semantic_weight, keyword_weight = adapt_weights(
+            lane_weights = choose_weights(lane_weights)
+            lane_weights = adapt_weights(
+                lane_weights,
                 tokens,
                 patterns,
-                *weights(),
                 journal,
                 mostly=0.5,
                 mostly_semantic_weight=0.3,
                 partly=0.2,
                 partly_semantic_weight=0.5,
             )
-            candidates = fuse_linear(candidates, semantic_weight, keyword_weight)
+            candidates = fuse_linear(candidates, *lane_weights)
             candidates = prefer_named(candidates, index, terms)
             candidates = boost_feedback(candidates, index, gain=0.3)
 
-    candidates = boost_anchors(
-        candidates, index.keyword_lane, tokens, patterns, journal, factor=1.1
-    )
-    candidates = boost_by_tiers(
-        candidates, index.part(FilterColumns.open).modified, today(), tiers=[(14, 1.2), (60, 1.05)]
-    )
+    candidates = boost_anchors(candidates, index, tokens, patterns, journal, factor=1.1)
+    candidates = boost_by_tiers(candidates, index, today(), tiers=[(14, 1.2), (60, 1.05)])
     candidates = add_linked(candidates, index, allowed, journal, seeds=2, neighbours=3, factor=0.7)
     candidates = require_lane_score(candidates, journal, semantic=0.1)
     candidates = rerank_heuristically(
         candidates, index, tokens, hits=50, entities_gain=0.3, category_gain=0.1
     )
     candidates = require_score(candidates, journal, minimum=0.05)
-    hits = rank_hits(index, candidates, 2 * top_k)
+    hits = rank_hits(index, candidates, top_k)
     hits = pin_documents(hits, index, candidates, allowed, plain, journal)
-    hits = merge_near_duplicates(
-        hits, index.tokenizer.tokenize, journal, depth=2 * top_k, similarity=0.8
-    )
+    hits = merge_near_duplicates(hits, top_k, index, journal, similarity=0.8)
     hits = cap_documents(hits, journal, most=2)
     return respond(journal, hits, judge(index, candidates))

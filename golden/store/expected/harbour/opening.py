@@ -1,13 +1,24 @@
-"""How this server opens an index: with the lanes that search it, and what embeds queries."""
+"""How this server opens an index: with the lanes that search it, and what embeds queries.
+
+Whoever searches imports `current_index` from here, so that there is one.
+"""
 
 from pathlib import Path
 
-from .index.reader import OpenedIndex
+from .index.documents import Documents
+from .index.reader import OpenedIndex, served
 from .retrieval.encoder import open_encoder
+from .retrieval.filters import FilterColumns
 from .store.lanes import open_stored
 from .store.pgvector import open_engine
+
+PARTS = Documents.open, FilterColumns.open
 
 
 def open_index(directory: Path) -> OpenedIndex:
     """Open the version that a folder publishes. Raises IndexUnusableError."""
-    return open_stored(directory, open_engine=open_engine, open_encoder=open_encoder)
+    return open_stored(directory, open_engine=open_engine, open_encoder=open_encoder, parts=PARTS)
+
+
+served.opener = open_index
+load, current_index = served.load, served.current

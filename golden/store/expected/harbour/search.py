@@ -1,34 +1,39 @@
 """How this server searches: every step of it, in order."""
 
-from .index.reader import current_index
 from .index.tokens import query_terms
+from .opening import current_index
 from .retrieval.candidates import Candidates, candidate_count
 from .retrieval.filters import FilterColumns, Filters
-from .retrieval.hybrid import by_meaning, fuse_linear, judge, prefer_named, weights
-from .retrieval.identifiers import find_unknown_identifiers, finds_identifier, is_identifier_query
+from .retrieval.hybrid import by_meaning, choose_weights, fuse_linear, judge, prefer_named
+from .retrieval.identifiers import finds_identifier, is_identifier_query, note_unknown_identifiers
 from .retrieval.journal import Journal, Mode, afford_terms, early_budget
 from .retrieval.plain_text import tell_of_operators
 from .retrieval.results import SearchResponse, merge_equal_texts, rank_hits, respond
-from .retrieval.settings import settings
+from .retrieval.settings import identifier_patterns
 from .store.lanes import StoredSearch
 from .store.restriction import restrict
 
 
 def search_hybrid(
-    query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
+    query: str,
+    top_k: int = 10,
+    *,
+    mode: Mode = "hybrid",
+    filters: Filters | None = None,
+    lane_weights: tuple[float, float] | None = None,
 ) -> SearchResponse:
     """Find the `top_k` best chunks for a query, by meaning and by keywords.
 
     A hybrid score is 0.7 x cosine + 0.3 x BM25, each from 0 to 1; `prefer_named` adds to it.
-    Keywords alone answer an identifier that they find, and a query without a vector.
+    Keywords alone answer a query that cannot be embedded, and an identifier that they find.
+    `lane_weights` are other weights of meaning and keywords, for this search alone.
     Raises InvalidRequestError for arguments out of range.
     """
-    journal = Journal.begin(query, top_k)
-    journal.choose(mode)
+    journal = Journal.begin(query, top_k, mode)
     index = current_index()
     journal.units = early_budget(index, query)
+    patterns = identifier_patterns()
     tell_of_operators(journal)
-    patterns = settings().identifier_patterns
 
     searched, tokens = index.tokenizer.tokenize_query(query)
     if searched != query:
@@ -36,13 +41,11 @@ def search_hybrid(
     terms = query_terms(tokens)
     terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns.open).select(filters)
-    unknown = journal.unknown_identifiers = find_unknown_identifiers(
-        index, query, tokens, patterns, journal
-    )
+    note_unknown_identifiers(index, query, tokens, patterns, journal)
+    only = restrict(allowed, filters)
 
     depth = candidate_count(top_k)
-    only = restrict(allowed, filters)
-    lanes = StoredSearch(index, terms, depth, only, unknown)
+    lanes = StoredSearch(index, terms, depth, only, journal.unknown_identifiers)
     if mode == "keyword":
         candidates, journal.reason = Candidates.by_keyword(lanes.keyword), "requested"
     elif (
@@ -59,8 +62,10 @@ def search_hybrid(
             candidates, journal.reason = by_meaning(semantic), "requested"
         else:
             candidates = lanes.complete(vector, semantic)
-            candidates = fuse_linear(candidates, *weights())
+            lane_weights = choose_weights(lane_weights)
+            candidates = fuse_linear(candidates, *lane_weights)
             candidates = prefer_named(candidates, index, terms)
 
-    hits = merge_equal_texts(rank_hits(index, candidates, top_k), count=top_k)
+    hits = rank_hits(index, candidates, top_k)
+    hits = merge_equal_texts(hits, top_k)
     return respond(journal, hits, judge(index, candidates))

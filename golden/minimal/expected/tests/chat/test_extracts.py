@@ -22,7 +22,6 @@ from workshop.retrieval.results import (
 )
 
 NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
-"""Of lanes, of which some servers have fewer."""
 
 INDEX: Any = SimpleNamespace(
     tokenizer=Tokenizer("english"),
@@ -291,6 +290,8 @@ def test_three_passages_are_named_at_most() -> None:
     named = "\n".join(f"- < b>{n} > Start > Here [{n + 1}]" for n in range(3))
     said = "No sentence of the documents answers by itself"
     assert text.split("\n\n")[1:] == [named, f"{said}."]
+    text, _ = extract_answer(sources, passages, "the language model took too long")
+    assert text.split("\n\n")[1:] == [named, f"{said}; the language model took too long."]
     assert [cited.number for cited in done.cited] == [1, 2, 3]
 
 

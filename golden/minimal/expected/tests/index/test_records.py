@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from workshop.index.records import ChunkRecord, Place
+from workshop.index.records import ChunkRecord, Passage, Place
 from workshop.retrieval.journal import Journal
 from workshop.retrieval.results import Hit, SearchResponse, respond
 
@@ -40,10 +40,16 @@ def test_a_hit_is_its_chunk_with_scores() -> None:
 
 
 def test_what_few_hits_have_is_left_out_where_there_is_none() -> None:
-    fuller = replace(HIT, near_duplicates=("c2",))
-    added = {"near_duplicates"}
+    fuller = replace(
+        HIT,
+        near_duplicates=("c2",),
+        passage=Passage("Whole.", [], {"start": 0, "end": 6}),
+        scores=replace(HIT.scores, rerank=0.9),
+    )
+    added = {"near_duplicates", "passage"}
     assert fuller.to_json().keys() - HIT.to_json().keys() == added
     assert fuller.to_json()["near_duplicates"] == ["c2"]
+    assert fuller.to_json()["scores"] == {**LANES, "rerank": 0.9}
     required = TypeAdapter(Hit).json_schema(mode="serialization")["required"]
     assert not added & set(required)
     assert set(required) == HIT.to_json().keys()

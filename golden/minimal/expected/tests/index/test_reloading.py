@@ -149,3 +149,13 @@ def test_what_is_served_is_opened_when_it_is_first_wanted(
     assert not served.state.verified
     assert served.current().version == "v7"
     wait_until(lambda: served.state.verified)
+    seen: Any = SimpleNamespace(version="seen")
+    nothing: Any = SimpleNamespace(version="nothing")
+    prepared: list[Any] = []
+    served.viewer = SimpleNamespace(
+        prepare=prepared.append, view=lambda _: seen, public=lambda _: nothing
+    )
+    assert (served.current(), served.public()) == (seen, nothing)
+    assert served.whole().version == "v7"
+    served.load(tmp_path, verify=False)
+    assert prepared == [served.whole()]

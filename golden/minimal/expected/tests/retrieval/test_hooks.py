@@ -11,7 +11,6 @@ from workshop.retrieval.hooks import Hooks, SearchRequest, with_hooks
 from workshop.retrieval.journal import Journal
 from workshop.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse, respond
 
-# What hits say of lanes and boosts, of which some servers have fewer.
 NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 BOOSTS: dict[str, Any] = {"boosts": {}}
 
@@ -62,6 +61,5 @@ def test_a_request_may_be_answered_as_another_one() -> None:
     assert with_hooks(search, Hooks()) is search
     hooks = Hooks(before_search=lambda request: replace(request, query=request.query.lower()))
     assert with_hooks(search, hooks)("SEAL", 3, filters={"tags": "a"}).query == "seal"
-    options: dict[str, Any] = {"filters": {"tags": ("a",)}}
-    options["mode"] = "hybrid"
+    options: dict[str, Any] = {"filters": {"tags": ("a",)}, "mode": "hybrid"}
     assert asked == [("seal", 3, options)]

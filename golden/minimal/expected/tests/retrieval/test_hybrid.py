@@ -10,10 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workshop.errors import ConfigurationError
+from workshop.errors import ConfigurationError, InvalidRequestError
 from workshop.index.protocols import LaneHits
 from workshop.retrieval.candidates import Candidates, distance_from
-from workshop.retrieval.hybrid import fuse_linear, judge, prefer_named, weights
+from workshop.retrieval.hybrid import (
+    choose_weights,
+    fuse_linear,
+    judge,
+    prefer_named,
+    weights,
+)
 
 
 @pytest.fixture
@@ -81,6 +87,17 @@ def candidates() -> Candidates:
         keyword_ranks=np.array([0, 9, 1]),
         scores=np.zeros(3),
     )
+
+
+def test_a_caller_may_give_weights() -> None:
+    assert choose_weights((0.9, 0.1)) == (0.9, 0.1)
+    assert choose_weights((0, 2)) == (0, 2)
+
+
+@pytest.mark.parametrize("own", [(-0.1, 1), (0, 0), (math.nan, 1), (1, math.nan), (math.inf, 1)])
+def test_impossible_weights_of_a_caller_are_refused(own: tuple[float, float]) -> None:
+    with pytest.raises(InvalidRequestError, match="must not be negative"):
+        choose_weights(own)
 
 
 def test_linear() -> None:

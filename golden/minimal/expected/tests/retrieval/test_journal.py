@@ -111,10 +111,22 @@ def test_bounds_of_a_request(query: str, top_k: int, field: str | None) -> None:
 
 
 def test_modes_are_those_that_there_are() -> None:
-    journal, unknown = Journal(), cast(Any, "psychic")
     for mode in MODES:
-        journal.choose(mode)
-        assert journal.mode == mode
+        assert Journal.begin("seal", 10, mode).mode == mode
     with pytest.raises(InvalidRequestError) as caught:
-        journal.choose(unknown)
-    assert (caught.value.field, journal.mode) == ("mode", "keyword")
+        Journal.begin("seal", 10, cast(Any, "psychic"))
+    assert caught.value.field == "mode"
+
+
+def test_without_vectors_only_a_search_by_meaning_is_degraded() -> None:
+    reasons = []
+    for mode in MODES:
+        journal = Journal.begin("seal", 10, mode)
+        journal.answer_by_keywords()
+        assert journal.mode == "keyword"
+        reasons.append(journal.reason)
+    assert dict(zip(MODES, reasons, strict=True)) == {
+        "hybrid": "default",
+        "semantic": "no_vectors",
+        "keyword": "requested",
+    }

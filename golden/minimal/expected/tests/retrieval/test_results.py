@@ -22,7 +22,6 @@ from workshop.retrieval.results import (
     respond,
 )
 
-# What hits say of lanes and boosts, of which some servers have fewer.
 NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 BOOSTS: dict[str, Any] = {"boosts": {}}
 COPY = Place("d9", "wiki", "p", None, "Copy")
@@ -170,3 +169,9 @@ def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
 
     chunks = [make_record(ChunkRecord, stored(number)) for number in range(4)]
     assert [response().covers(chunk) for chunk in chunks] == [True, True, True, False]
+    chunks[3].document_id = "d2"
+    # A stage that chooses among the chunks of a document may have left this one out.
+    for note, is_covered in (("left_out", True), ("merged", True), ("added", False)):
+        assert response(stage={note: 1}).covers(chunks[3]) is is_covered
+    chunks[3].document_id = "d9"
+    assert not response(stage={"left_out": 1}).covers(chunks[3])

@@ -52,8 +52,7 @@ def test_address(monkeypatch: pytest.MonkeyPatch, written: str, address: str | N
 def test_settings_of_a_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, port: int
 ) -> None:
-    limits = {"connections": 9, "searches": 8, "streams": 7}
-    limits["requests_per_minute"] = 6
+    limits = {"connections": 9, "searches": 8, "streams": 7, "requests_per_minute": 6}
     values = {"name": "n", "title": "t", "description": "d", "port": 8000, "allowed_hosts": ["a"]}
     file = tmp_path / "settings.json"
     file.write_text(json.dumps({**values, "max_body_bytes": 5, "limits": limits}))

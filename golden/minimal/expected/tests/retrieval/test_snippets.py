@@ -11,7 +11,6 @@ from workshop.retrieval.results import Hit, LaneRanks, LaneScores, respond
 from workshop.retrieval.snippets import add_snippets
 
 NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
-"""Of lanes, of which some servers have fewer."""
 
 ENGLISH = Tokenizer("english")
 LOREM = "Nothing of this is what anybody asked for, and it goes on for a while. "

@@ -24,8 +24,17 @@ def nothing_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{CITATIONS}._served_at", "")
 
 
-def test_pages_show_documents_and_passages_in_them_and_else_json_does() -> None:
-    expected = ["/d/a%2Fb%23#a%2Fb%23~1", "/d/a%2Fb%23"]
+@pytest.mark.parametrize(
+    ("has_pages", "expected"),
+    [
+        (True, ["/d/a%2Fb%23#a%2Fb%23~1", "/d/a%2Fb%23"]),
+        (False, ["/chunks/a%2Fb%23~1", "/documents/a%2Fb%23"]),
+    ],
+)
+def test_pages_show_documents_and_passages_in_them_and_else_json_does(
+    has_pages: bool, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{CITATIONS}.HAS_PAGES", has_pages)
     assert [record_path(CHUNK), record_path(DOCUMENT)] == expected
 
 

@@ -72,6 +72,8 @@ def test_a_query_string_filters_as_a_body_does() -> None:
     }
     asked = SearchParameters.model_validate({"q": "seal", **written}).search_arguments()
     assert asked.pop("snippets") is True
+    assert asked.pop("facets") is False
+    assert asked.pop("sort") == "score"
     assert asked.pop("mode") == "hybrid"
     assert asked == {
         "query": "seal",

@@ -16,7 +16,13 @@ from workshop.web.middleware import MAX_BODY_MESSAGES, Middleware
 from workshop.web.problems import describe_failure
 from workshop.web.slots import Slots
 
-LIMITS = Limits(connections=9, searches=9, streams=9, chats=9, mcp_calls=9)
+LIMITS = Limits(
+    connections=9,
+    searches=9,
+    streams=9,
+    chats=9,
+    mcp_calls=9,
+)
 Headers = list[tuple[bytes, bytes]]
 
 

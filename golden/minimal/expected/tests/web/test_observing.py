@@ -41,7 +41,11 @@ def counted(line: str) -> float:
 
 
 def test_a_search_and_its_stages_are_counted_and_timed() -> None:
-    labels = ['degraded="true"', 'match="none"', *('mode="keyword"', 'reason="no_vectors"')]
+    labels = [
+        'degraded="true"',
+        'match="none"',
+        *('mode="keyword"', 'reason="no_vectors"'),
+    ]
     line = f"searches_total{{{','.join(labels)}}}"
     stages = [f'search_stage_seconds_{kind}{{stage="all"}}' for kind in ("count", "sum")]
     before = counted(line), *map(counted, stages)

@@ -71,6 +71,8 @@ def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
     left = PASSAGES_CHARACTERS
     for number, hit in enumerate(hits, start=1):
         whole = hit.text
+        if hit.passage is not None:
+            whole = hit.passage.text
         if left < min(MIN_PASSAGE_CHARACTERS, len(whole)):
             break
         source = SourceOfAnswer(
@@ -99,6 +101,7 @@ class Sources(Record):
     event: ClassVar = "sources"
     query: str | None  # None of a message that asks nothing.
     query_from: QueryOrigin
+    query_notice: str | None  # Why the model did not word the query.
     mode: Mode | None
     reason: Reason | None
     degraded: bool
@@ -106,6 +109,7 @@ class Sources(Record):
     unknown_identifiers: list[str]
     stages: dict[str, dict[str, Any]]
     sources: list[SourceOfAnswer]
+    also_searched: str | None = None  # The user's own words, beside the query of a model.
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,11 @@ Answer = Callable[[Conversation], AsyncGenerator[ChatEvent, None]]
 
 
 async def find_passages(
-    search: AsyncSearch, asked: Conversation, query: str, query_from: QueryOrigin
+    search: AsyncSearch,
+    asked: Conversation,
+    query: str,
+    query_from: QueryOrigin,
+    query_notice: str | None = None,
 ) -> tuple[Sources, list[NumberedPassage]]:
     """Search; return the event that says what was found, and the passages that may be cited."""
     found = await search(query, asked.top_k, filters=asked.filters)
@@ -152,6 +160,7 @@ async def find_passages(
     sources = Sources(
         query=found.query,
         query_from=query_from,
+        query_notice=query_notice,
         mode=found.mode,
         reason=found.reason,
         degraded=found.degraded,

@@ -6,8 +6,8 @@ wait two weeks?") without a question of its own of more than two words ("and wha
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ..index.reader import Index
@@ -43,6 +43,10 @@ class Conversation:
     turns: Sequence[Turn]
     top_k: int = DEFAULT_CHAT_TOP_K
     filters: Filters | None = None
+    # A language model is asked with these, and an answer of extracts does without.
+    wishes: str = ""
+    max_tokens: int | None = None
+    options: Mapping[str, float | None] = field(default_factory=dict)
 
     @property
     def question(self) -> str:

@@ -42,6 +42,7 @@ class Chat:
             yield Sources(
                 query=None,
                 query_from="none",
+                query_notice=None,
                 mode=None,
                 reason=None,
                 degraded=False,
@@ -64,7 +65,10 @@ class Chat:
 
 
 def extract_answer(
-    sources: Sources, passages: Sequence[NumberedPassage], language: LanguageWords = ENGLISH
+    sources: Sources,
+    passages: Sequence[NumberedPassage],
+    failure: str = "",  # Why no model has written it, if one was asked.
+    language: LanguageWords = ENGLISH,
 ) -> tuple[str, Done]:
     """Return an answer made of the passages' own sentences, or one that only names passages."""
     if sources.unknown_identifiers:
@@ -86,6 +90,8 @@ def extract_answer(
         named = (f"- {part_marks(heading_of(one.hit))} [{one.source.number}]" for one in shown)
         said = [f"{hedge} passages are:", "\n".join(named)]
         notice = "No sentence of the documents answers by itself."
+    if failure:
+        notice = f"{notice.removesuffix('.')}; {failure}."
     cited = list(dict.fromkeys(passage.source.cited() for passage in shown))
     return "\n\n".join([*said, notice]), _done("no_model", notice=notice, cited=cited)
 

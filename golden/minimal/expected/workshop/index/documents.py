@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import IndexUnusableError, cause_of
 from .layout import open_array
 from .protocols import Records
-from .reader import OpenedIndex, opened_with_index
+from .reader import OpenedIndex
 from .records import ChunkRecord, Place, Record
 
 
@@ -63,7 +63,6 @@ class SourceList(Record):
     sources: list[SourceSummary]
 
 
-@opened_with_index
 @dataclass(frozen=True, slots=True, eq=False)
 class Documents:
     """The m documents of an index: their records, and where the chunks of each begin (m + 1,)."""

@@ -23,6 +23,10 @@ FORMAT_VERSION = 5
 
 _HASH = b'\n "sha256": "'  # The manifest's own: those of its files are indented further.
 HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
+STATISTICS = "statistics"  # A folder of an index from which BM25 can be computed:
+POSTING_COUNTS = "postings.counts.npy"  # uint32 (p,): how often a term stands in its chunk
+CHUNK_LENGTHS = "chunks.lengths.npy"  # uint32 (n,): terms of each chunk, for BM25
+MEAN_LENGTH = "mean_length.npy"  # float64 (1,): what BM25 compares them with
 TERMS_APART = 64  # Every 64th term stays in memory once a lookup has read it.
 OTHER_VERSION_HINT = "build the index again with the version that exported this server"
 MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
@@ -65,6 +69,7 @@ class IndexLayout:
         self.filter_documents = root / "filters.documents.npy"  # uint32: document numbers
         self.link_offsets = root / "links.offsets.npy"  # (m + 1,) places in:
         self.link_targets = root / "links.targets.npy"  # uint32: document numbers
+        self.expansion = root / "expansion"  # `ExpansionLayout`, if there is one
         self.encoder = root / "encoder"  # `EncoderLayout`
 
 

@@ -96,6 +96,9 @@ class TermLane(Protocol):
     def frequency(self, term: str) -> int:
         """Return the number of chunks that have a term."""
 
+    def having(self, term: str) -> NDArray[np.integer]:
+        """Return the chunks (m,), ascending numbers, that have a term."""
+
 
 class VectorLane(Protocol):
     """The dense lane of an index. Queries are unit vectors (d,)."""
@@ -105,6 +108,9 @@ class VectorLane(Protocol):
 
     def scores(self, vector: Vector, chunks: Numbers) -> Scores:
         """Return the exact cosines (m,) to given chunks (m,)."""
+
+    def nearness(self, chunk: int, chunks: Numbers) -> Scores:
+        """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
 
     def distance(self, vector: Vector) -> float | None:
         """Return how far a query is from what chunks are about; see `distance_from`."""

@@ -5,9 +5,8 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ..errors import IndexUnusableError
 from .layout import IndexFiles, Manifest, resolve_version
@@ -18,7 +17,6 @@ from .tokens import Tokenizer
 
 PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
-Kind = TypeVar("Kind", bound=type[Any])
 Part = TypeVar("Part")
 
 _logger = logging.getLogger(__name__)
@@ -90,7 +88,6 @@ class OpenedIndex(Index):
     """One published version of an index, mapped from its files."""
 
     manifest: Manifest
-    kinds: ClassVar[list[Callable[["OpenedIndex"], object]]] = []  # See `opened_with_index`.
     open_lines: Callable[[Path, Path, Path, int], RecordLines] = RecordLines
 
     def __init__(
@@ -99,8 +96,10 @@ class OpenedIndex(Index):
         keyword_lane: TermLane,
         dense_lane: VectorLane | None = None,
         encoder: QueryEncoder | None = None,
+        *,
+        parts: "Iterable[Callable[[OpenedIndex], object]]" = (),
     ) -> None:
-        """Map the chunks of `files`. Raises IndexUnusableError."""
+        """Map the chunks of `files`, and `parts`, which then outlive them; IndexUnusableError."""
         self.layout, manifest = files.layout, files.manifest
         self._files = files
         paths = self.layout.chunks, self.layout.chunk_offsets, self.layout.chunk_ids
@@ -115,17 +114,22 @@ class OpenedIndex(Index):
             dense_lane=dense_lane,
             encoder=encoder,
         )
-        for kind in self.kinds:
+        for kind in parts:
             self.part(kind)
 
     @classmethod
-    def open(cls, directory: Path, *parts: Callable[[IndexFiles], Any]) -> "OpenedIndex":
-        """Open an index with the lanes and the encoder of `parts`. Raises IndexUnusableError."""
+    def open(
+        cls,
+        directory: Path,
+        *lanes: Callable[[IndexFiles], Any],
+        parts: "Iterable[Callable[[OpenedIndex], object]]" = (),
+    ) -> "OpenedIndex":
+        """Open an index with what searches it, and further parts. Raises IndexUnusableError."""
         while True:
             version = resolve_version(directory)
             try:
                 files = IndexFiles.open(version)
-                return cls(files, *(open_part(files) for open_part in parts))
+                return cls(files, *(open_lane(files) for open_lane in lanes), parts=parts)
             except IndexUnusableError:
                 # Builds may have replaced and removed it meanwhile.
                 if resolve_version(directory) == version:
@@ -140,12 +144,6 @@ class OpenedIndex(Index):
         return self._files.verify()
 
 
-def opened_with_index(kind: Kind) -> Kind:
-    """Open this part with every index, so that it stays readable once the files are removed."""
-    OpenedIndex.kinds.append(kind.open)
-    return kind
-
-
 @dataclass(frozen=True, slots=True)
 class ServedState:
     """The state of the served index: damaged files, or a problem for clients to see."""
@@ -155,11 +153,26 @@ class ServedState:
     damage: tuple[str, ...] = ()
 
 
+class Viewer(Protocol):
+    """Decides what callers see of the served index."""
+
+    def prepare(self, index: OpenedIndex) -> None:
+        """Open what views need, as files may be removed. Raises IndexUnusableError."""
+
+    def view(self, index: OpenedIndex) -> Index:
+        """Return what the caller of the current request may see."""
+
+    def public(self, index: OpenedIndex) -> Index:
+        """Return what everybody may see."""
+
+
 class Served:
     """The index that a process answers from; nothing is answered once a file proves damaged."""
 
-    def __init__(self, open_index: Callable[[Path], OpenedIndex]) -> None:
-        self._open_index = open_index
+    viewer: Viewer | None = None
+
+    def __init__(self, opener: Callable[[Path], OpenedIndex] | None = None) -> None:
+        self.opener = opener
         self.state = ServedState()
         self.directory = PACKAGED_INDEX
         self._index: OpenedIndex | None = None
@@ -167,7 +180,12 @@ class Served:
 
     def open_index(self, directory: Path) -> OpenedIndex:
         """Open an index as it is served. Raises IndexUnusableError."""
-        index = self._open_index(directory)
+        if self.opener is None:
+            hint = "import load or search_hybrid from the package itself"
+            raise IndexUnusableError(f"{directory}: nothing has said how to open it", hint=hint)
+        index = self.opener(directory)
+        if self.viewer is not None:
+            self.viewer.prepare(index)
         return index
 
     def load(self, index_dir: str | Path | None = None, *, verify: bool = True) -> OpenedIndex:
@@ -183,11 +201,15 @@ class Served:
     def current(self) -> Index:
         """Return what the caller may see of the served index. Raises as `whole` does."""
         index = self.whole()
+        if self.viewer is not None:
+            return self.viewer.view(index)
         return index
 
     def public(self) -> Index:
         """Return what everybody may see of it: what is made once for all callers tells no more."""
         index = self.whole()
+        if self.viewer is not None:
+            return self.viewer.public(index)
         return index
 
     def whole(self) -> OpenedIndex:
@@ -242,14 +264,8 @@ class Served:
             self.state = replace(self.state, problem=problem)
 
 
-def _open_index(directory: Path) -> OpenedIndex:
-    # `opening` is rendered, and imports the lanes, which import this module.
-    index: OpenedIndex = import_module("..opening", __package__).open_index(directory)
-    return index
-
-
-served = Served(_open_index)
-"""The one index that this process answers from; `opening` says how it is opened."""
+served = Served()
+"""The one index that this process answers from; `opening` has it opened."""
 
 load = served.load
 current_index = served.current

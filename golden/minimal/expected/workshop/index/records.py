@@ -51,6 +51,15 @@ class Place(Record):
     title: str
 
 
+@dataclass(frozen=True, slots=True)
+class Passage(Record):
+    """Some text of a document, with its place; `section` holds the headings above all of it."""
+
+    text: str
+    section: list[str]
+    position: dict[str, int]
+
+
 # Not frozen, as hits are not: one that is takes six times as long to make.
 @dataclass(slots=True)
 class ChunkRecord(Record):

@@ -44,6 +44,7 @@ MAX_HEADING_TERMS = 24  # A longer query names no heading.
 
 HEADING_MARK = "="  # Begins the term of a heading, and no term of a text.
 SURFACE_MARK = 2 * HEADING_MARK  # Begins the term of a name in its own spelling.
+NAMED = 4  # The count of a heading term; titles have more, and parts of headings less.
 
 _FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
 _ASKING_WORDS = frozenset("define definition mean meaning means page reference".split())
@@ -282,3 +283,8 @@ def query_terms(tokens: Sequence[Token]) -> list[str]:
 
 def _named(tokens: Iterable[Token]) -> list[Token]:
     return [token for token in tokens if token.terms and token.text.casefold() not in _FRAME_WORDS]
+
+
+def heading_parts(heading: str) -> list[str]:
+    """Return the terms that a heading term is made of; a name as it is written has no parts."""
+    return [heading] if heading.startswith(SURFACE_MARK) else heading[1:].split(" ")

@@ -10,12 +10,14 @@ from mcp.server import CacheHint, Server
 from mcp.shared.exceptions import MCPError
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from ..errors import InvalidRequestError, ServerError
 from ..index.documents import DocumentRecord, Documents, SourceList, join_chunks
 from ..index.reader import Index, current_index
 from ..index.records import ChunkRecord, Record
+from ..retrieval.passages import find_passages
 from ..retrieval.results import HEDGES, Hit, LaneRanks, SearchResponse, notices_of
 from ..retrieval.settings import settings
 from ..web.citations import document_url
@@ -94,6 +96,11 @@ def _values(record: Hit | SearchResponse, **changed: object) -> dict[str, Any]:
 
 
 async def _fetch(_search: AsyncSearch, asked: FetchRequest) -> FetchedText:
+    # In a thread, as the engine may take its time.
+    return await run_in_threadpool(_read, asked)
+
+
+def _read(asked: FetchRequest) -> FetchedText:
     index = current_index()
     record = index.find_chunk(asked.id) or index.part(Documents.open).find(asked.id)
     if record is None:
@@ -102,6 +109,8 @@ async def _fetch(_search: AsyncSearch, asked: FetchRequest) -> FetchedText:
     metadata = {name: values[name] for name in ("source", "path", "tags", "modified", "also_at")}
     if isinstance(record, ChunkRecord):
         text, section = record.text, record.section
+        for passage in filter(None, find_passages(index, [record])):
+            text, section = passage.text, passage.section
         metadata |= {"document_id": record.document_id, "section": section}
     else:
         text, is_truncated = read_beginning(index, record)

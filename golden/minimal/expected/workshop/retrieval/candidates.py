@@ -62,6 +62,7 @@ class Candidates:
     keyword_ranks: Numbers
     scores: Scores
     boosts: Mapping[str, Scores] = field(default_factory=dict)  # Factors, by stage.
+    rerank: Scores | None = None  # A model's score, NaN where it was not asked.
     coverage: float | None = None  # As in LaneHits.
     doubted: bool = False
     distance: float | None = None  # As VectorLane returns it.

@@ -86,6 +86,11 @@ class DenseLane:
         query = self._prepare(vector)
         return self._cosines(query.values, query.scale, chunks)
 
+    def nearness(self, chunk: int, chunks: Numbers) -> Scores:
+        """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
+        row = self.vectors[chunk].astype(exact_type(self.vectors.shape[1]))
+        return self._cosines(row, float(self.scales[chunk]), chunks)
+
     def distance(self, vector: Vector) -> float | None:
         """Return how far the unit `vector` (d,) is from what chunks are about."""
         return distance_from(self.centre, self.spread, vector)

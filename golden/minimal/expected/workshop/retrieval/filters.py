@@ -6,7 +6,7 @@ dates or date-times, in UTC unless they name another zone.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidRequestError
 from ..index.layout import open_array
-from ..index.reader import OpenedIndex, opened_with_index
-from .values import ValueTable
+from ..index.reader import OpenedIndex
+from .values import ValueTable, find_entries
 
 Filters: TypeAlias = Mapping[str, object]
 """Names of filters to strings or lists of strings; None and empty lists filter nothing."""
@@ -43,7 +43,6 @@ def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
     return parsed
 
 
-@opened_with_index
 @dataclass(frozen=True, slots=True, eq=False)
 class FilterColumns:
     """The values that chunks can be filtered by; `columns` are those of metadata.
@@ -93,6 +92,32 @@ class FilterColumns:
         named = {"source": self.sources, "tags": self.tags}.get(name)
         values = self.values.values_of(name, most + 1) if named is None else sorted(named)
         return values if len(values) <= most else []
+
+    def children(self, folder: str, after: str | None) -> Iterator[tuple[str, NDArray[np.uint32]]]:
+        """Yield what is in a folder `after` a path; see `ValueTable`."""
+        return self.values.children(folder, after)
+
+    def entries_of(self, name: str) -> int:
+        """Return how many entries `values_in` looks at for a filter."""
+        return len(self.tag_chunks) if name == "tags" else self.values.entries_of(name)
+
+    def values_in(
+        self, name: str, documents: NDArray[np.int64], firsts: NDArray[np.int64]
+    ) -> set[tuple[str, int]]:
+        """Return the values of a filter that some documents (m,) have, each with the document.
+
+        `firsts` (m,) are their first chunks; both are sorted.
+        """
+        if name == "tags":
+            places, owners = find_entries(self.tag_offsets, self.tag_chunks, firsts)
+            numbers = documents[firsts.searchsorted(self.tag_chunks[places])].tolist()
+            return {(self.tags[tag], each) for tag, each in zip(owners, numbers, strict=True)}
+        found = set(self.values.values_in(name, documents))
+        if name == "source":
+            sources = self.chunk_sources[firsts].tolist()
+            named = (self.sources[number] for number in sources)
+            found.update(zip(named, documents.tolist(), strict=True))
+        return found
 
     def select(self, filters: Filters | None) -> NDArray[np.bool_] | None:
         """Return the chunks (n,) that pass every filter; None where nothing is filtered.

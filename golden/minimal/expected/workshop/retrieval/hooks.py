@@ -54,9 +54,18 @@ class Hooks:
     authorise: Callable[[Caller], bool] | None = None
     add_routes: Callable[[FastAPI], None] | None = None
 
-    def passes(self, method: str, path: str, headers: Mapping[str, str]) -> bool:
-        """Return whether a request may pass."""
-        return self.authorise is None or self.authorise(Caller(method, path, headers))
+    @property
+    def check(self) -> Callable[[str, str, Mapping[str, str]], bool] | None:
+        """What returns whether a request may pass, by its method, path and headers."""
+        authorise = self.authorise
+        if authorise is None:
+            return None
+        return lambda method, path, headers: authorise(Caller(method, path, headers))
+
+    def open_routes(self, app: FastAPI) -> None:
+        """Add the owner's routes, if there are any."""
+        if self.add_routes is not None:
+            self.add_routes(app)
 
 
 def with_hooks(search: Search, hooks: Hooks) -> Search:

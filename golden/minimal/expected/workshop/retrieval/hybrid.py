@@ -10,6 +10,7 @@ the best hit of the keyword lane has, each term weighted by its rarity. No match
 of it is of terms in no chunk: passages like such a question are about something else.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -18,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, InvalidRequestError
 from ..index.protocols import LaneHits, Numbers, Scores, Vector
 from ..index.reader import Index
 from ..index.tokens import HEADING_MARK
@@ -117,6 +118,18 @@ def weights(file: Path = SETTINGS_FILE) -> Weights:
             hint="correct SEMANTIC_WEIGHT and KEYWORD_WEIGHT, or set both",
         )
     return Weights(semantic, keyword)
+
+
+def choose_weights(own: tuple[float, float] | None) -> Weights:
+    """Return the semantic and keyword weight of a caller, or else those of the server.
+
+    Raises InvalidRequestError.
+    """
+    if own is None:
+        return weights()
+    if not (min(own) >= 0 and 0 < sum(own) < math.inf):
+        raise InvalidRequestError("must not be negative, nor both 0", field="lane_weights")
+    return Weights(*own)
 
 
 def fuse_linear(

@@ -86,6 +86,18 @@ def find_unknown_identifiers(
     return tuple(dict.fromkeys(unknown))
 
 
+def note_unknown_identifiers(
+    index: Index, query: str, tokens: Sequence[Token], patterns: Patterns, journal: Journal
+) -> None:
+    """Tell the journal which identifiers of a query the index does not have. Raises StoreError."""
+    journal.unknown_identifiers = find_unknown_identifiers(index, query, tokens, patterns, journal)
+
+
+def tokens_of(index: Index, query: str) -> list[Token]:
+    """Return the tokens of a query in somebody's own words, where another is searched for."""
+    return index.tokenizer.tokenize_query(query)[1]
+
+
 def finds_identifier(
     keyword: LaneHits, index: Index, query: str, tokens: Sequence[Token], patterns: Patterns
 ) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from ..errors import InvalidRequestError
 from ..index.reader import Index
 from ..index.tokens import MAX_QUERY_CHARACTERS
+from .facet_counts import Facets
 
 Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
@@ -34,12 +35,13 @@ class Journal:
     reason: Reason = "default"
     started: float = field(default_factory=time.perf_counter)
     unknown_identifiers: tuple[str, ...] = ()
+    facets: Facets | None = None
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
     units: int = MIN_UNITS  # Left to spend.
     begun: float = field(default_factory=time.thread_time)
 
     @classmethod
-    def begin(cls, query: str, top_k: int) -> "Journal":
+    def begin(cls, query: str, top_k: int, mode: Mode = "hybrid") -> "Journal":
         """Return the journal of a search. Raises InvalidRequestError for what cannot be asked."""
         if not query.strip():
             raise InvalidRequestError("query must not be empty", field="query")
@@ -48,13 +50,14 @@ class Journal:
             raise InvalidRequestError(message, field="query")
         if not 1 <= top_k <= MAX_TOP_K:
             raise InvalidRequestError(f"top_k must be from 1 to {MAX_TOP_K}", field="top_k")
-        return cls(query, top_k)
-
-    def choose(self, mode: Mode) -> None:
-        """Note which mode was asked for. Raises InvalidRequestError if there is none such."""
         if mode not in MODES:
             raise InvalidRequestError("mode must be hybrid, semantic or keyword", field="mode")
-        self.mode = mode
+        return cls(query, top_k, mode)
+
+    def answer_by_keywords(self) -> None:
+        """Note that there are no vectors, which matters to who asked for a search by meaning."""
+        reasons: dict[Mode, Reason] = {"keyword": "requested", "semantic": "no_vectors"}
+        self.mode, self.reason = "keyword", reasons.get(self.mode, "default")
 
     def note(self, stage: str, **details: Any) -> None:
         """Note what a stage changed, or why it failed; details are values of JSON."""

@@ -74,6 +74,10 @@ class PostingsLane(ABC):
             scores += inside * impacts.take(places, mode="clip")
         return scores
 
+    def having(self, term: str) -> NDArray[np.integer]:
+        """Return the chunks (m,), ascending numbers, that have a term."""
+        return next((chunks for chunks, _ in self.postings([term])), np.empty(0, np.uint32))
+
     def _add_up(self, postings: Sequence[Posting], allowed: Mask | None) -> LaneHits:
         """Return the allowed chunks of postings, in no order, with their sums.
 

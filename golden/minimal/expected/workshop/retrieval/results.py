@@ -9,9 +9,10 @@ from typing import Any, Literal, TypeAlias
 
 from ..index.protocols import LaneHits, Numbers, Scores
 from ..index.reader import Index
-from ..index.records import ChunkRecord, Place, Record
+from ..index.records import ChunkRecord, Passage, Place, Record
 from ..index.tokens import HEADING_MARK
 from .candidates import SCORE_DIGITS, Candidates
+from .facet_counts import Facets
 from .journal import Journal, Mode, Reason
 
 Match = Literal["strong", "weak", "none"]
@@ -32,6 +33,7 @@ class LaneScores(Record):
 
     semantic: float | None
     keyword: float | None
+    rerank: float | None = None  # That of the model that reranked.
 
 
 @dataclass(slots=True)
@@ -63,6 +65,8 @@ class Hit(ChunkRecord):
     ranks: LaneRanks
     boosts: dict[str, float]  # The factors in its score, by stage.
     near_duplicates: tuple[str, ...] = ()
+    passage: Passage | None = None  # The larger one around it.
+    pinned: bool = False  # By the owner, to this query.
     snippet: str | None = None
     highlights: Highlights | None = None
     snippet_code: tuple[Span, ...] = ()  # Where the snippet has code.
@@ -97,9 +101,14 @@ class SearchResponse(Record):
     took_ms: float
     stages: Mapping[str, dict[str, Any]]
     hits: tuple[Hit, ...] = field(metadata={"alias": "results"})
+    facets: Facets | None = None
 
     def covers(self, chunk: ChunkRecord) -> bool:
         """Return whether a chunk is a hit, or was left out as like one."""
+        # Stages that show few chunks of a document note how many they left out or merged.
+        left_out = any(details.keys() & {"left_out", "merged"} for details in self.stages.values())
+        if left_out and any(hit.document_id == chunk.document_id for hit in self.hits):
+            return True
         return any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits)
 
 
@@ -110,11 +119,13 @@ def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
 
 def rank_hits(index: Index, candidates: Candidates, count: int) -> Iterator[Hit]:
     """Yield every candidate as a hit, best first, of which about `count` will be asked for."""
-    lanes = [candidates.semantic, candidates.keyword]
-    ranks = [candidates.semantic_ranks, candidates.keyword_ranks]
-    best, at_once = candidates.best_places(), count + SPARE_HITS
-    for start in range(0, len(best), at_once):
+    lanes = candidates.semantic, candidates.keyword, candidates.rerank
+    ranks = candidates.semantic_ranks, candidates.keyword_ranks
+    best, start, at_once = candidates.best_places(), 0, count + SPARE_HITS
+    while start < len(best):
         places = best[start : start + at_once]
+        # Who asks for more than these asks for many.
+        start, at_once = start + at_once, 2 * at_once
         ranks_shown = [[rank or None for rank in each[places].tolist()] for each in ranks]
         columns: dict[str, Iterable[Any]] = {
             "score": candidates.scores[places].tolist(),
@@ -192,12 +203,13 @@ def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchRespon
     """Return the response, with as many of the first hits as were asked for."""
     # Stages that choose among hits write to the journal while these are read.
     results = tuple(islice(hits, journal.top_k))
-    used: dict[str, Mode] = {"requested": journal.mode, "default": "hybrid"}
+    if any(hit.pinned for hit in results):
+        match = "strong"
     if journal.reason == "identifier":
         match = "strong"
     return SearchResponse(
         query=journal.query,
-        mode=used.get(journal.reason, "keyword"),
+        mode=journal.mode if journal.reason in ("requested", "default") else "keyword",
         reason=journal.reason,
         degraded=journal.reason in ("embedder_unavailable", "no_vectors"),
         match=match,
@@ -205,10 +217,11 @@ def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchRespon
         took_ms=round((time.perf_counter() - journal.started) * 1000, 3),
         stages=journal.stages,
         hits=results,
+        facets=journal.facets,
     )
 
 
-def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
+def merge_equal_texts(hits: Iterator[Hit], count: int) -> Iterator[Hit]:
     """Leave out hits, given best first, that a better one equals in text, title and headings.
 
     White space does not count. The newest of those with the best score is shown. The first `count`
@@ -221,6 +234,7 @@ def merge_equal_texts(hits: Iterator[Hit], *, count: int) -> Iterator[Hit]:
             break
     for group in groups.values():
         best = [hit for hit in group if hit.score == group[0].score]
+        best = [hit for hit in best if hit.pinned] or best
         shown = max(best, key=lambda hit: hit.modified or "")
         yield shown.standing_for([hit for hit in group if hit is not shown])
     for hit in hits:

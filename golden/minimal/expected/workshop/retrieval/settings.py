@@ -21,6 +21,8 @@ SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
 ADDRESS = re.compile(
     r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/%-]*)?"
 )
+# A key that a header can carry.
+API_KEY = re.compile("[!-~]+")
 
 _UNUSABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, re.error, OverflowError)
 
@@ -50,6 +52,7 @@ class Settings:
     max_body_bytes: int
     limits: Limits
     identifier_patterns: tuple[re.Pattern[str], ...]
+    chat_instructions: str
     examples: tuple[str, ...]
 
 
@@ -67,8 +70,14 @@ def settings(file: Path = SETTINGS_FILE) -> Settings:
             max_body_bytes=int(values["max_body_bytes"]),
             limits=Limits(**{name: int(value) for name, value in values["limits"].items()}),
             identifier_patterns=tuple(map(re.compile, values.get("identifier_patterns", ()))),
+            chat_instructions=str(values.get("chat_instructions", "")),
             examples=tuple(map(str, values.get("examples", ()))),
         )
+
+
+def identifier_patterns() -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of identifiers in settings.json."""
+    return settings().identifier_patterns
 
 
 def _read_hosts(listed: Iterable[str]) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """The values of documents by which chunks are filtered: sorted, each with its documents."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,8 +52,60 @@ class ValueTable:
         numbers = range(*self._range(key))[:most]
         return [self.keys[number].removeprefix(key).decode() for number in numbers]
 
+    def children(self, folder: str, after: str | None) -> Iterator[tuple[str, NDArray[np.uint32]]]:
+        """Yield the paths that lie in a folder, or "", each with its documents, sorted by bytes.
+
+        A path that ends with a slash is that of a folder, and its documents are all below it. Those
+        up to `after`, a path that was yielded before, are left out.
+        """
+        prefix = encode_value("path", folder)
+        first, last = self._range(prefix)
+        if after is not None:
+            past = AFTER_ALL if after.endswith("/") and after != folder else b"\0"
+            first = max(first, bisect_left(self.keys, encode_value("path", after) + past))
+        while first < last:
+            name, slash, _ = self.keys[first].removeprefix(prefix).partition(b"/")
+            found = prefix + name + slash
+            end = bisect_left(self.keys, found + (AFTER_ALL if slash else b"\0"), first, last)
+            documents = self.documents[int(self.starts[first]) : int(self.starts[end])]
+            found_here = np.sort(documents)
+            is_first = np.ones(len(found_here), bool)
+            # In a twentieth of the time of np.unique, for a million documents.
+            np.not_equal(found_here[1:], found_here[:-1], out=is_first[1:])
+            yield folder + (name + slash).decode(), found_here[is_first]
+            first = end
+
+    def entries_of(self, field: str) -> int:
+        """Return how many entries a field has: one for each document and value."""
+        first, last = self._range(encode_value(field, ""))
+        return int(self.starts[last] - self.starts[first])
+
+    def values_in(self, field: str, documents: NDArray[np.int64]) -> Iterator[tuple[str, int]]:
+        """Yield the values of a field that some documents (m,) have, each with the document."""
+        key = encode_value(field, "")
+        first, last = self._range(key)
+        starts = self.starts[first : last + 1]
+        listed = self.documents[int(starts[0]) : int(starts[-1])]
+        places, owners = find_entries(starts, listed, documents)
+        for owner, document in zip(owners, listed[places].tolist(), strict=True):
+            yield self.keys[first + owner].removeprefix(key).decode(), document
+
     def _range(self, prefix: bytes, end: bytes = AFTER_ALL) -> tuple[int, int]:
         return bisect_left(self.keys, prefix), bisect_left(self.keys, prefix + end)
+
+
+def find_entries(
+    starts: NDArray[np.uint64], entries: NDArray[np.uint32], wanted: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], list[int]]:
+    """Return the places of entries (e,) that are `wanted`, and which list each is in.
+
+    List number i of the k goes from `starts[i]` to `starts[i + 1]`, less `starts[0]`.
+    """
+    is_wanted = np.zeros(int(max(entries.max(initial=0), wanted.max(initial=0))) + 1, np.bool_)
+    is_wanted[wanted] = True
+    places = np.flatnonzero(is_wanted[entries])
+    ends = (starts[1:] - starts[0]).astype(np.int64)
+    return places, ends.searchsorted(places, "right").tolist()
 
 
 def encode_value(field: str, value: str) -> bytes:

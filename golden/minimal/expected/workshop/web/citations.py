@@ -1,11 +1,14 @@
 """The addresses of citations: never empty, and never made from what a client sent."""
 
+from pathlib import Path
 from urllib.parse import quote
 
 from ..index.documents import DocumentRecord
 from ..index.records import ChunkRecord
 from ..retrieval.hosts import plain_address, plain_host
 from ..retrieval.settings import read_address
+
+HAS_PAGES = (Path(__file__).parents[1] / "page/document.html").exists()
 
 _served_at = ""
 
@@ -19,12 +22,17 @@ def document_url(record: ChunkRecord | DocumentRecord) -> str:
 
 
 def record_path(record: ChunkRecord | DocumentRecord) -> str:
-    """Return the path under which this server shows a record, with ids percent-encoded."""
+    """Return the path under which this server shows a record, with ids percent-encoded.
+
+    That is a page if it has pages, else the answer of its API.
+    """
     identifier = quote(record.id, safe="")
-    path = f"/d/{identifier}"
+    if not HAS_PAGES:
+        kind = "documents" if isinstance(record, DocumentRecord) else "chunks"
+        return f"/{kind}/{identifier}"
     if isinstance(record, ChunkRecord):
-        path = f"/d/{quote(record.document_id, safe='')}#{identifier}"
-    return path
+        return f"/d/{quote(record.document_id, safe='')}#{identifier}"
+    return f"/d/{identifier}"
 
 
 def public_url() -> str:

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Response
 from fastapi.telemetry import TelemetryConfig
 from opentelemetry import trace
 from prometheus_client.metrics import MetricWrapperBase
+from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.types import Scope
 
 from ..retrieval.candidates import observers
@@ -45,9 +46,15 @@ _histogram = partial(_labelled, partial(prometheus.Histogram, buckets=BUCKETS_SE
 REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "status")
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Time to answer.", "route")
 # What is counted and logged of a response.
-TOLD = ["mode", "reason", "degraded", "match"]
+TOLD = [
+    "mode",
+    "reason",
+    "degraded",
+    "match",
+]
 SEARCHES = _counter("searches", "Searches.", *TOLD)
 STAGE_SECONDS = _histogram("search_stage_seconds", "Time of a search, and of its stages.", "stage")
+QUESTIONS = _counter("questions", "Lines for the log of questions: kept, or lost.", "result")
 INDEX_RELOADS = _counter("index_reloads", "New indexes, opened or found unusable.", "result")
 
 _logger = logging.getLogger(__name__)
@@ -59,6 +66,10 @@ metrics_routes = APIRouter(include_in_schema=False)
 async def show_metrics() -> Response:
     """Return the metrics."""
     registry = REGISTRY
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        # Those of all workers are added up.
+        registry = prometheus.CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return Response(prometheus.generate_latest(registry), media_type=prometheus.CONTENT_TYPE_LATEST)
 
 
@@ -115,6 +126,11 @@ def observe_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
         }
         level = logging.DEBUG if scope["path"] in OPEN_PATHS else logging.INFO
         _logger.log(level, "request", extra={"fields": fields})
+
+
+def count_question(result: str) -> None:
+    """Count a line for the log of questions: `kept`, or `lost` because it cannot be written."""
+    QUESTIONS(result).inc()
 
 
 def count_reload(result: str) -> None:

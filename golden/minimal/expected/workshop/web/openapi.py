@@ -14,14 +14,18 @@ from .middleware import OPEN_PATHS
 
 EVENT_STREAM = "text/event-stream"
 REFERENCE = "#/components/schemas/"
+NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False}
 
 
 class Application(FastAPI):
     """An application that describes its streams, its problems, and whether it asks for tokens."""
 
     def __init__(self, *, asks_for_tokens: bool = False, **options: Any) -> None:
-        """Take the options of FastAPI; every path but those for probes may ask for a token."""
-        super().__init__(**options)
+        """Take the options of FastAPI; every path but those for probes may ask for a token.
+
+        Requests are traced only if `telemetry` says so.
+        """
+        super().__init__(**{"telemetry": NO_TELEMETRY, **options})
         self._asks_for_tokens = asks_for_tokens
 
     def openapi(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,7 +31,14 @@ from .documents import PageParameters, require_document
 from .routes import JsonResponse
 
 FOLDER = Path(__file__).parents[1] / "page"
-PAGES = {"/": "search.html", "/docs": "docs.html", "/chat": "chat.html"}
+_NAMES = {
+    "/": "search.html",
+    "/docs": "docs.html",
+    "/chat": "chat.html",
+    "/browse": "browse.html",
+}
+PAGES = {path: name for path, name in _NAMES.items() if (FOLDER / name).exists()}
+"""The pages that this server has, by their paths; that of a document is at several."""
 
 MAX_TAGS = 1_000
 MAX_EXAMPLES = 4
@@ -125,6 +132,8 @@ def page_routes() -> APIRouter:
         documents = current_index().part(Documents.open)
         record = require_document(documents, document_id, document_id.removesuffix(".md"))
         pieces = join_chunks(documents.chunks_of(record))
+        # Before the answer begins, as the engine may fail.
+        pieces = chain([next(pieces, "")], pieces)
 
         def blocks() -> Iterator[str]:
             while block := list(islice(pieces, PIECES_PER_BLOCK)):
@@ -139,7 +148,8 @@ def page_routes() -> APIRouter:
         manifest, filters = index.manifest, index.part(FilterColumns.open)
         examples = [item.query for item in manifest.known_items[:MAX_EXAMPLES]]
         # A caller who may see none of the known items may not be told of these either.
-        examples = [*chosen.examples] if examples else []
+        if examples and chosen.examples:
+            examples = [*chosen.examples]
         return JsonResponse(
             {
                 "title": chosen.title,
@@ -156,7 +166,9 @@ def page_routes() -> APIRouter:
                 ],
                 "examples": examples,
                 "semantic": manifest.dense is not None,
-                "chat": True,
+                "chat": "/chat" in PAGES,
+                "browse": "/browse" in PAGES,
+                "sorting": filters.newest_date() is not None,
             }
         )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from difflib import get_close_matches
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 from pydantic.functional_validators import model_validator
@@ -30,6 +30,8 @@ def _to_whole(value: object) -> object:
 
 WHOLE = BeforeValidator(_to_whole)
 """Takes 10.0 for 10, as JSON Schema does. Comes last, so that the schema has the limits."""
+
+Sort = Literal["score", "date"]
 
 # Names of the same in different systems.
 _SAME = ("top_k limit k n size count max_results", "query q text question", "filters filter where")
@@ -75,6 +77,12 @@ class SearchArguments(RequestModel):
 class SearchRequest(SearchArguments):
     """The body of POST /search."""
 
+    facets: Annotated[
+        bool, Field(strict=True, description="Whether to count what could be filtered by.")
+    ] = False
+    sort: Annotated[
+        Sort, Field(description="The order of the best passages: by score, or newest first.")
+    ] = "score"
     snippets: Annotated[
         bool, Field(strict=True, description="Whether each passage has its snippet and highlights.")
     ] = True
@@ -92,6 +100,8 @@ class SearchParameters(RequestModel):
     modified_after: Time = None
     modified_before: Time = None
     filter: Annotated[list[Pair], Several] = Field(default=[])
+    facets: bool = False
+    sort: Sort = "score"
     snippets: bool = True
 
     def search_arguments(self) -> dict[str, Any]:

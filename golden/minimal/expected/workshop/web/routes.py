@@ -2,23 +2,27 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine
-from functools import cache
+from collections.abc import Callable, Collection, Coroutine
+from dataclasses import replace
+from functools import cache, partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from ..errors import InvalidRequestError
-from ..index.reader import current_index, served
+from ..index.reader import Index, current_index, served
 from ..index.records import Record
-from ..retrieval.results import SearchResponse
+from ..retrieval.filters import UNKNOWN_TIME, parse_time
+from ..retrieval.results import Hit, SearchResponse
 from ..retrieval.snippets import add_snippets
 from .requests import AsyncSearch, SearchParameters, SearchRequest
 
+SWITCHES = frozenset({"facets"})
 VERIFYING_TURNS, VERIFYING_TURN_SECONDS = 50, 0.02  # /readyz waits for an index just opened.
 
 
@@ -82,15 +86,29 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
     return run
 
 
-def search_routes(search: AsyncSearch) -> APIRouter:
-    """Return POST /search and GET /search."""
+def in_threads(search: Callable[..., SearchResponse]) -> AsyncSearch:
+    """Run searches in threads: one that waits for a service or a model must not hold up others."""
+    return partial(run_in_threadpool, search)
+
+
+def search_routes(search: AsyncSearch, switches: Collection[str] = ()) -> APIRouter:
+    """Return POST /search and GET /search.
+
+    `switches` are arguments of this server's search that ask for more, such as `facets`.
+    """
     routes = APIRouter(route_class=JsonRoute, tags=["search"])
     fields = SearchParameters.model_fields.items()
     lists = {name for name, field in fields if field.default == []}
 
     async def answer(arguments: dict[str, Any]) -> JsonResponse:
         has_snippets = arguments.pop("snippets")
+        order = arguments.pop("sort")
+        for name in SWITCHES.difference(switches):
+            if arguments.pop(name):
+                raise InvalidRequestError("this server was exported without it", field=name)
         found = await search(**arguments)
+        if order == "date":
+            found = newest_first(found)
         if has_snippets and found.hits:
             add_snippets(found, current_index().tokenizer)
         return JsonResponse(found)
@@ -113,7 +131,18 @@ def search_routes(search: AsyncSearch) -> APIRouter:
     return routes
 
 
-def health_routes() -> APIRouter:
+def newest_first(found: SearchResponse) -> SearchResponse:
+    """Return the same hits by date, those without one last; else they stay in their order."""
+
+    def time_of(hit: Hit) -> int:
+        return parse_time(hit.modified) if hit.modified else UNKNOWN_TIME
+
+    return replace(found, hits=tuple(sorted(found.hits, key=time_of, reverse=True)))
+
+
+def health_routes(
+    **parts: Callable[[Index], dict[str, Any]],  # A `detail` makes the server degraded.
+) -> APIRouter:
     """Return GET /healthz and GET /readyz."""
     routes = APIRouter(tags=["health"])
 
@@ -138,6 +167,9 @@ def health_routes() -> APIRouter:
             detail = "Files of the index are being verified."
             raise HTTPException(503, detail, {"Retry-After": "1"})
         problem = state.problem
+        needed = {name: describe(index) for name, describe in parts.items()}
+        problems = [problem, *(described.get("detail") for described in needed.values())]
+        problem = next(filter(None, problems), None)
         return JsonResponse(
             {
                 "status": "degraded" if problem else "ok",
@@ -146,6 +178,7 @@ def health_routes() -> APIRouter:
                 "index_version": index.version,
                 "chunks": index.chunk_count,
                 "documents": index.document_count,
+                **needed,
             }
         )
 

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import uvicorn
 from fastapi import FastAPI
@@ -47,6 +48,8 @@ def serve(
     tokens_hint: str = PROXY_HINT,  # Says how to have callers send tokens.
     follow: Callable[[Served], object] = Served.verify_meanwhile,
     announce: Callable[[str, int], object] = lambda _address, _port: None,
+    # Runs the server in several processes.
+    spread: Callable[[Callable[[], None], socket.socket], None] | None = None,
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests that have begun.
 
@@ -58,8 +61,7 @@ def serve(
     """
     configure_logging()
     port = settings().port if port is None else port
-    is_open, hint = has_tokens or insecure_no_auth, tokens_hint
-    family, address = resolve(host, port, is_open, hint)
+    family, address = resolve(host, port, has_tokens or insecure_no_auth, tokens_hint)
     with loading():
         index = load(verify=False)
         app = create_app()
@@ -76,6 +78,9 @@ def serve(
         # Standard error may be closed or full, and a buffer would be written again at the end.
         with suppress(AttributeError, OSError, ValueError):
             os.write(sys.stderr.fileno(), line.encode())
+        if spread is not None:
+            spread(partial(_run, app, listener, follow, grace), listener)
+            return
         _run(app, listener, follow, grace)
 
 

@@ -1,0 +1,120 @@
+"""Serves from several processes that share one address and the memory of one index."""
+
+import argparse
+import atexit
+import logging
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ..errors import ServerError
+from ..index.reader import load
+from .process import STOP_SIGNALS
+
+MAX_WORKERS = 256
+COUNTS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+SIGNALS = {*STOP_SIGNALS, signal.SIGCHLD}
+
+_logger = logging.getLogger(__name__)
+
+
+def add_workers(commands: Any) -> None:
+    """Add the option to the command `serve`."""
+    about = "serving processes (%(default)s)"
+    add = commands.choices["serve"].add_argument
+    add("--workers", type=_read_count, default=1, metavar="N", help=about)
+
+
+def _read_count(written: str) -> int:
+    count = int(written) if written.isdecimal() else 0
+    if not 1 <= count <= MAX_WORKERS:
+        raise argparse.ArgumentTypeError(f"takes 1 to {MAX_WORKERS}")
+    return count
+
+
+def share_counts(workers: int) -> None:
+    """Give workers a folder to add up metrics in, before prometheus-client is imported."""
+    if workers < 2 or COUNTS_VARIABLE in os.environ:
+        return
+    try:
+        folder = TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+    except OSError as error:
+        problem = f"several workers need a folder for their metrics: {error}"
+        hint = "set TMPDIR to a writable folder, or serve with one worker"
+        raise ServerError(problem, hint=hint) from None
+    # Removed when this process ends; workers exit without running this.
+    atexit.register(folder.cleanup)
+    os.environ[COUNTS_VARIABLE] = folder.name
+
+
+def run_workers(count: int, run: Callable[[], None], listener: socket.socket) -> None:
+    """Keep `count` processes at work until SIGTERM or SIGINT, replacing those that die.
+
+    They are forked, and so share what is loaded; uvicorn's are spawned, and outlive their parent.
+    """
+    received, waking = socket.socketpair()
+    waking.setblocking(False)
+    for number in SIGNALS:
+        signal.signal(number, lambda *_: None)
+    with received, waking:
+        # Whichever thread takes a signal, it is read here; `sigwait` misses those of other threads.
+        before = signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
+        try:
+            _keep_at_work({_fork(run) for _ in range(count)}, run, listener, received)
+        finally:
+            signal.set_wakeup_fd(before)
+
+
+def _keep_at_work(
+    workers: set[int], run: Callable[[], None], listener: socket.socket, received: socket.socket
+) -> None:
+    is_stopping = False
+    while workers:
+        if STOP_SIGNALS.intersection(received.recv(256)):
+            is_stopping = True
+            # A connection that no worker will accept must not be made.
+            listener.close()
+            for pid in workers:
+                os.kill(pid, signal.SIGTERM)
+        for pid in list(workers):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                workers.remove(pid)
+            if ended and not is_stopping:
+                fields = {"worker": pid, "exit": os.waitstatus_to_exitcode(status)}
+                _logger.error("a worker died", extra={"fields": fields})
+                # A worker that cannot start must not take a core.
+                time.sleep(1.0)
+                workers.add(_fork(run))
+
+
+def _fork(run: Callable[[], None]) -> int:
+    parent = os.getpid()
+    # Held back from a new worker until it has its own handlers.
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    if pid := os.fork():
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        return pid
+    try:
+        signal.set_wakeup_fd(-1)
+        # Opened again, because connections that an index holds are for one process.
+        load(verify=False)
+        threading.Thread(target=_stop_without, args=(parent,), daemon=True).start()
+        run()
+        os._exit(0)
+    except BaseException:
+        _logger.exception("a worker failed")
+    finally:
+        # Not by an exception, which would run what the parent does when it ends.
+        os._exit(1)
+
+
+def _stop_without(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os.kill(os.getpid(), signal.SIGTERM)
