@@ -33,6 +33,7 @@ MEANINGS: dict[type[Record], dict[str, str]] = {
         "unknown_identifiers": "Identifiers of the query that no document has.",
         "took_ms": "How long the search took, in milliseconds.",
         "stages": "What each [stage](stages.md) changed, or why it failed; `notice` is for people.",
+        "explanation": "What stages did, in sentences.",
         "facets": (
             "If asked for, [what could narrow the search](http-and-mcp.md#search): `counted`,"
             " and for each of `filters` its `values`, each with a `count`, and how many `others`."

@@ -109,10 +109,9 @@ function show(said, nodes) {
 
 function saying({ match, query, results: found, stages }) {
   if (!found.length) return `Nothing found for “${query}”.`;
-  const { corrected = {} } = stages.correction ?? {};
-  const instead = Object.entries(corrected).map(([typed, used]) => `Searched for “${used}”, as no document has “${typed}”.`);
+  const notices = Object.values(stages).flatMap(({ notice }) => notice ?? []);
   const count = `${found.length} result${found.length === 1 ? "" : "s"}.`;
-  return [HEDGES[match] ?? count, ...instead].join(" ");
+  return [HEDGES[match] ?? count, ...notices].join(" ");
 }
 
 function suggest(found) {

@@ -40,7 +40,8 @@ def adapt_weights(
     else:
         return weights
     keyword = round(1 - semantic, 6)
-    journal.note("adaptive_weights", semantic=semantic, keyword=keyword)
+    sentence = f"For this query, meaning weighs {semantic:g} and words {keyword:g}."
+    journal.note("adaptive_weights", sentence, semantic=semantic, keyword=keyword)
     return Weights(semantic, keyword)
 
 

@@ -12,7 +12,7 @@ from ...index.reader import Index, OpenedIndex
 from ...index.tokens import MAX_QUERY_CHARACTERS
 from ..candidates import stage
 from ..identifiers import Patterns, is_written_identifier, whole_terms
-from ..journal import Journal
+from ..journal import Journal, quote
 from .nearest_words import MAX_LENGTH, Words
 
 MIN_CORRECTED = 4  # Letters: shorter words are left as they are.
@@ -76,7 +76,11 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
     # To compile a pattern of the words takes longer than all else here.
     original = _RUN.sub(lambda run: f'"{run[0]}"' if run[0] in corrected else run[0], normal)
     notice = f"Showing results for: {said}"
-    journal.note(STAGE, query=said, corrected=corrected, original=original, notice=notice)
+    told = [
+        f"No document has {quote([word])}; {quote([found])} was searched for."
+        for word, found in corrected.items()
+    ]
+    journal.note(STAGE, *told, query=said, corrected=corrected, original=original, notice=notice)
     return said
 
 

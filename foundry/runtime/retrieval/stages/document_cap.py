@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from ...index.records import count_of
 from ..journal import Journal
 from ..results import Hit
 
@@ -22,4 +23,6 @@ def cap_documents(hits: Iterable[Hit], journal: Journal, *, most: int) -> Iterat
             break
         else:
             left_out += 1
-            journal.note("document_cap", left_out=left_out)
+            passages = count_of(left_out, "passage")
+            sentence = f"{passages} left out, since enough others are from the same document."
+            journal.note("document_cap", sentence, left_out=left_out)

@@ -17,7 +17,7 @@ from ...index.reader import Index, OpenedIndex
 from ...index.tokens import Token
 from ..candidates import stage
 from ..dense_lane import exact_type
-from ..journal import Journal
+from ..journal import Journal, quote
 from ..quantising import quantise
 
 
@@ -101,5 +101,5 @@ def expand_query(
     expanded = index.encoder.encode(" ".join([query, *words])) if words else None
     if expanded is None:
         return vector
-    journal.note("expansion", words=words)
+    journal.note("expansion", f"The meaning was widened by {quote(words)}.", words=words)
     return expanded

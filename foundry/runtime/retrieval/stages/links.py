@@ -15,6 +15,7 @@ from ...index.documents import Documents
 from ...index.layout import open_array
 from ...index.protocols import Mask
 from ...index.reader import Index, OpenedIndex
+from ...index.records import count_of
 from ..candidates import SCORE_DIGITS, Candidates
 from ..journal import Journal
 
@@ -105,7 +106,8 @@ def add_linked(
     linked = _represent(firsts, candidates, documents, allowed, reached)
     if not linked:
         return candidates
-    journal.note("links", documents=len(linked))
+    sentence = f"{count_of(len(linked), 'document')} linked with the best came nearer."
+    journal.note("links", sentence, documents=len(linked))
     return _raise(_include(candidates, linked), linked, factor)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...index.protocols import Numbers
+from ...index.records import count_of
 from ..candidates import Candidates
 from ..journal import Journal
 
@@ -46,10 +47,14 @@ def _keep(candidates: Candidates, journal: Journal, kept: NDArray[np.bool_]) -> 
     dropped = int((~kept).sum())
     if dropped:
         dropped += journal.stages.get(STAGE, {}).get("dropped", 0)
+        sentence = f"{count_of(dropped, 'passage')} below the minimum score left out"
         if kept.any():
-            journal.note(STAGE, dropped=dropped)
+            journal.note(STAGE, f"{sentence}.", dropped=dropped)
         else:
-            journal.note(STAGE, dropped=dropped, best_dropped=float(candidates.scores.max()))
+            best = float(candidates.scores.max())
+            journal.note(
+                STAGE, f"{sentence}; the best has {best:.2f}.", dropped=dropped, best_dropped=best
+            )
     return _take(candidates, np.flatnonzero(kept))
 
 

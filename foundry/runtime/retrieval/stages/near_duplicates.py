@@ -17,6 +17,7 @@ from functools import lru_cache
 from itertools import islice, pairwise
 
 from ...index.reader import Index
+from ...index.records import count_of
 from ...index.tokens import Token
 from ..journal import Journal
 from ..results import Hit
@@ -89,7 +90,9 @@ def merge_near_duplicates(
         for number, other in rivals:
             if found.resembles(other, similarity):
                 removed += 1
-                journal.note("near_duplicates", removed=removed)
+                duplicates_found = count_of(removed, "near duplicate")
+                sentence = f"{duplicates_found} put under the passage they repeat."
+                journal.note("near_duplicates", sentence, removed=removed)
                 return number
         rivals.append((len(kept), found))
         return None

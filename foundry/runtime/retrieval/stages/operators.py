@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from ...errors import InvalidRequestError
 from ...index.protocols import Mask
 from ...index.reader import Index
+from ...index.records import count_of
 from ..candidates import stage
 from ..filters import KNOWN_FIELDS, FilterColumns, parse_filters
 from ..identifiers import letters_of, whole_terms
-from ..journal import TEXT_UNITS, Journal
+from ..journal import TEXT_UNITS, Journal, describe_filters, quote
 
 STAGE = "operators"
 # Of a word, a phrase (for which a pattern is compiled) and a filter, in any index.
@@ -74,7 +75,11 @@ def read_operators(index: Index, query: str, journal: Journal) -> tuple[str, Ope
         kind = "excluded" if item.is_excluded else "phrases" if item.is_phrase else "required"
         said.setdefault(kind, []).append(item.text)
     filters = {"filters": _collect(found)} if found.filters else {}
-    journal.note(STAGE, **said, **filters)
+    wanted = [*said.get("phrases", ()), *said.get("required", ())]
+    told = [f"Only what has {quote(wanted)}."] if wanted else []
+    told += [f"Nothing that has {quote(said['excluded'])}."] if "excluded" in said else []
+    told += [f"Only {describe_filters(_collect(found))}."] if found.filters else []
+    journal.note(STAGE, *told, **said, **filters)
     return found.text, found
 
 
@@ -172,7 +177,9 @@ def apply_operators(
             required[chunks] = True
             allowed = required
     if unread:
-        journal.note(STAGE, **journal.stages[STAGE], unread=unread)
+        passages = count_of(unread, "passage")
+        sentence = f"{passages} with the words of a phrase were not read for it."
+        journal.note(STAGE, *journal.told[STAGE], sentence, **journal.stages[STAGE], unread=unread)
     return allowed
 
 

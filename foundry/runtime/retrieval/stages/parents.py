@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import islice
 
 from ...index.reader import Index
+from ...index.records import count_of
 from ..journal import Journal
 from ..passages import find_passages
 from ..results import Hit
@@ -34,7 +35,9 @@ def _merge_parents(hits: Iterable[Hit], journal: Journal) -> Iterator[Hit]:
         parent = (hit.document_id, hit.position.get("parent_start", NO_PARENT))
         if parent in seen:
             merged += 1
-            journal.note("parents", merged=merged)
+            results = count_of(merged, "result")
+            sentence = f"{results} joined with a better one from the same passage."
+            journal.note("parents", sentence, merged=merged)
             continue
         if parent[1] != NO_PARENT:
             seen.add(parent)

@@ -15,6 +15,7 @@ from ...errors import IndexUnusableError, cause_of
 from ...index.documents import DocumentRecord, Documents
 from ...index.protocols import LaneHits, Mask
 from ...index.reader import Index, OpenedIndex
+from ...index.records import count_of
 from ...index.tokens import Tokenizer, heading_term
 from ..candidates import Candidates
 from ..journal import Journal
@@ -71,7 +72,8 @@ def pin_documents(
     pinned = [replace(hit, pinned=True, boosts={}) for hit in found if hit is not None]
     if not pinned:
         return iter(hits)
-    journal.note("pinned", documents=len(pinned))
+    sentence = f"{count_of(len(pinned), 'document')} pinned to this query by the owner."
+    journal.note("pinned", sentence, documents=len(pinned))
     shown = {hit.id for hit in pinned}
     return chain(pinned, (hit for hit in hits if hit.id not in shown))
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ...errors import ConfigurationError
 from ...index.reader import Index
+from ...index.records import count_of
 from ..calls import CircuitBreaker, call_within
 from ..candidates import SCORE_DIGITS, Candidates, stage
 from ..journal import Journal
@@ -136,5 +137,7 @@ def rerank(
     ceiling = max(0.0, given.min() - 10.0**-SCORE_DIGITS)
     share = ceiling / best_below if best_below else 0.0
     scores = np.where(np.isnan(judged), candidates.scores * min(share, 1.0), judged)
-    journal.note(STAGE, hits=len(read))
+    passages_read = count_of(len(read), "passage")
+    sentence = f"A model read {passages_read} against the query and ordered them."
+    journal.note(STAGE, sentence, hits=len(read))
     return replace(candidates.with_scores(scores), rerank=judged)

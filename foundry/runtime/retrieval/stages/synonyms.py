@@ -14,7 +14,7 @@ from ...index.reader import Index, OpenedIndex
 from ...index.tokens import HEADING_MARK, Token, heading_term, query_terms
 from ..candidates import stage
 from ..identifiers import whole_terms
-from ..journal import Journal
+from ..journal import Journal, quote
 
 FOLDER = "synonyms"  # Of an index.
 MAX_FORM_TERMS = 8
@@ -91,7 +91,11 @@ def add_synonyms(
                 more += [term for term in whole if term.startswith(HEADING_MARK)]
     if not added:
         return searched, [*tokens], [*terms]
-    journal.note("synonyms", added=added)
+    told = (
+        f"{quote([form])} was searched for as {quote(others)}, too."
+        for form, others in added.items()
+    )
+    journal.note("synonyms", *told, added=added)
     # A term counts once, however many forms have it.
     new = [term for term in dict.fromkeys(more) if term not in terms]
     return " ".join(texts), [token for token in tokens if token not in left_out], [*terms, *new]

@@ -18,7 +18,7 @@ from ...model_reply import ModelError
 from ..candidates import stage
 from ..filters import Filters
 from ..identifiers import MAX_PATTERN_INPUT, is_identifier_query
-from ..journal import Journal
+from ..journal import Journal, describe_filters, quote
 from ..query_model import QueryModel, Request
 from ..settings import settings
 
@@ -97,7 +97,11 @@ def understand_query(
         asked, said = part.apply(answer, asked, index)
         details |= said
     if details:
-        journal.note(STAGE, **details)
+        used, read = details.get("query_used"), details.get("filters")
+        told = [f"A language model put the query as {quote([used])}."] if used else []
+        if read:
+            told.append(f"It read these filters from the query: {describe_filters(read)}.")
+        journal.note(STAGE, *told, **details)
     return asked.query, asked.filters
 
 

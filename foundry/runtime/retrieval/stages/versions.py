@@ -14,7 +14,7 @@ from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 
-from ...index.records import Place
+from ...index.records import Place, count_of
 from ..candidates import SCORE_DIGITS
 from ..journal import Journal
 from ..results import Hit
@@ -112,7 +112,9 @@ def prefer_version(
         is_shown = place is None or shown.get(place[0], place[1]) == place[1]
         if not is_shown:
             left_out += 1
-            journal.note(STAGE, left_out=left_out)
+            passages = count_of(left_out, "passage")
+            sentence = f"{passages} of other versions of a page left out."
+            journal.note(STAGE, sentence, left_out=left_out)
         if hit.id in early or (is_shown and hit.id not in moved):
             versions = pages.get(place[0], {}) if place else {}
             others = [versions[name] for name in folders if name in versions]
