@@ -209,6 +209,7 @@ CHANGES: dict[str, Change] = {
     "search.correction": (FOLDER, {}, True),
     "search.synonyms": (FOLDER, {}, True),
     "search.suggestions": (FOLDER, {}, True),
+    "search.weights_by_match": (FOLDER, {}, False),
     "search.adaptive_weights": (FOLDER, {}, False),
     "search.feedback": (FOLDER, {}, False),
     "search.anchors": (FOLDER, {}, False),
@@ -284,6 +285,7 @@ STAGE_KEYS: dict[str, dict[str, object]] = {
     "correction": {"words": 1000},
     "suggestions": {"words": 1000},
     "synonyms": {"file": "others/words.txt", "acronyms": False},
+    "weights_by_match": {"keyword_weight": 0.2},
     "adaptive_weights": {
         "mostly": 0.6,
         "mostly_semantic_weight": 0.6,

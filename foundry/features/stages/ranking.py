@@ -15,6 +15,32 @@ DEFAULT_TIERS = ({"days": 7.0, "factor": 1.2}, {"days": 30.0, "factor": 1.1})
 DEFAULT_DECAY = {"half_life_days": 7.0, "floor": 0.1}
 
 
+class WeightsByMatch(Stage):
+    """[search.weights_by_match]: keywords weigh less where the match is not strong."""
+
+    name = "weights_by_match"
+    summary = "keywords weigh less where no match is strong"
+    description = (
+        "if the best match of words and meaning together is not strong, keywords get"
+        " `keyword_weight` and meaning the rest: for questions in other words than the documents'"
+    )
+    needs_vectors = True
+    is_tuned = False
+
+    keyword_weight: Share = 0.1
+
+    search_step = SearchStep(
+        SearchPlace.WEIGH,
+        Call(
+            "retrieval.stages.weights_by_match",
+            "weigh_by_match",
+            ("lane_weights", "index", "candidates", "journal"),
+            ("keyword_weight",),
+        ),
+        readme="Where no match is strong, the weight of keywords is {keyword_weight}.",
+    )
+
+
 class AdaptiveWeights(Stage):
     """[search.adaptive_weights]: lane weights by the share of identifiers in the query."""
 
@@ -273,4 +299,4 @@ def _plain(days: float) -> float:
     return int(days) if days == int(days) else days
 
 
-STAGES = (AdaptiveWeights, Feedback, Anchors, Recency, Links, Heuristics, WordParts)
+STAGES = (WeightsByMatch, AdaptiveWeights, Feedback, Anchors, Recency, Links, Heuristics, WordParts)

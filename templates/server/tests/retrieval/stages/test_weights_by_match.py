@@ -1,0 +1,48 @@
+"""Weights by how good the match is, and what the response says of them."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from foundry.runtime.retrieval.candidates import Candidates
+from foundry.runtime.retrieval.hybrid import Weights
+from foundry.runtime.retrieval.journal import Journal
+from foundry.runtime.retrieval.stages.weights_by_match import weigh_by_match
+
+INDEX: Any = SimpleNamespace(manifest=SimpleNamespace(dense={"background": 0.2}))
+
+
+def candidates(*, coverage: float, doubted: bool = False) -> Candidates:
+    """One candidate with a cosine of 0.4: its nearness is 0.25, a strong match needs 0.59."""
+    ranks = np.array([1])
+    scores = np.array([0.4])
+    return Candidates(
+        *(np.array([0]), scores, scores, ranks, ranks, scores), coverage=coverage, doubted=doubted
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "weights", "expected"),
+    [
+        # 0.25 + 1.8 x 0.1 is less than 0.59, and 0.25 + 1.8 x 0.2 is more.
+        (candidates(coverage=0.1), Weights(0.7, 0.3), (0.9, 0.1)),
+        (candidates(coverage=0.2), Weights(0.7, 0.3), (0.7, 0.3)),
+        (candidates(coverage=0.2, doubted=True), Weights(0.7, 0.3), (0.9, 0.1)),
+        # The weights of a search need not add up to 1.
+        (candidates(coverage=0.1), Weights(7, 3), (0.9, 0.1)),
+        (candidates(coverage=0.1), Weights(19, 1), (19, 1)),
+        (candidates(coverage=0.1), Weights(1, 0), (1, 0)),
+    ],
+)
+def test_words_weigh_less_where_no_match_is_strong(
+    found: Candidates, weights: Weights, expected: tuple[float, float]
+) -> None:
+    journal = Journal()
+    assert weigh_by_match(weights, INDEX, found, journal, keyword_weight=0.1) == expected
+    is_changed = expected != weights
+    noted = {"weights_by_match": {"semantic": 0.9, "keyword": 0.1}}
+    assert journal.stages == (noted if is_changed else {})
+    told = ("No match is strong, so words weigh 0.1 instead of 0.3.",)
+    assert journal.explain() == (told if is_changed else ())
