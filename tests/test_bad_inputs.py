@@ -16,7 +16,7 @@ import pytest
 from tests.conftest import MakeProject, Project
 from tests.document_files import Text, docx, paragraph, pdf
 
-pytestmark = pytest.mark.usefixtures("forked_readers")
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_readers", "forked_servers")
 
 GOOD = "# Lantern\n\nThe lantern hangs above the quay.\n"
 DEEP = 100_000

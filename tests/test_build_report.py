@@ -13,7 +13,7 @@ from foundry.evaluation.questions import Question
 from foundry.indexing.versions import open_index
 from foundry.runtime.evaluation.judging import resolve
 
-pytestmark = pytest.mark.usefixtures("forked_servers")
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
 CONFIG = """
 [project]

@@ -22,7 +22,7 @@ from foundry.runtime.index.reader import Index
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.filters import FilterColumns, parse_filters, read_pairs
 
-pytestmark = pytest.mark.usefixtures("forked_servers")
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
 CONFIGURED = CONFIG + """metadata = ["team", "summary", "aliases"]
 

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import urllib.parse
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from embedding_services import fake_service
 from import_circles import find_circle
 from packaging.markers import Marker
 from servers import check_types, run_tool
+from sharing import formatted_once
 from systems import needs_repository
 
 import foundry.runtime
@@ -53,7 +54,9 @@ def export_case(case: str, folder: Path) -> Path:
         copy = shutil.copytree if source.is_dir() else shutil.copyfile
         copy(source, project / name)
     # The service of the case that names one; its vectors are the same on every machine.
-    with fake_service("openai", key=SERVICE_KEY) as service:
+    # One is formatted as users' are.
+    haste = nullcontext() if case == WHOLE else formatted_once()
+    with haste, fake_service("openai", key=SERVICE_KEY) as service:
         variables = {"EMBEDDING_BASE_URL": service.base_url, "EMBEDDINGS_KEY": SERVICE_KEY}
         for command in ("build", "export"):
             result = CliRunner().invoke(main, [command, str(project)], env=variables)

@@ -18,7 +18,7 @@ from foundry.export.basis import Basis
 from foundry.export.compose import compose_export
 from foundry.export.write import write_export
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once", "forked_servers")]
 
 NOTES = {
     "pumps.md": "# Pumps\n\nA seal keeps the water in.\n",

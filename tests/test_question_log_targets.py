@@ -11,6 +11,7 @@ import pytest
 import yaml
 from conftest import MakeProject
 from ports import free_port
+from sharing import unformatted
 from systems import need_namespaces, needs_systemd
 from test_targets import NOTE, TOKEN, check, config, installed
 
@@ -35,7 +36,8 @@ def render(folder: Path, written: str) -> dict[str, str]:
     (folder / "sources").mkdir(parents=True)
     (folder / "foundry.toml").write_text(written, encoding="utf-8")
     design = Design.of(load_config(folder), PROVIDERS["static"])
-    files = plan_server(design, None, with_tests=False)
+    with unformatted():
+        files = plan_server(design, None, with_tests=False)
     names = ("Dockerfile", "README.md", ".env.example", "compose.yaml", "kubernetes.yaml")
     return {name: files[name].decode() for name in (*names, "my_docs-2.service")}
 

@@ -22,7 +22,7 @@ from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
 from foundry.runtime.store.store import HELD_FILES
 
-pytestmark = pytest.mark.usefixtures("formatted_once")
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
 NOTES = {
     "seals.md": "# Seals\n\nReplace the D40 seal yearly.\n\n## Grease\n\nUse white grease.\n",

@@ -18,6 +18,7 @@ import tls_certificates
 import yaml
 from conftest import MakeProject
 from ports import free_port
+from sharing import unformatted
 from systems import need_namespaces, needs_systemd
 
 from foundry.config.file import Target
@@ -80,9 +81,10 @@ targets = {json.dumps(targets)}
 
 def render(make_project: MakeProject, *targets: str, name: str = "my_docs-2") -> dict[str, bytes]:
     project = make_project(NOTE, config=config(*targets, name=name))
-    return plan_server(
-        Design.of(load_config(project.root), PROVIDERS["static"]), None, with_tests=False
-    )
+    with unformatted():
+        return plan_server(
+            Design.of(load_config(project.root), PROVIDERS["static"]), None, with_tests=False
+        )
 
 
 @pytest.fixture(scope="module")

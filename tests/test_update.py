@@ -23,7 +23,7 @@ from foundry.features.providers import PROVIDERS
 from foundry.rendering.design import Design
 from foundry.rendering.plan import plan_server
 
-pytestmark = pytest.mark.usefixtures("formatted_once")
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
 OLDER = Path(__file__).parent / "fixtures" / "older-export.tar.gz"
 """The text files of an export as the first release wrote it, of a server that only searches."""

@@ -91,10 +91,14 @@ PLANTED: dict[str, tuple[Callable[[Path], object], str]] = {
     "a nest of folders": (dig, f"a folder below {MAX_DEPTH} others"),
 }
 PLACES = ("odd", "acme/odd", "acme/data/odd", "acme/odd.py")
+IN_PLACES = [
+    *((kind, place) for kind in ("a pipe", "a socket") for place in PLACES),
+    # It takes long to walk through.
+    ("a nest of folders", "acme/odd"),
+]
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("kind", PLANTED)
+@pytest.mark.parametrize(("kind", "place"), IN_PLACES)
 @pytest.mark.parametrize("act", ACTS)
 def test_what_is_no_file_is_named_and_stays(
     act: str, kind: str, place: str, made: tuple[Path, Export]
@@ -140,8 +144,11 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize(("name", "said"), [*zip(NAMES, SHOWN, strict=True)], ids=SHOWN)
-@pytest.mark.parametrize("within", ["", "acme/", "deep/er/"])
+@pytest.mark.parametrize(
+    ("name", "said", "within"),
+    [*zip(NAMES, SHOWN, 2 * ["", "acme/", "deep/er/"], strict=True)],
+    ids=SHOWN,
+)
 def test_a_file_of_any_name_is_kept_and_listed(
     name: bytes, said: str, within: str, made: tuple[Path, Export]
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import CONFIG, MakeProject
+from sharing import unformatted
 
 from foundry.config.project import load_config
 from foundry.features.contributions import every_feature, list_tables
@@ -70,7 +71,8 @@ def planned(
     config = load_config(make_project({"a.md": "a"}, config=f"{CONFIG}\n{lines}").root)
     design = Design.of(config, PROVIDERS[encoder])
     has_tests = any(file.startswith("tests/") for file in request.param.files)
-    files = plan_server(design, None, with_tests=has_tests)
+    with unformatted():
+        files = plan_server(design, None, with_tests=has_tests)
     yield request.param, files, explain_files(design, files)
 
 

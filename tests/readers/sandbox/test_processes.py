@@ -18,6 +18,8 @@ from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers.sandbox.processes import FILES_PER_WORKER, Limits, Sandbox
 from foundry.readers.sandbox.reading import read_apart
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 PDF = pdf([[Text(10, 600, "some words")]])
 
 
