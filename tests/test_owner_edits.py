@@ -51,14 +51,15 @@ def title_factors(candidates: Candidates, index: Index, terms: Iterable[str]) ->
 def search_hybrid(''',
         ),
         (
-            "\nfrom .index.reader import",
+            "\nfrom .index.tokens import",
             """
 from collections.abc import Iterable
 
 import numpy as np
 
 from .index.protocols import Scores
-from .index.reader import Index,""",
+from .index.reader import Index
+from .index.tokens import""",
         ),
     ),
 }
@@ -86,8 +87,7 @@ HOOKS = Hooks(add_routes=add_routes)
     "app.py": (
         (
             "    app.add_middleware(\n",
-            '''
-    @app.get("/version")
+            '''    @app.get("/version")
     def version() -> dict[str, str]:
         """Return the version of this server."""
         return {"version": __version__}

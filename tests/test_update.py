@@ -133,7 +133,7 @@ def test_edited_older_export_runs_the_new_code_and_keeps_the_edits(older: Path) 
     assert "Dockerfile: stays deleted\n" in said
     text = near.read_text()
     assert mine in text
-    assert "HOOKS.authorise" in text
+    assert "authorise=HOOKS.check" in text
     assert far.read_text().startswith("# notes, as we know them\n")
     assert (older / "scripts" / "deploy.sh").read_text() == "#!/bin/sh\n"
     assert not (older / "Dockerfile").exists()
