@@ -15,7 +15,7 @@ from tiny_transformers import write_transformer
 
 from foundry.cli.main import main
 from foundry.embedding.distil.corpus_texts import chunk_text
-from foundry.embedding.providers.transformer_folder import open_transformer, read_transformer
+from foundry.embedding.providers.transformer.folder import open_transformer, read_transformer
 from foundry.indexing.versions import open_index
 from foundry.runtime.index.layout import Manifest
 

@@ -122,24 +122,24 @@ def _open_sentence_transformers(options: EmbeddingSection) -> EmbeddingModel:
 
 
 def _open_transformer(options: EmbeddingSection) -> EmbeddingModel:
-    from foundry.embedding.providers.transformer_folder import (
+    from foundry.embedding.providers.transformer.folder import (
         find_transformer,
         open_transformer,
         read_transformer,
         write_transformer,
     )
-    from foundry.embedding.providers.transformer_processes import TransformerProcesses
+    from foundry.embedding.providers.transformer.processes import TransformerProcesses
 
     given = find_folder(options.model)
     folder = find_transformer(options.model, given)
     files = read_transformer(folder)
-    cutter = open_transformer(files).cutter
+    tokenizer = open_transformer(files).tokenizer
     model = _local_model(
         options,
         TransformerProcesses(folder),
-        lambda text: len(cutter.cut(text)),
+        lambda text: len(tokenizer.tokenize(text)),
         commit="" if given else hash_model_folder(folder),
-        tokens=files.shape.tokens,
+        tokens=files.shape.max_tokens,
         batch_tokens=PROCESSOR_BATCH_TOKENS,
         sides_differ=False,
         prefixes=files.prompts,

@@ -1,12 +1,11 @@
-"""A transformer of BERT's family, run by numpy alone: its whole forward pass, and its files.
+"""The forward pass of a BERT encoder in numpy, and its files.
 
-Each piece of a text begins as the sum of a row for the piece and a row for its place. In each layer
-every piece looks at all others (attention), and then passes through two matrices with a bend
-between them; both times what comes out is added to what went in, and brought to the same scale. In
-the end the text's vector is the mean of its pieces' vectors, or the first one (Vaswani et al. 2017;
-Devlin et al. 2019; Reimers and Gurevych 2019).
+A token's hidden state starts as its word embedding plus its position embedding. Each layer applies
+multi-head self-attention and a feed-forward network with GELU, each followed by a residual
+connection and layer normalisation. The text's vector is the mean of its tokens' hidden states, or
+that of [CLS] (Vaswani et al. 2017; Devlin et al. 2019; Reimers and Gurevych 2019).
 
-Weights lie in one file of half precision; what is not a table of rows is widened when it is loaded.
+Weights are stored as float16 in one file. All but the word embeddings become float32 when loaded.
 """
 
 import json
@@ -24,12 +23,12 @@ from ...index.layout import IndexFiles, open_array
 from .local import LocalQueryEncoder, available_cores
 from .probe import require_model
 from .replies import check_vectors
-from .word_pieces import Spelling, WordPieces
+from .word_pieces import Spelling, WordPieceTokenizer
 
-FORMAT_VERSION = 1
-LONGEST_QUERY = 128  # Pieces: four times the work of a usual query, and no query takes more.
-BLOCK = 128  # Pieces that pass through the wide middle of a layer together: they stay in a cache.
-HIDDEN = np.float32(-1e9)  # Added to what a piece would see where a shorter text has ended.
+FORMAT_VERSION = 2
+MAX_QUERY_TOKENS = 128  # Bounds the cost of one query at four times that of a usual one.
+FEED_FORWARD_ROWS = 128  # Tokens at a time, so that intermediate values stay in the cache.
+MASKED = np.float32(-1e9)  # Added to attention scores of padding.
 
 Array = NDArray[np.float32]
 
@@ -39,100 +38,103 @@ class TransformerLayout:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.pieces = root / "pieces.txt"  # UTF-8, one piece a line, in the order of their numbers.
-        self.weights = root / "transformer.npy"  # float16: all of `part_shapes`, in that order.
+        self.vocabulary = root / "pieces.txt"  # UTF-8, one token a line, in the order of their ids.
+        self.weights = root / "transformer.npy"  # float16: all of `weight_shapes`, in that order.
         self.description = root / "transformer.json"  # `Description`
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The shape of a transformer, and how texts come to it.
+    """The hyperparameters of a transformer, and how it tokenizes.
 
     Attributes:
-        pieces: Rows of its vocabulary.
-        width: Numbers of a piece's vector, and of a text's.
-        inner: Width of the middle of each layer.
-        tokens: The most pieces of a text, its frame included.
-        epsilon: Added to a variance, so that nothing is divided by zero.
-        pooling: Which pieces' vectors make the text's.
-        spelling: How text becomes words; the fields of `Spelling`.
+        vocabulary: Number of tokens that it knows.
+        hidden_size: Dimensions of hidden states, and of a text's vector.
+        layers: Number of layers.
+        heads: Attention heads of each layer.
+        intermediate_size: Dimensions inside the feed-forward networks.
+        max_tokens: Longer texts are truncated to this length, which includes [CLS] and [SEP].
+        epsilon: Added to variances in layer normalisation.
+        pooling: How hidden states become the text's vector.
+        spelling: The fields of `Spelling`, which normalises text before it is tokenized.
     """
 
-    pieces: int
-    width: int
+    vocabulary: int
+    hidden_size: int
     layers: int
     heads: int
-    inner: int
-    tokens: int
+    intermediate_size: int
+    max_tokens: int
     epsilon: float
-    pooling: Literal["mean", "first"]
+    pooling: Literal["mean", "cls"]
     spelling: dict[str, Any]
     format: int = FORMAT_VERSION
 
 
-def part_shapes(shape: Description) -> dict[str, tuple[int, ...]]:
+def weight_shapes(shape: Description) -> dict[str, tuple[int, ...]]:
     """Return the shapes of all weights by name, in the order of their file.
 
-    A matrix has a row for each number that comes out. That of `look` gives queries, keys and values
-    below each other; a norm has scales above offsets.
+    Matrices are (outputs, inputs). `query_key_value` stacks the three projections; a layer norm
+    stacks its weights above its biases.
     """
-    width, inner = shape.width, shape.inner
-    parts: dict[str, tuple[int, ...]] = {
-        "pieces": (shape.pieces, width),
-        "places": (shape.tokens, width),
-        "norm": (2, width),
+    size, inner = shape.hidden_size, shape.intermediate_size
+    shapes: dict[str, tuple[int, ...]] = {
+        "word_embeddings": (shape.vocabulary, size),
+        "position_embeddings": (shape.max_tokens, size),
+        "embeddings_norm": (2, size),
     }
     for number in range(shape.layers):
         layer = {
-            "look": (3 * width, width),
-            "look offset": (3 * width,),
-            "join": (width, width),
-            "join offset": (width,),
-            "join norm": (2, width),
-            "widen": (inner, width),
-            "widen offset": (inner,),
-            "narrow": (width, inner),
-            "narrow offset": (width,),
-            "narrow norm": (2, width),
+            "query_key_value": (3 * size, size),
+            "query_key_value_bias": (3 * size,),
+            "attention_output": (size, size),
+            "attention_output_bias": (size,),
+            "attention_norm": (2, size),
+            "intermediate": (inner, size),
+            "intermediate_bias": (inner,),
+            "output": (size, inner),
+            "output_bias": (size,),
+            "output_norm": (2, size),
         }
-        parts |= {f"{number} {name}": size for name, size in layer.items()}
-    return parts
+        shapes |= {f"{number}.{name}": each for name, each in layer.items()}
+    return shapes
 
 
 class _Layer(NamedTuple):
-    look: Array
-    look_offset: Array
-    join: Array
-    join_offset: Array
-    join_norm: Array
-    widen: Array
-    widen_offset: Array
-    narrow: Array
-    narrow_offset: Array
-    narrow_norm: Array
+    query_key_value: Array
+    query_key_value_bias: Array
+    attention_output: Array
+    attention_output_bias: Array
+    attention_norm: Array
+    intermediate: Array
+    intermediate_bias: Array
+    output: Array
+    output_bias: Array
+    output_norm: Array
 
 
 class Transformer:
-    """A transformer, loaded; any number of threads may share one.
+    """A loaded transformer, which any number of threads may share.
 
-    `weights` are by the names of `part_shapes`, and of their shapes.
+    `weights` have the names and shapes of `weight_shapes`.
     """
 
     def __init__(
-        self, shape: Description, pieces: Sequence[str], weights: Mapping[str, NDArray[Any]]
+        self, shape: Description, vocabulary: Sequence[str], weights: Mapping[str, NDArray[Any]]
     ) -> None:
         self.shape = shape
-        self.cutter = WordPieces(pieces, Spelling(**shape.spelling))
-        self._pieces = weights["pieces"]
-        wide = {
+        self.tokenizer = WordPieceTokenizer(vocabulary, Spelling(**shape.spelling))
+        self._word_embeddings = weights["word_embeddings"]
+        single = {
             name: np.ascontiguousarray(weights[name], dtype=np.float32)
-            for name in part_shapes(shape)
-            if name != "pieces"
+            for name in weight_shapes(shape)
+            if name != "word_embeddings"
         }
-        self._places, self._norm = wide["places"], wide["norm"]
-        names = [field.replace("_", " ") for field in _Layer._fields]
+        self._position_embeddings = single["position_embeddings"]
+        self._embeddings_norm = single["embeddings_norm"]
         self._layers = [
-            _Layer(*(wide[f"{number} {name}"] for name in names)) for number in range(shape.layers)
+            _Layer(*(single[f"{number}.{name}"] for name in _Layer._fields))
+            for number in range(shape.layers)
         ]
 
     @classmethod
@@ -141,14 +143,14 @@ class Transformer:
         layout = TransformerLayout(directory)
         try:
             shape = Description(**json.loads(layout.description.read_bytes()))
-            pieces = layout.pieces.read_text(encoding="utf-8").split("\n")[:-1]
+            vocabulary = layout.vocabulary.read_text(encoding="utf-8").split("\n")[:-1]
         except (OSError, ValueError, TypeError) as error:
             raise IndexUnusableError(f"{directory}: unreadable: {error}") from None
         if shape.format != FORMAT_VERSION:
             raise IndexUnusableError(f"{directory}: transformer of format {shape.format}")
-        sizes = part_shapes(shape)
-        flat = open_array(layout.weights, np.float16, (sum(map(math.prod, sizes.values())),))
-        return cls(shape, pieces, _cut_parts(flat, sizes))
+        shapes = weight_shapes(shape)
+        flat = open_array(layout.weights, np.float16, (sum(map(math.prod, shapes.values())),))
+        return cls(shape, vocabulary, _split_weights(flat, shapes))
 
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float = 0
@@ -156,82 +158,92 @@ class Transformer:
         """Return unit vectors (n, d) in the order of the texts, which already have their prefixes.
 
         Args:
-            texts: Longer ones than the model takes are cut, queries after `LONGEST_QUERY` pieces.
+            texts: Truncated to the model's maximum length, queries to `MAX_QUERY_TOKENS`.
             side: What the texts are.
-            timeout: Not kept by a model on this machine.
+            timeout: Ignored: the model runs on this machine.
 
         Raises:
             EmbeddingFailure: When a vector is not finite.
         """
         del timeout
-        most = self.shape.tokens if side == "document" else min(self.shape.tokens, LONGEST_QUERY)
-        cut = [self.cutter.cut(text, most) for text in texts]
-        longest = max(map(len, cut))
-        pieces = np.zeros((len(cut), longest), dtype=np.intp)
-        is_there = np.zeros((len(cut), longest), dtype=np.bool_)
-        for row, numbers in enumerate(cut):
-            pieces[row, : len(numbers)] = numbers
-            is_there[row, : len(numbers)] = True
-        return check_vectors(self._run(pieces, is_there), len(texts), self.shape.width)
+        most = self.shape.max_tokens
+        most = most if side == "document" else min(most, MAX_QUERY_TOKENS)
+        tokenized = [self.tokenizer.tokenize(text, most) for text in texts]
+        longest = max(map(len, tokenized))
+        token_ids = np.zeros((len(tokenized), longest), dtype=np.intp)
+        is_token = np.zeros((len(tokenized), longest), dtype=np.bool_)
+        for row, ids in enumerate(tokenized):
+            token_ids[row, : len(ids)] = ids
+            is_token[row, : len(ids)] = True
+        vectors = self._forward(token_ids, is_token)
+        return check_vectors(vectors, len(texts), self.shape.hidden_size)
 
     def close(self) -> None:
-        """Let go of nothing: what is mapped goes with the object."""
+        """Do nothing: the mapped file is closed with the object."""
 
-    def _run(self, pieces: NDArray[np.intp], is_there: NDArray[np.bool_]) -> Array:
-        """Return vectors (n, d) of texts, given as pieces (n, longest) and which of them are."""
-        texts, longest = pieces.shape
-        hidden = self._pieces[pieces].astype(np.float32) + self._places[:longest]
-        hidden = hidden.reshape(texts * longest, self.shape.width)
-        bring_to_scale(hidden, self._norm, self.shape.epsilon)
-        mask = np.where(is_there, np.float32(0), HIDDEN)[:, np.newaxis, np.newaxis, :]
+    def _forward(self, token_ids: NDArray[np.intp], is_token: NDArray[np.bool_]) -> Array:
+        """Return pooled vectors (n, d) of padded texts (n, longest); padding is not `is_token`."""
+        shape = self.shape
+        texts, longest = token_ids.shape
+        hidden = self._word_embeddings[token_ids].astype(np.float32)
+        hidden += self._position_embeddings[:longest]
+        hidden = hidden.reshape(texts * longest, shape.hidden_size)
+        layer_norm(hidden, self._embeddings_norm, shape.epsilon)
+        mask = np.where(is_token, np.float32(0), MASKED)[:, np.newaxis, np.newaxis, :]
         for layer in self._layers:
-            seen = self._look(hidden, layer, mask)
-            seen += hidden
-            bring_to_scale(seen, layer.join_norm, self.shape.epsilon)
-            hidden = self._pass(seen, layer)
-            hidden += seen
-            bring_to_scale(hidden, layer.narrow_norm, self.shape.epsilon)
-        vectors = hidden.reshape(texts, longest, self.shape.width)
-        if self.shape.pooling == "first":
-            return vectors[:, 0]
-        present = is_there.astype(np.float32)
-        # Its length is made 1 later, so the sum is as good as the mean.
-        total: Array = np.einsum("nld,nl->nd", vectors, present)
+            attended = self._attention(hidden, layer, mask)
+            attended += hidden
+            layer_norm(attended, layer.attention_norm, shape.epsilon)
+            hidden = _feed_forward(attended, layer)
+            hidden += attended
+            layer_norm(hidden, layer.output_norm, shape.epsilon)
+        states = hidden.reshape(texts, longest, shape.hidden_size)
+        if shape.pooling == "cls":
+            return states[:, 0]
+        # The caller normalises vectors, so a sum is as good as the mean.
+        total: Array = np.einsum("nld,nl->nd", states, is_token.astype(np.float32))
         return total
 
-    def _look(self, hidden: Array, layer: _Layer, mask: Array) -> Array:
-        """Let each piece (n * longest, d) see all pieces of its text, in each of the heads."""
+    def _attention(self, hidden: Array, layer: _Layer, mask: Array) -> Array:
+        """Apply multi-head self-attention to hidden states (n * longest, d) of each text."""
         texts, longest, heads = len(mask), mask.shape[-1], self.shape.heads
-        joined = hidden @ layer.look.T
-        joined += layer.look_offset
+        projected = hidden @ layer.query_key_value.T
+        projected += layer.query_key_value_bias
         # (3, n, heads, longest, d / heads)
-        split = joined.reshape(texts, longest, 3, heads, -1).transpose(2, 0, 3, 1, 4)
+        split = projected.reshape(texts, longest, 3, heads, -1).transpose(2, 0, 3, 1, 4)
         queries, keys, values = split
-        weights = queries @ keys.swapaxes(-1, -2)
-        weights *= np.float32(1 / math.sqrt(split.shape[-1]))
-        weights += mask
-        weights -= weights.max(axis=-1, keepdims=True)
-        np.exp(weights, out=weights)
-        weights /= weights.sum(axis=-1, keepdims=True)
-        seen = (weights @ values).transpose(0, 2, 1, 3).reshape(hidden.shape)
-        found: Array = seen @ layer.join.T
-        found += layer.join_offset
-        return found
-
-    def _pass(self, hidden: Array, layer: _Layer) -> Array:
-        """Pass pieces (n, d) through the wide middle of a layer."""
-        found = np.empty_like(hidden)
-        for start in range(0, len(hidden), BLOCK):
-            wide = hidden[start : start + BLOCK] @ layer.widen.T
-            wide += layer.widen_offset
-            bend(wide)
-            np.matmul(wide, layer.narrow.T, out=found[start : start + BLOCK])
-        found += layer.narrow_offset
-        return found
+        scores = queries @ keys.swapaxes(-1, -2)
+        scores *= np.float32(1 / math.sqrt(split.shape[-1]))
+        scores += mask
+        softmax(scores)
+        context = (scores @ values).transpose(0, 2, 1, 3).reshape(hidden.shape)
+        attended: Array = context @ layer.attention_output.T
+        attended += layer.attention_output_bias
+        return attended
 
 
-def bring_to_scale(rows: Array, norm: Array, epsilon: float) -> None:
-    """Give each row (n, d) the mean 0 and the variance 1, then the scales and offsets of `norm`."""
+def _feed_forward(hidden: Array, layer: _Layer) -> Array:
+    """Apply the feed-forward network to hidden states (n, d), a block of rows at a time."""
+    result = np.empty_like(hidden)
+    for start in range(0, len(hidden), FEED_FORWARD_ROWS):
+        rows = slice(start, start + FEED_FORWARD_ROWS)
+        inner = hidden[rows] @ layer.intermediate.T
+        inner += layer.intermediate_bias
+        gelu(inner)
+        np.matmul(inner, layer.output.T, out=result[rows])
+    result += layer.output_bias
+    return result
+
+
+def softmax(scores: Array) -> None:
+    """Replace scores by their softmax over the last axis."""
+    scores -= scores.max(axis=-1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=-1, keepdims=True)
+
+
+def layer_norm(rows: Array, norm: Array, epsilon: float) -> None:
+    """Normalise each row (n, d) to mean 0 and variance 1, then scale and shift it by `norm`."""
     rows -= rows.mean(axis=1, keepdims=True)
     variance = np.einsum("nd,nd->n", rows, rows) / np.float32(rows.shape[1])
     rows *= (1 / np.sqrt(variance + np.float32(epsilon)))[:, np.newaxis]
@@ -243,34 +255,34 @@ SLOPE = 0.2316419
 COEFFICIENTS = (1.330274429, -1.821255978, 1.781477937, -0.356563782, 0.319381530)
 
 
-def bend(values: Array) -> None:
-    """Replace each x by x * P(X <= x) of a standard normal X: GELU (Hendrycks and Gimpel 2016).
+def gelu(values: Array) -> None:
+    """Replace each x by GELU(x) = x * P(X <= x), X standard normal (Hendrycks and Gimpel 2016).
 
-    The probability is that of Abramowitz and Stegun, 26.2.17, whose error is below 7.5e-8, since
-    numpy has no error function; GELU's is below 5e-7 where float32 allows.
+    numpy has no error function: the normal distribution is approximated by formula 26.2.17 of
+    Abramowitz and Stegun, to 7.5e-8, and so GELU to 5e-7 in float32.
     """
-    far = np.abs(values)
-    near = 1 / (1 + np.float32(SLOPE) * far)
-    tail = np.float32(COEFFICIENTS[0] / math.sqrt(2 * math.pi)) * near
+    size = np.abs(values)
+    t = 1 / (1 + np.float32(SLOPE) * size)
+    tail = np.float32(COEFFICIENTS[0] / math.sqrt(2 * math.pi)) * t
     for coefficient in COEFFICIENTS[1:]:
         tail += np.float32(coefficient / math.sqrt(2 * math.pi))
-        tail *= near
-    tail *= far
-    far *= far
-    far *= np.float32(-0.5)
-    tail *= np.exp(far, out=far)
+        tail *= t
+    tail *= size
+    size *= size
+    size *= np.float32(-0.5)
+    tail *= np.exp(size, out=size)
     np.maximum(values, 0, out=values)
     values -= tail
 
 
-def _cut_parts(
-    flat: NDArray[np.float16], sizes: Mapping[str, tuple[int, ...]]
+def _split_weights(
+    flat: NDArray[np.float16], shapes: Mapping[str, tuple[int, ...]]
 ) -> dict[str, NDArray[np.float16]]:
-    parts, start = {}, 0
-    for name, size in sizes.items():
-        parts[name] = flat[start : start + math.prod(size)].reshape(size)
-        start += math.prod(size)
-    return parts
+    weights, start = {}, 0
+    for name, shape in shapes.items():
+        weights[name] = flat[start : start + math.prod(shape)].reshape(shape)
+        start += math.prod(shape)
+    return weights
 
 
 def open_encoder(files: IndexFiles) -> LocalQueryEncoder:

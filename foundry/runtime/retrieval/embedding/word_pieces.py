@@ -1,9 +1,8 @@
-"""Text to the numbers of its pieces, as BERT's own tokenizer cuts it.
+"""WordPiece tokenization, as BERT's own tokenizer does it.
 
-Characters that show nothing are dropped, and accents may be. A word ends at white space;
-punctuation and each Chinese character are words by themselves. A word is cut into the longest
-pieces that the vocabulary has, from the left (WordPiece: Schuster and Nakajima 2012; Devlin et al.
-2019):
+Control characters are removed, and accents optionally. Words end at white space; punctuation and
+each Chinese character are words of their own. From the left, a word is split into the longest
+tokens that the vocabulary has (Schuster and Nakajima 2012; Devlin et al. 2019):
 
     Unaffable, [MASK]!   ->   [CLS] una ##ffa ##ble , [MASK] ! [SEP]
 """
@@ -13,14 +12,15 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 
-CONTINUATION = "##"  # Marks a piece that goes on with a word.
-LONGEST_WORD = 100  # Of a longer word no piece is looked for.
-REMEMBERED_WORDS = 8192
+CONTINUATION = "##"  # Begins a token that continues a word.
+LONGEST_WORD = 100  # A longer word is unknown.
+CACHED_WORDS = 8192
 
-UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
+UNKNOWN, CLS, SEP = "[UNK]", "[CLS]", "[SEP]"
 
-REMOVED = frozenset({"Cc", "Cf", "Co", "Cs"})  # Control characters and the like.
+REMOVED = frozenset({"Cc", "Cf", "Co", "Cs"})  # Categories of control characters.
 CHINESE = (
     (0x4E00, 0x9FFF),
     (0x3400, 0x4DBF),
@@ -35,19 +35,19 @@ CHINESE = (
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How text becomes the words that a vocabulary has.
+    """How text is normalised before it is tokenized.
 
-    `special` are pieces that stand for themselves wherever a text has them, as written here.
+    `special` tokens are recognised in the text as they are written here.
     """
 
     lowercase: bool = True
     strip_accents: bool = True
     separate_chinese: bool = True
-    special: list[str] = field(default_factory=lambda: [UNKNOWN, FIRST, LAST])
+    special: list[str] = field(default_factory=lambda: [UNKNOWN, CLS, SEP])
 
 
 class _Characters(dict[int, str | None]):
-    """What a character becomes: None if it is dropped, with spaces around a word by itself."""
+    """A translation table: None removes a character; words of one character get spaces around."""
 
     def __init__(self, spelling: Spelling) -> None:
         self._spelling = spelling
@@ -64,7 +64,7 @@ class _Characters(dict[int, str | None]):
             return None
         if self._spelling.strip_accents and category == "Mn":
             return None
-        # By itself: within a text, what a letter becomes may depend on those around it.
+        # One character at a time: within a word, lower case may depend on its neighbours.
         shown = character.lower() if self._spelling.lowercase else character
         is_sign = category[0] == "P" or (character.isascii() and not character.isalnum())
         is_chinese = self._spelling.separate_chinese and any(
@@ -73,57 +73,50 @@ class _Characters(dict[int, str | None]):
         return f" {shown} " if is_sign or is_chinese else shown
 
 
-class WordPieces:
-    """Cuts texts into pieces of a vocabulary; any number of threads may share one."""
+class WordPieceTokenizer:
+    """Splits texts into tokens of a vocabulary; any number of threads may share one."""
 
-    def __init__(self, pieces: Sequence[str], spelling: Spelling) -> None:
-        """Take the pieces in the order of their numbers, the three above among them."""
-        self._numbers: Mapping[str, int] = {piece: number for number, piece in enumerate(pieces)}
-        self._unknown, self._first, self._last = (
-            self._numbers[piece] for piece in (UNKNOWN, FIRST, LAST)
-        )
+    def __init__(self, vocabulary: Sequence[str], spelling: Spelling) -> None:
+        """Take the tokens in the order of their ids, [UNK], [CLS] and [SEP] among them."""
+        self._ids: Mapping[str, int] = {token: number for number, token in enumerate(vocabulary)}
+        self._unknown, self._cls, self._sep = (self._ids[token] for token in (UNKNOWN, CLS, SEP))
         self._characters = _Characters(spelling)
         self._decomposes = spelling.strip_accents
         self._special = re.compile(f"({'|'.join(map(re.escape, spelling.special))})")
-        self._longest = max(map(len, pieces))
+        self._longest = max(map(len, vocabulary))
         # Not a cached method, which would keep the vocabulary in memory after its index.
-        self._cut_word = lru_cache(REMEMBERED_WORDS)(self._look_up)
+        self._split_word = lru_cache(CACHED_WORDS)(self._split_word_anew)
 
-    def cut(self, text: str, most: int | None = None) -> list[int]:
-        """Return the numbers of a text's pieces, framed; of a longer one the first `most`."""
-        found = [*self._cut(text)] if most is None else [*_take(self._cut(text), most - 2)]
-        return [self._first, *found, self._last]
+    def tokenize(self, text: str, most: int | None = None) -> list[int]:
+        """Return token ids from [CLS] to [SEP], truncated to `most` of them."""
+        found = self._split(text)
+        ids = [*found] if most is None else [*islice(found, most - 2)]
+        return [self._cls, *ids, self._sep]
 
-    def _cut(self, text: str) -> Iterator[int]:
-        # What the pattern has found is at every second place.
+    def _split(self, text: str) -> Iterator[int]:
+        # The pattern's matches are at every second place.
         for place, part in enumerate(self._special.split(text)):
             if place % 2:
-                yield self._numbers[part]
+                yield self._ids[part]
                 continue
             plain = part if part.isascii() or not self._decomposes else _decompose(part)
             for word in plain.translate(self._characters).split():
-                yield from self._cut_word(word)
+                yield from self._split_word(word)
 
-    def _look_up(self, word: str) -> tuple[int, ...]:
-        """Return the numbers of a word's pieces; of a word that they do not make up, the unknown
-        one."""
+    def _split_word_anew(self, word: str) -> tuple[int, ...]:
+        """Return the token ids of a word, or that of [UNK] if the vocabulary lacks a part."""
         found: list[int] = []
         rest, mark = word if len(word) <= LONGEST_WORD else "", ""
         while rest:
             stop = min(len(rest), self._longest)
-            while stop and mark + rest[:stop] not in self._numbers:
+            while stop and mark + rest[:stop] not in self._ids:
                 stop -= 1
             if not stop:
                 return (self._unknown,)
-            found.append(self._numbers[mark + rest[:stop]])
+            found.append(self._ids[mark + rest[:stop]])
             rest, mark = rest[stop:], CONTINUATION
         return tuple(found) or (self._unknown,)
 
 
 def _decompose(text: str) -> str:
     return unicodedata.normalize("NFD", text)
-
-
-def _take(numbers: Iterator[int], most: int) -> Iterator[int]:
-    for _, number in zip(range(most), numbers, strict=False):
-        yield number

@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundry.runtime.retrieval.embedding.word_pieces import Spelling, WordPieces
+from foundry.runtime.retrieval.embedding.word_pieces import Spelling, WordPieceTokenizer
 
 PIECES = (
     "[PAD] [UNK] [CLS] [SEP] [MASK] pump ##s ##ing un ##aff ##able , . $ ' cafe café 水 泵 σας A"
@@ -13,8 +13,8 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 def cut(text: str, most: int | None = None, **spelling: bool) -> str:
     """Return the pieces of a text, without its frame."""
-    cutter = WordPieces(PIECES, Spelling(special=SPECIAL, **spelling))
-    numbers = cutter.cut(text, most)
+    cutter = WordPieceTokenizer(PIECES, Spelling(special=SPECIAL, **spelling))
+    numbers = cutter.tokenize(text, most)
     assert (numbers[0], numbers[-1]) == (2, 3)
     return " ".join(PIECES[number] for number in numbers[1:-1])
 

@@ -1,6 +1,6 @@
-"""Read the folder of a transformer as Sentence Transformers saves it, for the runner in numpy.
+"""Reads a model folder of Sentence Transformers for the transformer that numpy runs.
 
-Whatever the runner does not compute is refused by name before anything is embedded.
+An architecture that it does not support is refused by name before anything is embedded.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from foundry.config.named_files import MODEL_TEXT_BYTES
 from foundry.embedding.providers.model import Prefixes
 from foundry.embedding.providers.safetensors import Tensors
-from foundry.embedding.providers.transformer_tokenizer import (
+from foundry.embedding.providers.transformer.tokenizer import (
     read_object,
     read_optional,
     read_tokenizer,
@@ -28,40 +28,41 @@ from foundry.runtime.retrieval.embedding.transformer import (
     Description,
     Transformer,
     TransformerLayout,
-    part_shapes,
+    weight_shapes,
 )
 from foundry.runtime.retrieval.embedding.word_pieces import Spelling
 
 HINT = "the providers sentence-transformers and fastembed run other models"
 WEIGHTS = "model.safetensors"
-POOLINGS: dict[str, Literal["mean", "first"]] = {
+POOLINGS: dict[str, Literal["mean", "cls"]] = {
     "mean": "mean",
-    "cls": "first",
+    "cls": "cls",
     "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_cls_token": "first",
+    "pooling_mode_cls_token": "cls",
 }
 MODULES = ("Transformer", "Pooling", "Normalize")
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
-MOST = 1 << 20
-"""More than any size of a model of this family: pieces, widths, layers, places."""
+MAX_SIZE = 1 << 20
+"""Bounds each size in a model's config.json, far above any model of this family."""
 
-_OUR_NAMES = {
-    "attention.output.dense": ("join", "join offset"),
-    "intermediate.dense": ("widen", "widen offset"),
-    "output.dense": ("narrow", "narrow offset"),
+_LINEAR = {
+    "attention.output.dense": "attention_output",
+    "intermediate.dense": "intermediate",
+    "output.dense": "output",
 }
-_OUR_NORMS = {
-    "attention.output.LayerNorm": "join norm",
-    "output.LayerNorm": "narrow norm",
+_NORMS = {
+    "attention.output.LayerNorm": "attention_norm",
+    "output.LayerNorm": "output_norm",
 }
+"""Names in a model's checkpoint, and in `weight_shapes`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransformerFiles:
-    """A transformer as its folder has it: its weights in half precision, as an index keeps them."""
+    """What a model folder holds, with weights as float16, as an index stores them."""
 
     shape: Description
-    pieces: list[str]
+    vocabulary: list[str]
     weights: Mapping[str, NDArray[np.float16]]
     prompts: Prefixes | None
 
@@ -99,8 +100,8 @@ def read_transformer(folder: Path) -> TransformerFiles:
 
 
 def open_transformer(files: TransformerFiles) -> Transformer:
-    """Return the runner of a transformer, as a server will have it."""
-    return Transformer(files.shape, files.pieces, files.weights)
+    """Return the transformer as a server will run it."""
+    return Transformer(files.shape, files.vocabulary, files.weights)
 
 
 def write_transformer(files: TransformerFiles, directory: Path) -> str:
@@ -110,8 +111,8 @@ def write_transformer(files: TransformerFiles, directory: Path) -> str:
     """
     directory.mkdir(parents=True)
     layout = TransformerLayout(directory)
-    layout.pieces.write_bytes("".join(f"{piece}\n" for piece in files.pieces).encode())
-    flat = np.concatenate([files.weights[name].ravel() for name in part_shapes(files.shape)])
+    layout.vocabulary.write_bytes("".join(f"{token}\n" for token in files.vocabulary).encode())
+    flat = np.concatenate([files.weights[name].ravel() for name in weight_shapes(files.shape)])
     with layout.weights.open("wb") as file:
         np.lib.format.write_array(file, flat.astype("<f2"), version=(1, 0), allow_pickle=False)
     content = json.dumps(asdict(files.shape), indent=1, sort_keys=True)
@@ -128,40 +129,41 @@ def _read(folder: Path) -> TransformerFiles:
     _check(inner / "config.json", config)
     settings = read_optional(inner / "sentence_bert_config.json")
     about_tokens = read_optional(inner / "tokenizer_config.json")
-    pieces, spelling = read_tokenizer(inner, about_tokens)
+    vocabulary, spelling = read_tokenizer(inner, about_tokens)
     if settings.get("do_lower_case"):
         spelling = Spelling(
             True, spelling.strip_accents, spelling.separate_chinese, spelling.special
         )
-    places = _size(config, "max_position_embeddings")
-    asked = settings.get("max_seq_length") or about_tokens.get("model_max_length") or places
+    positions = _size(config, "max_position_embeddings")
+    asked = settings.get("max_seq_length") or about_tokens.get("model_max_length") or positions
     shape = Description(
-        pieces=_size(config, "vocab_size"),
-        width=_size(config, "hidden_size"),
+        vocabulary=_size(config, "vocab_size"),
+        hidden_size=_size(config, "hidden_size"),
         layers=_size(config, "num_hidden_layers"),
         heads=_size(config, "num_attention_heads"),
-        inner=_size(config, "intermediate_size"),
-        tokens=int(min(asked, places)),
+        intermediate_size=_size(config, "intermediate_size"),
+        max_tokens=int(min(asked, positions)),
         epsilon=float(config.get("layer_norm_eps", 1e-12)),
         pooling=pooling,
         spelling=asdict(spelling),
     )
-    if shape.width % shape.heads:
-        raise ValueError(f"hidden_size {shape.width} is no multiple of {shape.heads} heads")
-    if len(pieces) > shape.pieces or shape.tokens < 3:
-        raise ValueError(f"{len(pieces)} pieces and {shape.tokens} tokens do not fit its config")
-    pieces += [f"[unused row {number}]" for number in range(len(pieces), shape.pieces)]
+    if shape.hidden_size % shape.heads:
+        raise ValueError(f"hidden_size {shape.hidden_size} is no multiple of {shape.heads} heads")
+    known, most = len(vocabulary), shape.max_tokens
+    if known > shape.vocabulary or most < 3:
+        raise ValueError(f"{known} tokens, and texts of {most}, do not fit its config.json")
+    vocabulary += [f"[unused row {number}]" for number in range(known, shape.vocabulary)]
     weights = dict(_read_weights(Tensors(inner / WEIGHTS), shape, config))
     prompts = read_optional(folder / "config_sentence_transformers.json").get("prompts") or {}
     query = str(prompts.get("query") or "")
     document = next((str(prompts[key]) for key in DOCUMENT_PROMPTS if prompts.get(key)), "")
     return TransformerFiles(
-        shape, pieces, weights, Prefixes(document, query) if query or document else None
+        shape, vocabulary, weights, Prefixes(document, query) if query or document else None
     )
 
 
-def _read_modules(folder: Path) -> tuple[Path, Literal["mean", "first"]]:
-    """Return the folder of the transformer itself, and how its vectors become one."""
+def _read_modules(folder: Path) -> tuple[Path, Literal["mean", "cls"]]:
+    """Return the folder of the transformer module, and the pooling of the next one."""
     modules: Any = json.loads(read_file(folder / "modules.json", MODEL_TEXT_BYTES))
     kinds = [str(module["type"]).rpartition(".")[2] for module in modules]
     if kinds not in ([*MODULES], [*MODULES[:2]]):
@@ -182,7 +184,7 @@ def _read_modules(folder: Path) -> tuple[Path, Literal["mean", "first"]]:
 
 
 def _check(path: Path, config: Mapping[str, Any]) -> None:
-    """Raise ValueError for an architecture that is not computed."""
+    """Raise ValueError for an architecture that is not supported."""
     for key, expected, default in (
         ("model_type", "bert", None),
         ("position_embedding_type", "absolute", "absolute"),
@@ -197,7 +199,7 @@ def _check(path: Path, config: Mapping[str, Any]) -> None:
 
 def _size(config: Mapping[str, Any], key: str) -> int:
     value = config[key]
-    if not isinstance(value, int) or not 1 <= value <= MOST:
+    if not isinstance(value, int) or not 1 <= value <= MAX_SIZE:
         raise ValueError(f"config.json: {key} is {value!r}")
     return value
 
@@ -205,44 +207,43 @@ def _size(config: Mapping[str, Any], key: str) -> int:
 def _read_weights(
     tensors: Tensors, shape: Description, config: Mapping[str, Any]
 ) -> Iterator[tuple[str, NDArray[np.float16]]]:
-    """Yield the weights by the names of the runner. Raises ValueError."""
-    sizes = part_shapes(shape)
-    width = (shape.width,)
+    """Yield the weights by the names of `weight_shapes`. Raises ValueError."""
+    shapes = weight_shapes(shape)
+    size = (shape.hidden_size,)
     prefix = "bert." if "bert.embeddings.word_embeddings.weight" in tensors else ""
 
-    def read(name: str, size: tuple[int, ...]) -> NDArray[np.float32]:
-        return tensors.read(prefix + name, size)
+    def read(name: str, expected: tuple[int, ...]) -> NDArray[np.float32]:
+        return tensors.read(prefix + name, expected)
 
     def halve(name: str, values: NDArray[np.float32]) -> tuple[str, NDArray[np.float16]]:
         with np.errstate(over="ignore"):
             half = values.astype(np.float16)
-        if half.shape != sizes[name] or not np.isfinite(half).all():
+        if half.shape != shapes[name] or not np.isfinite(half).all():
             raise ValueError(f"{name}: a number that is not finite in half precision")
         return name, half
 
     def norm(name: str) -> NDArray[np.float32]:
-        return np.stack([read(f"{name}.{part}", width) for part in ("weight", "bias")])
+        return np.stack([read(f"{name}.{part}", size) for part in ("weight", "bias")])
 
-    embeddings = "embeddings"
-    yield halve("pieces", read(f"{embeddings}.word_embeddings.weight", sizes["pieces"]))
-    rows = (_size(config, "max_position_embeddings"), shape.width)
-    kinds = (_size(config, "type_vocab_size"), shape.width)
-    # A text by itself is of the first of the kinds that pairs of texts have.
-    first_kind = read(f"{embeddings}.token_type_embeddings.weight", kinds)[0]
-    places = read(f"{embeddings}.position_embeddings.weight", rows)[: shape.tokens]
-    yield halve("places", places + first_kind)
-    yield halve("norm", norm(f"{embeddings}.LayerNorm"))
+    words = read("embeddings.word_embeddings.weight", shapes["word_embeddings"])
+    yield halve("word_embeddings", words)
+    rows = (_size(config, "max_position_embeddings"), shape.hidden_size)
+    types = (_size(config, "type_vocab_size"), shape.hidden_size)
+    # All tokens of a single text are of type 0, so its embedding is added once and for all.
+    token_type = read("embeddings.token_type_embeddings.weight", types)[0]
+    positions = read("embeddings.position_embeddings.weight", rows)[: shape.max_tokens]
+    yield halve("position_embeddings", positions + token_type)
+    yield halve("embeddings_norm", norm("embeddings.LayerNorm"))
+    square = (shape.hidden_size, shape.hidden_size)
     for number in range(shape.layers):
         layer = f"encoder.layer.{number}"
-        selves = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
-        square = (shape.width, shape.width)
-        look = np.concatenate([read(f"{name}.weight", square) for name in selves])
-        yield halve(f"{number} look", look)
-        offsets = np.concatenate([read(f"{name}.bias", width) for name in selves])
-        yield halve(f"{number} look offset", offsets)
-        for theirs, (matrix, offset) in _OUR_NAMES.items():
-            for name, part in ((matrix, "weight"), (offset, "bias")):
-                ours = f"{number} {name}"
-                yield halve(ours, read(f"{layer}.{theirs}.{part}", sizes[ours]))
-        for theirs, ours in _OUR_NORMS.items():
-            yield halve(f"{number} {ours}", norm(f"{layer}.{theirs}"))
+        projections = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
+        matrices = [read(f"{name}.weight", square) for name in projections]
+        yield halve(f"{number}.query_key_value", np.concatenate(matrices))
+        biases = [read(f"{name}.bias", size) for name in projections]
+        yield halve(f"{number}.query_key_value_bias", np.concatenate(biases))
+        for theirs, name in _LINEAR.items():
+            for ours, part in ((f"{number}.{name}", "weight"), (f"{number}.{name}_bias", "bias")):
+                yield halve(ours, read(f"{layer}.{theirs}.{part}", shapes[ours]))
+        for theirs, name in _NORMS.items():
+            yield halve(f"{number}.{name}", norm(f"{layer}.{theirs}"))

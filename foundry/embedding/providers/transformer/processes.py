@@ -1,7 +1,7 @@
-"""A transformer in several processes, one for each core.
+"""Runs a transformer in several processes, one for each core.
 
-Threads of one process would have to share numpy's own, which get in each other's way: on two cores
-with other work, one call on two of these took ten times as long as on one.
+Threads would share numpy's own threads, which then compete: on two busy cores, a call with two of
+them took ten times as long as with one.
 """
 
 import json
@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from foundry.errors import BuildError
 from foundry.runtime.retrieval.embedding.replies import bad_reply
 
-_WORKER = Path(__file__).with_name("transformer_worker.py")
+_WORKER = Path(__file__).with_name("worker.py")
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 class TransformerProcesses:
-    """Processes that run the model in a folder, each begun when a call finds no idle one.
+    """A pool of processes that run the model in a folder.
 
-    Any number of threads may share them; there are as many as calls at a time.
+    It grows when a call finds no idle process. Any number of threads may share it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -54,7 +54,7 @@ class TransformerProcesses:
         return vectors
 
     def close(self) -> None:
-        """End all processes, whatever they are doing."""
+        """Kill all processes."""
         for worker in self._all:
             worker.kill()
             for pipe in (worker.stdin, worker.stdout):
@@ -77,7 +77,7 @@ class TransformerProcesses:
 
 
 def _ask(worker: subprocess.Popen[bytes], texts: Sequence[str]) -> NDArray[np.float32] | str:
-    """Return what a process answers: vectors, or why it has none."""
+    """Return a process's vectors, or its error message."""
     assert worker.stdin is not None and worker.stdout is not None
     worker.stdin.write(json.dumps(list(texts)).encode() + b"\n")
     worker.stdin.flush()

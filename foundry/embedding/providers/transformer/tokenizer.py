@@ -1,4 +1,4 @@
-"""Read the tokenizer of a transformer's folder, for the runner in numpy."""
+"""Reads the WordPiece tokenizer of a model folder."""
 
 import json
 import re
@@ -9,26 +9,26 @@ from typing import Any
 from foundry.config.named_files import MODEL_TEXT_BYTES
 from foundry.runtime.index.tree import read_file
 from foundry.runtime.retrieval.embedding.word_pieces import (
+    CLS,
     CONTINUATION,
-    FIRST,
-    LAST,
     LONGEST_WORD,
+    SEP,
     UNKNOWN,
     Spelling,
 )
 
 
 def read_tokenizer(folder: Path, about: Mapping[str, Any]) -> tuple[list[str], Spelling]:
-    """Return the pieces in the order of their numbers, and how text becomes words."""
+    """Return the vocabulary in the order of token ids, and how text is normalised."""
     if (folder / "tokenizer.json").is_file():
         return _read_fast_tokenizer(folder / "tokenizer.json")
     text = read_file(folder / "vocab.txt", MODEL_TEXT_BYTES).decode()
-    pieces = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
-    _check_pieces(pieces)
+    vocabulary = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
+    _check_vocabulary(vocabulary)
     lowercase = bool(about.get("do_lower_case", True))
     strips = about.get("strip_accents")
-    special = [piece for piece in ("[PAD]", UNKNOWN, FIRST, LAST, "[MASK]") if piece in pieces]
-    return pieces, Spelling(
+    special = [each for each in ("[PAD]", UNKNOWN, CLS, SEP, "[MASK]") if each in vocabulary]
+    return vocabulary, Spelling(
         lowercase,
         lowercase if strips is None else bool(strips),
         bool(about.get("tokenize_chinese_chars", True)),
@@ -51,31 +51,31 @@ def _read_fast_tokenizer(path: Path) -> tuple[list[str], Spelling]:
     for key, (found, expected) in kinds.items():
         if found != expected:
             raise ValueError(f"{path}: {key} is {found!r}, and only {expected!r} is supported")
-    numbers: dict[str, int] = model["vocab"]
+    ids: dict[str, int] = model["vocab"]
     added = content.get("added_tokens") or []
-    numbers |= {token["content"]: token["id"] for token in added}
-    if sorted(numbers.values()) != [*range(len(numbers))]:
-        raise ValueError(f"{path}: pieces are not numbered from 0 on")
-    pieces = sorted(numbers, key=numbers.__getitem__)
-    _check_pieces(pieces)
+    ids |= {token["content"]: token["id"] for token in added}
+    if sorted(ids.values()) != [*range(len(ids))]:
+        raise ValueError(f"{path}: token ids are not numbered from 0 on")
+    vocabulary = sorted(ids, key=ids.__getitem__)
+    _check_vocabulary(vocabulary)
     for token in added:
         if any(token.get(key) for key in ("single_word", "lstrip", "rstrip", "normalized")):
             raise ValueError(f"{path}: the added token {token['content']!r} is not supported")
     lowercase, strips = bool(normalizer["lowercase"]), normalizer.get("strip_accents")
-    return pieces, Spelling(
+    return vocabulary, Spelling(
         lowercase,
         lowercase if strips is None else bool(strips),
         bool(normalizer["handle_chinese_chars"]),
-        [token["content"] for token in added] or [UNKNOWN, FIRST, LAST],
+        [token["content"] for token in added] or [UNKNOWN, CLS, SEP],
     )
 
 
-def _check_pieces(pieces: list[str]) -> None:
-    lacking = {UNKNOWN, FIRST, LAST} - {*pieces}
-    if lacking or len({*pieces}) != len(pieces):
+def _check_vocabulary(vocabulary: list[str]) -> None:
+    lacking = {UNKNOWN, CLS, SEP} - {*vocabulary}
+    if lacking or len({*vocabulary}) != len(vocabulary):
         raise ValueError(f"the vocabulary lacks {', '.join(sorted(lacking)) or 'order'}")
-    if any(re.search(r"[\n\r]", piece) or not piece for piece in pieces):
-        raise ValueError("the vocabulary has a piece with a line end, or without a character")
+    if any(re.search(r"[\n\r]", token) or not token for token in vocabulary):
+        raise ValueError("the vocabulary has a token with a line end, or an empty one")
 
 
 def read_object(path: Path) -> dict[str, Any]:

@@ -15,9 +15,9 @@ def main() -> None:
     """Answer requests until standard input ends."""
     options = json.loads(sys.argv[1])
     sys.path[:] = options["path"]
-    # Ctrl-C is the parent's to answer, which then closes the pipe.
+    # The parent handles Ctrl-C, and then closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from foundry.embedding.providers.transformer_folder import open_transformer, read_transformer
+    from foundry.embedding.providers.transformer.folder import open_transformer, read_transformer
     from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
     model = open_transformer(read_transformer(Path(options["folder"])))
