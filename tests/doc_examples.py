@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from servers import in_checkout
 from sharing import begin_foundry
+from waiting import within
 
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -95,7 +96,7 @@ def run(command: str, home: Path) -> str:
         },
     )
     assert process.stdout is not None
-    with process:
+    with process, within(process, SECONDS):
         printed = ""
         for line in process.stdout:
             printed += line

@@ -8,6 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+SECONDS = 120
+"""Longer than any command takes, however busy the machine."""
+
 FOUNDRY = [sys.executable, "-m", "foundry"]
 
 
@@ -25,7 +28,7 @@ def foundry(
         capture_output=True,
         encoding="utf-8",
         errors="backslashreplace",
-        timeout=300,
+        timeout=SECONDS,
         umask=umask,
         cwd=cwd,
         env={**os.environ, **(variables or {})},

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import warm_python
 from servers import LIBRARIES
+from waiting import within
 
 SERVER = """
 import sys
@@ -186,8 +187,9 @@ class Server:
         # After a test that has failed.
         atexit.register(self.process.kill)
         assert self.process.stderr is not None
-        self.pid = self.process.stderr.readline().strip()
-        self.line = self.process.stderr.readline()
+        with within(self.process):
+            self.pid = self.process.stderr.readline().strip()
+            self.line = self.process.stderr.readline()
         if "127.0.0.1:" not in self.line:
             pytest.fail(self.line + self.process.communicate()[1])
         self.port = int(self.line.partition("127.0.0.1:")[2].partition(" ")[0])
@@ -245,7 +247,7 @@ class Server:
         self.process.send_signal(number)
 
     def wait(self) -> int:
-        code = self.process.wait(timeout=300)
+        code = self.process.wait(timeout=120)
         self._reader.join()
         assert self.process.stderr is not None
         self.process.stderr.close()

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from waiting import SECONDS, within
+
 VARIABLES = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -52,9 +54,10 @@ class RunningCluster:
 
     def _answer(self) -> str:
         assert self._process.stdout
-        for line in self._process.stdout:
-            if line.startswith("> "):
-                return line.removeprefix("> ").strip()
+        with within(self._process):
+            for line in self._process.stdout:
+                if line.startswith("> "):
+                    return line.removeprefix("> ").strip()
         raise EOFError("the cluster has ended")
 
 
@@ -81,7 +84,7 @@ def ray_cluster(
         try:
             yield RunningCluster(process, command)
         finally:
-            process.communicate(timeout=240)
+            process.communicate(timeout=SECONDS)
 
 
 def main() -> None:

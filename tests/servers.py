@@ -15,11 +15,15 @@ from typing import Any
 import warm_python
 from filelock import FileLock
 from packaging.utils import canonicalize_name
+from waiting import SECONDS, within
 
 from foundry.rendering.copying import RUNTIME
 
 WHEELS = Path(sys.prefix) / "wheelhouse"
 """Kept between runs, so that only the first needs the network."""
+
+TOOL_SECONDS = 240
+"""Longer than all tests of an export take."""
 
 RUN_EXPORT = Path(__file__).with_name("run_export.py")
 
@@ -77,7 +81,9 @@ def installed_packages(environment: Path) -> dict[str, str]:
 def run_uv(*arguments: str | Path) -> str:
     """Run uv without settings of this machine's own; returns what it prints."""
     command = [sys.executable, "-m", "uv", "--quiet", "--no-config", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=TOOL_SECONDS
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -91,13 +97,17 @@ def serving(command: list[str | Path], **variables: str) -> Iterator[str]:
         assert process.stderr is not None
         said = ""
         try:
-            while not (address := re.search(r"Serving .* on (http://\S+?:\d+)", said)):
-                line = process.stderr.readline()
-                assert line, said
-                said += line
+            with within(process):
+                while not (address := re.search(r"Serving .* on (http://\S+?:\d+)", said)):
+                    line = process.stderr.readline()
+                    assert line, said
+                    said += line
             yield address[1]
         finally:
             process.terminate()
+            # What it still has to say waits for nobody to read it.
+            process.stderr.close()
+            process.wait(SECONDS)
     assert process.returncode == 0
 
 
@@ -164,6 +174,7 @@ def run_in(export: Path, *command: str | Path, **variables: str) -> str:
         capture_output=True,
         text=True,
         check=False,
+        timeout=TOOL_SECONDS,
     )
     assert done.returncode == 0, (command, done.stdout, done.stderr)
     return done.stdout

@@ -133,7 +133,7 @@ def conversation(*contents: str, **fields: Any) -> dict[str, Any]:
 def open_post(
     address: str, path: str, body: object, **headers: str
 ) -> Iterator[http.client.HTTPResponse]:
-    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=300)
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=120)
     with closing(connection):
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         connection.request("POST", path, content, {"Content-Type": "application/json", **headers})

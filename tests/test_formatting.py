@@ -143,7 +143,7 @@ def test_interrupted_export_leaves_no_formatter_behind(
     process = start("export", built.root)
     wait_until(lambda: started.exists() and started.read_text().count(" ") == 2)
     process.send_signal(signal.SIGINT)
-    said = process.communicate()[1]
+    said = process.communicate(timeout=120)[1]
     assert process.returncode == 130, said
     assert "interrupted" in said and "Traceback" not in said
     wait_until(lambda: not any(map(is_running, started.read_text().split())))

@@ -384,7 +384,7 @@ def test_an_interrupted_build_goes_on_where_it_ended(project: Project) -> None:
 
     wait_until(are_some_kept)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=300)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 130, said
     slow.write_text("Read at once.", encoding="utf-8")
     assert "what was read is kept" in said

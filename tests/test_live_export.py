@@ -94,7 +94,7 @@ def run(export: Path, *arguments: str, **variables: str) -> "subprocess.Complete
         [*in_checkout(export), *arguments],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=120,
         env={"PATH": os.environ["PATH"], **variables},
         check=False,
     )

@@ -95,7 +95,7 @@ def test_interrupt_while_a_server_loads_is_silent(export: Path, module: str, com
     code = INTERRUPTED.format(
         module=module, folder=str(export), command=command, arguments=arguments
     )
-    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, timeout=300)
+    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 

@@ -203,7 +203,7 @@ def send(
     written = body if isinstance(body, bytes) else json.dumps(body).encode()
     fields = {"Content-Type": "application/json", "Accept": "application/json"}
     fields |= {name.replace("_", "-"): value for name, value in headers.items()}
-    with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=300)) as connection:
+    with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=120)) as connection:
         # A refusal may come, and the connection close, before all of a large body was sent.
         with suppress(BrokenPipeError, ConnectionResetError):
             connection.request(method, path, written, fields)
@@ -291,7 +291,7 @@ def test_there_are_no_sessions_and_no_streams(address: str, method: str) -> None
 
 def test_metrics_name_the_endpoint(address: str) -> None:
     assert send(address, LIST)[0] == 200
-    with urllib.request.urlopen(f"{address}/metrics", timeout=300) as reply:
+    with urllib.request.urlopen(f"{address}/metrics", timeout=120) as reply:
         assert b'http_requests_total{method="POST",route="/mcp",status="200"}' in reply.read()
 
 
@@ -423,7 +423,7 @@ def lines(*messages: object) -> bytes:
 def talk(export: Path, said: bytes) -> list[Any]:
     """The messages that come back for this input, in a process that ends well."""
     command = [*in_checkout(export), "mcp"]
-    done = subprocess.run(command, input=said, capture_output=True, timeout=300, check=True)
+    done = subprocess.run(command, input=said, capture_output=True, timeout=120, check=True)
     assert done.stderr == b""
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -499,7 +499,7 @@ def test_stdio_ends_at_once_when_told_to(export: Path, number: signal.Signals) -
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])
 def test_stdio_needs_input_and_output(export: Path, closed: str) -> None:
     command = ["sh", "-c", f'exec "$@" {closed}', "sh", *alone(export), "mcp"]
-    done = subprocess.run(command, capture_output=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, timeout=120, check=False)
     assert done.returncode == 1
     assert b"standard input or output is closed" in done.stderr
 
@@ -526,7 +526,7 @@ print("after")
         [sys.executable, "-I", "-c", noisy],
         input=lines(INITIALIZE, INITIALIZED, CALL),
         capture_output=True,
-        timeout=300,
+        timeout=120,
         check=True,
     )
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == ["first", "call"]
@@ -541,7 +541,7 @@ def test_damaged_index_is_named_before_anything_is_answered(export: Path, tmp_pa
         input=lines(INITIALIZE),
         env=environment,
         capture_output=True,
-        timeout=300,
+        timeout=120,
         check=False,
     )
     assert (done.returncode, done.stdout) == (1, b"")
@@ -574,7 +574,7 @@ def test_server_without_mcp_has_nothing_of_it(export_without: Path) -> None:
     with serving(in_checkout(export_without)) as address:
         assert send(address, LIST)[0] == 404
     command = [*in_checkout(export_without), "mcp"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert "invalid choice: 'mcp'" in done.stderr
 
@@ -591,7 +591,7 @@ def test_citations_lead_to_what_they_cite(which: str, request: pytest.FixtureReq
         best = send(address, CALL)[1]["result"]["structuredContent"]["results"][0]
         assert best["url"].startswith(address)
         assert best["url"].endswith(best["id"])
-        with urllib.request.urlopen(best["url"], timeout=300) as reply:
+        with urllib.request.urlopen(best["url"], timeout=120) as reply:
             assert "E17 " in reply.read().decode()
 
 

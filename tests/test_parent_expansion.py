@@ -125,7 +125,7 @@ def ask_chat(address: str) -> list[dict[str, Any]]:
         data=json.dumps({"messages": [{"role": "user", "content": QUERY}]}).encode(),
         headers={"Content-Type": "application/json"},
     )
-    with urllib.request.urlopen(request, timeout=300) as reply:
+    with urllib.request.urlopen(request, timeout=120) as reply:
         first = reply.read().decode().split("\n\n")[0].splitlines()
     sources = json.loads(first[1].removeprefix("data: "))["sources"]
     assert isinstance(sources, list)

@@ -266,7 +266,7 @@ def test_second_build_says_who_is_building_and_queries_go_on(built: Project) -> 
         assert built.ask("seal")["results"]
     finally:
         holder.kill()
-        holder.wait()
+        holder.wait(120)
         holder.stdout.close()
     edit(built, "two")
     built.succeed("build", "--quiet")
@@ -376,7 +376,7 @@ def test_builds_killed_at_random_leave_an_index_that_answers(built: Project) -> 
 def test_one_of_several_builds_wins_and_the_others_exit_at_once(corpus: Project) -> None:
     edit(corpus, "contested")
     processes = [start("build", corpus.root, "--quiet", begin=begin_foundry()) for _ in range(4)]
-    ended = [process.communicate() for process in processes]
+    ended = [process.communicate(timeout=120) for process in processes]
     codes = [process.returncode for process in processes]
     assert 0 in codes
     assert set(codes) <= {0, 1}

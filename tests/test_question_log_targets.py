@@ -123,7 +123,7 @@ def test_image_keeps_thumbs_in_its_volume(make_project: MakeProject, tmp_path: P
     environment = {"API_TOKENS": TOKEN, "PORT": str(free_port()), "QUESTION_LOG": example}
     # The file system of an image is read-only.
     refusing = image.start(**environment)
-    _, message = refusing.communicate(timeout=300)
+    _, message = refusing.communicate(timeout=120)
     assert refusing.returncode == 2
     assert f"QUESTION_LOG: {example} cannot be written: Read-only file system" in message
     image.volumes.append(FOLDER)
@@ -132,7 +132,7 @@ def test_image_keeps_thumbs_in_its_volume(make_project: MakeProject, tmp_path: P
     def ask(path: str, body: object) -> Any:
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
         request = urllib.request.Request(address + path, json.dumps(body).encode(), headers)
-        with urllib.request.urlopen(request, timeout=300) as reply:
+        with urllib.request.urlopen(request, timeout=120) as reply:
             return json.load(reply)
 
     with image.start(**environment) as server:

@@ -45,7 +45,7 @@ from foundry.embedding.providers.models import open_model
 from foundry.errors import BuildError, RequestError
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
-SECONDS = 240
+SECONDS = 120
 """Until something is taken for stuck."""
 
 PAGE = [[Text(10, 600, "some words about a pump")]]

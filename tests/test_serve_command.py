@@ -73,14 +73,14 @@ def serving(
         encoding="utf-8",
         env={**os.environ, **(variables or {})},
     )
-    limit = threading.Timer(3 * SECONDS, process.kill)
+    limit = threading.Timer(2 * SECONDS, process.kill)
     limit.start()
     try:
         yield Serve(process)
     finally:
         limit.cancel()
         process.kill()
-        process.wait()
+        process.wait(SECONDS)
         assert process.stdout is not None
         process.stdout.close()
 
@@ -326,7 +326,7 @@ def test_no_server_is_left_when_the_command_is_killed(make_project: MakeProject)
         address = serve.wait_for_address()
         assert answers(address)
         serve.process.kill()
-        serve.process.wait()
+        serve.process.wait(120)
         wait_until(lambda: not answers(address))
 
 

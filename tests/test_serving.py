@@ -23,7 +23,7 @@ from ports import free_port
 from raw_http import read_all
 from servers import alone, get, in_checkout, in_python, post
 from systems import need_namespaces
-from waiting import wait_until
+from waiting import wait_until, within
 
 from foundry.indexing.versions import open_index
 from foundry.runtime.errors import IndexUnusableError
@@ -90,7 +90,8 @@ class Served:
             env={"PATH": os.environ["PATH"], **variables},
         )
         assert self.process.stderr is not None
-        line = self.process.stderr.readline()
+        with within(self.process):
+            line = self.process.stderr.readline()
         found = re.search(r"http://\S+?:(\d+)", line)
         if found is None:
             pytest.fail(line + self.process.communicate()[1])
@@ -125,7 +126,7 @@ class Served:
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        code = self.process.wait(timeout=300)
+        code = self.process.wait(timeout=120)
         self._reader.join()
         assert self.process.stderr is not None
         self.process.stderr.close()
@@ -363,7 +364,7 @@ def is_served_meanwhile(export: Path, published: Path, damaged: str) -> bool:
 
         wait_until(is_named)
         starting.terminate()
-    rest = starting.communicate(timeout=300)[1]
+    rest = starting.communicate(timeout=120)[1]
     assert starting.returncode == (0 if found else 1)
     assert found or damaged in said + rest
     assert "Traceback" not in said + rest
@@ -494,7 +495,7 @@ class Askers:
         request = b"GET /search?q=pump+seal HTTP/1.1\r\nHost: localhost\r\n\r\n"
         while not self._stop.is_set():
             try:
-                connection = socket.create_connection(("127.0.0.1", self._port), timeout=300)
+                connection = socket.create_connection(("127.0.0.1", self._port), timeout=120)
             except ConnectionRefusedError:
                 return
             with connection:
@@ -721,7 +722,7 @@ def test_a_log_that_cannot_be_written_stops_nothing(export: Path, log: str) -> N
             assert post(f"http://127.0.0.1:{port}/search", {"query": "pump seal"})["results"]
     finally:
         process.terminate()
-        assert process.wait(timeout=300) == 0
+        assert process.wait(timeout=120) == 0
 
 
 def test_neither_home_nor_network_nor_a_writable_disk_is_needed(
@@ -767,7 +768,7 @@ def test_too_little_memory_for_the_index_is_said_clearly(export: Path, tmp_path:
         text=True,
         env={"PATH": os.environ["PATH"], "INDEX_DIR": str(index)},
         check=False,
-        timeout=300,
+        timeout=120,
     )
     assert done.returncode == 1
     assert "chunks.jsonl" in done.stderr and "Cannot allocate memory" in done.stderr

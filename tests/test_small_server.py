@@ -85,6 +85,6 @@ def test_it_does_not_pretend(
         env=variables,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=120,
     )
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr

@@ -292,7 +292,7 @@ def test_versions_stand_side_by_side_and_the_old_one_goes(
     place: Place, index: Path, other_index: Path
 ) -> None:
     first, second = Content.open(index).version, Content.open(other_index).version
-    done = place.publish(index, questions=QUESTIONS)
+    done = place.publish(index, questions=QUESTIONS // 4)
     assert (place.current(), done.loaded, done.dropped) == (first, True, ())
     assert done.agreement.recall == 1 and done.agreement.difference < 1e-5
     assert not place.publish(index).loaded
@@ -634,6 +634,8 @@ def test_queries_during_a_publication_come_from_one_version_each(
             except BaseException as error:
                 mixed.append(error)
                 return
+            # The publication is to get on meanwhile.
+            done.wait(0.02)
 
     with server(tmp_path, engine_room) as stored:
         stored.load(index)

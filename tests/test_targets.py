@@ -332,7 +332,7 @@ def ask(url: str, token: str | None = None) -> tuple[int, Any]:
     if token:
         request.add_header("Authorization", f"Bearer {token}")
     try:
-        with urllib.request.urlopen(request, timeout=300) as reply:
+        with urllib.request.urlopen(request, timeout=120) as reply:
             return reply.status, json.load(reply)
     except urllib.error.HTTPError as refusal:
         with refusal:
@@ -368,7 +368,7 @@ def test_image_serves_read_only_without_rights(make_project: MakeProject, tmp_pa
     assert "HOME" not in image.variables
 
     refusing = image.start()
-    _, message = refusing.communicate(timeout=300)
+    _, message = refusing.communicate(timeout=120)
     assert refusing.returncode == 2
     assert "this server asks for no token" in message
 
@@ -392,5 +392,5 @@ def test_image_serves_read_only_without_rights(make_project: MakeProject, tmp_pa
     assert server.returncode == 0
 
     searching = image.start("search", "yearly seal", "--json")
-    searching.communicate(timeout=300)
+    searching.communicate(timeout=120)
     assert searching.returncode == 0

@@ -59,7 +59,7 @@ def on_a_terminal(*arguments: str | Path, **variables: str) -> str:
         except OSError:
             # This is how the end is told on Linux.
             pass
-        assert process.wait() == 0, said
+        assert process.wait(120) == 0, said
     os.close(ours)
     return said.decode()
 

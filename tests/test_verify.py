@@ -167,7 +167,8 @@ def test_swapped_files_are_both_named(exported: Path, tmp_path: Path) -> None:
 def test_any_file_swapped_with_another_is_named(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
     names = sorted(path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file())
-    for one, two in zip(names, names[1:] + names[:1], strict=True):
+    pairs = [*zip(names, names[1:] + names[:1], strict=True)]
+    for one, two in pairs if EVERY_FAULT else pairs[::3]:
         kept = (copy / one).read_bytes(), (copy / two).read_bytes()
         if kept[0] == kept[1]:
             continue
@@ -602,7 +603,7 @@ def test_server_refuses_a_damaged_index(exported: Path, tmp_path: Path) -> None:
         [*in_checkout(copy), "serve", "--port", "0"],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 1

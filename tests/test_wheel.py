@@ -71,11 +71,11 @@ command = [*sys.argv[1:], "serve", "--port", "0"]
 server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 try:
     address = re.search(r"http://\\S+?:\\d+", server.stderr.readline())[0]
-    with urllib.request.urlopen(address + "/search?q=seal", timeout=300) as reply:
+    with urllib.request.urlopen(address + "/search?q=seal", timeout=120) as reply:
         print(json.load(reply)["results"][0]["path"])
 finally:
     server.terminate()
-    server.wait()
+    server.wait(120)
 """
 
 

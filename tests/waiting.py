@@ -1,12 +1,29 @@
 """Waiting for what will be so: longer than any machine is busy, and no longer than it takes."""
 
+import subprocess
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+SECONDS = 120.0
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = SECONDS) -> None:
     """Wait for something that will be so soon."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it never came to be"
         time.sleep(0.005)
+
+
+@contextmanager
+def within(process: "subprocess.Popen[Any]", seconds: float = SECONDS) -> Iterator[None]:
+    """Kill a process that has not said by then what is read from it, which ends the reading."""
+    limit = threading.Timer(seconds, process.kill)
+    limit.start()
+    try:
+        yield
+    finally:
+        limit.cancel()

@@ -51,7 +51,7 @@ def _start(libraries: tuple[str, ...]) -> list[str]:
     assert listening.stdout.readline() == b"ready\n"
 
     def end() -> None:
-        listening.communicate()
+        listening.communicate(timeout=60)
         folder.cleanup()
 
     atexit.register(end)

@@ -566,7 +566,7 @@ def test_killed_run_loses_at_most_the_calls_under_way(
         with run_child(service, tmp_path, len(texts)) as child:
             wait_until(lambda: len(paid(service)) >= 150)
             child.send_signal(number)
-            child.wait()
+            child.wait(120)
         ended.set()
         assert child.returncode == (-number if number == signal.SIGKILL else 130)
         with batched(service, tmp_path) as model:
@@ -582,5 +582,5 @@ def test_ctrl_c_does_not_wait_for_a_service_that_hangs(tmp_path: Path) -> None:
         with run_child(service, tmp_path, 300) as child:
             wait_until(lambda: len(service.calls) >= 2)
             child.send_signal(signal.SIGINT)
-            child.wait()
+            child.wait(120)
         assert child.returncode == 130

@@ -221,7 +221,7 @@ def test_closed_pipe_is_no_traceback() -> None:
         process.stdout.close()
         process.stdin.close()
         assert process.stderr.read() == b""
-        assert process.wait(timeout=300) == 1
+        assert process.wait(timeout=120) == 1
 
 
 def test_search_does_not_load_the_web() -> None:
