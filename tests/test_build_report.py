@@ -242,6 +242,19 @@ def test_the_index_does_not_depend_on_how_it_came_about(make_project: MakeProjec
     assert all_bytes(project.index) == all_bytes(again.index)
 
 
+def test_what_is_read_as_plain_text_for_want_of_a_reader_is_told(make_project: MakeProject) -> None:
+    names = ("a.foo", "deep/b.FOO", "c.vcf", "d.txt", "e.log", "README", "f.md", "g.svg")
+    project = make_project({f"guide/{name}": f"Words of {name}." for name in names}, config=CONFIG)
+    (project.root / "archive").mkdir()
+    for _ in range(2):
+        said = project.succeed("build", "--strict").output
+        assert "read as plain text, since no reader knows their endings: .foo (2), .vcf (1)" in said
+        (project.root / "guide" / "h.md").write_text("More.")
+    report = json.loads((project.index / "report.json").read_text())
+    assert report["plain_text"] == {".foo": 2, ".vcf": 1}
+    assert report["skipped"][0]["detail"] == 'read with "**/*.svg" in include'
+
+
 def test_strict_publishes_nothing_and_lists_everything(make_project: MakeProject) -> None:
     project = make_project(FILES, config=CONFIG)
     refused = project.run("build", "--strict")

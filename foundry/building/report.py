@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple, Self
 
 from foundry.documents import Document, Finding, Reading, Skipped
 from foundry.documents.reasons import Reason
 from foundry.documents.secrets import find_secrets
+from foundry.readers.formats import plain
+from foundry.readers.registry import find_by_name
 
 
 class Group(StrEnum):
@@ -99,7 +102,8 @@ class Remarks(NamedTuple):
     `replaced` counts its replaced characters, `lacking` is the extra that reading it lacked, and
     `is_guessed` says that its encoding is a guess. Each of the findings has group, kind, line and
     count. `words`, if not all were read, are those of the source, those left out by reason, and
-    those unaccounted.
+    those unaccounted. `plain_ending` is the ending of a file that was read as plain text because no
+    reader knows it.
     """
 
     replaced: int = 0
@@ -107,6 +111,7 @@ class Remarks(NamedTuple):
     findings: Sequence[tuple[str, str, int | None, int]] = ()
     is_guessed: bool = False
     words: tuple[int, Mapping[str, int], int] | None = None
+    plain_ending: str = ""
 
     @classmethod
     def of(cls, document: Document) -> Self:
@@ -135,7 +140,21 @@ class Remarks(NamedTuple):
         words = None
         if counts and (counts.left_out or counts.unaccounted):
             words = counts.source, dict(counts.left_out), counts.unaccounted
-        return cls(document.replaced, reading.lacking, findings, bool(reading.guessed), words)
+        return cls(
+            document.replaced,
+            reading.lacking,
+            findings,
+            bool(reading.guessed),
+            words,
+            _plain_ending(document),
+        )
+
+
+def _plain_ending(document: Document) -> str:
+    """Return the ending of a file that is read as plain text for want of a reader; else nothing."""
+    ending = PurePosixPath(document.path).suffix.lower()
+    is_plain = document.reader == plain.READER.version and ending not in plain.READER.media_types
+    return ending if is_plain and find_by_name(document.path) is None else ""
 
 
 def _unseen(reading: Reading) -> tuple[str, int]:
@@ -157,6 +176,7 @@ class BuildReport:
         self._copies: list[dict[str, str]] = []
         self._findings: list[dict[str, str | int | None]] = []
         self._lacking: dict[str, int] = {}
+        self._plain_text: dict[str, int] = {}
         self._words: list[dict[str, Any]] = []
 
     def skip(self, skipped: Skipped) -> None:
@@ -173,6 +193,8 @@ class BuildReport:
         tally.replaced += remarks.replaced
         if remarks.lacking:
             _add(self._lacking, remarks.lacking)
+        if remarks.plain_ending:
+            _add(self._plain_text, remarks.plain_ending)
         tally.guessed += remarks.is_guessed
         if remarks.words is not None:
             total, left_out, unaccounted = remarks.words
@@ -220,6 +242,7 @@ class BuildReport:
             "copies": self._copies,
             "findings": self._findings,
             "words": {**total.to_json(), "documents": self._words},
+            "plain_text": dict(sorted(self._plain_text.items())),
             **({"lacking": self._lacking} if self._lacking else {}),
         }
 

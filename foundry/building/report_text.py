@@ -44,6 +44,7 @@ def find_failures(report: Mapping[str, Any]) -> list[str]:
     skipped = [
         f"{_place(entry)}: skipped: {entry['reason']}{_detail(entry)}"
         for entry in report["skipped"]
+        if entry["reason"] != Reason.NO_DOCUMENT
     ]
     secrets = [
         f"{_place(finding)}: may be a secret: {finding['kind']}"
@@ -168,6 +169,9 @@ def _sections(report: Mapping[str, Any], file: object, adopted: bool) -> Iterato
     is_unseen = any(finding["kind"] == Kind.UNSEEN for finding in report["findings"])
     if Reason.NEEDS_OCR in reasons or is_unseen:
         yield to_read_scans(adopted)
+    if plain := report.get("plain_text"):
+        endings = ", ".join(f"{ending} ({count:,})" for ending, count in plain.items())
+        yield f"read as plain text, since no reader knows their endings: {endings}"
     for extra, count in report.get("lacking", {}).items():
         yield f"{count:,} read as plain text; for their outline: {install_command(extra)}"
     if unlisted := report.get("unlisted_versions"):

@@ -28,6 +28,7 @@ class Reason(StrEnum):
     FOLDER_READ_ALREADY = "folder was read already under another name"
     FOLDERS_TOO_DEEP = "folders are nested too deeply"
     LOOKS_SECRET = "looks like a secret"
+    NO_DOCUMENT = "a drawing or a style sheet"
     NOT_IN_REPOSITORY = "not in the repository"
     NOT_REGULAR = "not a regular file"
     OVERSIZE = "over the size limit"

@@ -14,13 +14,17 @@ FORMATS_SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Files of one ending; `extra` of Foundry reads them, or reads them better if `is_readable`."""
+    """Files of one ending; `extra` of Foundry reads them, or reads them better if `is_readable`.
+
+    Those that are plain text to Foundry, whatever their ending means, are `is_plain`.
+    """
 
     ending: str
     files: int
     is_readable: bool = True
     extra: str = ""
     is_picture: bool = False
+    is_plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,8 @@ class Survey:
                 said += f"  (pictures: read with ocr = true, and {install_command('ocr')})"
             elif not each.is_readable:
                 said += "  (not text)"
+            elif each.is_plain:
+                said += "  (read as plain text)"
             lines.append(said)
         if others := self.formats[FORMATS_SHOWN:]:
             files = sum(each.files for each in others)

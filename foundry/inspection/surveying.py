@@ -113,7 +113,7 @@ def _survey_folder(written: str, settings: Mapping[str, object], source: FolderS
 
 
 def _count_formats(paths: Iterable[str], root: Path) -> list[Format]:
-    found: Counter[tuple[str, bool, str, bool]] = Counter()
+    found: Counter[tuple[str, bool, str, bool, bool]] = Counter()
     opened = 0
     for path in paths:
         ending = PurePosixPath(path).suffix.lower() or "without an ending"
@@ -122,16 +122,13 @@ def _count_formats(paths: Iterable[str], root: Path) -> list[Format]:
             begun = _read(root, path, SNIFFED_BYTES) if opened < UNNAMED_OPENED else None
             kind = binary_kind(begun or b"")
             opened += 1
-            found[ending, kind is None, "", kind in pictures.KINDS] += 1
+            found[ending, kind is None, "", kind in pictures.KINDS, kind is None] += 1
             continue
         reader = named[0]
         parser = reader if isinstance(reader, FileReader) else reader.outline
         lacking = parser.extra if parser is not None and not parser.is_installed() else ""
-        found[ending, not (lacking and parser is reader), lacking, False] += 1
-    return [
-        Format(ending, count, is_readable, extra, is_picture)
-        for (ending, is_readable, extra, is_picture), count in found.most_common()
-    ]
+        found[ending, not (lacking and parser is reader), lacking, False, False] += 1
+    return [Format(each[0], count, *each[1:]) for each, count in found.most_common()]
 
 
 def _read(root: Path, path: str, most: int) -> bytes | None:

@@ -20,7 +20,7 @@ from foundry.documents.reasons import AnyReason, Reason
 from foundry.errors import SourceError
 from foundry.runtime.index.names import indexed_name
 from foundry.sources.ignoring import IgnoreFile, Selection, is_ignored
-from foundry.sources.names import how_to_include, looks_secret, url_of
+from foundry.sources.names import url_of
 from foundry.state.stamps import lasting_stamp, stamp_of
 
 MAX_DEPTH = 100
@@ -134,8 +134,8 @@ class _Walk:
                     yield from self._enter(folder, prefix, name, ignore_files)
                 elif not self.only_folders and self.selection.wants_file(path):
                     text_name = path[path.rfind("/") + 1 :]
-                    if looks_secret(path) and not self.selection.spells_out(path):
-                        yield self._skip(prefix + name, Reason.LOOKS_SECRET, how_to_include(path))
+                    if why := self.selection.leaves_out(path):
+                        yield self._skip(prefix + name, *why)
                     elif not self.selection.hides(text_name):
                         yield self._look_at(folder, prefix + name, name)
         finally:

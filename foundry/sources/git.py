@@ -18,7 +18,7 @@ from foundry.progress import StartStep
 from foundry.runtime.index.names import indexed_name
 from foundry.sources.fetched import Delivery
 from foundry.sources.ignoring import Selection
-from foundry.sources.names import how_to_include, looks_secret, url_of
+from foundry.sources.names import url_of
 
 CACHE_FOLDER = "git"
 MAX_POINTER_BYTES = 1_024
@@ -160,8 +160,8 @@ def _select(
         key = f"{version}/{path}" if version else path
         if entry.mode in _NO_FILES:
             yield Skipped(source.name, indexed_name(key), _NO_FILES[entry.mode])
-        elif looks_secret(path) and not selection.spells_out(path):
-            yield Skipped(source.name, indexed_name(key), Reason.LOOKS_SECRET, how_to_include(path))
+        elif why := selection.leaves_out(path):
+            yield Skipped(source.name, indexed_name(key), *why)
         elif not selection.hides(name):
             change = changes.get(entry.path, Change(commit, None))
             base = source.base_url and source.base_url.replace("{commit}", change.commit)

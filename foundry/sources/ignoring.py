@@ -12,7 +12,14 @@ import pathspec
 
 from foundry.config.git_sources import GitSource
 from foundry.config.sources import FolderSource
+from foundry.documents.reasons import Reason
 from foundry.errors import SourceError
+from foundry.sources.names import (
+    NO_DOCUMENTS,
+    how_to_include,
+    how_to_include_ending,
+    looks_secret,
+)
 from foundry.state.folder import STATE
 from foundry.state.user_cache import SECRET_NAME
 
@@ -74,6 +81,22 @@ class Selection:
         """Return whether an include pattern selects this file and spells out its name."""
         name = path.rpartition("/")[2]
         return any(name == written and pattern.match_file(path) for written, pattern in self._names)
+
+    def leaves_out(self, path: str) -> tuple[Reason, str] | None:
+        """Return why a wanted file is not read, and what would have it read; None if it is read."""
+        if looks_secret(path) and not self.spells_out(path):
+            return Reason.LOOKS_SECRET, how_to_include(path)
+        is_other = path.lower().endswith(NO_DOCUMENTS) and not self._names_ending(path)
+        if is_other and not self.hides(path.rpartition("/")[2]):
+            return Reason.NO_DOCUMENT, how_to_include_ending(path)
+        return None
+
+    def _names_ending(self, path: str) -> bool:
+        ending = path[path.rindex(".") :].lower()
+        return any(
+            written.lower().endswith(ending) and pattern.match_file(path)
+            for written, pattern in self._names
+        )
 
     def _excludes(self, path: str) -> bool:
         return self._exclude is not None and self._exclude.match_file(path)

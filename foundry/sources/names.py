@@ -51,6 +51,9 @@ _PROGRAMS = (
     *(".pyi", ".r", ".rb", ".rs", ".scala", ".svelte", ".swift", ".tf", ".ts", ".tsx", ".vue"),
 )
 
+NO_DOCUMENTS = (".css", ".drawio", ".svg")
+"""Endings of files whose words are names of parts, which are read only if a pattern names them."""
+
 _PAGES = frozenset(
     {
         *(b".adoc", b".asciidoc", b".htm", b".html", b".ipynb", b".markdown", b".md", b".mdx"),
@@ -79,6 +82,11 @@ def how_to_include(path: str) -> str:
     """Return how foundry.toml includes the file of this path, which looks like a secret."""
     pattern = json.dumps(indexed_name("/" + pattern_of(path)), ensure_ascii=False)
     return f"read with {pattern} in include"
+
+
+def how_to_include_ending(path: str) -> str:
+    """Return how foundry.toml includes files with the ending of this path."""
+    return f'read with "**/*{path[path.rindex(".") :]}" in include'
 
 
 def url_of(base_url: str, path: bytes, suffix: str | None) -> str:

@@ -155,6 +155,18 @@ def test_secrets_are_listed_and_never_read(tmp_path: Path) -> None:
     assert skipped == dict.fromkeys(SECRETS, "looks like a secret")
 
 
+def test_drawings_and_style_sheets_are_read_only_if_a_pattern_names_them(tmp_path: Path) -> None:
+    names = ("a.svg", "deep/B.SVG", "c.css", "d.drawio", "e.md", ".f.svg", "deep/svg")
+    write_tree(tmp_path, dict.fromkeys(names, "x"))
+    documents, skipped = read_tree(tmp_path)
+    assert [document.key for document in documents] == ["deep/svg", "e.md"]
+    others = ("a.svg", "c.css", "d.drawio", "deep/B.SVG")
+    assert skipped == dict.fromkeys(others, "a drawing or a style sheet")
+    asked = ("**/*", "**/*.svg", "/c.css")
+    assert keys(tmp_path, include=asked) == ["a.svg", "c.css", "deep/svg", "e.md"]
+    assert keys(tmp_path, include=("*.css", "deep/*.SVG")) == ["c.css", "deep/B.SVG"]
+
+
 def test_secrets_in_hidden_folders_are_left_out_though_these_are_spelled_out(
     tmp_path: Path,
 ) -> None:
