@@ -21,8 +21,9 @@ class WeightsByMatch(Stage):
     name = "weights_by_match"
     summary = "keywords weigh less where no match is strong"
     description = (
-        "if the best match of words and meaning together is not strong, keywords get"
-        " `keyword_weight` and meaning the rest: for questions in other words than the documents'"
+        "if the best match of words and meaning together is not strong, and the query has no"
+        " identifier, keywords get `keyword_weight` and meaning the rest: for questions in other"
+        " words than the documents'"
     )
     needs_vectors = True
     is_tuned = False
@@ -34,7 +35,7 @@ class WeightsByMatch(Stage):
         Call(
             "retrieval.stages.weights_by_match",
             "weigh_by_match",
-            ("lane_weights", "index", "candidates", "journal"),
+            ("lane_weights", "index", "candidates", "tokens", "patterns", "journal"),
             ("keyword_weight",),
         ),
         readme="Where no match is strong, the weight of keywords is {keyword_weight}.",

@@ -4,9 +4,14 @@ A query in other words than the documents' shares only its common words with pas
 about something else. Where words and meaning are no strong evidence, meaning is the better guide.
 """
 
+import re
+from collections.abc import Sequence
+
 from ...index.reader import Index
+from ...index.tokens import Token
 from ..candidates import Candidates
 from ..hybrid import Weights, judge
+from ..identifiers import find_identifiers
 from ..journal import Journal
 
 
@@ -14,6 +19,8 @@ def weigh_by_match(
     weights: Weights,
     index: Index,
     candidates: Candidates,
+    tokens: Sequence[Token],
+    patterns: Sequence[re.Pattern[str]],
     journal: Journal,
     *,
     keyword_weight: float,
@@ -21,10 +28,12 @@ def weigh_by_match(
     """Return the weights of the lanes for a query, by its candidates of both lanes.
 
     If the match is not strong, keywords get `keyword_weight` and meaning the rest to 1, unless
-    keywords have no greater share anyway.
+    keywords have no greater share anyway, or the query has an identifier, which meaning blurs.
     """
     share = weights.keyword / (weights.semantic + weights.keyword)
-    if share <= keyword_weight or judge(index, candidates) == "strong":
+    if share <= keyword_weight or find_identifiers(tokens, patterns):
+        return weights
+    if judge(index, candidates) == "strong":
         return weights
     lowered = Weights(round(1 - keyword_weight, 6), keyword_weight)
     sentence = f"No match is strong, so words weigh {keyword_weight:g} instead of {share:g}."

@@ -1,17 +1,22 @@
 """Weights by how good the match is, and what the response says of them."""
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.hybrid import Weights
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.weights_by_match import weigh_by_match
 
 INDEX: Any = SimpleNamespace(manifest=SimpleNamespace(dense={"background": 0.2}))
+
+
+TOKENIZER = Tokenizer("english")
 
 
 def candidates(*, coverage: float, doubted: bool = False) -> Candidates:
@@ -39,10 +44,20 @@ def candidates(*, coverage: float, doubted: bool = False) -> Candidates:
 def test_words_weigh_less_where_no_match_is_strong(
     found: Candidates, weights: Weights, expected: tuple[float, float]
 ) -> None:
-    journal = Journal()
-    assert weigh_by_match(weights, INDEX, found, journal, keyword_weight=0.1) == expected
+    journal, tokens = Journal(), TOKENIZER.tokenize("what keeps water in")
+    weighed = weigh_by_match(weights, INDEX, found, tokens, (), journal, keyword_weight=0.1)
+    assert weighed == expected
     is_changed = expected != weights
     noted = {"weights_by_match": {"semantic": 0.9, "keyword": 0.1}}
     assert journal.stages == (noted if is_changed else {})
     told = ("No match is strong, so words weigh 0.1 instead of 0.3.",)
     assert journal.explain() == (told if is_changed else ())
+
+
+@pytest.mark.parametrize(("query", "patterns"), [("seal of D40", ()), ("the seal", ("seal",))])
+def test_a_query_with_an_identifier_keeps_its_weights(
+    query: str, patterns: tuple[str, ...]
+) -> None:
+    tokens, weights = TOKENIZER.tokenize(query), Weights(0.7, 0.3)
+    asked = weights, INDEX, candidates(coverage=0.1), tokens, [*map(re.compile, patterns)]
+    assert weigh_by_match(*asked, Journal(), keyword_weight=0.1) is weights
