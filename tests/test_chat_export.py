@@ -71,6 +71,7 @@ def export(project: Path) -> Path:
     return chosen / "dist" / "handbook"
 
 
+@pytest.mark.slow
 def test_the_shipped_tests_of_the_chat_pass(export: Path) -> None:
     run_tests(export, "test_chat.py")
 

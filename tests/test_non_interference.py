@@ -289,7 +289,7 @@ def build(root: Path, name: str, **folders: Mapping[str, str]) -> Path:
     return shutil.copytree(root / ".foundry" / "index", root / name)
 
 
-@pytest.fixture(scope="module", params=["all", "visible"])
+@pytest.fixture(scope="module", params=[pytest.param("all", marks=pytest.mark.slow), "visible"])
 def statistics(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -306,6 +306,7 @@ def spoilt(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
                 yield fault, {**others, key: bad}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["asked", "answered"])
 def test_each_fault_in_a_body_is_noticed(exchanges: list[Exchange], part: str) -> None:
     calls, planted = Calls.of(), 0

@@ -82,8 +82,8 @@ def body_of(address: str, path: str, body: object) -> tuple[int, str]:
     ("workers", "script", "number"),
     [
         (1, stall, signal.SIGTERM),
-        (1, stall_midway, signal.SIGINT),
-        (2, stall_midway, signal.SIGTERM),
+        pytest.param(1, stall_midway, signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(2, stall_midway, signal.SIGTERM, marks=pytest.mark.slow),
         (2, stall, signal.SIGINT),
     ],
 )

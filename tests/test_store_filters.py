@@ -20,7 +20,7 @@ from foundry.runtime.store.restriction import restrict
 from foundry.stores.content import Content
 
 
-@pytest.fixture(params=["qdrant", "edge"])
+@pytest.fixture(params=["qdrant", pytest.param("edge", marks=pytest.mark.slow)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """The local mode of the client, or a live server; and the native shard."""
     if request.param == "qdrant":

@@ -92,6 +92,7 @@ def partition(place: Place) -> None:
         connection.execute(block.replace("'handbook'", f"'{place.name}'"))
 
 
+@pytest.mark.slow
 def test_tables_can_be_partitioned_by_hash(place: Place, indexes: tuple[Path, Path]) -> None:
     first, second = indexes
     place.publish(first, exact=False)
@@ -184,6 +185,7 @@ def test_a_server_that_follows_takes_no_publication(
     assert error.value.hint == "publish to the server that this one follows: it only reads"
 
 
+@pytest.mark.slow
 def test_searches_go_on_while_the_server_that_takes_publications_is_away(
     indexes: tuple[Path, Path],
 ) -> None:

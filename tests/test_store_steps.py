@@ -83,7 +83,9 @@ def native(tmp_path: Path) -> Iterator[Place]:
         yield Place("qdrant", own_name(), engine.address)
 
 
-@pytest.fixture(params=["database", "native"], ids=["pgvector", "qdrant"])
+@pytest.fixture(
+    params=["database", pytest.param("native", marks=pytest.mark.slow)], ids=["pgvector", "qdrant"]
+)
 def place(request: pytest.FixtureRequest) -> Place:
     return request.getfixturevalue(request.param)
 

@@ -47,6 +47,7 @@ def attempt(address: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]
     return code, capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_qdrant_that_does_as_it_should(
     native: "NativeQdrant", capsys: pytest.CaptureFixture[str]
 ) -> None:
