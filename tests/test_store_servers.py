@@ -20,7 +20,7 @@ from foundry.runtime.store.restriction import restrict
 from foundry.runtime.store.store import VersionMissingError
 from foundry.stores.content import Content
 
-PAGE = Path(__file__).parent.parent / "docs" / "engines.md"
+PAGE = Path(__file__).parent.parent / "docs" / "operating-engines.md"
 OPTIONS = IndexOptions(keeps_counts=True)
 WORDS = "valve pump seal rotor filter hose gauge motor spring bearing".split()
 PARTS = 4
