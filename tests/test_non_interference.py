@@ -242,8 +242,8 @@ def answering(package: ModuleType, index: Path) -> Iterator[Callable[[Any], Answ
     journal = importlib.import_module(f"{package.__name__}.retrieval.journal").Journal
     begin, spend = journal.begin, journal.spend
 
-    def begin_noting(query: str, top_k: int) -> Any:
-        journals.append(begin(query, top_k))
+    def begin_noting(*asked: Any) -> Any:
+        journals.append(begin(*asked))
         return journals[-1]
 
     def spend_noting(self: Any, stage: str, units: int) -> bool:
