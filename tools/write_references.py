@@ -159,9 +159,14 @@ def _nested_metadata(annotation: Any) -> list[Any]:
 
 
 def described_stages() -> str:
-    """Return the table of optional stages."""
-    rows = (row for stage in STAGES.values() for row in stage.document())
-    return table(("table in `[search]`", "what it does", "keys and defaults"), rows)
+    """Return a section for each optional stage: what it does, its keys with their defaults."""
+    parts = []
+    for table_name, description, keys in (
+        row for stage in STAGES.values() for row in stage.document()
+    ):
+        told = f"{description[0].upper()}{description[1:]}".removesuffix(".")
+        parts += [f"### {table_name}", f"{told}.", f"Keys: {keys}." if keys else "No keys."]
+    return "\n\n".join(parts)
 
 
 def described_commands() -> str:

@@ -84,8 +84,8 @@ class Stage(Feature, Table):
 
     @classmethod
     def document(cls) -> Iterator[tuple[str, str, str]]:
-        """Yield rows for docs/stages.md: the table, what it does, its keys with defaults."""
-        yield f"`{cls.name}`", cls.description, ", ".join(cls.document_keys())
+        """Yield what docs/stages.md has: the table, what it does, its keys with their defaults."""
+        yield f"`[search.{cls.name}]`", cls.description, ", ".join(cls.document_keys())
 
     @classmethod
     def document_keys(cls) -> Iterator[str]:

@@ -189,15 +189,15 @@ class Recency(Stage):
 
     @classmethod
     def document(cls) -> Iterator[tuple[str, str, str]]:
-        """Yield a row for each kind."""
+        """Yield a section for each kind."""
         yield (
-            '`recency`, `kind = "tiers"`',
+            '`[search.recency]`, `kind = "tiers"`',
             "results modified at most `days` ago score `factor` times as much; those without a date"
             " keep their score",
             "`tiers = [{ days = 7, factor = 1.2 }, { days = 30, factor = 1.1 }]`",
         )
         yield (
-            '`recency`, `kind = "decay"`',
+            '`[search.recency]`, `kind = "decay"`',
             "scores halve for every `half_life_days` of age, down to `floor`, which also applies to"
             " results without a date",
             "`half_life_days = 7`, `floor = 0.1`",

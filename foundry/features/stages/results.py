@@ -53,8 +53,8 @@ class MinimumScore(Stage):
 
     @classmethod
     def document_keys(cls) -> Iterator[str]:
-        """Yield a row that stands for the defaults, as there are none."""
-        yield "none; at least one"
+        """Yield what stands for the defaults, as there are none."""
+        yield "at least one of `semantic`, `keyword` and `score`, none by default"
 
 
 class NearDuplicates(Stage):
