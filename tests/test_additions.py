@@ -1,0 +1,94 @@
+"""The recipes of docs/developing.md, followed in a copy of the checkout."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import CONFIG
+
+import foundry
+from foundry.files import templates_folder
+
+RECIPES = (Path(__file__).parent.parent / "docs" / "developing.md").read_text("utf-8")
+NOTES = """# Pumps
+
+Replace the seal.
+
+# Valves
+
+Open the valve before the pump is primed, and close it again when the water has come, so that the
+pipe does not run dry while nobody is there to see it.
+"""
+
+
+def block_of(kind: str, number: int) -> str:
+    """A block of Python of the recipe of a kind of thing, from 0 on."""
+    recipe = RECIPES.partition(f"### A {kind}\n")[2].partition("\n### ")[0]
+    return re.findall(r"(?ms)^```python\n(.*?)^```$", recipe)[number]
+
+
+def insert(path: Path, before: str, text: str) -> None:
+    """Write a text before the one place of a file that has another."""
+    content = path.read_text("utf-8")
+    assert content.count(before) == 1, (path, before)
+    path.write_text(content.replace(before, text + before), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of Foundry to which a stage and a format were added."""
+    root = tmp_path_factory.mktemp("checkout")
+    unwanted = shutil.ignore_patterns("__pycache__")
+    package = shutil.copytree(Path(foundry.__file__).parent, root / "foundry", ignore=unwanted)
+    shutil.copytree(templates_folder(), root / "templates", ignore=unwanted)
+    stages = package / "features" / "stages" / "ranking.py"
+    (package / "runtime" / "retrieval" / "stages" / "few_words.py").write_text(block_of("stage", 0))
+    insert(stages, "STAGES = (", block_of("stage", 1) + "\n\n")
+    stages.write_text(
+        stages.read_text("utf-8").replace("STAGES = (", "STAGES = (FewWords, "), "utf-8"
+    )
+    registry = package / "readers" / "registry.py"
+    (package / "readers" / "formats" / "recutils.py").write_text(block_of("format", 0))
+    insert(registry, "    saved_page,\n", "    recutils,\n")
+    insert(registry, "    notebook.READER,\n", "    recutils.READER,\n")
+    return root
+
+
+def test_what_recipes_add_is_in_a_server_that_answers(checkout: Path, tmp_path: Path) -> None:
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    (sources / "notes.md").write_text(NOTES)
+    (sources / "parts.rec").write_text("# Of the shed.\nName: Gasket\nUse: keeps water\n+ in\n")
+    (tmp_path / "foundry.toml").write_text(CONFIG + "[search.few_words]\ncharacters = 60\n")
+
+    def run(*command: str, folder: Path) -> str:
+        done = subprocess.run(
+            [sys.executable, "-P", *command],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(checkout)},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    for command in ("build", "export"):
+        run("-m", "foundry", command, str(tmp_path), folder=tmp_path)
+    (export,) = (tmp_path / "dist").iterdir()
+    assert "boost_few_words(" in (export / "notes" / "search.py").read_text()
+    assert "at most 60 characters are multiplied by 1.1" in (export / "README.md").read_text()
+    code = (
+        "import sys; sys.path.insert(0, '.'); from notes import search_hybrid\n"
+        "answer = search_hybrid('pump')\n"
+        "print({hit.title: hit.boosts.get('few_words') for hit in answer.hits})\n"
+        "print(*answer.explanation)\n"
+        "print(search_hybrid('gasket').hits[0].text)"
+    )
+    said = run("-c", code, folder=export)
+    assert "short passages were favoured." in said and "1.1" in said
+    assert "Use: keeps water in" in said and "shed" not in said
+    run("-m", "mypy", "--strict", "notes", folder=export)
