@@ -1,4 +1,4 @@
-"""Declares the stages that weigh, boost and order what the lanes have found."""
+"""Declares the stages that boost and order what the lanes have found."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -13,63 +13,6 @@ from foundry.features.stage import MAX_FACTOR, Days, Factor, Share, Stage, Surro
 
 DEFAULT_TIERS = ({"days": 7.0, "factor": 1.2}, {"days": 30.0, "factor": 1.1})
 DEFAULT_DECAY = {"half_life_days": 7.0, "floor": 0.1}
-
-
-class WeightsByMatch(Stage):
-    """[search.weights_by_match]: keywords weigh less where the match is not strong."""
-
-    name = "weights_by_match"
-    summary = "keywords weigh less where no match is strong"
-    description = (
-        "if the best match of words and meaning together is not strong, and the query has no"
-        " identifier, keywords get `keyword_weight` and meaning the rest: for questions in other"
-        " words than the documents'"
-    )
-    needs_vectors = True
-    is_tuned = False
-
-    keyword_weight: Share = 0.1
-
-    search_step = SearchStep(
-        SearchPlace.WEIGH,
-        Call(
-            "retrieval.stages.weights_by_match",
-            "weigh_by_match",
-            ("lane_weights", "index", "candidates", "tokens", "patterns", "journal"),
-            ("keyword_weight",),
-        ),
-        readme="Where no match is strong, the weight of keywords is {keyword_weight}.",
-    )
-
-
-class AdaptiveWeights(Stage):
-    """[search.adaptive_weights]: lane weights by the share of identifiers in the query."""
-
-    name = "adaptive_weights"
-    summary = "keywords weigh more, the more identifiers a query has"
-    description = (
-        "if more than `mostly` of a query's meaningful words belong to identifiers, the"
-        " semantic weight is `mostly_semantic_weight`; if more than `partly` do,"
-        " `partly_semantic_weight`. Keywords get the rest"
-    )
-    needs_vectors = True
-
-    mostly: Share = 0.5
-    mostly_semantic_weight: Share = 0.3
-    partly: Share = 0.2
-    partly_semantic_weight: Share = 0.5
-
-    search_step = SearchStep(
-        SearchPlace.WEIGH,
-        Call(
-            "retrieval.stages.adaptive_weights",
-            "adapt_weights",
-            ("lane_weights", "tokens", "patterns", "journal"),
-            ("mostly", "mostly_semantic_weight", "partly", "partly_semantic_weight"),
-        ),
-        readme="If identifiers are more than {partly} of a query, the semantic weight is"
-        " {partly_semantic_weight}; if more than {mostly}, it is {mostly_semantic_weight}.",
-    )
 
 
 class Feedback(Stage):
@@ -300,4 +243,4 @@ def _plain(days: float) -> float:
     return int(days) if days == int(days) else days
 
 
-STAGES = (WeightsByMatch, AdaptiveWeights, Feedback, Anchors, Recency, Links, Heuristics, WordParts)
+STAGES = (Feedback, Anchors, Recency, Links, Heuristics, WordParts)

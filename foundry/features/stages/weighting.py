@@ -1,0 +1,65 @@
+"""Declares the stages that change how much meaning and keywords weigh in one search."""
+
+from foundry.features.calls import Call
+from foundry.features.search_step import SearchPlace, SearchStep
+from foundry.features.stage import Share, Stage
+
+
+class WeightsByMatch(Stage):
+    """[search.weights_by_match]: keywords weigh less where the match is not strong."""
+
+    name = "weights_by_match"
+    summary = "keywords weigh less where no match is strong"
+    description = (
+        "if the best match of words and meaning together is not strong, and the query has no"
+        " identifier, keywords get `keyword_weight` and meaning the rest: for questions in other"
+        " words than the documents'"
+    )
+    needs_vectors = True
+    is_tuned = False
+
+    keyword_weight: Share = 0.1
+
+    search_step = SearchStep(
+        SearchPlace.WEIGH,
+        Call(
+            "retrieval.stages.weights_by_match",
+            "weigh_by_match",
+            ("lane_weights", "index", "candidates", "tokens", "patterns", "journal"),
+            ("keyword_weight",),
+        ),
+        readme="Where no match is strong, the weight of keywords is {keyword_weight}.",
+    )
+
+
+class AdaptiveWeights(Stage):
+    """[search.adaptive_weights]: lane weights by the share of identifiers in the query."""
+
+    name = "adaptive_weights"
+    summary = "keywords weigh more, the more identifiers a query has"
+    description = (
+        "if more than `mostly` of a query's meaningful words belong to identifiers, the"
+        " semantic weight is `mostly_semantic_weight`; if more than `partly` do,"
+        " `partly_semantic_weight`. Keywords get the rest"
+    )
+    needs_vectors = True
+
+    mostly: Share = 0.5
+    mostly_semantic_weight: Share = 0.3
+    partly: Share = 0.2
+    partly_semantic_weight: Share = 0.5
+
+    search_step = SearchStep(
+        SearchPlace.WEIGH,
+        Call(
+            "retrieval.stages.adaptive_weights",
+            "adapt_weights",
+            ("lane_weights", "tokens", "patterns", "journal"),
+            ("mostly", "mostly_semantic_weight", "partly", "partly_semantic_weight"),
+        ),
+        readme="If identifiers are more than {partly} of a query, the semantic weight is"
+        " {partly_semantic_weight}; if more than {mostly}, it is {mostly_semantic_weight}.",
+    )
+
+
+STAGES = (WeightsByMatch, AdaptiveWeights)
