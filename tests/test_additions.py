@@ -25,10 +25,23 @@ pipe does not run dry while nobody is there to see it.
 """
 
 
+MORE = """
+[[sources]]
+type = "notes"
+texts = ["# Whistle\\n\\nBlow it when the pump stops."]
+
+[search.few_words]
+characters = 60
+
+[export]
+targets = ["nomad"]
+"""
+
+
 def block_of(kind: str, number: int) -> str:
-    """A block of Python of the recipe of a kind of thing, from 0 on."""
+    """A block of code of the recipe of a kind of thing, from 0 on."""
     recipe = RECIPES.partition(f"### A {kind}\n")[2].partition("\n### ")[0]
-    return re.findall(r"(?ms)^```python\n(.*?)^```$", recipe)[number]
+    return re.findall(r"(?ms)^```(?:python|jinja)\n(.*?)^```$", recipe)[number]
 
 
 def insert(path: Path, before: str, text: str) -> None:
@@ -40,7 +53,7 @@ def insert(path: Path, before: str, text: str) -> None:
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of Foundry to which a stage and a format were added."""
+    """A copy of Foundry to which a stage, a format, a source and a target were added."""
     root = tmp_path_factory.mktemp("checkout")
     unwanted = shutil.ignore_patterns("__pycache__")
     package = shutil.copytree(Path(foundry.__file__).parent, root / "foundry", ignore=unwanted)
@@ -55,6 +68,21 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (package / "readers" / "formats" / "recutils.py").write_text(block_of("format", 0))
     insert(registry, "    saved_page,\n", "    recutils,\n")
     insert(registry, "    notebook.READER,\n", "    recutils.READER,\n")
+    config = package / "config" / "sources.py"
+    (package / "config" / "note_sources.py").write_text(block_of("source", 0))
+    (package / "sources" / "notes.py").write_text(block_of("source", 1))
+    named = "from foundry.config.note_sources import NotesSource\n"
+    insert(config, "from foundry.config.web_sources import (", named)
+    insert(config, "FolderSource | RecordsSource | GitSource", "NotesSource | ")
+    insert(config, '    "git": GitSource,\n', '    "notes": NotesSource,\n')
+    fetching = package / "sources" / "__init__.py"
+    insert(fetching, "from foundry.config.web_sources import WebSource\n", named)
+    insert(fetching, "from foundry.sources.fetched import", "from foundry.sources import notes\n")
+    insert(fetching, "    (GitSource, git.fetch),\n", "    (NotesSource, notes.fetch),\n")
+    targets = package / "features" / "targets.py"
+    insert(targets, "TARGETS: dict", block_of("target", 0) + "\n\n")
+    insert(targets, "Procfile()", "Nomad(), ")
+    (root / "templates" / "server" / "nomad.hcl.jinja").write_text(block_of("target", 1))
     return root
 
 
@@ -63,7 +91,7 @@ def test_what_recipes_add_is_in_a_server_that_answers(checkout: Path, tmp_path: 
     sources.mkdir()
     (sources / "notes.md").write_text(NOTES)
     (sources / "parts.rec").write_text("# Of the shed.\nName: Gasket\nUse: keeps water\n+ in\n")
-    (tmp_path / "foundry.toml").write_text(CONFIG + "[search.few_words]\ncharacters = 60\n")
+    (tmp_path / "foundry.toml").write_text(CONFIG + MORE)
 
     def run(*command: str, folder: Path) -> str:
         done = subprocess.run(
@@ -86,9 +114,12 @@ def test_what_recipes_add_is_in_a_server_that_answers(checkout: Path, tmp_path: 
         "answer = search_hybrid('pump')\n"
         "print({hit.title: hit.boosts.get('few_words') for hit in answer.hits})\n"
         "print(*answer.explanation)\n"
-        "print(search_hybrid('gasket').hits[0].text)"
+        "print(search_hybrid('gasket').hits[0].text)\n"
+        "print(search_hybrid('whistle').hits[0].source)"
     )
     said = run("-c", code, folder=export)
     assert "short passages were favoured." in said and "1.1" in said
     assert "Use: keeps water in" in said and "shed" not in said
+    assert said.endswith("\nnotes\n")
+    assert 'job "notes" {' in (export / "nomad.hcl").read_text()
     run("-m", "mypy", "--strict", "notes", folder=export)

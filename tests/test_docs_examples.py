@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("formatted_once")
 
 
 def test_every_kind_of_example_is_tried() -> None:
-    tried = {"console", "sh", "toml", "python", "json", "yaml", "text", "sql"}
+    tried = {"console", "sh", "toml", "python", "json", "yaml", "text", "sql", "jinja"}
     # In tests/test_search_box.py, by browsers; SQL in tests/test_store_servers.py.
     in_sites = {"html", "js", "yml"}
     found = {each.language for each in EXAMPLES if each.page == "search-box.md"} - tried
