@@ -153,7 +153,7 @@ def draft_questions(project: Path, file: Path) -> int:
 
 
 def collect_questions(project: Path, logs: Sequence[Path], draft: Path | None) -> AskedQuestions:
-    """Return what people asked a server in vain, by its logs; writes a draft if asked to."""
+    """Return the questions that a server's logs show as unanswered; write a draft on request."""
     from foundry.config.sources import QUESTIONS_NAME
     from foundry.evaluation.asked import collect_questions, write_asked
     from foundry.indexing.versions import built_index, open_index

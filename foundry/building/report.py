@@ -115,7 +115,7 @@ class Remarks(NamedTuple):
 
     @classmethod
     def of(cls, document: Document) -> Self:
-        """Return what there is to say of a document."""
+        """Return the remarks on a document."""
         reading = document.reading
         decoding = [Finding(f"guessed encoding: {name}", None) for name in reading.guessed]
         if document.replaced:
@@ -248,7 +248,7 @@ class BuildReport:
 
 
 def without_secrets(refusals: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """Return what a model did not embed, without quoting what may hold a secret."""
+    """Return the refused texts, without quoting any that may hold a secret."""
     return [
         {**refusal, "text": "" if find_secrets(refusal["text"]) else refusal["text"]}
         for refusal in refusals

@@ -40,7 +40,7 @@ def check_strictly(report: Mapping[str, Any]) -> None:
 
 
 def find_failures(report: Mapping[str, Any]) -> list[str]:
-    """Return what a strict build refuses, a line each: inputs left out, possible secrets."""
+    """Return the failures of a strict build, a line each: inputs left out, possible secrets."""
     skipped = [
         f"{_place(entry)}: skipped: {entry['reason']}{_detail(entry)}"
         for entry in report["skipped"]

@@ -75,7 +75,7 @@ def chunk(
 
 
 def _wholes(reading: Reading) -> list[Span]:
-    """Return what stays whole if it fits: lists, and the blocks that are in none of them."""
+    """Return the spans to keep whole if they fit: lists, and blocks outside of lists."""
     starts = [each.start for each in reading.lists]
     wholes = [*reading.lists]
     for block in reading.blocks:

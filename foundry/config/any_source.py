@@ -24,7 +24,7 @@ class AnySource(Table):
         """What the source is named after, if it is not given a name."""
 
     def find_problems(self, _key: str, _project: Path, /) -> list[str]:
-        """Return what is wrong although all types are right; `key` is the place in the file."""
+        """Return problems beyond wrong types; `key` is the source's path in the file."""
         return []
 
     def resolve(self, name: str, _root: Path, /) -> Self:

@@ -77,7 +77,7 @@ def hash_config(config: Config) -> str:
 
 
 def deciding_values(config: Config) -> dict[str, object]:
-    """Return what decides the index: key path -> value; paths are relative to the root."""
+    """Return the values that the index depends on, by key path; paths are relative to the root."""
     sections = ("project", "sources", "build", "chunking", "embedding", "search", "synonyms")
     written = ((name, getattr(config, name)) for name in sections)
     values = {

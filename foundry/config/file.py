@@ -73,7 +73,7 @@ class ChunkingSection(Table):
         return {"max_chars": size, **written} if isinstance(written, dict) and size else written
 
     def find_problems(self) -> list[str]:
-        """Return what is wrong although each key is possible by itself, with its key path."""
+        """Return problems between keys that are each valid, with their key paths."""
         problems = []
         if self.overlap >= self.max_chars:
             problems.append(
@@ -148,7 +148,7 @@ class EmbeddingSection(Table):
     distillation_texts: int = Field(default=16_000, ge=100, le=1_000_000)
 
     def find_problems(self) -> list[str]:
-        """Return what is wrong although each key is possible by itself, with its key path."""
+        """Return problems between keys that are each valid, with their key paths."""
         allowed = PROVIDERS[self.provider].keys
         problems = []
         for key in EmbeddingSection.model_fields:
@@ -251,7 +251,7 @@ class ExportSection(Table):
     templates: str | None = Field(default=None, min_length=1)
 
     def find_problems(self, name: str, project: Path, *, has_tokens: bool) -> list[str]:
-        """Return what is wrong for a server of this name, each with its key path."""
+        """Return problems that a server of this name would have, with their key paths."""
         problems = [
             f"export.targets: {target!r} lets other machines reach the server, which needs"
             " server.callers = true; leave callers in, or remove the target"

@@ -84,7 +84,7 @@ class GitSource(AnySource):
         return re.split(r"[/:\\]", self.repository.rstrip("/"))[-1].removesuffix(".git")
 
     def find_problems(self, key: str, project: Path, /) -> list[str]:
-        """Return what is wrong although all types are right; `key` is the place in the file."""
+        """Return problems beyond wrong types; `key` is the source's path in the file."""
         problems = []
         if self.versions and self.ref != "HEAD":
             problems.append(f"{key}.versions: replaces ref; remove one of them")

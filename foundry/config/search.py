@@ -96,7 +96,7 @@ else:
 
 
 def rest(weight: float) -> float:
-    """Return what is left of 1, for the lane whose weight is not given. Raises ValueError."""
+    """Return the weight of the other lane, so that both add up to 1. Raises ValueError."""
     if weight > 1:
         raise ValueError("a weight given alone must be at most 1: the other one is the rest to 1")
     return round(1 - weight, 6)
@@ -137,7 +137,7 @@ class IndexOptions:
 def find_problems(
     search: SearchSection, sources: Sequence[Source], *, has_vectors: bool
 ) -> list[str]:
-    """Return what is wrong with [search] although each of its keys is possible by itself."""
+    """Return problems of [search] between keys that are each valid."""
     problems = _find_fusion_problems(search, has_vectors=has_vectors)
     for number, pattern in enumerate(search.identifier_patterns):
         try:

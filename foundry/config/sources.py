@@ -86,7 +86,7 @@ class FolderSource(_LocalSource):
     ocr_pages: int = Field(default=OCR_PAGES, ge=1, le=2_000)
 
     def find_problems(self, key: str, project: Path, /) -> list[str]:
-        """Return what is wrong although all types are right; `key` is the place in the file."""
+        """Return problems beyond wrong types; `key` is the source's path in the file."""
         reason = why_no_folder(project / self.path)
         return [f"{key}.path: {reason}"] if reason else []
 
@@ -125,7 +125,7 @@ class RecordsSource(_LocalSource):
     tags: Strings = ()
 
     def find_problems(self, key: str, project: Path, /) -> list[str]:
-        """Return what is wrong although all types are right; `key` is the place in the file."""
+        """Return problems beyond wrong types; `key` is the source's path in the file."""
         problems = []
         if reason := why_no_file(project / self.path):
             problems.append(f"{key}.path: {reason}")
@@ -151,7 +151,7 @@ UNSEEN_LANGUAGES = frozenset(
 
 
 def find_problems(sources: Sequence[Source], project: Path, language: str = "none") -> list[str]:
-    """Return what is wrong with sources whose keys are each possible by themselves."""
+    """Return problems of sources between keys that are each valid."""
     names = [_name_of(source) for source in sources]
     problems = [
         f"sources[{number}].name: {name!r} is taken by another source; give each its own name"

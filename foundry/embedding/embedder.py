@@ -111,5 +111,5 @@ class Embedder(ABC):
         """
 
     def refusals(self) -> list[dict[str, str]]:
-        """Return what the model has refused so far: how a `text` begins, `sha256`, `reason`."""
+        """Return the texts that the model has refused: beginning of `text`, `sha256`, `reason`."""
         return []

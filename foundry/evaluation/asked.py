@@ -165,7 +165,7 @@ def _are_texts(values: object) -> bool:
 
 
 def _key(query: str) -> str:
-    """Return what spellings of one question share."""
+    """Return the normalised question under which spellings are grouped."""
     return " ".join(unicodedata.normalize("NFKC", query).casefold().split()).strip(_ENDS)
 
 

@@ -121,7 +121,7 @@ class Evaluation(Report):
         }
 
     def describe(self) -> str:
-        """Return what was asked, a table of all systems, and notes on the figures."""
+        """Return the questions' counts, a table of all systems, and notes on the figures."""
         counts = (count_of(self.facts[f"{noun}s"], noun) for noun in ("document", "chunk"))
         heading = ", ".join([self.count_questions(), *counts])
         return "\n\n".join([heading, _table(self), "\n".join(self.describe_notes())])

@@ -70,7 +70,7 @@ class Update:
 def decide(
     target: Path, existing: Existing, files: Mapping[str, bytes], package: str
 ) -> tuple[Update, dict[str, bytes]]:
-    """Return what becomes of each file, and the contents to write."""
+    """Decide what happens to each file, and return the contents to write."""
     decisions = _Decisions(target, existing, files, package)
     decisions.decide_all()
     return decisions.update, decisions.contents

@@ -46,7 +46,7 @@ def read_asked(pyproject: bytes) -> Asked:
 
 
 def select_packages(resolution: Resolution, asked: Asked) -> list[Selection]:
-    """Return what the server runs on, without its development tools. Raises RenderError."""
+    """Return the server's runtime requirements, without development tools. Raises RenderError."""
     return resolution.select(_edges(resolution, asked, ""))
 
 

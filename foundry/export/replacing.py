@@ -58,7 +58,7 @@ def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
 
 
 def _reason(error: OSError) -> str:
-    """Return what the disk said; for a tree of files, what it said about the first one."""
+    """Return the system's message; for a tree of files, that about the first one."""
     if isinstance(error, shutil.Error) and isinstance(error.args[0], list):
         source, _, reason = error.args[0][0]
         return f"{Path(source).name}: {reason.partition(': ')[0]}"

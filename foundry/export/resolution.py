@@ -46,7 +46,7 @@ class LockedPackage:
     wheels: tuple[str, ...]
 
     def needs(self, extras: Iterable[str]) -> list[Edge]:
-        """Return what the package depends on with these extras."""
+        """Return the requirements of the package with these extras."""
         return [edge for extra in ("", *sorted(extras)) for edge in self.edges.get(extra, ())]
 
 

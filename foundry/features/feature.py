@@ -67,11 +67,11 @@ class Feature:
         return cls.choice.format(name=cls.name)
 
     def values(self) -> Mapping[str, object]:
-        """Return what its snippets are filled with."""
+        """Return the values for its snippets."""
         return {}
 
     def own_settings(self) -> Mapping[str, object]:
-        """Return what settings.json holds under its name: its free text."""
+        """Return its section of settings.json, which holds free text."""
         return {}
 
     def fill(self, text: str, **values: object) -> Snippet:

@@ -113,7 +113,7 @@ class StoreSection(Table):
         return self.records == "engine"
 
     def find_problems(self, *, has_vectors: bool) -> list[str]:
-        """Return what is wrong although each key is possible by itself, with its key path."""
+        """Return problems between keys that are each valid, with their key paths."""
         if self.is_embedded:
             return [
                 f"store.{key}: does nothing with engine = {self.engine!r}; remove it"

@@ -78,7 +78,7 @@ class LinksBuilder:
 
 
 def link_keys(document: Document) -> LinkKeys:
-    """Return what a document's links ask for, and what it is asked for by."""
+    """Return the targets of a document's links, and the names by which links can find it."""
     asked = [(first, other) for first, other in _asked_by(document) if first or other]
     return LinkKeys(
         first=_pack(first for first, _ in asked),

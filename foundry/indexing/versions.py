@@ -226,7 +226,7 @@ def _subject(version: Path) -> str:
 
 
 def _stamps(folder: Path) -> bytes:
-    """Return what changes when a file in a folder is written to, replaced, added or removed."""
+    """Return a stamp that changes if a file in a folder is written, replaced, added or removed."""
     paths = sorted(entry.path for entry in walk(folder))
     stamps = [(path, stamp_of((folder / path).lstat())) for path in paths]
     return json.dumps(stamps).encode()

@@ -135,7 +135,7 @@ def _declared() -> list[Requirement]:
 
 
 def _needed(declared: Iterable[Requirement], extra: str) -> list[Requirement]:
-    """Return what an extra needs, or what is always needed, on this machine."""
+    """Check the requirements of an extra, or the basic ones, on this machine."""
     return [
         requirement
         for requirement in declared

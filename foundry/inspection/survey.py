@@ -53,7 +53,7 @@ class Survey:
     allow_private: Sequence[str] = ()
 
     def describe(self) -> list[str]:
-        """Return what was found, line by line."""
+        """Return the findings as lines of text."""
         if self.settings["type"] == "git":
             return [f"{self.written}: a git repository, which is not asked before the first build"]
         if "url" in self.settings and "path" not in self.settings:

@@ -29,7 +29,7 @@ REFINING = (
 
 
 def template_values(design: Design, *, has_questions: bool) -> dict[str, object]:
-    """Return what templates may see."""
+    """Return all variables of the templates."""
     config, query_encoder, features = design.config, design.query_encoder, design.features
     has_vectors = query_encoder.kind != "none"
     waits = query_encoder.asks_model or not config.store.is_embedded
@@ -88,7 +88,7 @@ def _shorten(text: str) -> str:
 
 
 def _app_values(design: Design) -> dict[str, object]:
-    """Return what app.py sees: `steps` by place, and `imported`, what they need by module."""
+    """Return the variables of app.py: `steps` by place, and `imported`, their imports by module."""
     chosen = dict.fromkeys(step for _, step in design.app_steps)
     steps: dict[str, list[Statement]] = {place.value: [] for place in AppPlace}
     needed: set[tuple[str, str]] = set()

@@ -59,7 +59,7 @@ class AnswerFilter:
         return text
 
     def finish(self) -> str:
-        """Return what was held back until the end of the reply."""
+        """Return the text that was held back until the end of the reply."""
         return self._held if self._part == "beginning" else ""
 
 

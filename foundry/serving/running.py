@@ -155,7 +155,7 @@ def _interpret(folder: Path, code: str) -> list[str]:
 
 
 def _environment(package: Path) -> dict[str, str]:
-    """Return what a server may see of this process's environment."""
+    """Return the environment variables that a server gets from this process."""
     try:
         settings = json.loads((package / "settings.json").read_bytes())
         wanted = {*VARIABLES, str(settings["embedding"]["api_key_env"])}

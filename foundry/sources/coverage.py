@@ -69,7 +69,7 @@ class Coverage:
         return pages / (self.found - left_out) if pages else 0.0
 
     def values(self) -> dict[str, object]:
-        """Return what the report says: nothing that depends on what the cache held."""
+        """Return the report's section, which does not depend on what was cached."""
         return {
             "found": self.found,
             "pages": self.fetched + self.unchanged,

@@ -166,7 +166,7 @@ def _read_text(source: FolderSource, path: str) -> str | None:
 
 
 def _age(folder: str) -> tuple[int, list[float], bool]:
-    """Return what sorts folders of versions, newest first."""
+    """Return the sort key for folders of versions, newest first."""
     name = folder.rpartition("/")[2].casefold()
     if name in _RELEASED:
         return 0, [_RELEASED.index(name)], False

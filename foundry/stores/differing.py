@@ -25,7 +25,7 @@ class Held:
 
     @classmethod
     def of(cls, found: Sequence[tuple[int, int, int]]) -> "Held":
-        """Return what a query has answered."""
+        """Return the result of a query."""
         return cls(*np.array(found, dtype=np.int64).reshape(-1, 3).T)
 
 

@@ -70,7 +70,7 @@ class _Unpublished(PgvectorEngine):
         self._connection = connection
 
     def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
-        """Return what a call answers on the one connection."""
+        """Run a call on the single connection and return its result."""
         return call(self._connection)
 
 

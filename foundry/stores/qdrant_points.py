@@ -93,7 +93,7 @@ class Points:
     def _values(
         self, terms: NDArray[np.int64], chunks: NDArray[np.int64], counts: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return what BM25 makes of counts (k,), before it asks how rare the terms are."""
+        """Return the BM25 weights of term counts (k,), without the inverse document frequency."""
         content = self.rows.content
         manifest = content.files.manifest
         relative = content.lengths[chunks] / content.mean_length

@@ -63,7 +63,7 @@ class PreviousInputs:
         return np.array([places.get(content or b"", -1) for content in contents], dtype=np.int64)
 
     def signature(self, place: int) -> Signature | None:
-        """Return what is compared of a document; None for one that was skipped."""
+        """Return the signature that decides whether a document changed; None if it was skipped."""
         content = self._signatures.bytes(place)
         if not content:
             return None
@@ -90,7 +90,7 @@ class PreviousInputs:
         return (first + np.flatnonzero(lengths)).tolist()
 
     def remarks(self, place: int) -> Remarks | Skipped:
-        """Return what a report says of an input."""
+        """Return the report's remarks on an input."""
         content = self._remarks.bytes(place)
         if not content:
             return NO_REMARKS
@@ -100,7 +100,7 @@ class PreviousInputs:
         return Remarks(*said)
 
     def figures(self, first: int, last: int) -> Figures:
-        """Return what a report says of the documents at places from `first` to `last`, summed."""
+        """Return the sum of the figures of documents from `first` to `last`."""
         return Figures(*self.columns["figures"][first:last].sum(axis=0).tolist())
 
     def carry(self, first: int, last: int, signatures: Rows, blocks: Rows, remarks: Rows) -> None:

@@ -147,7 +147,7 @@ class DocumentCache:
         self._commit_now_and_then()
 
     def find_table(self, source: str) -> KnownTable | None:
-        """Return what is known of a source that is one file."""
+        """Return the cache entry of a source that is a single file."""
         found = self._file.get(_TABLE + source.encode())
         if found is None:
             return None

@@ -119,7 +119,7 @@ def join_digests(digests: Sequence[bytes]) -> str:
 
 
 def table_origin(source: Source, recipe: str) -> str:
-    """Return what a table's documents depend on besides its content."""
+    """Return the key of everything but its content that a table's documents depend on."""
     return f"{origin_key(source)} {recipe}"
 
 

@@ -67,7 +67,7 @@ Hash = Callable[[str], int]
 
 
 def chunk_text(chunk: ChunkRecord) -> str:
-    """Return what is embedded for a chunk: its headings, then its text, a line each."""
+    """Return the text to embed for a chunk: its headings, a line each, then its text."""
     return embedded_text("\n".join(chunk.headings()), chunk.text)
 
 
@@ -140,7 +140,7 @@ class PrioritySample:
         self._document, self._seen = {}, 0
 
     def texts(self) -> list[str]:
-        """Return what was drawn, the smallest priority first."""
+        """Return the sample, by ascending priority."""
         return list(_smallest(self._drawn, self._size))
 
 

@@ -189,7 +189,7 @@ class PostingRuns:
 
 
 def _keys(terms: NDArray[np.uint32], chunks: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    """Return what orders postings by term and then by chunk."""
+    """Return the order of postings by term, then by chunk."""
     return terms.astype(np.uint64) << np.uint64(32) | chunks
 
 

@@ -110,7 +110,7 @@ def _walk(root: "Node", grammar: Grammar) -> tuple[list[_Definition], list[Span]
 
 
 def _enter(visit: _Visit, grammar: Grammar) -> _Visit:
-    """Return what holds within a definition."""
+    """Return the rules that apply within a definition."""
     node = visit.node
     if node.type in grammar.scopes:
         return _Visit(node)

@@ -151,7 +151,7 @@ def _shifted(reading: Reading, shift: int) -> Reading:
 
 
 def _read_navigation(package: Package, folder: str, items: list[Element]) -> Navigation:
-    """Return what a book's navigation document says, or its NCX if it has none."""
+    """Read the navigation document of a book, or its NCX if there is none."""
     documents = [item for item in items if "nav" in item.get("properties", "").split()]
     documents += [item for item in items if item.get("media-type") == _NOTES]
     for item in documents:

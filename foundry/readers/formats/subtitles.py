@@ -65,7 +65,7 @@ def read(text: str) -> Reading:
 
 
 def _title(header: str) -> str:
-    """Return what stands beside the signature of a file of WebVTT; comments are left out."""
+    """Return the text beside the WebVTT signature; comments are left out."""
     for block in _BLOCK.finditer(header):
         leave_out(Omission.COMMENT, block[0])
     lines = _BLOCK.sub("", header).split("\n")

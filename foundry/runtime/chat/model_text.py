@@ -40,7 +40,7 @@ class _Filter:
         return self._clean(text[:end])
 
     def finish(self) -> str:
-        """Return what was held back until the end of the text."""
+        """Return the text that was held back until the end."""
         return self._clean(self._held).rstrip(" \t")
 
 

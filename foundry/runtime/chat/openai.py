@@ -204,7 +204,7 @@ def count_words(text: str) -> int:
 
 
 def _usage(done: Done, asked: int, text: str) -> dict[str, Any]:
-    """Return what an answer took, in words unless a model was asked; nothing if that told none."""
+    """Return the usage: tokens that the model reported, if any; words without a model."""
     if done.usage or done.mode == "model":
         return {"usage": done.usage} if done.usage else {}
     counts = {"prompt_tokens": asked, "completion_tokens": count_words(text)}

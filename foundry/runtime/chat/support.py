@@ -146,7 +146,7 @@ class _Evidence:
         return ("number", missing[:1]) if missing else None
 
     def examine(self, claim: Claim, passages: Sequence[_Passage]) -> Finding | None:
-        """Return what the passages lack of a claim, and the words that show it."""
+        """Return why the passages do not support a claim, and the words that show it."""
         places = [place for passage in passages for place in passage.places]
         if any(place.words.startswith(_words(claim.text)) for place in places):
             return None

@@ -75,7 +75,7 @@ class Journal:
         self.note("query_length", sentence, searched=searched)
 
     def explain(self) -> tuple[str, ...]:
-        """Return what stages did, in sentences; details that none of them tells are JSON."""
+        """Return sentences on each stage; details without a sentence are JSON."""
         said: list[str] = []
         for stage, details in self.stages.items():
             said += self.told.get(stage, ())

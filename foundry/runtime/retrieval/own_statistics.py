@@ -101,7 +101,7 @@ class _OwnTerms(VisibleTerms):
     def _impacts(
         self, term: str, lengths: NDArray[np.uint32], counts: NDArray[np.uint32]
     ) -> Scores:
-        """Return what a term adds to the score of each chunk (m,) that has it."""
+        """Return the BM25 impacts (m,) of a term, one for each chunk that contains it."""
         own = self._rarity(len(counts))
         if term.startswith(HEADING_MARK):
             found = map(self.frequency, heading_parts(term))

@@ -114,7 +114,7 @@ class SearchResponse(Record):
 
 
 def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
-    """Return what stages have to tell whoever asks."""
+    """Return the notices of all stages."""
     return [details["notice"] for details in stages.values() if "notice" in details]
 
 

@@ -123,7 +123,7 @@ class PgvectorEngine:
         count: int,
         only: Restriction | None,
     ) -> Found:
-        """Return what both searches find; one query finds it all, and completes it."""
+        """Return the candidates of both lanes with all missing scores, from a single query."""
         asked = {**asked_vector(vector, scale), **asked_terms(edition, terms), "count": count}
         if not self._settings.exact:
             near = {**asked, "depth": 2 * count}
@@ -191,7 +191,7 @@ class PgvectorEngine:
         asked: dict[str, Any],
         only: Restriction | None,
     ) -> Found:
-        """Return what both lanes find, the dense one by the query `near`."""
+        """Return the candidates of both lanes; `near` is the query of the dense one."""
         rows = self._fetch(edition, SEARCH_BOTH.replace("{near}", near), asked, only)
         parts = np.array([row[0] for row in rows], dtype=np.int64)
         chunks = _numbers(edition, [row[1] for row in rows])

@@ -74,7 +74,7 @@ class Connections:
         )
 
     def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
-        """Return what a call answers that only reads, on a connection that works.
+        """Return the result of a call that only reads, on a working connection.
 
         Connections that were idle may have been lost, as when the engine was restarted. It is
         found out by using them, because asking each of them first would double every search.
@@ -128,7 +128,7 @@ def missing_version(version: str) -> VersionMissingError:
 
 
 def check_address() -> str:
-    """Return what DATABASE_URL says. Raises ConfigurationError."""
+    """Parse DATABASE_URL. Raises ConfigurationError."""
     address = read_address("DATABASE_URL", "postgresql://reader@db.example.com/search")
     try:
         conninfo_to_dict(address)

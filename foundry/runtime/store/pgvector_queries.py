@@ -142,7 +142,7 @@ def compose(
     rows: VersionRows | None = None,
     only: Restriction | None = None,
 ) -> sql.Composed:
-    """Return what is asked about a version, of the chunks that a search may return."""
+    """Return the query about a version, restricted to the chunks that a search may return."""
     tables, weights = tables_of(schema, rows), edition.weights
     passing: sql.Composable = sql.SQL("")
     if only is not None:

@@ -126,7 +126,7 @@ class QdrantEngine:
         count: int,
         only: Restriction | None,
     ) -> Found:
-        """Return what both searches find: one request for the hits, and one to complete them."""
+        """Return the candidates of both lanes; a second request completes their scores."""
         exact, depth = self._settings.exact, count + SPARE
         meant, named = by_vector(vector, scale), by_terms(edition, terms)
         near, matching = self._rank(
@@ -251,7 +251,7 @@ class QdrantEngine:
         return [read_points(points, edition) for points in self.ask(edition, make)]
 
     def _read(self, edition: Edition, call: Callable[[], Answer]) -> Answer:
-        """Return what a call answers that only reads."""
+        """Return the result of a call that only reads."""
         with translated(edition.version):
             try:
                 return call()

@@ -188,7 +188,7 @@ class Store:
         self._lock = threading.Lock()
 
     def ask(self, call: Callable[[Engine, Edition], Result]) -> Result:
-        """Return what the engine answers about this version. Raises StoreError."""
+        """Ask the engine about this version and return its answer. Raises StoreError."""
         if (problem := self.problem) is not None:
             self.watch()
             raise type(problem)(problem.message, hint=problem.hint)

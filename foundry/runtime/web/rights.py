@@ -84,12 +84,12 @@ class Rights:
             index.part(TermCounts.open)
 
     def view(self, index: OpenedIndex) -> Index:
-        """Return what the caller of the current request may see of an index."""
+        """Return the view of an index that the current caller has."""
         rule = _rule.get()
         return index if rule is None else self._view(index, rule)
 
     def public(self, index: OpenedIndex) -> Index:
-        """Return what everybody may see: nothing."""
+        """Return the view that every caller shares, which is empty."""
         return self._view(index, NOTHING)
 
     def _view(self, index: OpenedIndex, rule: str) -> Index:

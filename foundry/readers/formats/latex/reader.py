@@ -400,7 +400,7 @@ class _Writer(Cursor):
             self._parts.append(_inline(text, self.state, self._depth))
 
     def _letter(self) -> str:
-        """Return what an accent stands on: an argument, a command or the next letter."""
+        """Return the base of an accent: an argument, a command or the next letter."""
         self.skip_space()
         if self.is_open():
             return self._argument()

@@ -23,7 +23,7 @@ _OPENING = frozenset("([")
 
 
 def say(macro: str, given: Sequence[str], name: str) -> str:
-    """Return what a macro and those among its arguments print; `name` is that of the page."""
+    """Return the printed text of a macro with nested ones; `name` is the name of the page."""
     parts: list[str] = []
     ends: list[str] = []
     words = [macro, *given]
@@ -56,7 +56,7 @@ def say(macro: str, given: Sequence[str], name: str) -> str:
 
 
 def _said(word: str, after: str, name: str, ends: list[str]) -> str | None:
-    """Return what a word prints; what closes at the end of the line goes into `ends`."""
+    """Return the printed text of a word; delimiters that close the line are added to `ends`."""
     if word in _AROUND:
         opening, closing = _AROUND[word]
         ends.append(closing)

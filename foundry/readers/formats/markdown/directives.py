@@ -127,7 +127,7 @@ def _kind(name: str | None, attributes: str | None) -> str:
 
 
 def _say(kind: str, title: str) -> str:
-    """Return what a directive says: its kind where that is an admonition, and its title."""
+    """Return the heading of a directive: its kind, for an admonition, and its title."""
     name = kind.replace("-", " ").capitalize() + ":" if kind.lower() in ADMONITIONS else ""
     title = (
         _values(title) if '="' in title or title.startswith("{") else title.strip(" \t:").strip('"')

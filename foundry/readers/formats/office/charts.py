@@ -137,7 +137,7 @@ def _levels(categories: Element | None, is_1904: bool) -> list[Points]:
 
 
 def _points(parent: Element | None, is_1904: bool) -> Points:
-    """Return what was cached of a reference, or is written out."""
+    """Return the cached values of a reference, or literal ones."""
     for each in () if parent is None else parent.iter():
         if each.tag in _CACHES:
             return _cached(each, is_1904)

@@ -30,7 +30,7 @@ def spell(element: Element) -> str:
 
 
 def spell_parts(parent: Element) -> str:
-    """Return what stands one after the other, with a space behind an index, a power, a fraction."""
+    """Join parts of an equation, with a space after an index, a power or a fraction."""
     text = ""
     is_apart = False
     for child in parent:

@@ -195,7 +195,7 @@ def _trim(rest: str, places: str) -> str:
 
 
 def _fill_whole(tokens: Sequence[Token], whole: str, *, has_groups: bool) -> str:
-    """Return what stands before the point; digits are filled in from the right."""
+    """Return the part before the decimal point, filled with digits from the right."""
     digits, count = list(whole), 0
     backwards: list[str] = []
     first = next((place for place, token in enumerate(tokens) if token.kind == "digits"), -1)
@@ -215,7 +215,7 @@ def _fill_whole(tokens: Sequence[Token], whole: str, *, has_groups: bool) -> str
 
 
 def _fill_rest(tokens: Sequence[Token], rest: str, exponent: int) -> str:
-    """Return what stands from the point on: decimals, the exponent, units."""
+    """Return the part from the decimal point on: decimals, exponent, units."""
     written: list[str] = []
     has_power = False
     for token in tokens:

@@ -25,7 +25,7 @@ _WINGDINGS = {
 
 
 def symbol(code: int, font: str) -> str:
-    """Return what a code of a symbol font shows; "" where that is not known."""
+    """Return the character of a symbol font's code; "" if it is unknown."""
     if not 0xF000 <= code <= 0xF0FF and code > 0xFF:
         return chr(code)
     code &= 0xFF

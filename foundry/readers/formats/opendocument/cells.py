@@ -18,7 +18,7 @@ class CellReader:
         self._inline = inline
 
     def read(self, parent: Element) -> str:
-        """Return what a cell or a note holds, on one line."""
+        """Return the text of a cell or a note on one line."""
         parts: list[str] = []
         for element in parent:
             tag = element.tag

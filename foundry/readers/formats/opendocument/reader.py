@@ -80,7 +80,7 @@ def _read(
 
 
 def _running_lines(root: Element) -> str:
-    """Return what headers and footers of texts say, once, without what counts pages."""
+    """Return the texts of headers and footers, each once, without page numbers."""
     lines = RunningLines()
     for page in root.iter(f"{STYLE}master-page"):
         for part in page:

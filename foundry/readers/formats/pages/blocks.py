@@ -142,7 +142,7 @@ def link(text: str, target: str) -> str:
 
 
 def labelled(label: str, blocks: Sequence[Block]) -> list[Block]:
-    """Return what is said below a label, such as that of a note, beginning on its line."""
+    """Return the content of a labelled block, such as a note, starting on the label's line."""
     if not label:
         return list(blocks)
     if blocks and not blocks[0].level and not blocks[0].spans and "\n" not in blocks[0].text:

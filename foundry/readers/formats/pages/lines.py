@@ -40,7 +40,7 @@ class LineWriter:
         self._content = content
 
     def line(self, node: LexborNode, *, is_heading: bool = False) -> str:
-        """Return what an element says on one line."""
+        """Return the text of an element on one line."""
         text = self._inline(node, in_heading=is_heading)
         return " ".join(text.split())
 

@@ -17,7 +17,7 @@ def controlled_ids(page: LexborHTMLParser) -> set[str]:
 
 
 def name_panels(page: LexborHTMLParser) -> tuple[dict[int, str], set[int]]:
-    """Return what tabs say by the panels that they show, and the tabs that were used."""
+    """Return the labels of tabs by their panels, and the tabs that were used."""
     tabs = page.css("[role=tab],.tabbed-labels > label")
     if not tabs:
         return {}, set()

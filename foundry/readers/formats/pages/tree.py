@@ -63,7 +63,7 @@ def following(node: LexborNode) -> str:
 
 
 def tex_of(script: LexborNode) -> str:
-    """Return what MathJax 2 makes an equation of, unless it stands before it already."""
+    """Return the source of a MathJax 2 equation, unless its rendering precedes it."""
     shown, tex = script.prev, " ".join(script.text().split())
     if shown is not None and shown.is_element_node and shown.text().strip():
         tell(Omission.DUPLICATE, script)
@@ -73,7 +73,7 @@ def tex_of(script: LexborNode) -> str:
 
 
 def words_of_drawing(node: LexborNode) -> str:
-    """Return what an SVG drawing shows as text."""
+    """Return the text of an SVG drawing."""
     said = []
     for each in node.css("text,foreignObject"):
         text = " ".join(each.text(separator=" ").split())

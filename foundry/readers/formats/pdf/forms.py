@@ -61,7 +61,7 @@ def find_filled(page: Any, number: int) -> Iterator[Filled]:
 
 
 def _value(raw: Any, form: Any, annotation: Any, number: int) -> str:
-    """Return what a field shows; nothing for buttons, signatures and empty fields."""
+    """Return the displayed value of a field; nothing for buttons, signatures and empty fields."""
     if form is None:
         return _string(raw, annotation, _VALUE)
     kind = raw.FPDFAnnot_GetFormFieldType(form, annotation)

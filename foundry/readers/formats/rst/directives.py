@@ -54,7 +54,7 @@ class _AnyOption(dict[str, Any]):
 
 @cache
 def find_directive(name: str, known: type[Directive] | None) -> type[Directive]:
-    """Return what reads a directive; `known` is that of docutils, if it has one."""
+    """Return the class that reads a directive; `known` is docutils' own, if there is one."""
     kind = name.rpartition(":")[2]
     if kind in CODE:
         return _Code

@@ -182,7 +182,7 @@ class _Writer:
     _citation = _footnote
 
     def _system_message(self, node: nodes.Element) -> list[Block]:
-        """Return what an error kept from being read as it is written."""
+        """Return the source text of what docutils could not parse."""
         if node["level"] < ERROR:
             return []
         return [

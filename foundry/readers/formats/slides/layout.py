@@ -55,7 +55,7 @@ def _static(root: Element) -> Iterator[Element]:
 
 
 def placeholder_names(shape: Element) -> list[str]:
-    """Return what a placeholder is found by in layouts: its number, and its kind."""
+    """Return the keys by which layouts identify a placeholder: its index and its type."""
     found = shape.find(f".//{P}nvPr/{P}ph")
     if found is None:
         return []

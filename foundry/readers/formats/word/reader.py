@@ -65,7 +65,7 @@ def _related(parts: Parts, kind: str) -> Element | None:
 
 
 def _running_lines(parts: Parts, body: Element, styles: Styles) -> str:
-    """Return what headers and footers say, each text once, without what counts pages."""
+    """Return the texts of headers and footers, each once, without page numbers."""
     relations = parts.relations(parts.main)
     ids = (
         each.get(f"{RELATIONSHIPS}id", "")

@@ -73,7 +73,7 @@ def require_model(files: IndexFiles, provider: str) -> DenseManifest:
 
 
 def describe_encoder(dense: DenseManifest) -> str:
-    """Return what embeds the queries of an index, for messages."""
+    """Return the name of the query embedder of an index, for messages."""
     if dense.query["encoder"] == "same":
         return f"{dense.provider} model {dense.model!r}"
     return "a table of word pieces"
