@@ -247,6 +247,7 @@ def test_thanks_are_not_searched_for(extractive: str) -> None:
     assert events[0][1] == {
         "query": None,
         "query_from": "none",
+        "query_notice": None,
         "mode": None,
         "reason": None,
         "degraded": False,
@@ -609,8 +610,8 @@ def redirect(call: Call, reply: Reply) -> None:
         (refuse(400, '{"error": "too many tokens"}'), "answered 400", 1),
         (redirect, "answered 307", 1),
         (send_html, "broke off", 1),
-        (send_garbage, "sent what is no chat completion", 1),
-        (send_odd_json, "sent what is no chat completion", 1),
+        (send_garbage, "did not send a chat completion", 1),
+        (send_odd_json, "did not send a chat completion", 1),
         (send_error_event, "reported an error", 1),
         (send_half_an_event, "gave an empty answer", 1),
         (send_empty_answer, "gave an empty answer", 1),

@@ -249,7 +249,10 @@ def test_nothing_above_the_minimum(make_project: MakeProject) -> None:
     said = answer["stages"]["minimum_score"]
     assert said["dropped"] == 1
     assert 0 < said["best_dropped"] < 1
-    assert "minimum_score: dropped" in project.succeed("query", "how is water pumped").stdout
+    assert (
+        "1 passage below the minimum score left out"
+        in project.succeed("query", "how is water pumped").stdout
+    )
 
 
 def test_impossible_options_are_refused(make_project: MakeProject) -> None:
@@ -285,5 +288,5 @@ similarity = 0.1
         + '[embedding]\nprovider = "none"\n'
     )
     output = project.run("build").output
-    assert "'status' is no filter of this index" in output
+    assert "'status' is not a filter of this index" in output
     assert "search.minimum_score.semantic: needs vectors" in output

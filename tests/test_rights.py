@@ -384,8 +384,8 @@ def test_a_file_of_hashes_and_impossible_tokens(
     assert rights.Rights.read().tokens == {bytes.fromhex(digest("some token")): "sales"}
     for line, said in {
         f"buyers={digest('x')}": "line 1: there is no rule 'buyers'",
-        "sales=some token": "line 1: an entry is no rule=sha256",
-        digest("x"): "line 1: an entry is no rule=sha256",
+        "sales=some token": "line 1: an entry is not rule=sha256",
+        digest("x"): "line 1: an entry is not rule=sha256",
     }.items():
         file.write_text(line)
         with pytest.raises(errors.ConfigurationError, match=said) as info:

@@ -24,7 +24,7 @@ _URL = re.compile(
 
 def _as_ref(written: str) -> str:
     if not _REF.fullmatch(written):
-        raise ValueError(f"{written!r} is no name of a branch, tag or commit")
+        raise ValueError(f"{written!r} is not the name of a branch, tag or commit")
     return written
 
 

@@ -80,7 +80,7 @@ def _find_problems(text: str, group: Group, tokenizer: Tokenizer) -> Iterator[st
         key = form_key(tokenizer.tokenize(form))
         count = len(key.split())
         if not key:
-            yield f"{form!r} has no word that is searched for; write one that is no stop word"
+            yield f"{form!r} has no word that is searched for; write one that is not a stop word"
         elif count > MAX_FORM_TERMS:
             yield f"{form!r} has {count} words, and may have {MAX_FORM_TERMS}; shorten it"
         elif other := keys.get(key):

@@ -159,7 +159,7 @@ class Evaluation(Report):
             )
         if self.kind == "known-item":
             notes.append(
-                "known-item queries were made from the corpus: they are no measure of real"
+                "known-item queries were made from the corpus: they do not measure real"
                 " questions"
             )
         if said := describe_skipped(self.facts["skipped"]):

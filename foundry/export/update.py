@@ -61,7 +61,7 @@ def check_origin(target: Path, config: Config) -> None:
     """Refuse to update an export of another project. Raises ExportError."""
     if target.is_dir() and not os.path.lexists(target / config.package / "settings.json"):
         raise ExportError(
-            f"{target}: holds no package {config.package}, so it is no export of this project",
+            f"{target}: holds no package {config.package}, so it is not an export of this project",
             hint=f"name the project that it came from with --project; this one is {config.root}",
         )
 

@@ -89,7 +89,7 @@ def find_problems(
         for name, values in rule.filters.items():
             if name not in {*KNOWN_FIELDS, *columns}:
                 yield (
-                    f"{key}.filters: {name!r} is no filter of this index;"
+                    f"{key}.filters: {name!r} is not a filter of this index;"
                     f" known: {', '.join([*KNOWN_FIELDS, *sorted(columns)])}"
                 )
             elif not values:

@@ -77,6 +77,6 @@ def read_event(data: str) -> ModelChunk:
         counts = ("prompt_tokens", "completion_tokens")
         usage = {name: used[name] for name in counts if type(used.get(name)) is int}
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-        raise ModelError("sent what is no chat completion") from None
+        raise ModelError("did not send a chat completion") from None
     counted = {**usage, "total_tokens": sum(usage.values())} if len(usage) == 2 else None
     return ModelChunk(text, "length" if reason == "length" else reason and "stop", counted)

@@ -161,7 +161,7 @@ def _find_reason(state: Path) -> str | None:
     except FileNotFoundError:
         return None
     if not stat.S_ISDIR(status.st_mode):
-        return "is no folder but a link or a file"
+        return "is a link or a file, not a folder"
     if _is_unused(state):
         # Its owner decides what will be in it.
         return None if status.st_uid == os.geteuid() else "belongs to another user"

@@ -141,7 +141,7 @@ def test_unknown_architecture_is_refused_by_name(key: str, value: object, tmp_pa
 @pytest.mark.parametrize(
     ("file", "values", "message"),
     [
-        ("config.json", {"num_attention_heads": 3}, "no multiple of 3 heads"),
+        ("config.json", {"num_attention_heads": 3}, "is not a multiple of 3 heads"),
         ("config.json", {"hidden_size": -16}, "hidden_size is -16"),
         ("config.json", {"num_hidden_layers": 2**40}, "num_hidden_layers is"),
         (

@@ -19,7 +19,7 @@ REFUSED = {
     ),
     "unknown_filter": (
         KEEP + ACCESS.format('colour = "a"'),
-        "server.access_rules[0].filters: 'colour' is no filter of this index; known: source,",
+        "server.access_rules[0].filters: 'colour' is not a filter of this index; known: source,",
     ),
     "time": (
         KEEP + ACCESS.format('modified_after = "soon"'),

@@ -363,7 +363,7 @@ def test_urls_are_kept_as_written_and_name_the_source(written: str, tmp_path: Pa
 
 @pytest.mark.parametrize("ref", ["-v", "a..b", "a b", "x:y", "+x", "", "a@{1}", "a.lock", "^x"])
 def test_a_ref_that_git_would_read_as_something_else_is_refused(ref: str, tmp_path: Path) -> None:
-    with pytest.raises(ValidationError, match="is no name of a branch, tag or commit"):
+    with pytest.raises(ValidationError, match="is not the name of a branch, tag or commit"):
         GitSource(repository="git@h.org:a", ref=ref)
     both = GitSource(repository=".", ref="main", versions=("v1", "v1"))
     assert len(find_problems([both], tmp_path)) == 2

@@ -90,7 +90,7 @@ def test_a_state_that_is_a_link_is_set_aside_and_its_target_kept(
     state_of(project).symlink_to(victim)
     before = snapshot(victim)
     result = project.succeed("build", "--quiet")
-    assert ".foundry: is no folder but a link or a file" in result.output
+    assert ".foundry: is a link or a file, not a folder" in result.output
     assert snapshot(victim) == before
     assert set_aside(project) == [".foundry.set-aside"]
     assert state_of(project).is_dir() and not state_of(project).is_symlink()

@@ -153,7 +153,7 @@ class Cluster:
     def _join(self) -> Any:
         if "://" in self.address:
             raise BuildError(
-                f"{self.address}: is no address of a cluster that this machine can be part of",
+                f"{self.address}: is not the address of a cluster that this machine can join",
                 hint="give HOST:PORT of its head node; " + _JOIN.format(address="HOST:PORT"),
             )
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"

@@ -63,7 +63,7 @@ class Understanding(Stage):
         for name in self.extract:
             if name not in surroundings.filters:
                 yield (
-                    f"search.understanding.extract: {name!r} is no filter of this index;"
+                    f"search.understanding.extract: {name!r} is not a filter of this index;"
                     f" can be extracted: {', '.join(sorted(surroundings.filters))}"
                 )
 

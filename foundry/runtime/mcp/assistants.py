@@ -147,7 +147,7 @@ def _merge(file: Path, key: str, entry: dict[str, Any]) -> Path | None:
     if file.exists() and (text := read_file(file, MAX_BYTES).decode("utf-8-sig")).strip():
         held = json.loads(text)
         if not isinstance(held, dict) or not isinstance(held.get(key, {}), dict):
-            raise ValueError(f"it is no object, or its {key} is none")
+            raise ValueError(f"it is not an object, or its {key} is not one")
         if held.get(key, {}).items() >= entry.items():
             return None
         names = (file.with_name(f"{file.name}.{number}.bak") for number in count(1))

@@ -135,7 +135,7 @@ def check_address() -> str:
     except psycopg.ProgrammingError:
         # What the library says quotes the address, which may hold a password.
         raise ConfigurationError(
-            "DATABASE_URL is no address of a PostgreSQL database",
+            "DATABASE_URL is not the address of a PostgreSQL database",
             hint="write it as postgresql://user:password@host:port/database",
         ) from None
     return address

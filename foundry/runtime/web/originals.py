@@ -52,7 +52,7 @@ class Originals:
             return cls(None)
         if not Path(written).is_dir():
             hint = "name a folder with a folder for each source, by its name"
-            raise ConfigurationError(f"{VARIABLE}: {written} is no folder", hint=hint)
+            raise ConfigurationError(f"{VARIABLE}: {written} is not a folder", hint=hint)
         return cls(Path(written))
 
     def find(self, document: DocumentRecord) -> Path | None:

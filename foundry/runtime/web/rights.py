@@ -72,7 +72,7 @@ class Rights:
         for place, entry in _entries():
             parts = _ENTRY.fullmatch(entry)
             if parts is None:
-                raise ConfigurationError(f"{place}: an entry is no rule=sha256", hint=_HINT)
+                raise ConfigurationError(f"{place}: an entry is not rule=sha256", hint=_HINT)
             if parts["rule"] not in rules:
                 raise ConfigurationError(f"{place}: there is no rule {parts['rule']!r}", hint=_HINT)
             tokens[bytes.fromhex(parts["digest"])] = parts["rule"]

@@ -148,7 +148,9 @@ def _read(folder: Path) -> TransformerFiles:
         spelling=asdict(spelling),
     )
     if shape.hidden_size % shape.heads:
-        raise ValueError(f"hidden_size {shape.hidden_size} is no multiple of {shape.heads} heads")
+        raise ValueError(
+            f"hidden_size {shape.hidden_size} is not a multiple of {shape.heads} heads"
+        )
     known, most = len(vocabulary), shape.max_tokens
     if known > shape.vocabulary or most < 3:
         raise ValueError(f"{known} tokens, and texts of {most}, do not fit its config.json")

@@ -208,7 +208,7 @@ def test_the_environment_names_a_folder(
     file = put(tmp_path, "a/pump.pdf")
     assert Originals.open().find(record()) == file
     monkeypatch.setenv("ORIGINALS", str(file))
-    with pytest.raises(ConfigurationError, match=r"ORIGINALS: .*pump\.pdf is no folder") as error:
+    with pytest.raises(ConfigurationError, match=r"pump\.pdf is not a folder") as error:
         Originals.open()
     assert error.value.hint == "name a folder with a folder for each source, by its name"
 

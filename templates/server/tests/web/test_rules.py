@@ -246,11 +246,11 @@ def test_the_environment_and_a_file_add_up(
     ("entry", "said"),
     [
         (f"buyers={digest(TOKEN)}", "there is no rule 'buyers'"),
-        (f"sales={digest(TOKEN)[:-1]}", "an entry is no rule=sha256"),
-        (f"sales={digest(TOKEN)}0", "an entry is no rule=sha256"),
-        (f"sales={TOKEN}", "an entry is no rule=sha256"),
-        (digest(TOKEN), "an entry is no rule=sha256"),
-        (f"={digest(TOKEN)}", "an entry is no rule=sha256"),
+        (f"sales={digest(TOKEN)[:-1]}", "an entry is not rule=sha256"),
+        (f"sales={digest(TOKEN)}0", "an entry is not rule=sha256"),
+        (f"sales={TOKEN}", "an entry is not rule=sha256"),
+        (digest(TOKEN), "an entry is not rule=sha256"),
+        (f"={digest(TOKEN)}", "an entry is not rule=sha256"),
     ],
     ids=["unknown_rule", "short_digest", "long_digest", "token", "no_rule", "empty_rule"],
 )
