@@ -1,4 +1,4 @@
-"""The queries that the dense lane is measured by: headings, and words as texts have them.
+"""Calibration queries of the dense lane: headings, and spans of words from chunks.
 
 A heading resembles its chunk more than what people type does, so by headings alone the depth of
 the sketch comes out too small: at 118,000 chunks by a factor of five. Spans of texts stand for
@@ -35,7 +35,7 @@ _WORDS = (("1 word", 1, 1), ("2 words", 2, 2), ("3 words", 3, 3), ("4 to 6 words
 
 @dataclass(frozen=True, slots=True)
 class CalibrationQuery:
-    """A query, and what it is: a `heading`, or so many words of a text."""
+    """A query and its shape: `heading`, or the number of words of a span."""
 
     text: str
     shape: str

@@ -1,4 +1,4 @@
-"""The nearest vectors to queries, from one index to the next.
+"""The nearest vectors to calibration queries, kept from one build to the next.
 
 The queries that measure an index are its headings and some that never change, and most of its
 vectors are those of the previous index: only what is new has to be compared.
@@ -23,8 +23,23 @@ class Nearest(NamedTuple):
 
     @classmethod
     def unknown(cls, queries: int, depth: int) -> Self:
-        """Return placeholders that any vector is nearer than."""
+        """Return placeholders, which any vector replaces."""
         return cls(np.full((queries, depth), UNKNOWN), np.full((queries, depth), -2.0, np.float32))
+
+    def join(self, first: int, cosines: NDArray[np.float32]) -> Self:
+        """Return the nearest among these and the vectors from the number `first` on, by their
+        `cosines` (q, n); of equal ones those of lower numbers. The nearest vector comes first.
+        """
+        queries, depth = self.chunks.shape
+        least = self.cosines.min(axis=1, initial=2.0)
+        vectors, rows = np.nonzero(least < cosines.T)
+        rows = np.concatenate([np.repeat(np.arange(queries), depth), rows])
+        numbers = np.concatenate([self.chunks.ravel(), first + vectors])
+        values = np.concatenate([self.cosines.ravel(), cosines.T[vectors, rows[queries * depth :]]])
+        order = np.lexsort((numbers, -values, rows))
+        starts = np.searchsorted(rows[order], np.arange(queries))
+        best = order[starts[:, np.newaxis] + np.arange(depth)]
+        return type(self)(numbers[best], values[best])
 
     def hand_over(self, handover: Handover, queries: NDArray[np.float32]) -> None:
         """Write what `PreviousNearest` opens."""
@@ -34,7 +49,7 @@ class Nearest(NamedTuple):
 
 
 class PreviousNearest:
-    """The nearest of the vectors that were carried over, to queries of the previous build.
+    """The nearest neighbours that the previous build found, among the vectors carried over.
 
     `renumbered` (n,) are the numbers of its vectors among `count`, negative for those that are
     gone; `added` are the spans that are new.
@@ -53,7 +68,7 @@ class PreviousNearest:
         self.added: list[list[int]] = ends.reshape(-1, 2).tolist()
 
     def find(self, queries: NDArray[np.float32], depth: int) -> Nearest:
-        """Return the nearest to queries (q, d), UNKNOWN to those that were not asked."""
+        """Return the nearest to queries (q, d); UNKNOWN for queries that are new."""
         found, (chunks, cosines) = Nearest.unknown(len(queries), depth), self._nearest
         if chunks.shape[1] == depth:
             for row, query in enumerate(queries):

@@ -1,4 +1,4 @@
-"""Measure how far a query encoder ranks as the model does that it was trained after."""
+"""Measure how closely a query encoder's rankings agree with those of the model it imitates."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial

@@ -1,4 +1,4 @@
-"""Builds the dense lane's files: quantised vectors, sign sketch, and the depth it must be read."""
+"""Write the dense lane's files, and measure how many candidates its sketch must deliver."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -35,6 +35,9 @@ THREADS = 2
 SKETCHED_ROWS = 1_024
 """Rows that a thread takes the signs of at a time."""
 
+FIRST_ROWS = 64
+"""Rows that are compared with all queries before others are."""
+
 CACHED_ROWS = 256
 """Rows that fit into a processor's cache as floats, where they are summed ten times as fast."""
 
@@ -64,7 +67,7 @@ class SketchDepth:
 
 
 class VectorsBuilder:
-    """Takes embeddings, quantised and written as they come; `close` it in any case."""
+    """Quantises and writes embeddings as they come. Always call `close`."""
 
     def __init__(self, layout: IndexLayout, dimensions: int) -> None:
         self.dimensions = dimensions
@@ -160,21 +163,16 @@ class WrittenVectors:
     def _nearer(
         self, queries: NDArray[np.float32], nearest: Nearest, first: int, last: int
     ) -> Nearest:
-        """Return the nearest to queries (q, d) among these and the vectors from `first` on."""
-        chunks, cosines = nearest
-        depth = chunks.shape[1]
+        """Return the nearest to queries (q, d) among these and the vectors `first` to `last`."""
         for start in range(first, last, BLOCK):
             found = (self.block(start, min(BLOCK, last - start)) @ queries.T).T
-            # Once there are enough, few vectors of a block are nearer to any query.
-            least = cosines.min(axis=1, initial=2.0)
-            nearer = np.flatnonzero((found > least[:, np.newaxis]).any(axis=0))
-            numbers = np.broadcast_to(start + nearer, (len(queries), len(nearer)))
-            chunks = np.hstack([chunks, numbers])
-            cosines = np.hstack([cosines, found[:, nearer]])
-            best = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
-            chunks = np.take_along_axis(chunks, best, axis=1)
-            cosines = np.take_along_axis(cosines, best, axis=1)
-        return Nearest(chunks, cosines)
+            # Few vectors of a part are nearer than the best of all before it, if parts grow slowly.
+            part, size = 0, max(FIRST_ROWS, start - first)
+            while part < found.shape[1]:
+                nearest = nearest.join(start + part, found[:, part : part + size])
+                part += size
+                size = start - first + part
+        return nearest
 
     def measure(
         self, queries: NDArray[np.float32], nearest: NDArray[np.int64], shapes: Sequence[str]

@@ -2,10 +2,12 @@
 
 import json
 import re
+from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
-from conftest import MakeProject, Project
+from conftest import CONFIG, MakeProject, Project
 
 from foundry.indexing.dense import calibration
 from foundry.indexing.dense.calibration import depth_of, recall_of, spans_of
@@ -21,9 +23,15 @@ def text_of(number: int) -> str:
     return f"# Note {number}\n\n" + " ".join(chooser.choice(WORDS, 30)) + f" end{number}.\n"
 
 
-@pytest.fixture
-def project(make_project: MakeProject) -> Project:
-    project = make_project({f"{number}.md": text_of(number) for number in range(400)})
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Build 400 notes; a test that changes them does so in a copy."""
+    root = tmp_path_factory.mktemp("notes")
+    (root / "sources").mkdir()
+    (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
+    for number in range(400):
+        (root / "sources" / f"{number}.md").write_text(text_of(number), encoding="utf-8")
+    project = Project(root)
     project.succeed("build", "--quiet")
     return project
 
@@ -48,8 +56,9 @@ def test_spans_are_words_of_texts_in_their_order(project: Project) -> None:
     assert longest == {4, 5, 6}
 
 
-def test_few_spans_change_with_a_document(project: Project) -> None:
+def test_few_spans_change_with_a_document(project: Project, tmp_path: Path) -> None:
     before = set(spans(project))
+    project = Project(copytree(project.root, tmp_path / "copy"))
     (project.root / "sources" / "new.md").write_text(text_of(1000))
     (project.root / "sources" / "7.md").unlink()
     project.succeed("build", "--quiet")

@@ -69,3 +69,11 @@ def test_the_opposite_of_a_query_is_nearer_than_nothing(tmp_path: Path) -> None:
     found, cosines = written(tmp_path / "index", vectors).nearest(-vectors[:1])
     assert sorted(found[0].tolist()) == [0, 1, 2, 3, 4]
     assert cosines[0].min() == pytest.approx(-1)
+
+
+def test_of_equally_near_vectors_those_of_lower_numbers_stay() -> None:
+    known = Nearest(np.array([[4, 2], [0, 1]]), np.array([[0.5, 0.25], [0.75, 0.5]], np.float32))
+    cosines = np.array([[0.5, 0.75, 0.125], [0.5, 0.25, 0.5]], np.float32)
+    chunks, values = known.join(7, cosines)
+    assert chunks.tolist() == [[8, 4], [0, 1]]
+    assert values.tolist() == [[0.75, 0.5], [0.75, 0.5]]
