@@ -1,4 +1,4 @@
-"""Write files in threads of their own, while what comes next is decided."""
+"""Write files in background threads, while the build goes on."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ HANDED_OVER = 16
 
 
 class FileBehind:
-    """A file that is written behind those who add to it; `close` it in any case.
+    """A file written by a background thread. Always call `close`.
 
     A failure to write is raised by a later call, or by `close`.
     """

@@ -1,4 +1,4 @@
-"""The previous index, which the next build copies from, and how its documents are numbered anew."""
+"""The previous index, and the new numbers of the documents that a build copies from it."""
 
 import json
 from collections.abc import Iterator
@@ -47,7 +47,7 @@ class Previous:
 
     @property
     def has_own_vectors(self) -> bool:
-        """True if its vectors are of the built-in table, which documents bring with them."""
+        """True if its vectors come from the built-in table: documents bring theirs along."""
         return self.manifest.dense is not None and self.manifest.dense["provider"] == "static"
 
 
@@ -74,7 +74,7 @@ class Carrying:
             self.vectors = open_stored(layout.vectors), open_stored(layout.vector_scales)
 
     def nearest(self, count: int) -> PreviousNearest | None:
-        """Return the nearest that are known among `count` vectors; None if none are copied."""
+        """Return the neighbours known among `count` vectors; None if no vectors are copied."""
         if self.vectors is None:
             return None
         return PreviousNearest(self.previous.handover, self.chunk_numbers, count)

@@ -191,13 +191,13 @@ class IndexWriter:
         return self._columns.write(layout, self._handover)
 
     def _settle(self, *paths: Path) -> None:
-        """Force files that are whole to disk, and hash them, while everything else is made."""
+        """Sync and hash finished files in the background."""
         for path in paths:
             self._synced.append(self._threads.submit(sync_file, path))
             self._hashes[path] = self._threads.submit(hash_file, path)
 
     def make_query_encoder(self, embedder: Embedder, step: StartStep) -> None:
-        """Have the query encoder made, once the lanes have been written."""
+        """Make the query encoder and calibrate the dense lane, once both lanes are written."""
         assert self._written is not None and self._lanes is not None
         layout, lanes, shape = self._layout, self._lanes, self._written.shape
         overlap = RankingOverlap(layout, self._tokenizer, lambda: lanes.result().counts, shape)
@@ -292,7 +292,7 @@ class IndexWriter:
             yield ["\n".join(chunk.headings()) for chunk in batch], [chunk.text for chunk in batch]
 
     def _known_items(self, frequencies: NDArray[np.int64]) -> Iterator[KnownItem]:
-        """Yield queries whose first answer is beyond doubt."""
+        """Yield known-item queries: of each, one document must come first."""
         layout = self._layout
         first, offsets = open_stored(layout.document_chunks), open_stored(layout.chunk_offsets)
         with layout.chunks.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Hand prepared documents to the writer of an index, one by one, in the sources' order.
+"""Add prepared documents to an index, one by one, in the order of the sources.
 
 What depends on more than one document is decided here and nowhere earlier. Documents for which
 nothing has changed are copied from the previous index.
@@ -71,7 +71,7 @@ def add_documents(
 
 
 class _Assembler:
-    """Decides what of each document goes into the index; documents have the numbers of inputs."""
+    """Decides what of each document goes into the index. A document's number is its input's."""
 
     def __init__(
         self,
@@ -276,7 +276,7 @@ def _decide(
 
 
 def _with_copies(document: Document, copies: Sequence[Document]) -> Document:
-    """Return the document with the places of its copies, found by their tags too."""
+    """Add the places and tags of its copies to a document."""
     tags = {*document.tags, *(tag for copy in copies for tag in copy.tags)}
     places = [Place(copy.id, copy.source, copy.path, copy.url, copy.title) for copy in copies]
     return replace(document, tags=tuple(sorted(tags)), also_at=tuple(places))

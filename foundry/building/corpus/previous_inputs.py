@@ -1,4 +1,4 @@
-"""Know which inputs went into the previous index, and as what, so that a build can copy them.
+"""Find the inputs of the previous build, so that unchanged documents can be copied.
 
 An input is identified by a hash of everything that decides how it is prepared. What the index holds
 of it can also depend on other documents: on boilerplate that an earlier one has, and on its copies.
@@ -41,7 +41,7 @@ _COLUMNS = np.dtype(
 
 
 class PreviousInputs:
-    """The inputs of the previous build, found by what decides them; each has a place."""
+    """The inputs of the previous build by place, found by the hash of their content."""
 
     def __init__(self, previous: Previous | None) -> None:
         self.columns = np.zeros(0, dtype=_COLUMNS)
@@ -110,7 +110,7 @@ class PreviousInputs:
         remarks.carry(self._remarks, first, last)
 
     def resume(self, embedder: StaticEmbedder, gone: Iterable[str]) -> None:
-        """Tell the embedder what it observed in the previous build, less the texts `gone`."""
+        """Restore the embedder's counts of the previous build, without the texts `gone`."""
         if len(self.columns):
             embedder.resume(self._pieces, self._chunks, gone)
 
@@ -147,8 +147,8 @@ class InputsBuilder:
         self._remarks.add(_encode(remarks))
 
     def carry(self, first: int, last: int, document: int) -> None:
-        """Take the inputs at places from `first` to `last` as they were, all of which are in the
-        index; `document` is the number of the first in it."""
+        """Copy the inputs at places `first` to `last`, all of them indexed; `document` is the
+        number of the first in the new index."""
         columns = self._previous.columns[first:last].copy()
         columns["document"] = np.arange(document, document + last - first)
         self._columns.append(columns)
@@ -172,8 +172,8 @@ def _encode(remarks: Remarks | Skipped) -> bytes:
 
 
 def decision_key(boilerplate: Iterable[int], copies: Iterable[bytes]) -> int:
-    """Return a number for what the index gets of a document, by what is cut off and by its copies;
-    0 for the document as it is."""
+    """Hash the decisions on a document, which are the boilerplate cut off it and its copies; 0 if
+    there are none."""
     decided = (sorted(boilerplate), [copy.hex() for copy in copies])
     if not any(decided):
         return 0

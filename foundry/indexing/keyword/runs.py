@@ -1,4 +1,4 @@
-"""Postings on their way into an index: sorted runs on disk, merged by ranges of terms.
+"""External merge sort of postings: sorted runs on disk, merged by ranges of terms.
 
 An external merge sort (Heinz and Zobel 2003, Efficient Single-Pass Index Construction for Text
 Databases): what is held in memory at a time does not grow with the corpus, but for 8 bytes for
@@ -91,7 +91,7 @@ class _Carried:
 
 
 class PostingRuns:
-    """Runs of postings, one after the other in the file `path`; call `remove` in the end."""
+    """Sorted runs of postings, one after the other in the file `path`. Always call `remove`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -189,7 +189,7 @@ class PostingRuns:
 
 
 def _keys(terms: NDArray[np.uint32], chunks: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    """Return the order of postings by term, then by chunk."""
+    """Return sort keys that order postings by term, then by chunk."""
     return terms.astype(np.uint64) << np.uint64(32) | chunks
 
 

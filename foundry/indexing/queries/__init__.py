@@ -1,1 +1,1 @@
-"""Writes what reads a query before the lanes do: completion, correction, synonyms, pins."""
+"""Files for what happens before a search: completion, correction, synonyms, pinned answers."""

@@ -1,4 +1,4 @@
-"""Writes what stages that read queries need of an index, if they were chosen."""
+"""Writes the index files of the chosen stages that rewrite or complete queries."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -64,7 +64,7 @@ class QueryFilesBuilder:
         read_gone: ReadChunks,
         handover: Handover | None,
     ) -> None:
-        """Write the files of each stage that was chosen, and what the next build is handed over.
+        """Write the files of each chosen stage, and the handover to the next build.
 
         `read_gone` gives the chunks of the previous index that are not in this one.
         """

@@ -1,4 +1,4 @@
-"""Writes what completes a query that is being typed: frequent words, and the headings of a corpus.
+"""Write the completions of queries: frequent words, and the headings of a corpus.
 
 The places of words in headings are sorted by the text that follows there. Headings that are copied
 from the previous index are in that order already; only new ones have to be inserted.
