@@ -48,7 +48,7 @@ def search_hybrid(
 
     searched, tokens = index.tokenizer.tokenize_query(query)
     if searched != query:
-        journal.note("query_length", searched=searched)
+        journal.note_length(searched)
     terms = query_terms(tokens)
     terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns.open).select(filters)

@@ -141,7 +141,8 @@ def test_workers_answer_and_stop_together(callers_headers: dict[str, str]) -> No
         # Both count together, a moment after an answer was sent.
         counted = 'http_requests_total{method="GET",route="/search",status="200"} 8.0'
         for _ in range(1000):
-            with urllib.request.urlopen(f"{address}/metrics") as answer:
+            asked = urllib.request.Request(f"{address}/metrics", headers=callers_headers)
+            with urllib.request.urlopen(asked) as answer:
                 lines = answer.read().decode().splitlines()
             if counted in lines:
                 break

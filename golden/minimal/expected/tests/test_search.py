@@ -251,7 +251,7 @@ def test_known_item_is_found(item: KnownItem) -> None:
 
 @pytest.mark.parametrize(
     ("question", "expected"),
-    zip(QUESTIONS, EXPECTED, strict=True),
+    [*zip(QUESTIONS, EXPECTED, strict=True)],
     ids=[question.query for question in QUESTIONS],
 )
 def test_question_is_answered(question: Question, expected: dict[str, Any]) -> None:

@@ -77,8 +77,10 @@ def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
     for stage, details in response.stages.items():
         if "notice" in details:
             yield details["notice"]
-        if explain or "failed" in details or (stage == "minimum_score" and not response.hits):
+        if explain or "failed" in details:
             yield f"{stage}: {', '.join(f'{name} {value}' for name, value in details.items())}"
+    if not response.hits:
+        yield from response.explanation
 
 
 def _describe_hit(rank: int, hit: Hit, explain: bool) -> Iterator[str]:

@@ -57,7 +57,7 @@ def search_hybrid(
 
     searched, tokens = index.tokenizer.tokenize_query(plain)
     if searched != plain:
-        journal.note("query_length", searched=searched)
+        journal.note_length(searched)
     terms = query_terms(tokens)
     note_language(index, query, journal, share=0.02)
     searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)

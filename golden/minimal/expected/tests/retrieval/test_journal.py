@@ -18,6 +18,7 @@ from workshop.retrieval.journal import (
     UNITS_OF_CHUNK,
     Journal,
     afford_terms,
+    describe_filters,
     early_budget,
 )
 
@@ -116,6 +117,25 @@ def test_modes_are_those_that_there_are() -> None:
     with pytest.raises(InvalidRequestError) as caught:
         Journal.begin("seal", 10, cast(Any, "psychic"))
     assert caught.value.field == "mode"
+
+
+def test_what_stages_did_is_told_in_sentences() -> None:
+    journal = Journal()
+    journal.note("links", "1 document came nearer.", documents=1)
+    journal.note("links", "2 documents came nearer.", "Both are new.", documents=2)
+    journal.note("my_stage", seen=["\u00e9"])
+    journal.note("languages", notice="The documents are in German.")
+    journal.note("rerank", failed="The model took too long.")
+    journal.note("nothing")
+    told = ("2 documents came nearer.", "Both are new.", 'My stage: {"seen": ["\u00e9"]}')
+    assert journal.explain() == told
+    assert journal.stages["links"] == {"documents": 2}
+
+
+def test_filters_are_told_in_words() -> None:
+    filters = {"modified_after": "2026-01-01", "tags": ["a", "b"]}
+    said = describe_filters(filters)
+    assert said == "modified after \u201c2026-01-01\u201d, tags \u201ca, b\u201d"
 
 
 def test_without_vectors_only_a_search_by_meaning_is_degraded() -> None:

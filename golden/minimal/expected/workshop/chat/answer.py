@@ -52,7 +52,7 @@ class SourceOfAnswer(CitedPassage):
     also_at: tuple[Place, ...] = ()
 
     def cited(self) -> CitedPassage:
-        """Return what `Done` says of the passage."""
+        """Return the citation of the passage for `Done`."""
         return CitedPassage(self.number, self.id, self.title, self.url)
 
 

@@ -195,7 +195,7 @@ class IndexFiles:
 
 
 def require_vectors(files: IndexFiles) -> dict[str, Any]:
-    """Return what the manifest says of vectors. Raises IndexUnusableError without any."""
+    """Return the manifest's section on vectors. Raises IndexUnusableError if there is none."""
     if files.manifest.dense is None:
         message = f"{files.layout.root}: has no vectors, and this server needs them"
         hint = "set embedding.provider and build again, or export again for this index"

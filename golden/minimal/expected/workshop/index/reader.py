@@ -160,10 +160,10 @@ class Viewer(Protocol):
         """Open what views need, as files may be removed. Raises IndexUnusableError."""
 
     def view(self, index: OpenedIndex) -> Index:
-        """Return what the caller of the current request may see."""
+        """Return the current caller's view of an index."""
 
     def public(self, index: OpenedIndex) -> Index:
-        """Return what everybody may see."""
+        """Return the view that all callers share."""
 
 
 class Served:
@@ -199,14 +199,14 @@ class Served:
         return index
 
     def current(self) -> Index:
-        """Return what the caller may see of the served index. Raises as `whole` does."""
+        """Return the caller's view of the served index. Raises as `whole` does."""
         index = self.whole()
         if self.viewer is not None:
             return self.viewer.view(index)
         return index
 
     def public(self) -> Index:
-        """Return what everybody may see of it: what is made once for all callers tells no more."""
+        """Return the view that all callers share, for what is computed once for all."""
         index = self.whole()
         if self.viewer is not None:
             return self.viewer.public(index)

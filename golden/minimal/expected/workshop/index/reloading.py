@@ -57,7 +57,7 @@ def _reload(served: Served) -> bool:
 
 
 def _stamps(directory: Path, *, every_file: bool = True) -> list[object]:
-    """Return what changes when CURRENT, the manifest or, if wanted, another file is replaced."""
+    """Return stamps that change if CURRENT, the manifest or, on request, any file is replaced."""
     paths = [directory / "CURRENT", directory / "manifest.json"]
     if every_file:
         with suppress(OSError, IndexUnusableError):

@@ -147,7 +147,7 @@ function offer(text, take) {
 
 /** The query as it was typed, where another one was searched for. */
 function originalOf({ stages }) {
-  const original = stages.correction?.original;
+  const original = Object.values(stages).find((details) => details.original)?.original;
   const search = () => {
     query.value = original;
     searchNow();

@@ -1,8 +1,9 @@
 """A search in progress: what was asked, and the budget of work that its stages share."""
 
+import json
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -37,6 +38,7 @@ class Journal:
     unknown_identifiers: tuple[str, ...] = ()
     facets: Facets | None = None
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
+    told: dict[str, tuple[str, ...]] = field(default_factory=dict)  # Sentences, by stage.
     units: int = MIN_UNITS  # Left to spend.
     begun: float = field(default_factory=time.thread_time)
 
@@ -59,9 +61,29 @@ class Journal:
         reasons: dict[Mode, Reason] = {"keyword": "requested", "semantic": "no_vectors"}
         self.mode, self.reason = "keyword", reasons.get(self.mode, "default")
 
-    def note(self, stage: str, **details: Any) -> None:
-        """Note what a stage changed, or why it failed; details are values of JSON."""
-        self.stages[stage] = details
+    def note(self, stage: str, *sentences: str, **details: Any) -> None:
+        """Note what a stage changed, or why it failed: in sentences for people, and as JSON.
+
+        Of the details, a `notice` is shown wherever results are, and what `failed` as well;
+        `original` is a query to ask instead. Interfaces know no stage by its name.
+        """
+        self.stages[stage], self.told[stage] = details, sentences
+
+    def note_length(self, searched: str) -> None:
+        """Note that a query is too long, and which part of it is searched for."""
+        sentence = "The query is long, and only its beginning was searched for."
+        self.note("query_length", sentence, searched=searched)
+
+    def explain(self) -> tuple[str, ...]:
+        """Return sentences on each stage; details without a sentence are JSON."""
+        said: list[str] = []
+        for stage, details in self.stages.items():
+            said += self.told.get(stage, ())
+            is_told = bool(self.told.get(stage) or details.keys() & {"notice", "failed"})
+            if details and not is_told:
+                name = stage.replace("_", " ").capitalize()
+                said.append(f"{name}: {json.dumps(details, ensure_ascii=False, default=str)}")
+        return tuple(said)
 
     def spend(self, stage: str, units: int) -> bool:
         """Return whether a stage may do work of so many units; the response says if it may not."""
@@ -74,7 +96,25 @@ class Journal:
     def stop(self, stage: str) -> None:
         """Note that a stage has left something out, as the query would cost too much."""
         stopped = self.stages.get("budget", {}).get("stopped", [])
-        self.note("budget", stopped=[*dict.fromkeys([*stopped, stage])], notice=TOO_MUCH)
+        stopped = [*dict.fromkeys([*stopped, stage])]
+        named = ", ".join(name.replace("_", " ") for name in stopped)
+        sentence = f"Too much work for one query, left out in part: {named}."
+        self.note("budget", sentence, stopped=stopped, notice=TOO_MUCH)
+
+
+def quote(texts: Iterable[str]) -> str:
+    """Return texts in quotation marks, in a row."""
+    return ", ".join(f"\u201c{text}\u201d" for text in texts)
+
+
+def describe_filters(filters: Mapping[str, Any]) -> str:
+    """Return filters and their values in words."""
+    values = (
+        (name, [value] if isinstance(value, str) else value) for name, value in filters.items()
+    )
+    return ", ".join(
+        f"{name.replace('_', ' ')} {quote([', '.join(each)])}" for name, each in values
+    )
 
 
 def early_budget(index: Index, query: str) -> int:

@@ -49,7 +49,7 @@ class _Side:
 
 
 def _sides_of(index: Index, chunk: ChunkRecord) -> list[_Side]:
-    """Return what lies before a chunk and after it, if it has a parent and is of this index."""
+    """Return the neighbours on both sides of a chunk that has a parent in this index."""
     position, numbers = chunk.position, index.chunk_lines.numbers(chunk.id)
     if "parent_start" not in position:
         return []

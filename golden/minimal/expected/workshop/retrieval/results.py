@@ -102,6 +102,7 @@ class SearchResponse(Record):
     stages: Mapping[str, dict[str, Any]]
     hits: tuple[Hit, ...] = field(metadata={"alias": "results"})
     facets: Facets | None = None
+    explanation: tuple[str, ...] = ()  # What stages did, in sentences.
 
     def covers(self, chunk: ChunkRecord) -> bool:
         """Return whether a chunk is a hit, or was left out as like one."""
@@ -113,7 +114,7 @@ class SearchResponse(Record):
 
 
 def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
-    """Return what stages have to tell whoever asks."""
+    """Return the notices of all stages."""
     return [details["notice"] for details in stages.values() if "notice" in details]
 
 
@@ -218,6 +219,7 @@ def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchRespon
         stages=journal.stages,
         hits=results,
         facets=journal.facets,
+        explanation=journal.explain(),
     )
 
 

@@ -73,7 +73,7 @@ def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
 
 
 def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
-    """Return what finds the words of a text that have a term in common with a query."""
+    """Return a function that finds the words of a text which share a term with the query."""
     terms, whole = set[str](), set[str]()
     for token in filter(attrgetter("terms"), tokenizer.tokenize_query(query)[1]):
         if _SPACELESS.match(token.text):

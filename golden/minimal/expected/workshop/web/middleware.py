@@ -139,7 +139,7 @@ class Middleware:
             answer.outcome.route = getattr(inner.get("route"), "path_format", "none")
 
     async def _receive_body(self, scope: Scope, receive: Receive) -> Receive:
-        """Return what delivers the body to the application, whole."""
+        """Return a `receive` that delivers the whole body at once."""
         headers, most = dict(scope["headers"]), self.max_body_bytes
         length = int(headers.get(b"content-length", 0))
         if not length and b"transfer-encoding" not in headers:
