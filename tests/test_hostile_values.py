@@ -278,9 +278,8 @@ def test_python_templates_print_only_names_and_numbers() -> None:
     """Free text has no business in code, not even encoded."""
     import re
 
-    encoders = (
-        r"slug|variable|number|(lines|statement)(\(\d+\))?|option|expression|paragraph|import"
-    )
+    encoders = r"slug|variable|number|snippet|import|paragraph|option|expression"
+    encoders += r"|(lines|statement)(\(\d+\))?"
     for path in templates_folder().rglob("*.py.jinja"):
         for expression in re.findall(r"\{\{(.*?)\}\}", path.read_text(encoding="utf-8")):
             assert re.search(rf"\|\s*({encoders})\s*$", expression), (path, expression)

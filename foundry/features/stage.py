@@ -47,6 +47,7 @@ class Stage(Feature, Table):
         tells_of_corpus: It shows words of the corpus besides those of results.
         is_in_new: A new foundry.toml chooses it.
         is_tuned: `foundry eval --tune` tries other numbers for it.
+        hits_compared: How many times as many hits it compares as are asked for.
         search_step: What it adds to a search, where that is one step which any table has.
         switch: The name of an argument of a search, false by default, that asks for what it does.
         built_in: Keys that the index is built with, which are not tuned; if there are any, so is
@@ -61,6 +62,7 @@ class Stage(Feature, Table):
     tells_of_corpus: ClassVar[bool] = False
     is_in_new: ClassVar[bool] = False
     is_tuned: ClassVar[bool] = True
+    hits_compared: ClassVar[int] = 1
     search_step: ClassVar[SearchStep | None] = None
     switch: ClassVar[str] = ""
     built_in: ClassVar[frozenset[str]] = frozenset()

@@ -21,12 +21,14 @@ from foundry.errors import BuildError, FoundryError, IndexUnusableError, StaleIn
 from foundry.files import replace_file, set_modes, sync_file, sync_folder, sync_tree
 from foundry.indexing.files import describe_files
 from foundry.runtime.errors import ServerError
+from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.layout import IndexFiles, IndexLayout, Manifest, resolve_version
 from foundry.runtime.index.reader import OpenedIndex
 from foundry.runtime.index.tokens import VERSION as TOKENIZER_VERSION
 from foundry.runtime.index.tree import walk
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.encoder import open_encoder
+from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.state.folder import is_signed, sign
 from foundry.state.stamps import stamp_of
@@ -128,7 +130,7 @@ def open_index(directory: Path, *, vectors: bool = False) -> OpenedIndex:
     Raises IndexUnusableError of the runtime.
     """
     lanes = (KeywordLane.open, DenseLane.open, open_encoder) if vectors else (KeywordLane.open,)
-    return OpenedIndex.open(directory, *lanes)
+    return OpenedIndex.open(directory, *lanes, parts=(Documents.open, FilterColumns.open))
 
 
 def intact_index(config: Config) -> BuiltIndex | None:

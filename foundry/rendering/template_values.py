@@ -122,6 +122,7 @@ def _search_values(design: Design) -> dict[str, object]:
                 is_rewritten = is_rewritten or "rewritten" in step.targets
                 explained += [Snippet(step.readme, values)] if step.readme else []
     by_stages = {step.place for stage, step in design.search_steps if stage}
+    times = max((stage.hits_compared for stage in design.stages.values()), default=1)
     one_machine = "keywords" if kind == "none" else "hybrid"
     weights = dict(zip(("semantic_weight", "keyword_weight"), config.weights, strict=True))
     needed = {each for _, step in design.search_steps for each in imports_of(step.call)}
@@ -131,6 +132,7 @@ def _search_values(design: Design) -> dict[str, object]:
         "called": [(module, (name,)) for module, name in sorted(needed)],
         "wanted": "rewritten" if is_rewritten else asked,
         "switches": [stage.switch for stage in design.stages.values() if stage.switch],
+        "ranked": Snippet("{times} * top_k" if times > 1 else "top_k", {"times": times}),
         "leaves_out": not by_stages.isdisjoint(LEAVING_OUT),
         "changes_fusion": not by_stages.isdisjoint(CHANGING_FUSION),
         "refines": not by_stages.isdisjoint(REFINING),

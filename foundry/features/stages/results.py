@@ -68,6 +68,7 @@ class NearDuplicates(Stage):
         " others in `near_duplicates`, and names their documents in `also_at`. Results with equal"
         " texts, titles and headings are always merged so"
     )
+    hits_compared = 2
     is_in_new = True
 
     similarity: float = Field(default=0.8, ge=0.5, le=1)
@@ -101,6 +102,7 @@ class Versions(Stage):
         " than `share` of its own. Documents of different versions are never merged as copies"
     )
 
+    hits_compared = 10
     built_in = frozenset({"folders"})
 
     folders: Strings = Field(min_length=2, max_length=MAX_FOLDERS)
