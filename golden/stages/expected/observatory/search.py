@@ -106,7 +106,7 @@ def search_hybrid(
         candidates, index, tokens, hits=50, entities_gain=0.3, category_gain=0.1
     )
     candidates = require_score(candidates, journal, minimum=0.05)
-    hits = rank_hits(index, candidates, top_k)
+    hits = rank_hits(index, candidates, 2 * top_k)
     hits = pin_documents(hits, index, candidates, allowed, plain, journal)
     hits = merge_near_duplicates(hits, top_k, index, journal, similarity=0.8)
     hits = cap_documents(hits, journal, most=2)
