@@ -126,6 +126,7 @@ NOTEBOOK = json.dumps(
         ("a.tex", "\\section{One} two \\emph{three} % four\n\\label{five}"),
         ("a.ipynb", NOTEBOOK),
         ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nHello<00:00:01.500> there {\\an8}\n"),
+        ("a.sbv", "0:00:01.000,0:00:02.000\nHello there\n\n0:00:09.000,0:00:10.000\nBye\n"),
         ("a.py", '"""Say what."""\n\nx = 1  # so\n'),
         ("a.json", '{"a": ["one", 2, "caf\\u00e9 \\ud83d\\ude00x"]}'),
         (

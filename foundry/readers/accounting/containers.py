@@ -140,6 +140,7 @@ def wiki_texts(content: bytes) -> list[str]:
 # Cues have names before their times, and notes are comments.
 _CUE = re.compile(
     r"(?m)\AWEBVTT.*|^(?:[^\n]+\n)?[^\n]*-->.*|^(?:NOTE|STYLE|REGION)\b(?:.*\n)(?:.+\n)*"
+    r"|^[ \t]*\d+:\d\d:\d\d\.\d{3},\d+:\d\d:\d\d\.\d{3}[ \t]*$"
 )
 
 

@@ -1,4 +1,4 @@
-"""Subtitles (.srt, .vtt): what is said and by whom, in paragraphs that begin with their time."""
+"""Subtitles (.srt, .vtt, .sbv): what is said and by whom, after the time of each paragraph."""
 
 import re
 from collections.abc import Iterator
@@ -18,6 +18,10 @@ PAUSE = 4.0
 
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})(?:[.,:](\d{1,3}))?"
 _CUE = re.compile(rf"^[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}([^\n]*)$", re.MULTILINE)
+# YouTube's .sbv has both times of a cue on a line, divided by a comma.
+_SBV = re.compile(
+    r"^[ \t]*(\d{1,4}:\d{2}:\d{2}\.\d{3}),(\d{1,4}:\d{2}:\d{2}\.\d{3})[ \t]*$", re.MULTILINE
+)
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,100})?[ \t]+([^<>\n]{1,200})>")
 _RUBY = re.compile(r"<rt>([^<>]{0,200})(?:</rt>)?")
 _MARKUP = re.compile(r"</?[a-zA-Z0-9][^<>\n]{0,200}>|\{\\[^{}\n]{1,100}\}")
@@ -29,6 +33,7 @@ def read(text: str) -> Reading:
 
     A speaker's name stands before what they say. Raises UnreadableError for a file without cues.
     """
+    text = _SBV.sub(r"\1 --> \2", text)
     cues = list(_CUE.finditer(text))
     if not cues:
         raise UnreadableError(Reason.NO_SUBTITLES)
@@ -105,5 +110,5 @@ def _seconds(parts: tuple[str | None, ...]) -> float:
     return 3600 * hours + 60 * minutes + seconds + int((parts[3] or "0").ljust(3, "0")) / 1000
 
 
-_TYPES = {".srt": "application/x-subrip", ".vtt": "text/vtt"}
-READER = Reader("subtitles/2", _TYPES, read, texts=subtitle_texts)
+_TYPES = {".srt": "application/x-subrip", ".vtt": "text/vtt", ".sbv": "text/x-sbv"}
+READER = Reader("subtitles/3", _TYPES, read, texts=subtitle_texts)

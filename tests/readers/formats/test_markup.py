@@ -292,6 +292,10 @@ def test_subtitles() -> None:
     assert read_file(srt, "a.srt").reading.text == expected
     vtt = "WEBVTT\n\nNOTE no\n\n00:01.000 --> 00:02.000 align:start\n<v Ann>Hello\n"
     assert read_file(vtt, "a.vtt").reading.text == "[00:00:01] Ann: Hello"
+    sbv = "0:00:01.000,0:00:03.500\nGood\nmorning\n\n1:00:10.000,1:00:12.250\nat 1:00,2:00\n"
+    assert read_file(sbv, "a.sbv").reading.text == (
+        "[00:00:01] Good morning\n\n[01:00:10] at 1:00,2:00"
+    )
 
 
 def test_subtitles_say_who_speaks_and_what_is_escaped() -> None:
