@@ -407,3 +407,19 @@ def test_fault_at_many_changes_leaves_the_old_export_or_the_new(fault: str, olde
     # That a disk is full and that it is broken is noticed in the same places.
     step = 1 if EVERY_FAULT else 139 if fault == "SIGKILL" else 271
     assert check_faults(older, fault, step=step) >= 2
+
+
+@pytest.mark.slow
+def test_no_edit_of_any_module_of_an_older_export_is_lost(older: Path) -> None:
+    """Whatever became of the module: it is merged, kept, or in a conflict that is marked."""
+    modules = [path.relative_to(older).as_posix() for path in sorted(older.rglob("*.py"))]
+    marks = {}
+    for number, name in enumerate(modules):
+        marks[name] = f"# Edited by the owner, {number}.\n"
+        with (older / name).open("a", encoding="utf-8") as file:
+            file.write(f"\n\n{marks[name]}")
+    result = update(older)
+    lost = [name for name, mark in marks.items() if mark not in (older / name).read_text("utf-8")]
+    assert lost == [], result.output
+    named = [name for name in modules if f"{name}: " in result.output]
+    assert named == modules, result.output
