@@ -88,7 +88,7 @@ def test_drawings_are_well_formed_and_stay_inside() -> None:
 def test_figures_notes_and_worst_questions_are_there() -> None:
     text = Tags(render(kind="known-item", unjudged=4)).text
     assert "2 known-item queries" in text
-    assert "no measure of real questions" in text
+    assert "do not measure real questions" in text
     assert "4 queries have no relevant document" in text
     assert "0.6000" in text
     assert "question 0" in text

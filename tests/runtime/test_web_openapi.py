@@ -7,7 +7,7 @@ import pytest
 import schemathesis
 from conftest import CONFIG, Project
 from hypothesis import HealthCheck, given, settings
-from servers import get, in_checkout, serving
+from servers import get, in_checkout, post, serving
 
 POSITIVE, NEGATIVE = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
 REFUSED = {400, 422}
@@ -68,7 +68,7 @@ def test_what_the_schema_allows_is_not_refused(address: str) -> None:
     for found in schema.get_all_operations():
         operation = found.ok()
 
-        @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
         @given(case=operation.as_strategy(generation_mode=POSITIVE))
         def check(case: schemathesis.Case) -> None:
             response = case.call()
@@ -78,9 +78,12 @@ def test_what_the_schema_allows_is_not_refused(address: str) -> None:
             assert response.status_code not in REFUSED or is_said, response.text
 
         check()
-    assert asked["POST /search"] == asked["GET /search"] == {200, 422}
+    for path in ("POST /search", "GET /search"):
+        assert {200} <= asked[path] <= {200, 422}
     assert 200 in asked["POST /chat"]
-    assert 200 in asked["POST /v1/embeddings"]
+    # Words that are drawn are rarely known.
+    known = {"model": "any", "input": "The pump needs a seal."}
+    assert len(post(f"{address}/v1/embeddings", known)["data"]) == 1
 
 
 def test_every_reference_resolves(address: str) -> None:
