@@ -7,6 +7,7 @@ it. Names of markup are no text; what stands in it for people to see is.
 import html
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from xml.parsers import expat
@@ -17,7 +18,9 @@ MAX_BYTES = 200_000_000
 """Bytes of unpacked XML that are looked at."""
 
 _UNSEEN = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(script|style|svg|math)\b.*?(?:</\1\s*>|\Z)|<!\[CDATA\[|\]\]>|<[?!][^<>]*>",
+    r"<!--.*?(?:-->|\Z)|<!\[CDATA\[|\]\]>|<[?!][^<>]*>"
+    # A template is shown by scripts alone, unless it is the shadow tree of an element.
+    r"|<(script|style|svg|math|template(?![^<>]*\sshadowrootmode))\b.*?(?:</\1\s*>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 _INLINE = re.compile(
@@ -28,8 +31,11 @@ _INLINE = re.compile(
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 
 
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})|\\.")
+
+
 def html_texts(source: str) -> list[str]:
-    """Return the text of a page between its tags; scripts, styles and drawings aside."""
+    """Return the text of a page between its tags; scripts, styles, drawings, templates aside."""
     text = _UNSEEN.sub(" ", source)
     return [html.unescape(_TAG.sub(" ", _INLINE.sub("", text)))]
 
@@ -164,6 +170,18 @@ def json_texts(source: str) -> list[str]:
         return units.decode("utf-16-be", "replace")
 
     return [_CODES.sub(character, source)]
+
+
+def escaped_texts(source: str) -> list[str]:
+    """Return TOML or Java properties with the characters that they write by their codes."""
+
+    def character(found: re.Match[str]) -> str:
+        number = int(found[1] or found[2] or "0", 16)
+        return chr(number) if 0 < number <= sys.maxunicode else found[0]
+
+    # A surrogate pair becomes one character, as UTF-16 has it.
+    text = _ESCAPED.sub(character, source)
+    return [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")]
 
 
 def notebook_texts(source: str) -> Iterator[str]:

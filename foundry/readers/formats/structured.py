@@ -1,7 +1,8 @@
-"""JSON, YAML and TOML: the text as it was written, with the first two levels of keys as outline."""
+"""JSON, YAML, TOML and Java properties: the text as it was written, with keys as outline."""
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import accumulate
@@ -9,7 +10,7 @@ from itertools import accumulate
 import yaml
 
 from foundry.documents import Heading, Reading
-from foundry.readers.accounting.containers import json_texts
+from foundry.readers.accounting.containers import escaped_texts, json_texts
 from foundry.readers.code import source as code
 from foundry.readers.contract import Reader
 from foundry.readers.decoding import normalise
@@ -30,6 +31,11 @@ _JSON_KEY = re.compile(
 # A pair for what is beyond U+FFFF; any other escape, so that the sign behind it is none.
 _JSON_ESCAPE = re.compile(
     r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})|\\."
+)
+_CODES = re.compile(
+    r"(?P<units>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})"
+    # What stands between single marks is meant as it is written.
+    r"|\\U(?P<number>[0-9a-fA-F]{8})|\\.|(?<== )'[^'\n]*'"
 )
 _TOML_TABLE = re.compile(
     r"^\[{1,2}[ \t]*([^\[\]\n]{1,200}?)[ \t]*\]{1,2}[ \t]*(?:#.*)?$", re.MULTILINE
@@ -91,9 +97,34 @@ def read_yaml(text: str) -> Reading:
 
 
 def read_toml(text: str) -> Reading:
-    """Read TOML; every table's name is a heading."""
+    """Read TOML; every table's name is a heading. Characters are read as in `read_properties`."""
+    text = _unescape_codes(text)
     headings = (Heading(1, match[1], *match.span()) for match in _TOML_TABLE.finditer(text))
     return replace(code.read(text), headings=tuple(headings))
+
+
+def read_properties(text: str) -> Reading:
+    """Read Java properties: characters that are written by their codes are read as themselves."""
+    return code.read(_unescape_codes(text))
+
+
+def _unescape_codes(text: str) -> str:
+    """Return a text with `\\u00fc` and `\\U000000fc` as the character."""
+    if "\\u" not in text and "\\U" not in text:
+        return text
+
+    def character(found: re.Match[str]) -> str:
+        units, number = found["units"], int(found["number"] or "0", 16)
+        shown = chr(number) if 0 < number <= sys.maxunicode else ""
+        if units:
+            codes = bytes.fromhex(units.replace("\\u", ""))
+            shown = codes.decode("utf-16-be", "replace")
+        if shown == "\xad":
+            return ""
+        is_seen = shown.isprintable() and not shown.isascii()
+        return shown if is_seen else found[0]
+
+    return normalise(_CODES.sub(character, text))
 
 
 def _headings(keys: Iterable[_Key]) -> Iterator[Heading]:
@@ -153,5 +184,11 @@ READERS = (
         texts=json_texts,
     ),
     Reader("yaml/1", dict.fromkeys((".yaml", ".yml"), "application/yaml"), read_yaml),
-    Reader("toml/1", {".toml": "application/toml"}, read_toml),
+    Reader("toml/2", {".toml": "application/toml"}, read_toml, texts=escaped_texts),
+    Reader(
+        "properties/1",
+        {".properties": "text/x-java-properties"},
+        read_properties,
+        texts=escaped_texts,
+    ),
 )

@@ -385,3 +385,31 @@ def test_lines_of_json_have_characters_for_codes() -> None:
         '{"a": "\\u00fc\\u00ad\\/"}\n{"a": "\\ud83d\\ude00 \\\\u00fc"}\n', "a.jsonl"
     ).reading.text
     assert text == '{"a": "ü/"}\n{"a": "😀 \\\\u00fc"}\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "path", "expected"),
+    [
+        (
+            r'a = "Gr\u00fc\u00dfe \U0001F600 so\u00adft \\u00fc \UFFFFFFFF \u0022"'
+            "\nb = '\\u00fc'\n",
+            "a.toml",
+            r'a = "Grüße 😀 soft \\u00fc \UFFFFFFFF \u0022"' "\nb = '\\u00fc'\n",
+        ),
+        ("title=M\\u00fcller \\ud83d\\ude00\n", "messages.properties", "title=Müller 😀\n"),
+    ],
+)
+def test_codes_of_toml_and_properties_are_characters(
+    content: str, path: str, expected: str
+) -> None:
+    reading = read_file(content, path).reading
+    assert reading.text == expected
+    if path.endswith(".properties"):
+        assert reading.words is not None and reading.words.unaccounted == 0
+
+
+def test_a_template_that_only_scripts_show_is_no_loss() -> None:
+    page = "<h1>Pumps</h1><p>Seals.</p><template><p>Row of a table</p></template>"
+    reading = read_file(f"<main>{page}</main>", "a.html").reading
+    assert "Row" not in reading.text
+    assert reading.words is not None and reading.words.unaccounted == 0
