@@ -202,6 +202,6 @@ class Reporter:
         return Lines(label, unit, total, sys.stderr)
 
     def warn(self, message: str, hint: str) -> None:
-        """Say what is wrong, and what can be done about it, even if `quiet`."""
+        """Print a warning and its remedy, even if `quiet`."""
         for line in (f"warning: {message}", f"hint: {hint}"):
             click.echo(printable(line), err=True)

@@ -14,7 +14,7 @@ from foundry.features.stores import WHERE_ADDRESSES_ARE
 
 
 def describe(details: Sequence[ErrorDetails]) -> list[str]:
-    """Return the key path of each problem, and what is wrong with its value."""
+    """Return each problem with the key path of its value."""
     places = [detail["loc"] for detail in details]
     return [
         _describe(detail)
@@ -60,7 +60,7 @@ def _describe(detail: ErrorDetails) -> str:
 
 
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:
-    """Return the keys of the table that holds what is at a location."""
+    """Return the keys of the table around a location."""
     table: type[BaseModel] = ConfigFile
     for part in location[:-1]:
         if part in SOURCES:

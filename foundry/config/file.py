@@ -164,7 +164,7 @@ class EmbeddingSection(Table):
         return problems
 
     def resolve(self) -> Self:
-        """Fill in what was left out."""
+        """Fill in defaults."""
         declared, written = PROVIDERS[self.provider], self.model_fields_set
         defaults = {
             "base_url": declared.base_url,

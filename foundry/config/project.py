@@ -195,7 +195,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
 
 
 def _read_synonyms(parsed: ConfigFile, project: Path) -> tuple[tuple[Group, ...], list[str]]:
-    """Return the groups of the file of synonyms, and what is wrong with it."""
+    """Return the groups in the file of synonyms, and its problems."""
     stage = parsed.search.stages.get(Synonyms.name)
     if not isinstance(stage, Synonyms) or not stage.file:
         return (), []

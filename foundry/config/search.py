@@ -195,7 +195,7 @@ def _find_column_problems(search: SearchSection, sources: Sequence[Source]) -> l
 
 
 def find_pinned_problems(answers: Sequence[PinnedAnswer], language: str) -> Iterator[str]:
-    """Yield what is wrong with pinned answers, with its key path: what no index could answer."""
+    """Yield problems of pinned answers with their key paths, whatever the index holds."""
     tokenizer = Tokenizer(language)
     documents: dict[str, list[str]] = defaultdict(list)
     for number, answer in enumerate(answers):

@@ -28,7 +28,7 @@ both ways."""
 def read_synonyms(
     path: Path, language: str, *, inside: Path | None = None
 ) -> tuple[tuple[Group, ...], list[str]]:
-    """Return the groups of a file, and what is wrong with it: each problem with its line."""
+    """Return the groups in a file, and its problems, each with its line."""
     try:
         key = "search.synonyms.file"
         lines = read_named_text(path, SYNONYMS_BYTES, key=key, inside=inside).splitlines()

@@ -139,7 +139,7 @@ def write_asked(questions: Sequence[AskedQuestion], file: Path) -> None:
 
 
 def _take(values: object, found: dict[str, _Lines]) -> None:
-    """Add what a line says. Raises ValueError for what is no line of a log."""
+    """Add a line of a log. Raises ValueError if it is not one."""
     if not isinstance(values, dict) or not isinstance(values.get("query"), str):
         raise ValueError("no object with a query")
     query = _BLANK.sub(" ", values["query"].encode(errors="ignore").decode()).strip()

@@ -61,7 +61,7 @@ def make_known_items(index: Index) -> QuestionSet:
 
 
 def sample(count: int) -> list[int]:
-    """Return chunk numbers in a fixed order that has nothing to do with what they hold."""
+    """Return chunk numbers in a fixed pseudo-random order."""
     numbers = sorted(range(count), key=lambda n: hashlib.sha256(b"%d" % n).digest())
     return numbers[:EXAMINED]
 

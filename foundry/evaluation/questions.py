@@ -36,7 +36,7 @@ def read_questions(file: Path, *, inside: Path | None = None) -> QuestionSet:
 
 
 def askable_lines(file: Path, *, inside: Path | None = None) -> bytes:
-    """Return the content of a file of questions without those that cannot be asked."""
+    """Return the content of a file of questions, without those that cannot be asked."""
     lines = (line for _, line in numbered_lines(_read(file, inside)))
     kept = [line for line in lines if skip_reason(json.loads(line)["query"]) is None]
     return "".join(f"{line}\n" for line in kept).encode()

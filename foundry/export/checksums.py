@@ -76,7 +76,7 @@ def compare(folder: Path) -> dict[str, str]:
 def find_changed(
     folder: Path, digests: Mapping[str, str], present: Mapping[str, Entry]
 ) -> list[str]:
-    """Return, sorted, those that are `present` with another SHA-256, or are no files now."""
+    """Return the sorted names of files that were changed or are no longer files."""
     return sorted(
         name
         for name in digests.keys() & present.keys()

@@ -50,7 +50,7 @@ def _plan_embedded(design: Design, questions: bytes) -> dict[str, bytes]:
 
 
 def explain_export(basis: Basis, export: Export) -> dict[str, str]:
-    """Say of every file of an export, but those of the index, what brought it."""
+    """Return the reason for every file of an export but those of the index."""
     said = explain_files(basis.design, export.all_files())
     return {**said, f"{export.index_place}/": "the index that was built last"}
 

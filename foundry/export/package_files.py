@@ -1,4 +1,4 @@
-"""Finds what is wrong in the text of a package: conflicts, invalid Python, lost imports."""
+"""Finds problems in the text of a package: conflicts, invalid Python, lost imports."""
 
 import ast
 import re

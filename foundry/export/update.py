@@ -1,4 +1,4 @@
-"""Brings what is new into an export that its owner has edited."""
+"""Updates an export that its owner has edited."""
 
 import os
 import shutil

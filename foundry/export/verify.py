@@ -1,4 +1,4 @@
-"""Verifies an export: its hashes, what its files say, and its server in a clean interpreter."""
+"""Verifies an export: its hashes, the content of its files, its server in a clean interpreter."""
 
 import importlib.util
 import json

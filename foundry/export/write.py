@@ -46,7 +46,7 @@ class Export:
         return self.index_place.partition("/")[0]
 
     def all_files(self) -> dict[str, bytes]:
-        """Return the files, with the record of what was generated."""
+        """Return the files with the record of generated ones."""
         return {**self.files, GENERATED: encode_generated(self.files)}
 
     def is_left_out(self, path: Path) -> bool:

@@ -78,7 +78,7 @@ def find_problems(
     keeps_duplicates: bool,
     is_embedded: bool,
 ) -> Iterator[str]:
-    """Yield what is wrong with rights that were chosen, with its key path."""
+    """Yield problems of the chosen rights, with their key paths."""
     if not rules:
         yield "server.access_rules: nobody can see anything without rules; add one"
     names = [rule.name for rule in rules]

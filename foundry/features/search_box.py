@@ -47,7 +47,7 @@ class SearchBox(Interface):
 
 
 def find_problems(origins: Sequence[str]) -> Iterator[str]:
-    """Yield what is wrong with the origins of a search box that was chosen, with its key path."""
+    """Yield problems of a search box's origins, with their key paths."""
     if not origins:
         yield (
             "server.allowed_origins: no site may search without its origin;"

@@ -68,7 +68,7 @@ class Stage(Feature, Table):
     built_in: ClassVar[frozenset[str]] = frozenset()
 
     def steps(self) -> Iterator[SearchStep]:
-        """Yield what it adds to a search."""
+        """Yield its steps in a search."""
         if self.search_step is not None:
             yield self.search_step
 
@@ -77,7 +77,7 @@ class Stage(Feature, Table):
         return self.model_dump()
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield what is wrong although each key is possible by itself, with its key path."""
+        """Yield problems between keys that are each valid, with their key paths."""
         if self.needs_vectors and not surroundings.has_vectors:
             yield (
                 f"search.{self.name}: needs vectors, and embedding.provider is 'none';"

@@ -58,7 +58,7 @@ _NOT_OURS = (
 
 
 class GitError(FoundryError):
-    """Git is not installed, or could not do what it was asked to."""
+    """Git is not installed, or a command of it failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class BareRepository:
         return [commit.decode().strip() for commit in commits]
 
     def fetch_blobs(self, commits: Iterable[str], wanted: set[str]) -> int:
-        """Fetch what is missing of the wanted contents of some commits; return how many were."""
+        """Fetch the blobs that are still missing; return how many there were."""
         trees = [f"{commit}^{{tree}}" for commit in commits]
         listing = ("rev-list", "--objects", "--no-object-names", "--missing=print")
         listed = self._run(*listing, *trees).decode().split()

@@ -1,1 +1,1 @@
-"""Show what is in an index, and what is on this machine."""
+"""Shows the contents of an index, and the state of this machine."""

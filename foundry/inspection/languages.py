@@ -1,4 +1,4 @@
-"""The language of a text, by how many of its words are the commonest of one language."""
+"""Recognises the language of a text by its share of each language's most frequent words."""
 
 import json
 import re

@@ -38,7 +38,7 @@ def load_rows(tables: Tables, rows: Rows, chosen: NDArray[np.int64], first: int)
 
 
 def binary_rows(*columns: NDArray[Any]) -> bytes:
-    """Return rows of columns (m,), each of one size, as COPY takes them."""
+    """Encode columns (m,) of fixed-size values as rows for COPY."""
     fields: list[Any] = [("fields", ">i2")]
     for number, column in enumerate(columns):
         fields += [(f"size{number}", ">i4"), (f"value{number}", column.dtype.newbyteorder(">"))]

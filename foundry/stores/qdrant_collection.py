@@ -207,7 +207,7 @@ class Collection:
             self.client.delete(self.name, models.PointIdsList(points=gone), wait=True)
 
     def revive(self, number: int) -> None:
-        """Forget what was retired after a version."""
+        """Un-retire rows that were retired after a version."""
         after = models.Filter(must=[_field(UNTIL, gt=number)])
         self.client.delete_payload(self.name, [UNTIL], after, wait=True)
 

@@ -188,7 +188,7 @@ class DocumentCap(Stage):
     hits: int = Field(default=3, ge=1, le=100)
 
     def steps(self) -> Iterator[SearchStep]:
-        """Leave out what is too much of a document."""
+        """Leave out hits beyond the cap of a document."""
         yield SearchStep(
             SearchPlace.CHOOSE,
             Call("retrieval.stages.document_cap", "cap_documents", ("hits", "journal"), ("most",)),

@@ -26,7 +26,7 @@ def _results() -> TypeAdapter[Document | Skipped]:
 
 
 def read_apart(raw: RawDocument, sandbox: Sandbox) -> Document | Skipped:
-    """Read a document of any format in a worker process; never raises for what it holds."""
+    """Read a document of any format in a worker process; its content never raises an error."""
     try:
         return parse_answer(sandbox.ask(raw), raw)
     except UnreadableError as error:

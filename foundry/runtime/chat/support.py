@@ -112,7 +112,7 @@ def find_unsupported(
 
 
 class _Evidence:
-    """The passages of one answer, and what its sentences are compared by."""
+    """The passages of an answer, prepared for comparison with its sentences."""
 
     def __init__(self, passages: Sequence[NumberedPassage], asked: str, index: Index) -> None:
         self._index = index
@@ -248,7 +248,7 @@ class _Evidence:
                 yield _Clause(terms, denies(clause))
 
     def _weigh(self, terms: Iterable[str]) -> dict[str, float]:
-        """Return the rarity of terms; of one that no chunk has, what the others have on average."""
+        """Return the rarity of each term; a term in no chunk gets the mean of the others."""
         weights = term_weights(self._index, terms)
         known = [one for one in weights if self._index.keyword_lane.frequency(one)]
         usual = sum(map(weights.__getitem__, known)) / len(known) if known else 1.0

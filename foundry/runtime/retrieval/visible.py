@@ -99,7 +99,7 @@ class VisibleTerms(PostingsLane):
         return cls(lane, selection.chunk_places, len(selection.chunks), **more)
 
     def postings(self, terms: Sequence[str]) -> Iterator[Posting]:
-        """Yield the visible chunks of each term, and what it adds to the score of each."""
+        """Yield the visible chunks of each term with their BM25 impacts."""
         for chunks, impacts in self.whole.postings(terms):
             places = self.places.take(chunks)
             seen = places != HIDDEN

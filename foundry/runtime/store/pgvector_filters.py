@@ -64,7 +64,7 @@ def _beginning(beginnings: list[bytes]) -> sql.Composed:
 
 
 def _shortest(beginnings: Sequence[bytes]) -> list[bytes]:
-    """Return of sorted beginnings those that do not begin with another one."""
+    """Return the prefixes, out of sorted ones, that no other prefix covers."""
     kept: list[bytes] = []
     for beginning in beginnings:
         if not kept or not beginning.startswith(kept[-1]):

@@ -124,7 +124,7 @@ class VersionRows(NamedTuple):
 
 
 def tables_of(schema: str, rows: VersionRows | None = None) -> dict[str, sql.Composable]:
-    """Return the names of tables, and what is known of the rows of a version."""
+    """Return table names and row ranges of a version for queries."""
     names = ("versions", "pointer", "chunks", "postings", "retired")
     found: dict[str, sql.Composable] = {name: sql.Identifier(schema, name) for name in names}
     found["schema"] = sql.Identifier(schema)

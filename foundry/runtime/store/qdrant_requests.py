@@ -1,4 +1,4 @@
-"""What Qdrant is asked, and what it answers: the vectors of a query, ties and noise."""
+"""Requests to Qdrant and its replies: query vectors, ties and rounding noise."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias

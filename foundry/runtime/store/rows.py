@@ -57,7 +57,7 @@ class Weight(NamedTuple):
 
 
 class TermWeights:
-    """What the terms of one version weigh: the same that the build has put into its impacts."""
+    """The weights of a version's terms, equal to those in the impacts of the build."""
 
     def __init__(
         self,

@@ -83,7 +83,7 @@ class Edition:
     weights: TermWeights
     needs_records: bool
     open_values: Callable[[], Vocabulary]
-    """Maps the values of filters, by which some engines find those that begin alike."""
+    """Maps the filter values, which some engines need for prefix filters."""
 
     @classmethod
     def open(cls, files: IndexFiles) -> Self:

@@ -104,7 +104,7 @@ def _date(headers: Headers, name: str) -> datetime | None:
 
 
 class _FileResponse(FileResponse):
-    """Sends ranges that were chosen before, in place of those that the request has."""
+    """Sends ranges chosen beforehand instead of those in the request."""
 
     def __init__(self, path: Path, ranges: Ranges, *, headers: dict[str, str], **options: str):
         super().__init__(path, headers=headers, **options)  # type: ignore[arg-type]

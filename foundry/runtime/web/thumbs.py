@@ -26,7 +26,7 @@ class ThumbRequest(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class Thumbs(Record):
-    """Whether thumbs are kept, or of one thumb, whether it was."""
+    """Whether thumbs are kept, or whether this one was."""
 
     kept: bool
 

@@ -60,7 +60,7 @@ class Edits:
         self.refresh()
 
     def refresh(self) -> None:
-        """Blank in the mask what was hidden or replaced since the last time."""
+        """Blank out in the mask the parts that were hidden or replaced since the last call."""
         parts, position = [], 0
         for start, end in sorted(self._hidden):
             if end > position:

@@ -175,7 +175,7 @@ def _convert(name: str, content: str) -> str | None:
 
 
 def _take_out_modules(edits: Edits) -> None:
-    """Leave out imports, put what is exported into a fence, and strings of expressions as text."""
+    """Drop imports, fence exported code, and keep strings in expressions as text."""
     edits.replace_all(_IMPORT, lambda _: "", Omission.SCRIPT)
     position = hopeless = 0
     while (match := _EXPORT.search(edits.mask, position)) is not None:

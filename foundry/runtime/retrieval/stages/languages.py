@@ -58,7 +58,7 @@ def note_language(index: Index, query: str, journal: Journal, *, share: float) -
 
 
 def _other_language(words: set[str], language: str) -> tuple[str | None, list[str]] | None:
-    """Return the language, if it is known, and the words by which it differs from the other."""
+    """Return the language, if known, and the words that tell it from the documents' language."""
     own = COMMON_WORDS.get(language, frozenset[str]())
     latin = [word for word in words if _is_latin(word)]
     if language in COMMON_WORDS and sum(map(len, latin)) * 2 < sum(map(len, words)):

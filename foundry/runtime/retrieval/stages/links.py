@@ -134,7 +134,7 @@ def _represent(
 
 
 def _include(candidates: Candidates, chunks: dict[int, float]) -> Candidates:
-    """Return the candidates and these chunks; no lane has scored those that are new."""
+    """Return the candidates with further chunks, which no lane has scored."""
     merged = np.union1d(candidates.chunks, np.array([*chunks], dtype=np.int64))
     places = np.searchsorted(merged, candidates.chunks)
 

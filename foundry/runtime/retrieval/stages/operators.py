@@ -194,7 +194,7 @@ def _passing(operators: Operators, index: Index) -> Iterator[Mask]:
 
 
 def _terms(index: Index, text: str) -> list[str]:
-    """Return the terms by which chunks are found that have a text, the rarest first."""
+    """Return the terms that find chunks with a text, the rarest first."""
     frequency = index.keyword_lane.frequency
     terms = {term for token in index.tokenizer.tokenize(text) for term in whole_terms(token)}
     return sorted(terms, key=lambda term: (frequency(term), term))[:MAX_TERMS]
