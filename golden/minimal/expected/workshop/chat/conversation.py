@@ -138,7 +138,7 @@ def kind_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLI
 
 
 def query_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLISH) -> str:
-    """Return a query for a follow-up: from the question it goes back to, to what was last cited."""
+    """Return the query of a follow-up: the question that it refers to, up to the last citation."""
     parts: list[str] = []
     for end in range(len(turns), 0, -1):
         if turns[end - 1].role != "user":

@@ -103,7 +103,7 @@ def describe_missing(missing: Sequence[str]) -> str | None:
 
 
 def hash_questions(questions: Sequence[Question]) -> str:
-    """Return the SHA-256 of questions and grades, by which figures of the same ones are known."""
+    """Return the SHA-256 of questions and grades, which tells whether figures are comparable."""
     texts = [[question.query, sorted(question.relevant.items())] for question in questions]
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
 

@@ -8,7 +8,7 @@ _UNITS = re.compile(r"(?<!\\)(?:\\u[0-9A-Fa-f]{4})++")
 
 
 def unescape(text: str) -> str:
-    """Return a text without the backslashes that markup and code write before what they mean."""
+    """Return a text without the backslashes that escape characters in markup and code."""
     if "\\u" in text:
         text = _UNITS.sub(_characters, text)
     return _ESCAPED.sub(r"\1", text)

@@ -1,4 +1,4 @@
-"""What an index asks of its parts, and what they answer."""
+"""The interfaces of an index's parts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class LaneHits:
 
     @property
     def full_score(self) -> float:
-        """The score that is worth 1: the highest one plus what it lacks; never 0."""
+        """The full score, worth 1: the highest plus the weight of missing terms; never 0."""
         return (float(self.scores[0]) if len(self.scores) else 0.0) + self.missing_score or 1.0
 
     @classmethod

@@ -94,7 +94,7 @@ class FilterColumns:
         return values if len(values) <= most else []
 
     def children(self, folder: str, after: str | None) -> Iterator[tuple[str, NDArray[np.uint32]]]:
-        """Yield what is in a folder `after` a path; see `ValueTable`."""
+        """Yield the entries of a folder `after` a path; see `ValueTable`."""
         return self.values.children(folder, after)
 
     def entries_of(self, name: str) -> int:

@@ -33,6 +33,6 @@ def plain_host_and_port(written: str) -> str:
 
 
 def plain_address(written: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """Return an address, as IPv4 if it is one. Raises ValueError for what is none."""
+    """Return an address, as IPv4 if it maps one. Raises ValueError if it is not an address."""
     address = ipaddress.ip_address(written.partition("%")[0])
     return getattr(address, "ipv4_mapped", None) or address

@@ -142,7 +142,7 @@ def fuse_linear(
 
 
 def prefer_named(candidates: Candidates, index: Index, terms: Sequence[str]) -> Candidates:
-    """Give the best by its name `NAME_GAIN` of what it lacks of 1, and others in proportion."""
+    """Raise the best match by name by `NAME_GAIN` of its distance to 1, others in proportion."""
     names = [term for term in terms if term.startswith(HEADING_MARK)]
     found = index.keyword_lane.scores(names, candidates.chunks)
     shares = NAME_GAIN * found / (found.max(initial=0.0) or 1.0)

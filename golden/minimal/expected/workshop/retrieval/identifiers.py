@@ -180,7 +180,7 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Jo
 
 
 def letters_of(text: str) -> bytes:
-    """Return the letters and digits that ASCII has, without what is between them."""
+    """Return the ASCII letters and digits of a text, without anything between them."""
     return text.encode("utf-8", "replace").translate(None, _OTHER_BYTES)
 
 

@@ -41,7 +41,7 @@ class _Side:
     siblings: list[ChunkRecord] = field(default_factory=list)
 
     def take(self, neighbours: Sequence[ChunkRecord]) -> None:
-        """Add what belongs to the parent of those that come next; another one ends it."""
+        """Add the next neighbours that share the parent; stop at the first that does not."""
         same = [one.position.get("parent_start") == self.parent for one in neighbours]
         count = [*same, False].index(False)
         self.siblings += neighbours[:count]
@@ -70,7 +70,7 @@ def _sides_of(index: Index, chunk: ChunkRecord) -> list[_Side]:
 
 
 def _read_siblings(index: Index, sides: Sequence[_Side]) -> None:
-    """Read what is of the same parent on each side, of all of them at once."""
+    """Read the siblings on both sides of all chunks at once."""
     while sides := [side for side in sides if side.left]:
         asked = [side.left[: side.reach] for side in sides]
         read = index.chunks(chain.from_iterable(asked))
@@ -79,7 +79,7 @@ def _read_siblings(index: Index, sides: Sequence[_Side]) -> None:
 
 
 def _join(chunks: Sequence[ChunkRecord], chunk: ChunkRecord) -> Passage:
-    """Return the passage that all chunks of a parent make up, of which one was found."""
+    """Join all chunks of a parent into the passage around the chunk that was found."""
     position = {
         **chunks[0].position,
         "start": chunk.position["parent_start"],

@@ -24,7 +24,7 @@ HEDGES: Mapping[Match, str] = {
     "weak": "The documents may not answer this",
     "none": "Nothing in the documents matches well",
 }
-"""What every interface says of what it shows, where the best match is not strong."""
+"""The hedge that every interface shows if the best match is not strong."""
 
 
 @dataclass(slots=True)
@@ -119,7 +119,7 @@ def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
 
 
 def rank_hits(index: Index, candidates: Candidates, count: int) -> Iterator[Hit]:
-    """Yield every candidate as a hit, best first, of which about `count` will be asked for."""
+    """Yield all candidates as hits, best first; about `count` of them are expected to be read."""
     lanes = candidates.semantic, candidates.keyword, candidates.rerank
     ranks = candidates.semantic_ranks, candidates.keyword_ranks
     best, start, at_once = candidates.best_places(), 0, count + SPARE_HITS

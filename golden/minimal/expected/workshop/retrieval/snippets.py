@@ -181,7 +181,7 @@ def _pieces(text: str, headings: Sequence[str]) -> list[tuple[str, bool]]:
 
 
 def _plain(text: str, headings: Sequence[str]) -> str:
-    """Return Markdown on one line, less those of its headings that are shown above it."""
+    """Return Markdown on one line, without headings that are shown above it."""
     # A backslash at its end breaks a line.
     text = _IMAGE.sub("", _LINE.sub(partial(_begin_line, headings), text.replace("\\\n", "\n")))
     return " ".join(unescape(_INLINE.sub(_unwrap, text)).split()).strip("\u2022\u00b7 ")

@@ -1,4 +1,4 @@
-"""The values of documents by which chunks are filtered: sorted, each with its documents."""
+"""The filter values of documents, sorted, each with its documents."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
