@@ -32,7 +32,7 @@ from foundry.runtime.index.layout import resolve_version
 from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.content import Content
 from foundry.stores.options import PublishOptions
-from foundry.stores.pgvector import publish
+from foundry.stores.pgvector.publishing import publish
 
 MODES = ("keyword", "semantic", "hybrid")
 NAME = "benchmark"

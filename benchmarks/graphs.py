@@ -34,7 +34,7 @@ from foundry.embedding.many_texts import encode_all
 from foundry.embedding.static import MODEL_FOLDER
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.quantising import quantise
-from foundry.runtime.store.pgvector_queries import (
+from foundry.runtime.store.pgvector.queries import (
     PASSING,
     REACH,
     SEARCH_GRAPH,
@@ -42,8 +42,8 @@ from foundry.runtime.store.pgvector_queries import (
     VersionRows,
     tables_of,
 )
-from foundry.stores.pgvector_loading import binary_rows
-from foundry.stores.pgvector_tables import ANALYZE, ENTER, GRAPH, INDEX, PREPARE, Tables
+from foundry.stores.pgvector.loading import binary_rows
+from foundry.stores.pgvector.tables import ANALYZE, ENTER, GRAPH, INDEX, PREPARE, Tables
 
 SCHEMA = "graphs"
 BLOCK = 20_000

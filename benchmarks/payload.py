@@ -18,10 +18,10 @@ from common import row
 from qdrant_client import models
 
 from foundry.runtime.retrieval.values import encode_value
-from foundry.runtime.store.qdrant_filters import MARKS, MODIFIED, PATHS, beginnings_of
-from foundry.runtime.store.qdrant_rows import KEY, SINCE, row_id
-from foundry.stores.qdrant_collection import INDEXES
-from foundry.stores.qdrant_points import CODE
+from foundry.runtime.store.qdrant.filters import MARKS, MODIFIED, PATHS, beginnings_of
+from foundry.runtime.store.qdrant.rows import KEY, SINCE, row_id
+from foundry.stores.qdrant.collection import INDEXES
+from foundry.stores.qdrant.points import CODE
 
 CHUNKS_OF_ONE = 10
 """Chunks of a document, which have its path, marks and date."""

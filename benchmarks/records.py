@@ -33,7 +33,7 @@ from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import HELD_FILES, RECORD_FILES
 from foundry.stores.content import Content
 from foundry.stores.options import PublishOptions
-from foundry.stores.pgvector import publish
+from foundry.stores.pgvector.publishing import publish
 
 QUERIES, WARM, SEED = 600, 100, 5
 COLUMNS = "records|MB of index|MB held|private|ms of server|ms of PostgreSQL|exchanges|KB received"

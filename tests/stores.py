@@ -128,9 +128,9 @@ class Place:
         options = PublishOptions(again=again, grace=grace, records=records)
         publish: Callable[..., Outcome]
         if self.kind == "pgvector":
-            from foundry.stores.pgvector import publish
+            from foundry.stores.pgvector.publishing import publish
         else:
-            from foundry.stores.qdrant import publish
+            from foundry.stores.qdrant.publishing import publish
         compared = patch.object(checking, "QUESTIONS", questions)
         with patch.dict(os.environ, self.variables), compared:
             return publish(Content.open(index), self.settings(exact=exact), QUIET, options)
@@ -140,9 +140,9 @@ class Place:
         """The engine as a server asks it."""
         open_engine: Callable[[StoreSettings], Engine]
         if self.kind == "pgvector":
-            from foundry.runtime.store.pgvector import open_engine
+            from foundry.runtime.store.pgvector.engine import open_engine
         else:
-            from foundry.runtime.store.qdrant import open_engine
+            from foundry.runtime.store.qdrant.engine import open_engine
         with patch.dict(os.environ, self.variables):
             opened = open_engine(self.settings(**options))
         try:
@@ -248,7 +248,7 @@ class Place:
     @contextmanager
     def client(self) -> Iterator[Any]:
         """A client of Qdrant."""
-        from foundry.runtime.store.qdrant_client import open_client
+        from foundry.runtime.store.qdrant.client import open_client
 
         with patch.dict(os.environ, self.variables):
             client = open_client(self.settings())

@@ -58,7 +58,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Any, ...]]]:
             calls.append((engine, given))
             return DONE
 
-        monkeypatch.setattr(f"foundry.stores.{engine}.publish", publish)
+        monkeypatch.setattr(f"foundry.stores.{engine}.publishing.publish", publish)
         monkeypatch.setenv(variable, "somewhere")
     return calls
 

@@ -20,8 +20,9 @@ from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.store.restriction import Restriction, restrict
 from foundry.runtime.store.store import Engine, StoreError, VersionMissingError
-from foundry.stores import qdrant, qdrant_collection
 from foundry.stores.content import Content
+from foundry.stores.qdrant import collection as qdrant_collection
+from foundry.stores.qdrant import publishing as qdrant
 
 if TYPE_CHECKING:
     from native_qdrant import NativeQdrant

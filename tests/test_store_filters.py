@@ -14,8 +14,8 @@ from test_store_steps import FILTERS, OPTIONS, make_notes, random_restriction
 from foundry.runtime.index.protocols import LaneHits
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.retrieval.values import encode_value
-from foundry.runtime.store.qdrant_filters import beginnings_of, conditions_of
-from foundry.runtime.store.qdrant_rows import HeldVersion
+from foundry.runtime.store.qdrant.filters import beginnings_of, conditions_of
+from foundry.runtime.store.qdrant.rows import HeldVersion
 from foundry.runtime.store.restriction import restrict
 from foundry.stores.content import Content
 

@@ -17,11 +17,12 @@ from test_store_steps import COUNT, OPTIONS, check_answers, make_notes, numbers_
 
 from foundry.errors import BusyError, PublishError
 from foundry.runtime.index.lines import hash_key
-from foundry.runtime.store.qdrant_rows import HeldVersion, parse_row_id, row_id
+from foundry.runtime.store.qdrant.rows import HeldVersion, parse_row_id, row_id
 from foundry.runtime.store.store import VersionMissingError
-from foundry.stores import qdrant_collection, qdrant_points
 from foundry.stores.content import Content
-from foundry.stores.qdrant_points import Points, move_terms
+from foundry.stores.qdrant import collection as qdrant_collection
+from foundry.stores.qdrant import points as qdrant_points
+from foundry.stores.qdrant.points import Points, move_terms
 from foundry.stores.rows import Rows
 
 if TYPE_CHECKING:

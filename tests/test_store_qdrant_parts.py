@@ -18,18 +18,19 @@ from foundry.errors import BusyError, PublishError
 from foundry.runtime.index.tokens import HEADING_MARK, NAMED
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME
 from foundry.runtime.retrieval.values import encode_value
-from foundry.runtime.store.qdrant_filters import beginnings_of
-from foundry.runtime.store.qdrant_rows import (
+from foundry.runtime.store.qdrant.filters import beginnings_of
+from foundry.runtime.store.qdrant.rows import (
     HeldVersion,
     marker_id,
     parse_row_id,
     row_id,
     rows_of,
 )
-from foundry.stores import qdrant_collection, qdrant_points
 from foundry.stores.content import Content
-from foundry.stores.qdrant_collection import Collection, Marker, after, in_buckets
-from foundry.stores.qdrant_points import Points
+from foundry.stores.qdrant import collection as qdrant_collection
+from foundry.stores.qdrant import points as qdrant_points
+from foundry.stores.qdrant.collection import Collection, Marker, after, in_buckets
+from foundry.stores.qdrant.points import Points
 from foundry.stores.rows import Rows
 
 if TYPE_CHECKING:

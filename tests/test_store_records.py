@@ -28,7 +28,7 @@ from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.layout import IndexFiles
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.store.pgvector import PgvectorEngine
+from foundry.runtime.store.pgvector.engine import PgvectorEngine
 from foundry.runtime.store.records import READ_AT_ONCE, StoredIndex, StoredLines, open_stored
 from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import (
@@ -38,8 +38,9 @@ from foundry.runtime.store.store import (
     Store,
     VersionMissingError,
 )
-from foundry.stores import checking, pgvector
+from foundry.stores import checking
 from foundry.stores.content import Content
+from foundry.stores.pgvector import publishing as pgvector
 from foundry.stores.records import Records
 from foundry.stores.rows import Rows
 

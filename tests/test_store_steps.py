@@ -23,12 +23,13 @@ from foundry.errors import IndexUnusableError, PublishError
 from foundry.runtime.index.protocols import LaneHits
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.quantising import quantise
-from foundry.runtime.store.pgvector import PgvectorEngine
+from foundry.runtime.store.pgvector.engine import PgvectorEngine
 from foundry.runtime.store.restriction import Restriction, restrict
-from foundry.stores import pgvector, qdrant_points
 from foundry.stores.content import Content
 from foundry.stores.differing import Held, bucket_shift, find_difference, sum_buckets
-from foundry.stores.qdrant_points import Points
+from foundry.stores.pgvector import publishing as pgvector
+from foundry.stores.qdrant import points as qdrant_points
+from foundry.stores.qdrant.points import Points
 from foundry.stores.records import Records
 from foundry.stores.rows import Rows
 

@@ -309,7 +309,7 @@ def test_versions_stand_side_by_side_and_the_old_one_goes(
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """A clock that publications to Qdrant go by, which a test sets."""
-    from foundry.stores import qdrant
+    from foundry.stores.qdrant import publishing as qdrant
 
     own = SimpleNamespace(now=1_000.0, monotonic=time.monotonic, sleep=time.sleep)
     own.time = lambda: own.now
@@ -721,7 +721,7 @@ def being_published(database: Place) -> Iterator[psycopg.Connection]:
 def test_a_second_publication_does_not_wait_for_the_first(
     database: Place, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foundry.stores.pgvector.UNLOCKING_SECONDS", 0.2)
+    monkeypatch.setattr("foundry.stores.pgvector.publishing.UNLOCKING_SECONDS", 0.2)
     with being_published(database), pytest.raises(BusyError, match="another process is publishing"):
         database.publish(index)
 

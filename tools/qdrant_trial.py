@@ -19,15 +19,15 @@ from foundry.config.project import load_config
 from foundry.errors import BusyError
 from foundry.indexing.versions import built_index
 from foundry.progress import Reporter
-from foundry.runtime.store.qdrant import open_engine
-from foundry.runtime.store.qdrant_client import open_client
+from foundry.runtime.store.qdrant.client import open_client
+from foundry.runtime.store.qdrant.engine import open_engine
 from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import Engine, StoreError, VersionMissingError
 from foundry.stores.checking import Outcome
 from foundry.stores.content import Content
 from foundry.stores.options import PublishOptions
-from foundry.stores.qdrant import publish
-from foundry.stores.qdrant_points import Points
+from foundry.stores.qdrant.points import Points
+from foundry.stores.qdrant.publishing import publish
 
 QUIET = Reporter(quiet=True)
 TIMEOUT = 10.0

@@ -16,9 +16,25 @@ from foundry.runtime.index.tree import LINK
 BESIDE = ".new"
 """Appended to a file's name for the generated version, if the owner's could not be merged."""
 
-WENT: dict[str, str] = {}
-"""Module of an earlier version, by its path in the package -> where its code is now, in words that
-its owner reads. None has left since the first version."""
+WENT: dict[str, str] = {
+    "evaluation.py": (
+        "in evaluation/: measure() in metrics.py; read_questions(), compare(), describe() and"
+        " add_eval() in command.py; judge_hits() became rank_documents() in judging.py"
+    ),
+    "store/pgvector.py": "in store/pgvector/engine.py",
+    "store/pgvector_connections.py": "in store/pgvector/connections.py",
+    "store/pgvector_filters.py": "in store/pgvector/filters.py",
+    "store/pgvector_queries.py": "in store/pgvector/queries.py",
+    "store/qdrant.py": "in store/qdrant/engine.py",
+    "store/qdrant_client.py": "in store/qdrant/client.py",
+    "store/qdrant_filters.py": "in store/qdrant/filters.py",
+    "store/qdrant_requests.py": "in store/qdrant/requests.py",
+    "store/qdrant_rows.py": "in store/qdrant/rows.py",
+}
+"""Where the code of modules of earlier versions is now, in words for the owner of an edited one.
+
+Keys are paths in the package. A module that moves or is divided gets an entry.
+"""
 
 OWNERS_MODULE = "custom.py"
 """The module that is there for the owner's own code."""

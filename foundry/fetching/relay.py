@@ -9,6 +9,7 @@ import ipaddress
 import socket
 import threading
 from contextlib import suppress
+from pathlib import Path
 from typing import Self
 
 import httpcore2
@@ -20,6 +21,8 @@ from foundry.fetching.network import CONNECT_SECONDS, Deadline, Network, PinnedB
 from foundry.urls import DEFAULT_PORTS, Url, UrlError, parse_host
 
 LOOPBACK = "127.0.0.1"
+THROUGH_RELAY = Path(__file__).with_name("through_relay.py")
+"""The program that ssh starts as its ProxyCommand."""
 BLOCK_BYTES = 65_536
 
 _VERSION, _NO_AUTHENTICATION, _CONNECT = 5, 0, 1

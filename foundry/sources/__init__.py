@@ -9,8 +9,8 @@ from foundry.config.web_sources import WebSource
 from foundry.features.feature import Table
 from foundry.fetching.addresses import Policy
 from foundry.progress import StartStep
-from foundry.sources import git
 from foundry.sources.fetched import Delivery, Fetched, ReadySource
+from foundry.sources.git import source as git
 from foundry.state.stamps import lasting_stamp
 
 _BLOCK_BYTES = 1 << 20
@@ -44,7 +44,7 @@ def _fetch_pages(
     sources: Sequence[WebSource], state: Path, step: StartStep, policy: Policy
 ) -> Delivery:
     # Imported when needed: HTTP takes longer to load than a small project to build.
-    from foundry.sources import web
+    from foundry.sources.web import source as web
 
     return web.fetch(sources, state, step, policy)
 

@@ -41,8 +41,8 @@ def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -
         refuse_stale(config, index.manifest)
     content = Content.open(index.folder)
     settings = StoreSettings(store.name, store.exact, store.timeout_ms / 1000)
-    # Each engine's module is called like it, and brings its own client.
-    engine = import_module(f"foundry.stores.{store.engine}")
+    # Imported when needed: each engine brings a client of its own, which is an extra.
+    engine = import_module(f"foundry.stores.{store.engine}.publishing")
     options = replace(options, records=store.has_records)
     outcome: Outcome = engine.publish(content, settings, reporter, options)
     os.utime(index.folder / "manifest.json")

@@ -1,8 +1,9 @@
 """What becomes of each file in an update: decided by three texts, and written as a whole."""
 
 import os
+import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from foundry.export.decisions import Update
 from foundry.export.existing import GENERATED, encode_generated, examine, read_generated
 from foundry.export.update import update_export
 from foundry.export.write import Export, write_export
+from foundry.rendering.copying import RUNTIME
 
 TEXT = "".join(f"line {number}\n" for number in range(12))
 OLD = {
@@ -248,3 +250,27 @@ def test_edited_module_whose_code_went_elsewhere_is_kept_and_its_owner_told(
     assert (update.orphaned, update.removed) == ([], [])
     assert place.read("acme/dropped.py") == "mine\n"
     assert update.is_settled
+
+
+def test_owner_of_an_edited_module_is_told_where_each_function_is_now(tmp_path: Path) -> None:
+    older = {f"acme/{name}": b"generated\n" for name in decisions.WENT}
+    place = Place(tmp_path)
+    place.write({**OLD, **older})
+    for name in older:
+        place.edit(name, "generated", "mine")
+    update = place.update()
+    assert update.went == {f"acme/{name}": words for name, words in decisions.WENT.items()}
+    assert all(place.read(name) == "mine\n" for name in older)
+    for name, words in decisions.WENT.items():
+        assert not (RUNTIME / name).exists()
+        for functions, module in places_in(words):
+            source = (RUNTIME / module).read_text()
+            assert all(f"\ndef {function}(" in source for function in functions), module
+
+
+def places_in(words: str) -> Iterator[tuple[list[str], str]]:
+    """Yield the modules that words about a moved module name, each with the functions before it."""
+    folder = folders[0] if (folders := re.findall(r"[\w/]+/(?=:)", words)) else ""
+    for clause in words.split(";"):
+        (module,) = re.findall(r"[\w/]+\.py", clause)
+        yield re.findall(r"(\w+)\(\)(?! became)", clause), folder + module

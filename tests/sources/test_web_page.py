@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundry.fetching.fetcher import Fetched
-from foundry.sources.web_page import PageFacts, examine, markdown_links
-from foundry.sources.web_scope import matches
+from foundry.sources.web.page import PageFacts, examine, markdown_links
+from foundry.sources.web.scope import matches
 from foundry.urls import parse_url
 
 URL = parse_url("http://example.com/docs/page")

@@ -10,8 +10,8 @@ from web_sites import Reply, Site, canary, page, serving, sitemap, sitemap_index
 
 from foundry.errors import SourceError
 from foundry.fetching.failures import FetchError
-from foundry.sources import sitemaps
-from foundry.sources.sitemaps import parse_sitemap
+from foundry.sources.web import sitemaps
+from foundry.sources.web.sitemaps import parse_sitemap
 
 
 @pytest.fixture

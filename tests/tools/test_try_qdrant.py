@@ -11,7 +11,9 @@ import index_answers
 import pytest
 import try_qdrant
 
-from foundry.stores import qdrant, qdrant_collection, qdrant_points
+from foundry.stores.qdrant import collection as qdrant_collection
+from foundry.stores.qdrant import points as qdrant_points
+from foundry.stores.qdrant import publishing as qdrant
 
 if TYPE_CHECKING:
     from native_qdrant import NativeQdrant

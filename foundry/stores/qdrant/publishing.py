@@ -18,14 +18,14 @@ from qdrant_client import QdrantClient, models
 
 from foundry.errors import PublishError
 from foundry.progress import Reporter
-from foundry.runtime.store.qdrant import MakeRequests, QdrantEngine
-from foundry.runtime.store.qdrant_client import (
+from foundry.runtime.store.qdrant.client import (
     open_client,
     plays_engine,
     translated,
     whole_seconds,
 )
-from foundry.runtime.store.qdrant_rows import UNTIL, HeldVersion, parse_row_id, rows_of
+from foundry.runtime.store.qdrant.engine import MakeRequests, QdrantEngine
+from foundry.runtime.store.qdrant.rows import UNTIL, HeldVersion, parse_row_id, rows_of
 from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import Edition, StoreError
 from foundry.stores.checking import Agreement, Outcome, compare_lanes
@@ -38,8 +38,8 @@ from foundry.stores.differing import (
     sum_buckets,
 )
 from foundry.stores.options import AGAIN, STEP_QUESTIONS, PublishOptions
-from foundry.stores.qdrant_collection import Collection, Marker, after, in_buckets
-from foundry.stores.qdrant_points import Points
+from foundry.stores.qdrant.collection import Collection, Marker, after, in_buckets
+from foundry.stores.qdrant.points import Points
 from foundry.stores.rows import Rows
 
 BATCH_IDS = 10_000

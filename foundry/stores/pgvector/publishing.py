@@ -18,16 +18,16 @@ from psycopg import errors
 
 from foundry.errors import BusyError, PublishError
 from foundry.progress import Reporter
-from foundry.runtime.store.pgvector import PgvectorEngine
-from foundry.runtime.store.pgvector_connections import Answer, check_address
-from foundry.runtime.store.pgvector_queries import VersionRows
+from foundry.runtime.store.pgvector.connections import Answer, check_address
+from foundry.runtime.store.pgvector.engine import PgvectorEngine
+from foundry.runtime.store.pgvector.queries import VersionRows
 from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.checking import Agreement, Outcome, compare_lanes, compare_records
 from foundry.stores.content import Content, batches
 from foundry.stores.differing import Difference, Held, bucket_shift, find_difference
 from foundry.stores.options import AGAIN, STEP_QUESTIONS, PublishOptions
-from foundry.stores.pgvector_loading import load_rows
-from foundry.stores.pgvector_tables import (
+from foundry.stores.pgvector.loading import load_rows
+from foundry.stores.pgvector.tables import (
     ANALYZE,
     BEFORE_ALL,
     BUCKETS,

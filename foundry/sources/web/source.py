@@ -16,8 +16,8 @@ from foundry.progress import StartStep
 from foundry.runtime.index.names import indexed_name
 from foundry.sources.coverage import Coverage
 from foundry.sources.fetched import Delivery, FetchedPage
-from foundry.sources.web_collecting import Collector
-from foundry.sources.web_scope import Scope
+from foundry.sources.web.collecting import Collector
+from foundry.sources.web.scope import Scope
 
 CACHE_FOLDER = "web"
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME
 from foundry.runtime.retrieval.values import encode_value
-from foundry.stores.pgvector_tables import Tables
+from foundry.stores.pgvector.tables import Tables
 from foundry.stores.records import Records
 from foundry.stores.rows import Rows
 

@@ -17,9 +17,9 @@ from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from ..errors import ConfigurationError
-from .settings import StoreSettings, read_address
-from .store import StoreError, StoreSlowError, StoreUnreachableError, VersionMissingError
+from ...errors import ConfigurationError
+from ..settings import StoreSettings, read_address
+from ..store import StoreError, StoreSlowError, StoreUnreachableError, VersionMissingError
 
 CONNECTIONS = 16  # In each process; further calls wait for one of them.
 GRACE = 0.5  # Seconds after the timeout, in which the engine itself may say that it was too slow.

@@ -11,7 +11,7 @@ from foundry.fetching.exchange import unzip
 from foundry.fetching.failures import FetchError, refused
 from foundry.fetching.fetcher import Fetcher
 from foundry.sources.coverage import Coverage
-from foundry.sources.web_scope import Scope
+from foundry.sources.web.scope import Scope
 from foundry.urls import Url, UrlError, join_url
 
 MAX_BYTES = 64_000_000

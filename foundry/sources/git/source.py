@@ -12,11 +12,11 @@ from foundry.documents import RawDocument, Skipped
 from foundry.documents.reasons import Reason
 from foundry.errors import SourceError
 from foundry.fetching.addresses import ALLOWING, Policy
-from foundry.fetching.bare_repository import BareRepository, Change, GitError, Remote
 from foundry.fetching.relay import Relay
 from foundry.progress import StartStep
 from foundry.runtime.index.names import indexed_name
 from foundry.sources.fetched import Delivery
+from foundry.sources.git.repository import BareRepository, Change, GitError, Remote
 from foundry.sources.ignoring import Selection
 from foundry.sources.names import url_of
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from psycopg import sql
 
-from ..retrieval.filters import parse_time
-from ..retrieval.values import AFTER_ALL, encode_value
-from .restriction import Restriction
-from .rows import ChunkKeys
+from ...retrieval.filters import parse_time
+from ...retrieval.values import AFTER_ALL, encode_value
+from ..restriction import Restriction
+from ..rows import ChunkKeys
 
 # Most chunks have one path: to look through an array takes ten times as long.
 _BEGINNING = (

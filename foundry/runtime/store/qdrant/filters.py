@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from qdrant_client import models
 
-from ..retrieval.filters import parse_time
-from ..retrieval.values import AFTER_ALL, encode_value
-from .qdrant_rows import KEY, HeldVersion, rows_of
-from .restriction import Restriction
-from .rows import signed_key
-from .store import Edition
+from ...retrieval.filters import parse_time
+from ...retrieval.values import AFTER_ALL, encode_value
+from ..restriction import Restriction
+from ..rows import signed_key
+from ..store import Edition
+from .rows import KEY, HeldVersion, rows_of
 
 MARKS = "marks"
 PATHS = "paths"

@@ -1,4 +1,4 @@
-"""PostgreSQL with pgvector as the engine; see `pgvector_queries` for its tables.
+"""PostgreSQL with pgvector as the engine; see `queries` for its tables.
 
 Sums and products are those that the embedded index computes, so scores are the same; with up to
 1,040 dimensions to the last bit. A graph (HNSW) finds candidates only; what it finds is scored
@@ -12,9 +12,12 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from ..index.protocols import LaneHits
-from ..retrieval.candidates import best
-from .pgvector_connections import (
+from ...index.protocols import LaneHits
+from ...retrieval.candidates import best
+from ..restriction import Restriction
+from ..settings import StoreSettings
+from ..store import Edition, Engine, Found, is_short
+from .connections import (
     Answer,
     Connections,
     PatientConnection,
@@ -22,7 +25,7 @@ from .pgvector_connections import (
     missing_version,
     translated,
 )
-from .pgvector_queries import (
+from .queries import (
     CHECK,
     FIND_RECORDS,
     GRAPH_DEPTH,
@@ -44,9 +47,6 @@ from .pgvector_queries import (
     asked_vector,
     compose,
 )
-from .restriction import Restriction
-from .settings import StoreSettings
-from .store import Edition, Engine, Found, is_short
 
 
 class PgvectorEngine:

@@ -1,4 +1,4 @@
-"""Qdrant as the engine: one collection, whose rows versions share; see `qdrant_rows`.
+"""Qdrant as the engine: one collection, whose rows versions share; see `rows`.
 
 A row has a dense vector, and a sparse one with what BM25 makes of the counts of its terms; how rare
 a term is comes with the query. Scores are computed in float32, so they agree with those of the
@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException
 
-from ..index.protocols import LaneHits
-from .qdrant_client import (
+from ...index.protocols import LaneHits
+from ..restriction import Restriction
+from ..settings import StoreSettings
+from ..store import Edition, Engine, Found, is_short
+from .client import (
     is_timeout,
     missing_version,
     open_client,
@@ -26,8 +29,8 @@ from .qdrant_client import (
     translated,
     whole_seconds,
 )
-from .qdrant_filters import by_chunks
-from .qdrant_requests import (
+from .filters import by_chunks
+from .requests import (
     SPARE,
     Query,
     Requests,
@@ -38,10 +41,7 @@ from .qdrant_requests import (
     read_points,
     settle,
 )
-from .qdrant_rows import DENSE, MOVED, NUMBER, HeldVersion, marker_id, rows_of
-from .restriction import Restriction
-from .settings import StoreSettings
-from .store import Edition, Engine, Found, is_short
+from .rows import DENSE, MOVED, NUMBER, HeldVersion, marker_id, rows_of
 
 Answer = TypeVar("Answer")
 MakeRequests = Callable[[HeldVersion], list[models.QueryRequest]]

@@ -15,9 +15,9 @@ from qdrant_client.http.exceptions import (
     UnexpectedResponse,
 )
 
-from ..errors import ConfigurationError
-from .settings import StoreSettings, read_address
-from .store import StoreError, StoreSlowError, StoreUnreachableError, VersionMissingError
+from ...errors import ConfigurationError
+from ..settings import StoreSettings, read_address
+from ..store import StoreError, StoreSlowError, StoreUnreachableError, VersionMissingError
 
 
 def open_client(settings: StoreSettings) -> QdrantClient:

@@ -23,9 +23,9 @@ from foundry.fetching.network import Network
 from foundry.progress import Progress
 from foundry.sources.coverage import Coverage
 from foundry.sources.fetched import FetchedPage
-from foundry.sources.sitemaps import SitemapWalk
-from foundry.sources.web_page import PageFacts, Twins, charset, examine, media_type
-from foundry.sources.web_scope import Scope
+from foundry.sources.web.page import PageFacts, Twins, charset, examine, media_type
+from foundry.sources.web.scope import Scope
+from foundry.sources.web.sitemaps import SitemapWalk
 from foundry.urls import Url, UrlError, join_url, parse_url
 
 WORKERS = 8

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from qdrant_client import models
 
-from ..index.protocols import LaneHits
-from ..retrieval.candidates import best
-from .qdrant_client import missing_version
-from .qdrant_filters import by_chunks, conditions_of
-from .qdrant_rows import DENSE, NUMBER, SPARSE, HeldVersion, marker_id, parse_row_id, rows_of
-from .restriction import Restriction
-from .store import Edition
+from ...index.protocols import LaneHits
+from ...retrieval.candidates import best
+from ..restriction import Restriction
+from ..store import Edition
+from .client import missing_version
+from .filters import by_chunks, conditions_of
+from .rows import DENSE, NUMBER, SPARSE, HeldVersion, marker_id, parse_row_id, rows_of
 
 GRAPH_DEPTH = 512
 """Candidates that the graph keeps at the least (hnsw_ef)."""

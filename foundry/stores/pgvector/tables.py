@@ -7,7 +7,7 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg import sql
 
-from foundry.runtime.store.pgvector_queries import VISIBLE, VersionRows, tables_of
+from foundry.runtime.store.pgvector.queries import VISIBLE, VersionRows, tables_of
 
 LOCK: LiteralString = "SELECT pg_try_advisory_lock(hashtextextended(%(lock)s, 0))"
 PREPARE: tuple[LiteralString, ...] = (

@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 
 from foundry.errors import FoundryError
+from foundry.fetching.relay import THROUGH_RELAY
 from foundry.files import replace_file
 
 SLOWEST_BYTES_PER_SECOND = 1_000
@@ -102,8 +103,7 @@ class Remote:
         """Return the variables for git; `ssh` is the user's command for that."""
         if self.relay_port is None:
             return {"GIT_ALLOW_PROTOCOL": "file"}
-        program = Path(__file__).with_name("through_relay.py")
-        begin = shlex.join([sys.executable, "-I", "-S", str(program), str(self.relay_port)])
+        begin = shlex.join([sys.executable, "-I", "-S", str(THROUGH_RELAY), str(self.relay_port)])
         through = f"ProxyCommand={begin.replace('%', '%%')} %h %p"
         return {
             "GIT_ALLOW_PROTOCOL": "http:https:ssh",

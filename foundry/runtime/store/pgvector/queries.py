@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import sql
 
-from ..index.tokens import NAMED
-from .pgvector_filters import conditions_of
-from .restriction import Restriction
-from .store import Edition
+from ...index.tokens import NAMED
+from ..restriction import Restriction
+from ..store import Edition
+from .filters import conditions_of
 
 GRAPH_DEPTH = 200
 """Candidates that the graph delivers at the least (hnsw.ef_search), of 1,000 at the most."""

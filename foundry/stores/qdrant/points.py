@@ -13,8 +13,8 @@ from qdrant_client import models
 from foundry.runtime.index.tokens import HEADING_MARK, NAMED
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME
 from foundry.runtime.retrieval.values import AFTER_ALL, encode_value
-from foundry.runtime.store.qdrant_filters import MARKS, MODIFIED, PATHS, beginnings_of
-from foundry.runtime.store.qdrant_rows import DENSE, KEY, SINCE, SPARSE, HeldVersion, row_id
+from foundry.runtime.store.qdrant.filters import MARKS, MODIFIED, PATHS, beginnings_of
+from foundry.runtime.store.qdrant.rows import DENSE, KEY, SINCE, SPARSE, HeldVersion, row_id
 from foundry.stores.content import batches
 from foundry.stores.rows import Rows, mix
 

@@ -11,9 +11,9 @@ import numpy as np
 from qdrant_client import QdrantClient, models
 
 from foundry.errors import BusyError, PublishError
-from foundry.runtime.store.qdrant_client import plays_engine
-from foundry.runtime.store.qdrant_filters import MARKS, MODIFIED, PATHS
-from foundry.runtime.store.qdrant_rows import (
+from foundry.runtime.store.qdrant.client import plays_engine
+from foundry.runtime.store.qdrant.filters import MARKS, MODIFIED, PATHS
+from foundry.runtime.store.qdrant.rows import (
     DENSE,
     KEY,
     MOVED,
@@ -25,7 +25,7 @@ from foundry.runtime.store.qdrant_rows import (
     marker_id,
     rows_of,
 )
-from foundry.stores.qdrant_points import CODE
+from foundry.stores.qdrant.points import CODE
 
 FORMAT = 3
 """Of a collection, as its metadata has it: since 3 its rows are of several versions."""

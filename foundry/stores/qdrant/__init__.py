@@ -1,0 +1,1 @@
+"""Publishing an index into Qdrant."""
