@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 from foundry.building.corpus.assembling import add_documents, count_reasons
 from foundry.building.documents.cache import CACHE_NAME, DocumentCache
 from foundry.building.documents.inputs import Inputs, collect_inputs
-from foundry.building.documents.recipe import Recipe
+from foundry.building.documents.recipe import Keys, Recipe
 from foundry.building.documents.unchanged import Survey, index_state, survey
 from foundry.building.engines import Engine, closing_engine
 from foundry.building.options import BuildOptions, BuildResult, Changes
@@ -93,11 +93,12 @@ class _Build:
     def build(self, thread: ThreadPoolExecutor) -> BuildResult:
         config, cache = self.config, self.cache
         recipe = Recipe.of(config)
-        surveyed = survey(config.sources, cache, recipe.key)
+        keys = recipe.keys()
+        surveyed = survey(config.sources, cache, keys)
         if surveyed.digest is not None and (found := self._published_from(surveyed.digest)):
             return self._unchanged(found, Changes(reused=surveyed.documents))
         with self._opened_embedder() as embedder:
-            inputs = self._collect(recipe, surveyed)
+            inputs = self._collect(recipe, keys, surveyed)
             gone = inputs.gone(cache)
             if found := self._published_from(inputs.digest):
                 return self._unchanged(found, _changes(inputs, len(gone), inputs.embedded))
@@ -124,7 +125,7 @@ class _Build:
         changes = _changes(inputs, len(gone), inputs.embedded + asked)
         return self._result(manifest, report, changes, is_unchanged=is_unchanged)
 
-    def _collect(self, recipe: Recipe, surveyed: Survey) -> Inputs:
+    def _collect(self, recipe: Recipe, keys: Keys, surveyed: Survey) -> Inputs:
         config, step = self.config, self.reporter.step
         sources, fetched = fetch_all(
             config.sources, config.state, step, Policy.parse(self.options.allow_private)
@@ -133,7 +134,7 @@ class _Build:
         with step("Reading", "documents", total) as progress:
             pool = self.engine.open_pool(recipe, progress)
             inputs = collect_inputs(
-                sources, surveyed.found, fetched.coverage, recipe, self.cache, pool, progress
+                sources, surveyed.found, fetched.coverage, keys, self.cache, pool, progress
             )
         inputs.traffic = fetched.traffic
         return inputs

@@ -18,11 +18,10 @@ from foundry.errors import FoundryError
 from foundry.inspection.languages import find_language
 from foundry.inspection.survey import Format, Survey
 from foundry.readers.contract import FileReader
-from foundry.readers.formats import pictures
 from foundry.readers.registry import find_by_name
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
-from foundry.readers.sniffing import binary_kind
+from foundry.readers.sniffing import PICTURES, binary_kind
 from foundry.runtime.index.names import indexed_name
 from foundry.sources import folder, tables
 from foundry.sources.versions import recognise_versions
@@ -122,7 +121,7 @@ def _count_formats(paths: Iterable[str], root: Path) -> list[Format]:
             begun = _read(root, path, SNIFFED_BYTES) if opened < UNNAMED_OPENED else None
             kind = binary_kind(begun or b"")
             opened += 1
-            found[ending, kind is None, "", kind in pictures.KINDS, kind is None] += 1
+            found[ending, kind is None, "", kind in PICTURES, kind is None] += 1
             continue
         reader = named[0]
         parser = reader if isinstance(reader, FileReader) else reader.outline

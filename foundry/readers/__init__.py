@@ -14,12 +14,10 @@ from foundry.readers.accounting.words import account
 from foundry.readers.allowance import allowing_pictures
 from foundry.readers.contract import FileReader, Reader, UnreadableError
 from foundry.readers.dates import normalise_date
-from foundry.readers.decoding import decode, normalise, normalise_line
-from foundry.readers.formats import pictures
-from foundry.readers.formats.html import declared_charset
+from foundry.readers.decoding import declared_charset, decode, normalise, normalise_line
 from foundry.readers.notes import taking_notes
 from foundry.readers.registry import choose, find_by_kind, find_by_name
-from foundry.readers.sniffing import binary_kind, document_kind
+from foundry.readers.sniffing import PICTURES, binary_kind, document_kind
 from foundry.readers.titles import derive_title, title_from
 
 _WORD = re.compile(r"[^\W_]")
@@ -143,7 +141,7 @@ def _refuse(raw: RawDocument) -> Skipped | None:
         return _skip(raw, Reason.NOT_AS_NAMED, kind)
     if document:
         return _skip(raw, unsupported(document))
-    return _skip(raw, Reason.PICTURE if kind in pictures.KINDS else Reason.NOT_TEXT, kind)
+    return _skip(raw, Reason.PICTURE if kind in PICTURES else Reason.NOT_TEXT, kind)
 
 
 def _assemble(

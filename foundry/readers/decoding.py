@@ -20,6 +20,10 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_XML_DECLARATION = re.compile(rb"\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*[\"']([\w.:-]{1,40})")
+_META_CHARSET = re.compile(
+    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 # Characters that compose with nothing before them, so text may be normalised up to them.
@@ -35,6 +39,12 @@ def decode(content: bytes, declared: str | None = None) -> tuple[str, int]:
     text, replaced = _decode(content, declared)
     replaced += len(_SURROGATE.findall(text)) if not text.isascii() else 0
     return normalise(text), replaced
+
+
+def declared_charset(content: bytes) -> str | None:
+    """Return the charset that a page's XML declaration or `meta` element names."""
+    match = _XML_DECLARATION.match(content[:400]) or _META_CHARSET.search(content[:4096])
+    return match.group(1).decode("ascii") if match else None
 
 
 def normalise(text: str) -> str:

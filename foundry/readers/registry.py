@@ -5,6 +5,7 @@ one line: in `READERS` for a format that is text and takes linear time to read, 
 for all others, which worker processes read.
 """
 
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from foundry.documents import RawDocument
@@ -36,7 +37,7 @@ from foundry.readers.formats.sheets import old as old_sheets
 from foundry.readers.formats.slides import reader as slides
 from foundry.readers.formats.word import reader as word
 from foundry.readers.formats.xml import reader as xml
-from foundry.readers.sniffing import binary_kind, document_kind, is_html
+from foundry.readers.sniffing import PICTURES, binary_kind, document_kind, is_html
 
 READERS: tuple[Reader, ...] = (
     *markdown.READERS,
@@ -86,13 +87,19 @@ _BY_KIND = {
 }
 
 
+def every_reader() -> Iterator[Reader | FileReader]:
+    """Yield all readers, those that read text from pictures too."""
+    yield from (*_ALL, pictures.READER)
+    yield from (reader.with_ocr for reader in FILE_READERS if reader.with_ocr is not None)
+
+
 def find_by_kind(raw: RawDocument) -> tuple[FileReader, str] | None:
     """Return the reader for what bytes are, whatever their name; None for text and the rest."""
     found = _BY_KIND.get(document_kind(raw.content) or "")
     if found and raw.ocr:
         return found[0].with_ocr or found[0], found[1]
     picture = binary_kind(raw.content) if raw.ocr and not found else None
-    return (pictures.READER, pictures.KINDS[picture]) if picture in pictures.KINDS else found
+    return (pictures.READER, PICTURES[picture]) if picture in PICTURES else found
 
 
 def find_by_name(path: str) -> Choice | None:

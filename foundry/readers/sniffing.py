@@ -29,6 +29,9 @@ _BINARIES = {
     b"\x93NUMPY": "NumPy array",
     b"ID3": "MP3 audio",
 }
+PICTURES = {"PNG image": "image/png", "JPEG image": "image/jpeg", "TIFF image": "image/tiff"}
+"""Kinds of pictures that are read where text in pictures is asked for, and their media types."""
+
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]{0,20}PRIVATE KEY")
 # Streams of old Office's files, whose names are in UTF-16.
 _STREAMS = {

@@ -12,7 +12,7 @@ import numpy as np
 from foundry.building.documents.cache import DocumentCache, Entry, KnownTable
 from foundry.building.documents.encoding import content_key
 from foundry.building.documents.lines import HASH_BYTES, KnownLines, LinesBuilder, NotedRow
-from foundry.building.documents.recipe import Recipe
+from foundry.building.documents.recipe import Keys
 from foundry.building.documents.signature import Signature
 from foundry.building.documents.unchanged import (
     Known,
@@ -111,7 +111,7 @@ def collect_inputs(
     sources: Sequence[ReadySource],
     found: Mapping[str, Sequence[Looked]],
     coverage: Mapping[str, object],
-    recipe: Recipe,
+    keys: Keys,
     cache: DocumentCache,
     pool: AbstractContextManager[Preparing],
     progress: Progress,
@@ -121,7 +121,7 @@ def collect_inputs(
     `found` is what a survey found in folders. What was prepared is kept, even when this is
     interrupted.
     """
-    collector = _Collector(recipe, cache, progress)
+    collector = _Collector(keys, cache, progress)
     try:
         with pool as preparing:
             for (place, raw), made in preparing.prepare(collector.changed(sources, found)):
@@ -132,9 +132,10 @@ def collect_inputs(
 
 
 class _Collector:
-    def __init__(self, recipe: Recipe, cache: DocumentCache, progress: Progress) -> None:
+    def __init__(self, keys: Keys, cache: DocumentCache, progress: Progress) -> None:
         self.inputs = Inputs()
-        self._recipe = recipe.key
+        self._keys = keys
+        self._current = keys.current()
         self._cache = cache
         self._progress = progress
         self._entries: dict[int, Entry] = {}
@@ -150,7 +151,7 @@ class _Collector:
         lines = self._cache.take_lines()
         for source in sources:
             started = time.monotonic()
-            known, found = KnownSource(self._cache, source, self._recipe), stamp(source)
+            known, found = KnownSource(self._cache, source, self._keys), stamp(source)
             if isinstance(source, FolderSource):
                 items = _read_unknown(source, looked[source.name])
             elif isinstance(source, RecordsSource):
@@ -161,7 +162,7 @@ class _Collector:
             self.inputs.seconds[source.name] = round(time.monotonic() - started, 3)
             self._digests.append(known.digest())
             if isinstance(source, RecordsSource):
-                origin = table_origin(source, self._recipe)
+                origin = table_origin(source, self._keys)
                 table = KnownTable(origin, found, known.digest(), known.documents)
                 self._cache.keep_table(source.name, table)
 
@@ -177,7 +178,7 @@ class _Collector:
     def _read_rows(
         self, source: RecordsSource, noted: bytes | None
     ) -> Iterator[RawDocument | Known | Skipped]:
-        origin = table_origin(source, self._recipe)
+        origin = table_origin(source, self._keys)
         lines = self._lines.setdefault((source.name, origin), LinesBuilder())
         for document, row in records.look(source, KnownLines(noted, origin).find):
             if row is not None:
@@ -213,7 +214,8 @@ class _Collector:
                     seen.add(item.key)
                     before = self._cache.find(item.source, item.key)
                     number = before.number if before else 0
-                    entry = Entry(self._recipe, known.origin, content, item.stamp, number)
+                    kept = before.recipe if before else ""
+                    entry = Entry(kept, known.origin, content, item.stamp, number)
                     if not self._is_reused(item, entry, before):
                         place = self.inputs.add(0, content)
                         self._entries[place] = entry
@@ -223,8 +225,9 @@ class _Collector:
 
     def _is_reused(self, raw: RawDocument, entry: Entry, before: Entry | None) -> bool:
         """Take a document from the cache if the entry was prepared from the same input."""
-        if before is None or (before.recipe, before.content) != (entry.recipe, entry.content):
-            self.inputs.outdated += before is not None and before.content == entry.content
+        is_same = before is not None and before.content == entry.content
+        if before is None or not is_same or before.recipe not in self._current:
+            self.inputs.outdated += is_same
             return False
         if before != entry:
             self._cache.restamp(raw.source, raw.key, entry)
@@ -239,8 +242,8 @@ class _Collector:
         """Keep a document that has been prepared."""
         entry, result = self._entries.pop(place), made.result
         problem = _problem_for_now(result)
+        entry = entry._replace(recipe="" if problem else self._keys.of(result))
         if problem is not None:
-            entry = entry._replace(recipe="")
             self._failures.append((place, *problem))
         number = self._cache.store(raw.source, raw.key, entry, made.content)
         self.inputs.settle(place, number, is_for_now=problem is not None)

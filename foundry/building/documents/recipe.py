@@ -1,37 +1,43 @@
-"""The options and programs that decide, with the document itself, how it is prepared."""
+"""The options that decide, with the document itself and the programs, how it is prepared."""
 
 import hashlib
 import json
-import re
-import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path
 from typing import Self
 
-from packaging.requirements import Requirement
 from pydantic import TypeAdapter
 
-import foundry
+from foundry.building.documents.programs import program_hash, reader_hashes
 from foundry.config.file import ChunkingSection
 from foundry.config.project import Config
 from foundry.config.sources import FolderSource, RecordsSource
+from foundry.documents import Skipped
+from foundry.documents.prepared import PreparedDocument
 from foundry.embedding.static import MODEL_FOLDER
-from foundry.errors import DISTRIBUTION
 from foundry.runtime.retrieval.encoder import EncoderLayout
 
-ROOT = Path(foundry.__file__).parent
-READING_EXTRAS = ("code", "ocr", "office", "rst", "wiki")
-"""The extras of Foundry that bring libraries of readers."""
 
-_TAKES_IF_THERE = {"snowballstemmer": ["PyStemmer"]}
-"""Libraries that another one imports if they are installed, without requiring them."""
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """SHA-256, in hex, over a recipe's options and the programs that follow it.
 
+    `whole` is over all programs, `by_reader` over those that prepare what one reader reads, by the
+    reader's version.
+    """
 
-_VERSION = re.compile(r"(?m)^Version: *([^\n]+)")
-_REQUIRED = re.compile(r"(?m)^Requires-Dist: *([^\n]+)")
+    whole: str
+    by_reader: Mapping[str, str]
+
+    def current(self) -> frozenset[str]:
+        """Return all of them: what was prepared under one of these is as it would be now."""
+        return frozenset((self.whole, *self.by_reader.values()))
+
+    def of(self, result: PreparedDocument | Skipped) -> str:
+        """Return the key under which a result is kept; any program may have skipped a document."""
+        if isinstance(result, Skipped):
+            return self.whole
+        return self.by_reader.get(result.document.reader, self.whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +71,11 @@ class Recipe:
         """Return the recipe as a line of JSON."""
         return json.dumps({**asdict(self), "chunking": self.chunking.model_dump()}, sort_keys=True)
 
-    @property
-    def key(self) -> str:
-        """SHA-256 over everything that decides the result: the options, and the programs."""
-        return hash_text(self.to_json(), program_hash())
+    def keys(self) -> Keys:
+        """Return the keys of what is prepared by this recipe and the programs as they are."""
+        options = self.to_json()
+        by_reader = {version: hash_text(options, each) for version, each in reader_hashes().items()}
+        return Keys(hash_text(options, program_hash()), by_reader)
 
 
 def origin_key(source: object) -> str:
@@ -84,65 +91,3 @@ def origin_key(source: object) -> str:
 def hash_text(*parts: str) -> str:
     """Return the SHA-256 over several texts, in hex."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
-
-
-@cache
-def program_hash() -> str:
-    """Hash Python, the code of Foundry, its libraries' versions and its model; in hex.
-
-    Foundry's own version, which its first module holds, is no part of it: a release without changes
-    prepares nothing again.
-    """
-    digest = hashlib.sha256(sys.version.encode())
-    for path in sorted(ROOT.rglob("*.*")):
-        name = path.relative_to(ROOT).as_posix()
-        is_own = name != "__init__.py" and not name.startswith(("_templates/", "models/"))
-        # The tables beside modules decide as well.
-        if is_own and path.suffix in {".py", ".toml", ".json", ".txt"}:
-            digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
-    digest.update(EncoderLayout(MODEL_FOLDER).description.read_bytes())
-    digest.update(json.dumps(_libraries(), sort_keys=True).encode())
-    return digest.hexdigest()
-
-
-def installation() -> dict[str, str]:
-    """Return the names and versions of the programs that decide what is built."""
-    own = {"Python": sys.version.partition(" ")[0], "Foundry": foundry.__version__}
-    return {**own, **_libraries()}
-
-
-def _libraries() -> dict[str, str]:
-    """Return the versions of the libraries that Foundry and its readers require, and of theirs."""
-    found: dict[str, str] = {}
-    waiting = _requirements(_metadata(DISTRIBUTION), READING_EXTRAS)
-    while waiting:
-        name = waiting.pop()
-        if name not in found and (metadata := _metadata(name)):
-            found[name] = _VERSION.findall(metadata)[0]
-            waiting += [*_requirements(metadata), *_TAKES_IF_THERE.get(name, ())]
-    return found
-
-
-def _metadata(name: str) -> str:
-    """Return the fields of a library's metadata; nothing if it is not installed."""
-    try:
-        found = distribution(name)
-    except PackageNotFoundError:
-        return ""
-    text = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
-    # Parsed as a mail, the description would be read as well, which takes longer than all else.
-    return text.partition("\n\n")[0]
-
-
-def _requirements(metadata: str, extras: Collection[str] = ()) -> list[str]:
-    """Return the names of what a library requires here, by itself and with the `extras`.
-
-    Requirements of other systems do not count, even if they are installed: Ray brings some.
-    """
-    listed = [Requirement(line) for line in _REQUIRED.findall(metadata)]
-    return [
-        each.name
-        for each in listed
-        if each.marker is None
-        or any(each.marker.evaluate({"extra": extra}) for extra in ("", *extras))
-    ]

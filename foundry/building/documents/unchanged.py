@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from foundry.building.documents.cache import DocumentCache, Entry
-from foundry.building.documents.recipe import hash_text, origin_key, program_hash
+from foundry.building.documents.programs import program_hash
+from foundry.building.documents.recipe import Keys, hash_text, origin_key
 from foundry.config.changes import hash_config
 from foundry.config.project import Config
 from foundry.config.sources import FolderSource, RecordsSource, Source
@@ -47,8 +48,8 @@ class Survey:
 class KnownSource:
     """Asks the cache whether documents of a source are as they were, and takes their digest."""
 
-    def __init__(self, cache: DocumentCache, source: Source | ReadySource, recipe: str) -> None:
-        self._cache, self._source, self._recipe = cache, source.name, recipe
+    def __init__(self, cache: DocumentCache, source: Source | ReadySource, keys: Keys) -> None:
+        self._cache, self._source, self._current = cache, source.name, keys.current()
         self._hash = hashlib.sha256()
         self.origin = origin_key(source)
         self.documents = 0
@@ -75,8 +76,8 @@ class KnownSource:
                 yield each
 
     def _is_as_before(self, found: folder.Found, entry: Entry) -> bool:
-        before = (entry.recipe, entry.origin, entry.stamp)
-        return before == (self._recipe, self.origin, found.stamp)
+        is_same = (entry.origin, entry.stamp) == (self.origin, found.stamp)
+        return is_same and entry.recipe in self._current
 
     def add_document(self, key: str, content: bytes) -> None:
         """Take a document by its key and the SHA-256 of what was delivered."""
@@ -94,18 +95,18 @@ class KnownSource:
         return self._hash.digest()
 
 
-def survey(sources: Sequence[Source], cache: DocumentCache, recipe: str) -> Survey:
-    """Look at all sources; `recipe` is the key by which documents were to be prepared."""
+def survey(sources: Sequence[Source], cache: DocumentCache, keys: Keys) -> Survey:
+    """Look at all sources; `keys` are those of documents prepared as they would be now."""
     documents, digests = 0, []
     found: dict[str, list[Looked]] = {}
     for source in sources:
         if isinstance(source, FolderSource):
-            known = KnownSource(cache, source, recipe)
+            known = KnownSource(cache, source, keys)
             found[source.name] = [*known.look_at(source)]
             counted = sum(not isinstance(each, Skipped) for each in found[source.name])
             digest = None if known.has_news else known.digest()
         else:
-            counted, digest = _look_at(source, cache, recipe)
+            counted, digest = _look_at(source, cache, keys)
         documents += counted
         digests.append(digest)
     known_digests = [digest for digest in digests if digest is not None]
@@ -118,16 +119,16 @@ def join_digests(digests: Sequence[bytes]) -> str:
     return hashlib.sha256(b"".join(digests)).hexdigest()
 
 
-def table_origin(source: Source, recipe: str) -> str:
+def table_origin(source: Source, keys: Keys) -> str:
     """Return the key of everything but its content that a table's documents depend on."""
-    return f"{origin_key(source)} {recipe}"
+    return f"{origin_key(source)} {keys.whole}"
 
 
-def _look_at(source: Source, cache: DocumentCache, recipe: str) -> tuple[int, bytes | None]:
+def _look_at(source: Source, cache: DocumentCache, keys: Keys) -> tuple[int, bytes | None]:
     if isinstance(source, RecordsSource):
         known = cache.find_table(source.name)
         if known:
-            is_same = (stamp(source), table_origin(source, recipe)) == (known.stamp, known.origin)
+            is_same = (stamp(source), table_origin(source, keys)) == (known.stamp, known.origin)
             return known.documents, known.inputs if is_same else None
         return estimate_rows(source), None
     return 0, None

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from foundry.building.documents.recipe import Recipe, program_hash
+from foundry.building.documents.programs import program_hash
+from foundry.building.documents.recipe import Recipe
 from foundry.building.documents.workers import Made, Task
 from foundry.building.ray.cluster import Cluster, Reference
 from foundry.building.ray.tasks import check_installation, prepare_batch

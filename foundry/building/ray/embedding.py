@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.building.documents.recipe import program_hash
+from foundry.building.documents.programs import program_hash
 from foundry.building.ray.cluster import Cluster, Reference
 from foundry.building.ray.tasks import check_installation, embed_batch
 from foundry.config.file import EmbeddingSection

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.building.documents.recipe import Recipe, installation, program_hash
+from foundry.building.documents.programs import installation, program_hash
+from foundry.building.documents.recipe import Recipe
 from foundry.building.documents.workers import ask_worker, open_sandbox
 from foundry.building.ray.cluster import SAME_EVERYWHERE, Reference, get_here
 from foundry.config.file import EmbeddingSection

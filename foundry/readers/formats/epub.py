@@ -19,7 +19,7 @@ from foundry.readers.accounting.office import book_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
-from foundry.readers.decoding import decode
+from foundry.readers.decoding import declared_charset, decode
 from foundry.readers.formats import html
 from foundry.readers.formats.packed import Package, describe
 from foundry.readers.formats.pages.content import SEMANTICS
@@ -94,7 +94,7 @@ class _Chapters:
     def add(self, name: str, content: bytes) -> None:
         """Add a file of the spine."""
         points = self._navigation.get(name, {})
-        text, _ = decode(content, html.declared_charset(content))
+        text, _ = decode(content, declared_charset(content))
         inner = {place: point for place, point in points.items() if place}
         reading = html.read(text, is_book=True, sections=inner)
         if not reading.text.strip():
@@ -159,7 +159,7 @@ def _read_navigation(package: Package, folder: str, items: list[Element]) -> Nav
         content = _member(package, name)
         if content is None:
             continue
-        text, _ = decode(content, html.declared_charset(content))
+        text, _ = decode(content, declared_charset(content))
         page = html.parse(text)
         found: Navigation = {}
         for target, point in list(_points(page.root if page else None))[:MAX_POINTS]:
@@ -232,7 +232,7 @@ def _member(package: Package, name: str) -> bytes | None:
 
 
 def _words_of(content: bytes) -> str:
-    text, _ = decode(content, html.declared_charset(content))
+    text, _ = decode(content, declared_charset(content))
     page = html.parse(text)
     return page.body.text(separator=" ") if page and page.body else ""
 

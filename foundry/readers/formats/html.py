@@ -36,8 +36,6 @@ _NOT_NESTING = frozenset(
     "area base br col embed hr img input link meta param source track wbr p li dt dd tr td th thead"
     " tbody tfoot colgroup option optgroup rp rt body html head".split()
 )
-_DECLARATION = re.compile(rb"\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*[\"']([\w.:-]{1,40})")
-_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _MODIFIED = (
     'meta[property="article:modified_time"]',
     'meta[name="last-modified"]',
@@ -58,12 +56,6 @@ _SHADOW = re.compile(
     r"<template\b[^<>]{0,200}?\bshadowroot(?:mode)?\b[^<>]{0,200}>(.*?)(?:</template\s*>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-
-
-def declared_charset(content: bytes) -> str | None:
-    """Return the charset that a page's XML declaration or `meta` element names."""
-    match = _DECLARATION.match(content[:400]) or _CHARSET.search(content[:4096])
-    return match.group(1).decode("ascii") if match else None
 
 
 def parse(text: str) -> LexborHTMLParser | None:

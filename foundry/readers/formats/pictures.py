@@ -24,6 +24,7 @@ from foundry.readers.decoding import normalise_line
 from foundry.readers.formats.pdf.layout import Line, compose, put_in_tables
 from foundry.readers.formats.pdf.rows import Word
 from foundry.readers.formats.pdf.tables import find_tables
+from foundry.readers.sniffing import PICTURES
 
 VERSION = "ocr/2"
 MAX_PIXELS = 40_000_000
@@ -44,7 +45,6 @@ PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 
 _NEEDS = ("rapidocr", "onnxruntime", "PIL")
 _EXTRA = "ocr"
-KINDS = {"PNG image": "image/png", "JPEG image": "image/jpeg", "TIFF image": "image/tiff"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,4 +255,4 @@ def _allow_more_time() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
 
 
-READER = FileReader("picture/2", KINDS, {}, read, _NEEDS, _EXTRA)
+READER = FileReader("picture/2", PICTURES, {}, read, _NEEDS, _EXTRA)

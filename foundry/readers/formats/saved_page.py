@@ -9,7 +9,7 @@ from foundry.readers.accounting.messages import mail_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
-from foundry.readers.decoding import decode
+from foundry.readers.decoding import declared_charset, decode
 from foundry.readers.formats import html
 
 MAX_PAGES = 100
@@ -36,7 +36,7 @@ def read(content: bytes) -> Reading:
 def _text_of(part: Message) -> str:
     payload = part.get_payload(decode=True)
     content = payload if isinstance(payload, bytes) else b""
-    charset = part.get_content_charset() or html.declared_charset(content)
+    charset = part.get_content_charset() or declared_charset(content)
     return decode(content, charset)[0]
 
 

@@ -9,8 +9,10 @@ import pytest
 from conftest import MakeProject, Project
 
 import foundry
-from foundry.building.documents import recipe
-from foundry.building.documents.recipe import installation, program_hash
+from foundry.building.documents import programs
+from foundry.building.documents.programs import installation, program_hash, reader_hashes
+from foundry.readers.formats import plain
+from foundry.readers.registry import every_reader
 
 SOURCE = Path(foundry.__file__).parent
 NOTES = {"a.md": "# Seals\n\nReplace the D40 seal yearly.\n", "b.txt": "Pumps are tested."}
@@ -21,7 +23,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of Foundry's code, which stands for what is installed."""
     copy = tmp_path / "site" / "foundry"
     shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__", "models"))
-    monkeypatch.setattr(recipe, "ROOT", copy)
+    monkeypatch.setattr(programs, "ROOT", copy)
     monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
     return copy
 
@@ -30,6 +32,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def forgotten() -> object:
     yield
     program_hash.cache_clear()
+    reader_hashes.cache_clear()
 
 
 @pytest.fixture
@@ -43,16 +46,60 @@ def built(installed: Path, make_project: MakeProject) -> Project:
 def read_by_build(project: Project) -> int:
     """Documents that a build has prepared, by the code and the libraries as they are now."""
     program_hash.cache_clear()
+    reader_hashes.cache_clear()
     answer = json.loads(project.succeed("build", "--quiet", "--json").stdout)
     return int(answer["changes"]["read"])
 
 
+def change(module: Path) -> None:
+    module.write_text(module.read_text(encoding="utf-8") + "\n# Changed.\n", encoding="utf-8")
+
+
 def test_changed_code_reads_anew(built: Project, installed: Path) -> None:
-    for module in ("readers/formats/markdown/reader.py", "runtime/index/tokens.py"):
-        path = installed / module
-        path.write_text(path.read_text(encoding="utf-8") + "\n# Changed.\n", encoding="utf-8")
+    for module in ("runtime/index/tokens.py", "chunking/blocks.py", "readers/decoding.py"):
+        change(installed / module)
         assert read_by_build(built) == 2, module
         assert read_by_build(built) == 0, module
+
+
+def test_a_changed_reader_reads_its_formats_anew(
+    installed: Path, make_project: MakeProject
+) -> None:
+    page = "<html><body><p>Valves are cleaned monthly by hand, and then dried.</p></body></html>"
+    project = make_project({**NOTES, "c.html": page, "d.py": "def clean():\n    return 'valves'\n"})
+    assert read_by_build(project) == 4
+    for module, anew in {
+        "readers/formats/markdown/reader.py": 1,
+        # There may be HTML in Markdown.
+        "readers/formats/pages/tables.py": 2,
+        "readers/code/languages.toml": 1,
+        "readers/formats/pdf/page.py": 0,
+        "export/write.py": 0,
+    }.items():
+        change(installed / module)
+        assert read_by_build(project) == anew, module
+
+
+def test_what_readers_answer_to_reads_all_anew(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A document that one reader has read may be another's from now on."""
+    before = dict(reader_hashes())
+    media_types = plain.READER.media_types
+    monkeypatch.setitem(media_types, ".of-nobody-else", "text/plain")
+    reader_hashes.cache_clear()
+    after = reader_hashes()
+    assert before.keys() == after.keys()
+    assert all(before[version] != after[version] for version in before)
+
+
+def test_every_reader_has_a_hash_over_its_own_module() -> None:
+    """By another way than the hash: what imports them all."""
+    files = programs._own_files()
+    for reader in every_reader():
+        assert len(reader_hashes()[reader.version]) == 64
+        own = {programs._file_of(each, files) for each in programs._functions(reader)}
+        assert any(name.startswith("readers/") for name in own), reader.version
 
 
 def test_another_version_of_foundry_alone_reads_nothing(built: Project, installed: Path) -> None:
@@ -63,9 +110,9 @@ def test_another_version_of_foundry_alone_reads_nothing(built: Project, installe
 def test_another_version_of_a_library_reads_anew(
     built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    libraries = recipe._libraries()
+    libraries = programs._libraries()
     assert "uvicorn" not in libraries
-    monkeypatch.setattr(recipe, "_libraries", lambda: {**libraries, "mdurl": "99.0"})
+    monkeypatch.setattr(programs, "_libraries", lambda: {**libraries, "mdurl": "99.0"})
     assert read_by_build(built) == 2
     assert read_by_build(built) == 0
 

@@ -10,7 +10,7 @@ from foundry.readers.accounting.messages import outlook_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
 from foundry.readers.dates import normalise_date
-from foundry.readers.decoding import decode
+from foundry.readers.decoding import declared_charset, decode
 from foundry.readers.formats import html
 from foundry.readers.formats.mail.parts import add_headers, add_names
 from foundry.readers.formats.rtf import reader as rtf
@@ -72,7 +72,7 @@ def _add_outlook_body(composer: Composer, file: Any, place: str) -> None:
     if text.strip():
         composer.text(text)
     elif page or wide:
-        composer.include(html.read(wide or decode(page, html.declared_charset(page))[0]))
+        composer.include(html.read(wide or decode(page, declared_charset(page))[0]))
     elif packed := _stream(file, f"{place}__substg1.0_10090102"):
         composer.include(rtf.read(_unpack_rtf(packed)))
 

@@ -1,7 +1,7 @@
 """Documents that Word takes in when it opens a file (`w:altChunk`): pages, text, RTF, mail."""
 
 from foundry.readers.composing import Composer
-from foundry.readers.decoding import decode
+from foundry.readers.decoding import declared_charset, decode
 from foundry.readers.formats import html, saved_page
 from foundry.readers.formats.office.parts import Parts, Relation
 from foundry.readers.formats.rtf import reader as rtf
@@ -15,8 +15,8 @@ def include_part(composer: Composer, parts: Parts, relation: Relation | None) ->
     suffix = relation.target.lower().rpartition(".")[2]
     if content.startswith(b"{\\rtf"):
         composer.include(rtf.read(content))
-    elif suffix in {"htm", "html", "xhtml"} or html.declared_charset(content):
-        composer.include(html.read(decode(content, html.declared_charset(content))[0]))
+    elif suffix in {"htm", "html", "xhtml"} or declared_charset(content):
+        composer.include(html.read(decode(content, declared_charset(content))[0]))
     elif suffix in {"mht", "mhtml"}:
         composer.include(saved_page.read(content))
     elif suffix == "txt":

@@ -1,0 +1,186 @@
+"""The programs that decide how documents are prepared: modules, libraries, the built-in model."""
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+
+import foundry
+from foundry.embedding.static import MODEL_FOLDER
+from foundry.errors import DISTRIBUTION
+from foundry.readers.contract import FileReader, Reader
+from foundry.readers.registry import every_reader
+from foundry.runtime.retrieval.encoder import EncoderLayout
+
+ROOT = Path(foundry.__file__).parent
+READING_EXTRAS = ("code", "ocr", "office", "rst", "wiki")
+"""The extras of Foundry that bring libraries of readers."""
+
+_PREPARER = "building/documents/preparer.py"
+_REGISTRY = "readers/registry.py"
+_TAKES_IF_THERE = {"snowballstemmer": ["PyStemmer"]}
+"""Libraries that another one imports if they are installed, without requiring them."""
+
+_IMPORT = re.compile(
+    r"(?m)^ *(?:from +(foundry[\w.]*|\.[\w.]*) +import +(\([^)]*\)|[^\n]*)|import +(foundry[\w.]*))"
+)
+_VERSION = re.compile(r"(?m)^Version: *([^\n]+)")
+_REQUIRED = re.compile(r"(?m)^Requires-Dist: *([^\n]+)")
+
+
+@cache
+def program_hash() -> str:
+    """Hash Python, the code of Foundry, its libraries' versions and its model; in hex.
+
+    Foundry's own version, which its first module holds, is no part of it: a release without changes
+    prepares nothing again.
+    """
+    return _hash(_own_files(), _surroundings())
+
+
+@cache
+def reader_hashes() -> Mapping[str, str]:
+    """Hash the programs that prepare the documents of each reader; in hex, by its version.
+
+    Of all that the preparer imports they leave out the readers of other formats, so that a change
+    in a reader prepares only the documents of its formats again.
+    """
+    files = _own_files()
+    # Which of them reads a document is decided by the names and types that all of them answer to.
+    routes = [
+        (each.version, each.media_types, each.kinds if isinstance(each, FileReader) else {})
+        for each in every_reader()
+    ]
+    common = json.dumps(routes, sort_keys=True) + _surroundings()
+    needed = cache(lambda name: () if name == _REGISTRY else tuple(_needed(name, files)))
+    found = {}
+    for reader in every_reader():
+        begins = [_PREPARER, *(_file_of(function, files) for function in _functions(reader))]
+        names = _reachable(begins, needed)
+        found[reader.version] = _hash({name: files[name] for name in sorted(names)}, common)
+    return found
+
+
+def _functions(reader: Reader | FileReader) -> Iterator[Callable[..., Any]]:
+    """Yield the functions that a reader consists of."""
+    for function in (reader.read, reader.texts):
+        while isinstance(function, partial):
+            function = function.func
+        if function is not None:
+            yield function
+    if isinstance(reader, Reader) and reader.outline is not None:
+        yield from _functions(reader.outline)
+
+
+def _file_of(function: Callable[..., Any], files: Mapping[str, bytes]) -> str:
+    """Return the file of Foundry in which a function stands."""
+    parts = function.__module__.split(".")[1:]
+    return next(name for name in _candidates(parts) if name in files)
+
+
+def _reachable(begins: Iterable[str], needed: Callable[[str], Iterable[str]]) -> set[str]:
+    """Return the names of files, of those that they need, of those that these need, and so on."""
+    found: set[str] = set()
+    waiting = [*begins]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += needed(name)
+    return found
+
+
+def _needed(name: str, files: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield what a module imports of Foundry, and the tables beside it that it names."""
+    text = files[name].decode()
+    room = name.rpartition("/")[0].split("/")
+    for match in _IMPORT.finditer(text):
+        path = match[1] or match[3]
+        up = len(path) - len(path.lstrip("."))
+        above = room[: len(room) - up + 1] if up else []
+        parts = [*above, *filter(None, path.lstrip(".").split(".")[0 if up else 1 :])]
+        for imported in (parts, *([*parts, each] for each in re.findall(r"\w+", match[2] or ""))):
+            yield from (each for each in _candidates(imported) if each in files)
+    for table in re.findall(r"\"(\w+\.(?:toml|json|txt))\"", text):
+        if (beside := "/".join((*room, table))) in files:
+            yield beside
+
+
+def _candidates(parts: Sequence[str]) -> tuple[str, str]:
+    """Return the names that the file of a module may have."""
+    path = "/".join(parts)
+    return f"{path}.py", f"{path}/__init__.py"
+
+
+def _own_files() -> dict[str, bytes]:
+    """Return the modules of Foundry and the tables beside them, by name, in order."""
+    found = {}
+    for path in sorted(ROOT.rglob("*.*")):
+        name = path.relative_to(ROOT).as_posix()
+        is_own = name != "__init__.py" and not name.startswith(("_templates/", "models/"))
+        if is_own and path.suffix in {".py", ".toml", ".json", ".txt"}:
+            found[name] = path.read_bytes()
+    return found
+
+
+def _surroundings() -> str:
+    """Return what decides beside the code of Foundry: Python, libraries, the built-in model."""
+    model = EncoderLayout(MODEL_FOLDER).description.read_text(encoding="utf-8")
+    return json.dumps([sys.version, model, _libraries()], sort_keys=True)
+
+
+def _hash(files: Mapping[str, bytes], *others: str) -> str:
+    digest = hashlib.sha256("\0".join(others).encode())
+    for name, content in files.items():
+        digest.update(f"{name}\0".encode() + hashlib.sha256(content).digest())
+    return digest.hexdigest()
+
+
+def installation() -> dict[str, str]:
+    """Return the names and versions of the programs that decide what is built."""
+    own = {"Python": sys.version.partition(" ")[0], "Foundry": foundry.__version__}
+    return {**own, **_libraries()}
+
+
+def _libraries() -> dict[str, str]:
+    """Return the versions of the libraries that Foundry and its readers require, and of theirs."""
+    found: dict[str, str] = {}
+    waiting = _requirements(_metadata(DISTRIBUTION), READING_EXTRAS)
+    while waiting:
+        name = waiting.pop()
+        if name not in found and (metadata := _metadata(name)):
+            found[name] = _VERSION.findall(metadata)[0]
+            waiting += [*_requirements(metadata), *_TAKES_IF_THERE.get(name, ())]
+    return found
+
+
+def _metadata(name: str) -> str:
+    """Return the fields of a library's metadata; nothing if it is not installed."""
+    try:
+        found = distribution(name)
+    except PackageNotFoundError:
+        return ""
+    text = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
+    # Parsed as a mail, the description would be read as well, which takes longer than all else.
+    return text.partition("\n\n")[0]
+
+
+def _requirements(metadata: str, extras: Collection[str] = ()) -> list[str]:
+    """Return the names of what a library requires here, by itself and with the `extras`.
+
+    Requirements of other systems do not count, even if they are installed: Ray brings some.
+    """
+    listed = [Requirement(line) for line in _REQUIRED.findall(metadata)]
+    return [
+        each.name
+        for each in listed
+        if each.marker is None
+        or any(each.marker.evaluate({"extra": extra}) for extra in ("", *extras))
+    ]
