@@ -28,7 +28,8 @@ OF_TRANSFORMER = {
     f"tests/retrieval/embedding/test_{name}.py" for name in ("transformer", "word_pieces")
 }
 ORIGINALS = "tests/web/test_originals.py"
-OF_OTHERS = {ORIGINALS, *OF_LOG, *OF_TRANSFORMER, *OF_STAGES}
+OPPOSITES = "tests/retrieval/test_opposites.py"
+OF_OTHERS = {ORIGINALS, OPPOSITES, *OF_LOG, *OF_TRANSFORMER, *OF_STAGES}
 OF_VECTORS = {
     f"tests/retrieval/test_{name}.py"
     for name in ("dense_lane", "encoder", "hybrid", "joined_lanes")

@@ -3,7 +3,8 @@
 The Jaccard similarity of their sets of SHINGLE_WORDS consecutive words is at least THRESHOLD.
 Candidates come from locality-sensitive hashing of MinHash signatures (Broder 1997, On the
 resemblance and containment of documents; Leskovec, Rajaraman and Ullman, Mining of Massive
-Datasets, chapter 3); the similarity of each is then computed exactly.
+Datasets, chapter 3); the similarity of each is then computed exactly. Where one says the opposite
+of the other, neither is a copy.
 """
 
 import re
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from zlib import crc32
 
 from foundry.documents import Document
+from foundry.runtime.retrieval.opposites import is_opposed
 
 SHINGLE_WORDS = 5
 THRESHOLD = 0.95
@@ -34,11 +36,14 @@ def find_near_copies(
     blank = MinHash(num_perm=BANDS * ROWS, hashfunc=crc32)
     similar = MinHashLSH(num_perm=BANDS * ROWS, params=(BANDS, ROWS))
     for place, number in enumerate(numbers):
-        shingles = shingles_of(read(number))
+        document = read(number)
+        shingles = shingles_of(document)
         sketch = blank.copy()
         sketch.update_batch([shingle.encode() for shingle in shingles])
         for candidate in sorted(similar.query(sketch)):
-            if jaccard(shingles, shingles_of(read(numbers[candidate]))) >= THRESHOLD:
+            other = read(numbers[candidate])
+            is_alike = jaccard(shingles, shingles_of(other)) >= THRESHOLD
+            if is_alike and not is_opposed(document.reading.text, other.reading.text):
                 yield number, numbers[candidate]
                 break
         else:

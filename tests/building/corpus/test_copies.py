@@ -123,6 +123,7 @@ def test_near_copies_differ_in_a_few_words_and_never_in_numbers_or_headings() ->
         document("d.md", f"# Valve\n\n{text} end"),
         document("e.md", f"# Pump\n\n{' '.join(WORDS[:250])} end"),
         document("f.md", f"# Pump\n\n{text}  END\n"),
+        document("g.md", f"# Pump\n\n{text} not"),
     ]
     assert copies(documents, "near") == {1: 0, 5: 0}
     assert copies(documents, "exact") == {}

@@ -5,7 +5,8 @@ Two texts are near-duplicates if they share most of their pairs of neighbouring 
     J = |pairs of a and b| / |pairs of a or b|
 
 (resemblance by shingles: Broder 1997, On the resemblance and containment of documents), and hold
-the same numbers and identifiers: two passages that differ in a price or a version are not copies.
+the same numbers and identifiers, and neither says the opposite of the other: two passages that
+differ in a price, a version or a "not" are not copies.
 Among edited copies and the most similar of different passages, pairs told the two apart better
 than single words, longer shingles, a 64-bit simhash or the cosine of the vectors.
 """
@@ -20,6 +21,7 @@ from ...index.reader import Index
 from ...index.records import count_of
 from ...index.tokens import Token
 from ..journal import Journal
+from ..opposites import is_opposed
 from ..results import Hit
 
 MOST_COMPARED = 4  # Times as many hits as each query compares.
@@ -34,6 +36,7 @@ Tokenize = Callable[[str], Sequence[Token]]
 class Shingles:
     """What two texts are compared by."""
 
+    text: str
     pairs: frozenset[tuple[str, ...]]
     names: frozenset[str]
 
@@ -44,6 +47,7 @@ class Shingles:
         tokens = tokenize(text)
         terms = [term for token in tokens for term in token.terms]
         return cls(
+            text,
             frozenset(pairwise(terms)) if len(terms) > 1 else frozenset({tuple(terms)}),
             frozenset(
                 token.text.casefold()
@@ -60,7 +64,8 @@ class Shingles:
         if shorter < similarity * longer:
             return False
         shared = len(self.pairs & other.pairs)
-        return shared >= similarity * (shorter + longer - shared)
+        is_alike = shared >= similarity * (shorter + longer - shared)
+        return is_alike and not is_opposed(self.text, other.text)
 
 
 def merge_near_duplicates(

@@ -67,6 +67,13 @@ def test_near_duplicates_are_named_by_the_best_of_them() -> None:
     assert journal.stages == {"near_duplicates": {"removed": 2}}
 
 
+@pytest.mark.parametrize(("word", "other"), [("is handed", "is not handed"), ("in at", "out at")])
+def test_what_says_the_opposite_is_no_near_duplicate(word: str, other: str) -> None:
+    shown, journal = merge([TEXT, TEXT.replace(word, other), TEXT.replace("cleaned", "washed")])
+    assert [hit.near_duplicates for hit in shown] == [("c2",), ()]
+    assert journal.stages == {"near_duplicates": {"removed": 1}}
+
+
 def test_each_group_of_the_same_names_has_its_own_best() -> None:
     shown, _ = merge(
         [
