@@ -29,7 +29,8 @@ import foundry as package
 from foundry.building.documents.cache import CACHE_NAME
 from foundry.building.documents.encoding import encode_result
 from foundry.building.documents.preparer import Preparer
-from foundry.building.documents.recipe import Recipe, installation
+from foundry.building.documents.programs import installation
+from foundry.building.documents.recipe import Recipe
 from foundry.building.documents.workers import Made
 from foundry.building.engines import closing_engine
 from foundry.building.options import BuildOptions
