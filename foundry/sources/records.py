@@ -49,11 +49,11 @@ def look(source: RecordsSource, find: Callable[[bytes], KnownRow | None]) -> Ite
     `find` tells, by the hash of a line, what became of it under the same options of the source; a
     line that is known is not parsed.
 
-    A row that is malformed, or has no id or no text, or an id that came before, is delivered as
-    Skipped with its number. A url without a scheme is joined to `base_url`; a row without url gets
-    `base_url`, one slash and its percent-encoded id; what is no plain http or https url, or names a
-    user, is dropped. Raises SourceError when the file cannot be read, and when a column that the
-    configuration names is in no row.
+    A row that is malformed, has no id, has neither text nor title, or has an id that came before,
+    is delivered as Skipped with its number. A url without a scheme is joined to `base_url`; a row
+    without url gets `base_url`, one slash and its percent-encoded id; what is no plain http or
+    https url, or names a user, is dropped. Raises SourceError when the file cannot be read, and
+    when a column that the configuration names is in no row.
     """
     try:
         yield from _convert_rows(source, find)
@@ -128,18 +128,22 @@ def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
         return _skip(source, row, Reason.ID_HAS_NO_ADDRESS, key)
     if isinstance(text, (list, dict)):
         return _skip(source, row, Reason.TEXT_IS_NO_STRING, indexed_name(key))
-    text = _to_text(text)
+    text, title = _to_text(text), _optional(values, source.title)
+    media_type = _MEDIA_TYPES[source.text_format]
     if not text.strip():
-        return _skip(source, row, Reason.NO_TEXT, indexed_name(key))
+        if title is None:
+            return _skip(source, row, Reason.NO_TEXT, indexed_name(key))
+        # All that there is to find; it is no markup, whatever the texts of others are.
+        text, media_type = title, _MEDIA_TYPES["text"]
     tags = _split_tags(values.get(source.tags_column)) if source.tags_column else ()
     return RawDocument(
         source=source.name,
         key=key,
         path=indexed_name(key),
         content=_to_bytes(text),
-        media_type=_MEDIA_TYPES[source.text_format],
+        media_type=media_type,
         id=key,
-        title=_optional(values, source.title),
+        title=title,
         url=_resolve_url(source, _optional(values, source.url), key),
         tags=(*source.tags, *tags),
         modified=_optional(values, source.modified),

@@ -114,6 +114,21 @@ def test_bad_lines_are_listed_with_their_number(jsonl_file: Path) -> None:
     ]
 
 
+def test_a_title_alone_is_a_document(jsonl_file: Path) -> None:
+    rows = [
+        {"id": "a", "title": "Less <i>or</i> more", "text": ""},
+        {"id": "b", "title": "No text"},
+        {"id": "c", "title": " ", "text": "\t"},
+        {"id": "d", "title": "", "text": None},
+    ]
+    documents, skipped = read_table(jsonl_file, lines(*rows), text_format="html")
+    assert [(one.key, one.title, one.content, one.media_type) for one in documents] == [
+        ("a", "Less <i>or</i> more", b"Less <i>or</i> more", "text/plain"),
+        ("b", "No text", b"No text", "text/plain"),
+    ]
+    assert [reason for reason, _ in skipped] == ["no text"] * 2
+
+
 def test_ragged_csv_rows_are_listed_and_the_rest_is_read(csv_file: Path) -> None:
     documents, skipped = read_table(csv_file, "id,text\na,x\nb\nc,x,y\n\nd,x\n")
     assert [document.key for document in documents] == ["a", "d"]
