@@ -20,6 +20,7 @@ from .slots import Slots
 from .stopping import stopping
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})  # They need no token, and wait for nothing.
+WEB_PORTS = frozenset({80, 443})
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 MAX_HEADERS = 100
 BODY_SECONDS = 30.0
@@ -189,9 +190,13 @@ def check_head(scope: Scope, allowed_hosts: frozenset[str]) -> None:
     if parts and parts["name"] in LOOPBACK:
         # A page of this machine may come by another of its names.
         senders |= {name + host.removeprefix(parts["name"]) for name in LOOPBACK}
+    # Browsers name a port that is not the scheme's own, so a proxy has left it out (nginx's $host).
+    is_without_port = parts and server and not (parts["port"] or server[1] in WEB_PORTS)
     for origin in values_of(scope, b"origin"):
-        scheme, _, sender = origin.decode("latin-1").lower().partition("://")
-        if scheme not in {"http", "https"} or plain_host_and_port(sender) not in senders:
+        scheme, _, written = origin.decode("latin-1").lower().partition("://")
+        sender = plain_host_and_port(written)
+        names = {sender, sender.rpartition(":")[0]} if is_without_port else {sender}
+        if scheme not in {"http", "https"} or senders.isdisjoint(names):
             raise HTTPException(403, "Pages of this Origin may not use this server.")
 
 
