@@ -179,8 +179,10 @@ class Page(Interface):
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
         """Yield the routes of the pages and what they fetch, and of the lists for agents."""
-        del chosen, words
-        yield include(Call("web.page", "page_routes"), AppPlace.OFFER)
+        del words
+        known = (Call("", "bool", (Call("web.access", "read_tokens"),)),)
+        tokens = known if Callers.name in chosen else ()
+        yield include(Call("web.page", "page_routes", tokens), AppPlace.OFFER)
         yield include(Imported("web.page", "agent_routes"), AppPlace.OFFER)
         yield ADDRESS
 

@@ -288,7 +288,7 @@ def make_client(check_token: Check | None = None) -> TestClient:
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
         responses=PROBLEM_RESPONSES,
     )
-    app.include_router(web_page.page_routes())
+    app.include_router(web_page.page_routes(check_token is not None))
     app.include_router(web_page.agent_routes)
     app.add_middleware(
         Middleware,
@@ -399,11 +399,20 @@ def test_document_as_markdown(client: TestClient) -> None:
 
 def test_browser_gets_the_page_of_a_document(client: TestClient) -> None:
     page = Page.read("document.html")
-    for path in (place("plain"), place("plain", ".md"), "/d/nowhere"):
+    for path, status in ((place("plain"), 200), (place("plain", ".md"), 200), ("/d/nowhere", 404)):
         answer = client.get(path, headers=BROWSER)
-        assert answer.content == page.body
+        assert (answer.status_code, answer.content) == (status, page.body)
         assert answer.headers["content-security-policy"] == page.policy
         assert answer.headers["vary"] == "Accept"
+
+
+def test_browser_gets_a_page_of_what_is_not_there(client: TestClient) -> None:
+    for path, way in (("/nowhere", "./"), ("/a/b/nowhere.html", "../../")):
+        answer = client.get(path, headers=BROWSER)
+        assert (answer.status_code, answer.headers["content-type"][:9]) == (404, "text/html")
+        assert "There is nothing at this address." in answer.text
+        assert f'href="{way}"' in answer.text
+        assert client.get(path).headers["content-type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ class DocumentPassages(Record):
     chunks: list[ChunkRecord]
 
 
-def page_routes() -> APIRouter:
+def page_routes(asks_for_tokens: bool = False) -> APIRouter:
     """Return the pages, and what they fetch. Raises ConfigurationError if one is unreadable."""
     routes = APIRouter()
     page = Page.read("document.html")
@@ -127,10 +127,15 @@ def page_routes() -> APIRouter:
     )
     def document_text(document_id: str, request: Request) -> Response:
         """Return a document as Markdown, its id with or without `.md`; browsers get its page."""
-        if is_page(request.scope):
-            return page.response()
         documents = current_index().part(Documents.open)
-        record = require_document(documents, document_id, document_id.removesuffix(".md"))
+        names = document_id, document_id.removesuffix(".md")
+        if is_page(request.scope):
+            answer = page.response()
+            # Browsers send no token here, and without one nobody may know what there is.
+            if not asks_for_tokens and not any(map(documents.find, names)):
+                answer.status_code = 404
+            return answer
+        record = require_document(documents, *names)
         pieces = join_chunks(documents.chunks_of(record))
         # Before the answer begins, as the engine may fail.
         pieces = chain([next(pieces, "")], pieces)

@@ -59,12 +59,32 @@ PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
 async def answer_failure(request: Request, error: Exception) -> Response:
     """Return the response to a request that failed: a problem document."""
     problem = describe_failure(request, error)
-    # A person who opens a server under a new name sees this first.
-    if problem.status == 421 and "text/html" in request.headers.get("accept", ""):
-        title, detail = HTTPStatus(421).phrase, escape(problem.detail)
-        head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-        return HTMLResponse(f"{head}<h1>{title}</h1><p>{detail}</p></html>", 421)
+    # For people: a link that is out of date, or a server under a new name.
+    if problem.status in (404, 421) and "text/html" in request.headers.get("accept", ""):
+        way = _way_to_search(request) if problem.status == 404 else None
+        return HTMLResponse(_write_page(problem, way), problem.status)
     return problem.response()
+
+
+def _write_page(problem: ProblemDocument, way: str | None) -> str:
+    """Return a page that says a problem, with a way to the search if there is one."""
+    detail = escape(problem.detail)
+    if detail == problem.title:
+        detail = "There is nothing at this address."
+    further = f'<p><a href="{way}">Search the documents</a></p>' if way else ""
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="color-scheme" content="light dark"><title>{problem.title}</title>'
+        f"<h1>{problem.title}</h1><p>{detail}</p>{further}</html>"
+    )
+
+
+def _way_to_search(request: Request) -> str | None:
+    """Return the address of the page `/` from that of a request, maybe below a path of a proxy."""
+    if not _matches(request, method="GET", path="/"):
+        return None
+    return "../" * (request.scope["path"].count("/") - 1) or "./"
 
 
 def describe_failure(request: Request, error: Exception) -> ProblemDocument:
@@ -91,13 +111,15 @@ def describe_failure(request: Request, error: Exception) -> ProblemDocument:
 
 def _allowed_methods(request: Request) -> str:
     # Starlette names those of the first route that matches; RFC 9110, 15.5.6, wants all.
-    methods = {
-        method
-        for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
-        for route in request.app.routes
-        if route.matches({**request.scope, "method": method})[0] is Match.FULL
-    }
+    known = ("DELETE", "GET", "PATCH", "POST", "PUT")
+    methods = {method for method in known if _matches(request, method=method)}
     return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
+
+
+def _matches(request: Request, **other: str) -> bool:
+    """Return whether there is a route for a request like this one, but for some of its scope."""
+    scope = {**request.scope, **other}
+    return any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
 
 
 def _unprocessable(*errors: dict[str, str]) -> ProblemDocument:
