@@ -176,11 +176,14 @@ async def check_refusals(client: Client) -> None:
         ("search", {}, "query: field required"),
         ("search", {"query": " "}, "query: "),
         ("search", {"query": 5}, "query: "),
-        ("search", {"query": "x", "top_k": "5"}, "top_k: "),
+        ("search", {"query": "x", "top_k": "five"}, "top_k: "),
         ("search", {"query": "x", "top_k": 101}, "top_k: "),
         ("search", {"query": "x", "zebra": "y"}, "zebra: extra inputs are not permitted"),
         ("search", {"query": "x", "limit": 5}, "limit: extra inputs are not permitted; did you"),
         ("search", {"query": "x", "filters": {"colour": "red"}}, "filters.colour: unknown"),
+        ("search", {"query": "x", "filters": "red"}, "filters: must be an object, such as {"),
+        ("search", {"query": "x", "tags": "red"}, "tags: extra inputs are not permitted; it is a"),
+        ("fetch", {"document_id": "x"}, "id: field required; document_id: extra inputs"),
         ("fetch", {"id": "none"}, "id: there is no passage or document"),
         ("fetch", {"id": "x", "url": "http://127.0.0.1"}, "url: extra inputs are not permitted"),
         ("list_sources", {"path": "/"}, "path: extra inputs are not permitted"),
@@ -188,6 +191,10 @@ async def check_refusals(client: Client) -> None:
         answer = await client.call_tool(name, arguments)
         assert answer.is_error
         assert getattr(answer.content[0], "text", "").startswith(said)
+    asked = {"query": "air", "top_k": "1", "mode": None, "filters": '{"tags": "[\\"red\\"]"}'}
+    answer = await client.call_tool("search", asked)
+    assert answer.structured_content["results"] == []
+    assert answer.structured_content["notice"] == "No passage has tags \u201cred\u201d."
     with pytest.raises(MCPError) as raised:
         await client.call_tool("delete", {})
     assert raised.value.code == -32602

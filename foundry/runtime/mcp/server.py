@@ -23,6 +23,7 @@ from ..retrieval.settings import settings
 from ..web.citations import document_url
 from ..web.requests import AsyncSearch, RequestModel, SearchArguments
 from ..web.stopping import stopping
+from .arguments import read_arguments
 
 MAX_FETCHED_LENGTH = 100_000  # Characters of a document: few models have room for more.
 _LEFT_OUT = {"exclude": True}
@@ -49,7 +50,6 @@ class FoundPassage(Hit):
 
     url: str = field(metadata={"min_length": 1})
     position: dict[str, int] = field(metadata=_LEFT_OUT)
-    path: str = field(metadata=_LEFT_OUT)
     tags: list[str] = field(metadata=_LEFT_OUT)
     ranks: LaneRanks = field(metadata=_LEFT_OUT)
     snippet: None = field(default=None, metadata=_LEFT_OUT)
@@ -208,7 +208,7 @@ def create_server(search: AsyncSearch, version: str) -> Server[Any]:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {call.name}")
         found, tool = None, tools[call.name]
         try:
-            arguments = tool.arguments.model_validate(call.arguments or {})
+            arguments = read_arguments(tool.arguments, call.arguments or {})
             async with stopping.in_time():
                 found = (await tool.answer(search, arguments)).to_json()
             said = to_json(found).decode()

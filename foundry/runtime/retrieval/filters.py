@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidRequestError
 from ..index.layout import open_array
-from ..index.reader import OpenedIndex
+from ..index.protocols import Mask
+from ..index.reader import Index, OpenedIndex
+from .journal import Journal, describe_filters, quote
 from .values import ValueTable, find_entries
 
 Filters: TypeAlias = Mapping[str, object]
@@ -24,6 +26,7 @@ Filters: TypeAlias = Mapping[str, object]
 
 UNKNOWN_TIME = np.iinfo(np.int64).min  # No filter by time lets it through.
 MAX_FILTER_VALUES = 256  # In one filter of a request.
+MAX_TOLD_VALUES = 20  # A filter with more is told without them.
 
 # Every index has these filters; others are columns of metadata.
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
@@ -164,6 +167,27 @@ class FilterColumns:
                 counts[self.tag_chunks[start:end]] += 1
         having_all: NDArray[np.bool_] = counts == len(tags)
         return having_all
+
+
+def tell_of_filters(
+    index: Index, filters: Filters | None, allowed: Mask | None, journal: Journal
+) -> None:
+    """Note that no chunk is `allowed` (n,) by the filters, and which of them lets none through."""
+    if allowed is None or allowed.any():
+        return
+    columns, named = index.part(FilterColumns.open), parse_filters(filters)
+    empty = [name for name in named if _lets_none(columns, name, named[name])]
+    said = ["No passage has " + describe_filters({name: named[name] for name in empty or named})]
+    for name in empty:
+        if known := columns.known_values(name, MAX_TOLD_VALUES):
+            said.append(f"known values of {name}: {quote(known)}")
+    notice = f"{'; '.join(said)}."
+    journal.note("filters", notice, notice=notice)
+
+
+def _lets_none(columns: FilterColumns, name: str, values: tuple[str, ...]) -> bool:
+    allowed = columns.select({name: values})
+    return allowed is not None and not allowed.any()
 
 
 def read_pairs(pairs: Iterable[str]) -> dict[str, list[str]]:

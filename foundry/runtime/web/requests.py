@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from pydantic.functional_validators import model_validator
 from pydantic_core import PydanticCustomError, ValidationError
 
-from ..retrieval.filters import read_pairs
+from ..retrieval.filters import KNOWN_FIELDS, read_pairs
 from ..retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
 from ..retrieval.results import SearchResponse
 from .filtered import FilterValues, Pair, Several, Source, Time
@@ -34,7 +34,12 @@ WHOLE = BeforeValidator(_to_whole)
 Sort = Literal["score", "date"]
 
 # Names of the same in different systems.
-_SAME = ("top_k limit k n size count max_results", "query q text question", "filters filter where")
+_SAME = (
+    "top_k limit k n size count max_results num_results",
+    "query q text question search",
+    "filters filter where",
+    "id ids document_id chunk_id passage_id",
+)
 
 
 class RequestModel(BaseModel):
@@ -54,7 +59,10 @@ class RequestModel(BaseModel):
             if kind == "extra_forbidden" and not place:
                 names = next((same for same in map(str.split, _SAME) if name in same), ())
                 near = [*filter(known.get, names), *get_close_matches(name, known, 1)]
-                each["msg"] += f"; did you mean {near[0]!r}?" if near else ""
+                if "filters" in known and name in KNOWN_FIELDS:
+                    each["msg"] += "; it is a filter, so put it into 'filters'"
+                else:
+                    each["msg"] += f"; did you mean {near[0]!r}?" if near else ""
             each["type"] = PydanticCustomError(kind, each["msg"])
         raise ValidationError.from_exception_data(cls.__name__, found)
 
