@@ -58,7 +58,7 @@ def _read_filters(sent: object) -> dict[str, object]:
 
 
 def _read_values(value: object) -> object:
-    """Return the values of a filter: texts, those of lists in texts, numbers as they are written."""
+    """Return the values of a filter as texts, also those of a list that is sent as a text."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", '"'):
         value = _read(value)
     if isinstance(value, list):
