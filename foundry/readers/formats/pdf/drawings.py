@@ -6,9 +6,11 @@ object for each would take a third of the time of reading.
 
 import ctypes
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from functools import cache
+from itertools import islice, repeat
 from typing import Any
 
+from foundry.readers.formats.pdf.pdfium import address_of, function
 from foundry.readers.formats.pdf.tables import MAX_RULES, Rule
 
 MAX_OBJECTS = 10_000
@@ -20,6 +22,7 @@ SHORT = 5.0
 
 _Box = tuple[float, float, float, float]
 """Left, bottom, right and top."""
+_Point = tuple[float, float]
 
 
 def find_pictures(page: Any) -> Iterator[_Box]:
@@ -37,75 +40,83 @@ def find_rules(page: Any, height: float) -> list[Rule]:
     from pypdfium2 import raw
 
     paths = _objects(page, raw.FPDF_PAGEOBJ_PATH)
-    rules = (rule for path in paths for rule in _rules_of(path, height))
-    long = (r for r in rules if max(r.right - r.left, r.bottom - r.top) > SHORT)
-    return list(islice(long, MAX_RULES))
+    return list(islice((rule for path in paths for rule in _rules_of(path, height)), MAX_RULES))
 
 
-def _objects(page: Any, kind: int) -> Iterator[Any]:
+def _objects(page: Any, kind: int) -> Iterator[int]:
     """Yield a page's objects of a kind, those inside of forms too."""
     from pypdfium2 import raw
 
-    form = raw.FPDF_PAGEOBJ_FORM
-    get_type = raw.FPDFPageObj_GetType
+    get_type = function("FPDFPageObj_GetType")
+    inner = function("FPDFFormObj_CountObjects"), function("FPDFFormObj_GetObject")
 
-    def walk(parent: Any, count: Any, get: Any, depth: int) -> Iterator[Any]:
-        for number in range(count(parent)):
-            found = get(parent, number)
+    def walk(parent: int, count: Any, get: Any, depth: int) -> Iterator[int]:
+        for found in map(get, repeat(parent), range(count(parent))):
             found_kind = get_type(found)
             if found_kind == kind:
                 yield found
-            if found_kind == form and depth < MAX_NESTING:
-                inner = raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject
+            elif found_kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_NESTING:
                 yield from walk(found, *inner, depth + 1)
 
-    outer = raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject
-    return islice(walk(page.raw, *outer, 1), MAX_OBJECTS)
+    outer = function("FPDFPage_CountObjects"), function("FPDFPage_GetObject")
+    return islice(walk(address_of(page.raw), *outer, 1), MAX_OBJECTS)
 
 
-def _bounds(drawn: Any) -> _Box | None:
-    from pypdfium2 import raw
-
-    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
-    if not raw.FPDFPageObj_GetBounds(drawn, left, bottom, right, top):
+def _bounds(drawn: int) -> _Box | None:
+    box = (ctypes.c_float * 4)()
+    first = ctypes.addressof(box)
+    if not function("FPDFPageObj_GetBounds")(drawn, *range(first, first + 16, 4)):
         return None
-    return left.value, bottom.value, right.value, top.value
+    left, bottom, right, top = box
+    return left, bottom, right, top
 
 
-def _rules_of(path: Any, height: float) -> Iterator[Rule]:
+def _rules_of(path: int, height: float) -> Iterator[Rule]:
     box = _bounds(path)
     if box is None:
         return
     left, bottom, right, top = box
+    if right - left <= SHORT and top - bottom <= SHORT:
+        return
     if right - left < THIN or top - bottom < THIN:
         yield Rule(left, right, height - top, height - bottom)
         return
-    for (x, y, _), (next_x, next_y, joins) in pairwise(_corners(path)):
-        if joins and (abs(x - next_x) < THIN or abs(y - next_y) < THIN):
+    for (x, y), (next_x, next_y) in _edges(path):
+        across, up = abs(x - next_x), abs(y - next_y)
+        if (across < THIN or up < THIN) and (across > SHORT or up > SHORT):
             upper, lower = height - max(y, next_y), height - min(y, next_y)
             yield Rule(min(x, next_x), max(x, next_x), upper, lower)
 
 
-def _corners(path: Any) -> Iterator[tuple[float, float, bool]]:
-    """Yield the corners of a path, and whether a line leads to each."""
+def _edges(path: int) -> Iterator[tuple[_Point, _Point]]:
+    """Yield the ends of each straight line of a path."""
     from pypdfium2 import raw
 
-    matrix = raw.FS_MATRIX()
-    if not raw.FPDFPageObj_GetMatrix(path, matrix):
+    matrix, point = (ctypes.c_float * 6)(), (ctypes.c_float * 2)()
+    if not function("FPDFPageObj_GetMatrix")(path, ctypes.addressof(matrix)):
         return
-    a, b, c, d, e, f = matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
-    x, y = ctypes.c_float(), ctypes.c_float()
-    get_segment, get_point = raw.FPDFPath_GetPathSegment, raw.FPDFPathSegment_GetPoint
-    get_type, get_close = raw.FPDFPathSegment_GetType, raw.FPDFPathSegment_GetClose
-    start = (0.0, 0.0)
-    for number in range(min(raw.FPDFPath_CountSegments(path), MAX_RULES)):
-        segment = get_segment(path, number)
-        if not get_point(segment, x, y):
-            return
-        kind = get_type(segment)
-        place = a * x.value + c * y.value + e, b * x.value + d * y.value + f
-        yield (*place, kind == raw.FPDF_SEGMENT_LINETO)
+    a, b, c, d, e, f = matrix
+    to_x = ctypes.addressof(point)
+    get_point, to_y = function("FPDFPathSegment_GetPoint"), to_x + 4
+    numbers = range(min(function("FPDFPath_CountSegments")(path), MAX_RULES))
+    segments = list(map(function("FPDFPath_GetPathSegment"), repeat(path), numbers))
+
+    # No line leads to most of the points of a curve, which need not be asked for.
+    @cache
+    def place(number: int) -> _Point:
+        get_point(segments[number], to_x, to_y)
+        x, y = point
+        return a * x + c * y + e, b * x + d * y + f
+
+    kinds = map(function("FPDFPathSegment_GetType"), segments)
+    closes = map(function("FPDFPathSegment_GetClose"), segments)
+    start = before = 0
+    for number, kind, is_closed in zip(numbers, kinds, closes, strict=True):
         if kind == raw.FPDF_SEGMENT_MOVETO:
-            start = place
-        if get_close(segment):
-            yield (*start, True)
+            start = number
+        elif kind == raw.FPDF_SEGMENT_LINETO:
+            yield place(before), place(number)
+        before = number
+        if is_closed:
+            yield place(number), place(start)
+            before = start

@@ -1,7 +1,6 @@
 """One page of a PDF, by PDFium: lines with their font size and place, tables, links, a picture."""
 
 import ctypes
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,11 +10,12 @@ from typing import Any
 from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import pictures
+from foundry.readers.formats.pdf.characters import Characters
 from foundry.readers.formats.pdf.drawings import find_pictures, find_rules
 from foundry.readers.formats.pdf.forms import Filled, find_filled
 from foundry.readers.formats.pdf.layout import JOINT, Line, order, put_in_tables, split_lines
 from foundry.readers.formats.pdf.ligatures import UNNAMED
-from foundry.readers.formats.pdf.raised import SMALLER, Glyph, mark_raised
+from foundry.readers.formats.pdf.raised import SMALLER, mark_raised
 from foundry.readers.formats.pdf.rows import Word
 from foundry.readers.formats.pdf.tables import MAX_WORDS, find_tables
 from foundry.readers.notes import leave_out, note_source
@@ -46,15 +46,10 @@ class PageReader:
     """Reads one page; its text is closed once its lines have been read."""
 
     def __init__(self, page: Any, number: int) -> None:
-        from pypdfium2 import raw
-
-        self._raw = raw
         self._page = page
         self._number = number
         self._illegible = 0
-        # Then each place in the text is that of a character, which need not be asked for.
-        self._is_whole = False
-        self._text = page.get_textpage()
+        self._characters = Characters(page)
         self._height = page.get_height() or 1.0
         # What is turned has no lines from left to right, or not where they are looked for.
         self._is_upright = page.get_rotation() == 0
@@ -65,6 +60,8 @@ class PageReader:
         lines: list[Line] = []
         words: list[Word] = []
         text = self._read_text()
+        spans = (word.span() for word in _WORD.finditer(text))
+        self._characters.look_up([place for start, end in spans for place in (start, end - 1)])
         for stretches in self._join_raised(text):
             if self._is_upright and len(words) <= MAX_WORDS:
                 found = (self._words(text, places, len(lines)) for places in stretches)
@@ -73,7 +70,7 @@ class PageReader:
         self._fill(lines, words)
         rules = find_rules(self._page, self._top) if self._is_upright and len(lines) > 1 else []
         tables = find_tables(words, rules) if len(lines) > 1 else []
-        self._text.close()
+        self._characters.close()
         lines = put_in_tables(*split_lines(lines, words, tables))
         return order(lines) if words else lines
 
@@ -101,15 +98,12 @@ class PageReader:
         """Return whether one of two stretches is raised beside the end of the other's line."""
         if not self._is_upright:
             return False
-        last, first = self._box(before[-1]), self._box(after[0])
-        low, high = sorted((last, first), key=lambda box: float(box.top - box.bottom))
-        height = high.top - high.bottom
-        overlap = min(last.top, first.top) - max(last.bottom, first.bottom)
-        return bool(
-            low.top - low.bottom < SMALLER * height
-            and 2 * overlap > low.top - low.bottom
-            and -0.2 * height < first.left - last.right < 0.5 * height
-        )
+        _, last_top, right, last_bottom = self._characters.box(before[-1])
+        left, first_top, _, first_bottom = self._characters.box(after[0])
+        low, high = sorted((last_top - last_bottom, first_top - first_bottom))
+        overlap = min(last_top, first_top) - max(last_bottom, first_bottom)
+        is_beside = -0.2 * high < left - right < 0.5 * high
+        return low < SMALLER * high and 2 * overlap > low and is_beside
 
     def _read_text(self) -> str:
         """Return the page's text, with a mark for each ligature that has no characters.
@@ -118,16 +112,13 @@ class PageReader:
         Words of that are left out: all if half of the page is such, otherwise those that no sign of
         mathematics makes.
         """
-        text = self._text.get_text_range()
+        text, is_unknown = self._characters.text, self._characters.is_unknown
         note_source(text)
-        self._is_whole = len(text) == self._text.count_chars()
         text = _PERHAPS_UNNAMED.sub(self._mark_unnamed, text)
-        if not any(self._has_no_character(match.end() - 1) for match in _FIRST.finditer(text)):
+        if not any(is_unknown(match.end() - 1) for match in _FIRST.finditer(text)):
             return text
         words = list(_WORD.finditer(text))
-        illegible = [
-            word for word in words if all(map(self._has_no_character, range(*word.span())))
-        ]
+        illegible = [word for word in words if all(map(is_unknown, range(*word.span())))]
         if 2 * len(illegible) < len(words):
             illegible = [word for word in illegible if len(word[0]) >= ILLEGIBLE_CHARS]
         signs = list(text)
@@ -138,13 +129,9 @@ class PageReader:
         return "".join(signs)
 
     def _mark_unnamed(self, found: re.Match[str]) -> str:
-        index = self._character(found.start())
         if found[0] == JOINT:
-            return JOINT if self._raw.FPDFText_IsHyphen(self._text, index) else UNNAMED
-        return UNNAMED if self._has_no_character(found.start()) else found[0]
-
-    def _has_no_character(self, place: int) -> bool:
-        return bool(self._raw.FPDFText_HasUnicodeMapError(self._text, self._character(place)))
+            return JOINT if self._characters.is_hyphen(found.start()) else UNNAMED
+        return UNNAMED if self._characters.is_unknown(found.start()) else found[0]
 
     def is_picture(self, lines: Sequence[Line]) -> bool:
         """Return whether the page shows a picture, and of legible text no more than a stamp."""
@@ -165,7 +152,8 @@ class PageReader:
 
     def links(self, document: Any) -> Iterator[str]:
         """Yield where the page's links lead, outside the document."""
-        raw = self._raw
+        from pypdfium2 import raw
+
         position, link = ctypes.c_int(0), raw.FPDF_LINK()
         for _ in range(MAX_LINKS_OF_PAGE):
             if not raw.FPDFLink_Enumerate(self._page, position, link):
@@ -177,20 +165,18 @@ class PageReader:
                 yield normalise(buffer.value.decode("utf-8", "replace"))
 
     def _line(self, text: str, stretches: Sequence[range]) -> Line:
-        raw = self._raw
         first, last = stretches[0][0], stretches[-1][-1]
         # Where PDFium has joined a divided word, what is one line to it ends on the next.
-        box, end = self._box(first), self._box(last)
-        matrix, character = raw.FS_MATRIX(a=1, d=1), self._character(first)
-        raw.FPDFText_GetMatrix(self._text, character, matrix)
-        size = raw.FPDFText_GetFontSize(self._text, character) * math.hypot(matrix.c, matrix.d)
+        _, top, _, _ = self._characters.box(first)
+        _, _, _, bottom = self._characters.box(last)
+        size, angle = self._characters.turn(first)
         return Line(
             text=normalise(self._mark_raised(text, stretches)).strip(),
             # Half points, so that what was meant to be of one size is.
             size=round(2 * size) / 2,
-            top=min(max(1 - box.top / self._height, 0.0), 1.0),
-            bottom=min(max(1 - end.bottom / self._height, 0.0), 1.0),
-            angle=round(math.degrees(math.atan2(matrix.b, matrix.a))) % 360,
+            top=min(max(1 - top / self._height, 0.0), 1.0),
+            bottom=min(max(1 - bottom / self._height, 0.0), 1.0),
+            angle=round(angle) % 360,
         )
 
     def _mark_raised(self, text: str, stretches: Sequence[range]) -> str:
@@ -202,27 +188,25 @@ class PageReader:
             places += stretch
         if not _DIGIT.search(written):
             return written
-        return mark_raised(written, lambda place: self._glyph(places[place]))
+        return mark_raised(written, places, self._characters)
 
     def _is_apart(self, before: int, after: int) -> bool:
-        last, first = self._box(before), self._box(after)
-        return bool(first.left - last.right > SPACE * max(last.top - last.bottom, 0.0))
-
-    def _glyph(self, index: int) -> Glyph:
-        box = self._box(index)
-        size = self._raw.FPDFText_GetFontSize(self._text, self._character(index))
-        return Glyph(size, box.bottom, box.top)
+        _, top, right, bottom = self._characters.box(before)
+        left, _, _, _ = self._characters.box(after)
+        return left - right > SPACE * max(top - bottom, 0.0)
 
     def _words(self, text: str, places: range, line: int) -> Iterator[Word]:
+        box = self._characters.box
         for match in _WORD.finditer(text, places.start, places.stop):
-            first, last = self._box(match.start()), self._box(match.end() - 1)
+            start, stop = match.span()
+            left, top, _, bottom = box(start)
+            _, _, right, _ = box(stop - 1)
             word = match[0]
             if _DIGIT.search(word):
-                word = self._mark_raised(text, [range(*match.span())])
+                word = mark_raised(word, range(start, stop), self._characters)
             word = normalise(word)
-            if word and first.left <= last.right and first.bottom < first.top:
-                top, bottom = self._top - first.top, self._top - first.bottom
-                yield Word(word, first.left, last.right, top, bottom, line)
+            if word and left <= right and bottom < top:
+                yield Word(word, left, right, self._top - top, self._top - bottom, line)
 
     def _fill(self, lines: list[Line], words: list[Word]) -> None:
         """Put what is filled into the page's fields where it stands, beside the labels."""
@@ -249,17 +233,6 @@ class PageReader:
             members = sorted((w for w in words if w.line == near.line), key=lambda w: w.left)
             text = " ".join(member.text for member in members)
             lines[near.line] = replace(lines[near.line], text=text)
-
-    def _character(self, index: int) -> int:
-        if self._is_whole:
-            return index
-        found: int = self._raw.FPDFText_GetCharIndexFromTextIndex(self._text, index)
-        return max(found, 0)
-
-    def _box(self, index: int) -> Any:
-        box = self._raw.FS_RECTF()
-        self._raw.FPDFText_GetLooseCharBox(self._text, self._character(index), box)
-        return box
 
 
 def _distance(word: Word, filled: Filled) -> float:

@@ -5,8 +5,9 @@ another name.
 """
 
 import re
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+
+from foundry.readers.formats.pdf.characters import Box, Characters
 
 SMALLER = 0.85
 """The greatest size of raised type, as a share of that of its line."""
@@ -20,52 +21,48 @@ _NOTED = re.compile(r"[^\W\d_]{3}\W*$|[.,;:!?'\"\u2019\u201c\u201d\xab\xbb]$")
 _FUNCTION = re.compile(r"(?:sin|cos|tan|cot|sec|log|exp|det)h?$")
 
 
-class Glyph(NamedTuple):
-    """The size of a character's type, and its lower and upper edge, in points."""
-
-    size: float
-    bottom: float
-    top: float
-
-
-def mark_raised(text: str, glyph: Callable[[int], Glyph]) -> str:
+def mark_raised(text: str, places: Sequence[int], characters: Characters) -> str:
     """Return a line with `10^6`, `word [3]` and `1010_2` where digits are raised or lowered.
 
-    `glyph` gives the type of the character at a place in the text. Indices of letters (H2O) stay.
+    `places` are those of its characters on the page. Indices of letters (H2O) stay.
     """
     parts, end = [], 0
     for word in _WORD.finditer(text):
         if not 1 < len(word[0]) <= MAX_WORD or not any(map(str.isdigit, word[0])):
             continue
-        for place, written in _find_raised(word[0], word.start(), glyph):
-            parts += [text[end : place.start], written]
-            end = place.stop
+        start, stop = word.span()
+        for part, written in _find_raised(word[0], places[start:stop], characters):
+            parts += [text[end : start + part.start], written]
+            end = start + part.stop
     return "".join([*parts, text[end:]])
 
 
 def _find_raised(
-    word: str, start: int, glyph: Callable[[int], Glyph]
+    word: str, places: Sequence[int], characters: Characters
 ) -> Iterator[tuple[slice, str]]:
-    """Yield the places of raised and lowered digits in a word, and what to write there."""
+    """Yield where digits are raised and lowered in a word, and what to write there."""
+    size = characters.size
     for found in _RAISED.finditer(word):
         first, stop = found.span()
-        large = SMALLER * glyph(start + max(first - 1, 0)).size
-        if glyph(start + stop - 1).size >= large:
+        large = SMALLER * size(places[max(first - 1, 0)])
+        if size(places[stop - 1]) >= large:
             continue
-        while glyph(start + first).size >= large:
+        while size(places[first]) >= large:
             first += 1
         if first:
-            base, raised = glyph(start + first - 1), glyph(start + first)
+            base, raised = (characters.box(places[each]) for each in (first - 1, first))
             written = _write(word[:first], word[first:stop], base, raised)
             if written:
-                yield slice(start + first, start + stop), written
+                yield slice(first, stop), written
 
 
-def _write(before: str, digits: str, base: Glyph, raised: Glyph) -> str | None:
-    shift = SHIFT * (base.top - base.bottom)
-    if raised.bottom - base.bottom > shift:
+def _write(before: str, digits: str, base: Box, raised: Box) -> str | None:
+    _, base_top, _, base_bottom = base
+    _, top, _, bottom = raised
+    shift = SHIFT * (base_top - base_bottom)
+    if bottom - base_bottom > shift:
         is_note = _NOTED.search(before) and not _FUNCTION.search(before)
         return f" [{digits}]" if is_note else f"^{digits}"
-    if base.top - raised.top > shift and before[-1].isdigit():
+    if base_top - top > shift and before[-1].isdigit():
         return f"_{digits}"
     return None

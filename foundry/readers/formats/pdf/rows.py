@@ -9,7 +9,7 @@ GAP = 0.8
 """White space between cells, in heights of the type; justified prose has less between words."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Word:
     """A word and its box, in points from the left and the top of the page; `line` is its line."""
 
