@@ -36,14 +36,14 @@ from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.store.pgvector.queries import (
     PASSING,
-    REACH,
     SEARCH_GRAPH,
     SEARCH_VECTOR,
+    SET_GRAPH_DEPTH,
     VersionRows,
     tables_of,
 )
 from foundry.stores.pgvector.loading import binary_rows
-from foundry.stores.pgvector.tables import ANALYZE, ENTER, GRAPH, INDEX, PREPARE, Tables
+from foundry.stores.pgvector.tables import ANALYZE, GRAPH, INDEX, INSERT_VERSION, PREPARE, Tables
 
 SCHEMA = "graphs"
 BLOCK = 20_000
@@ -221,7 +221,7 @@ class Searches:
         }
         with self._connection.pipeline():
             if reach:
-                self._connection.execute(REACH, [str(reach)])
+                self._connection.execute(SET_GRAPH_DEPTH, [str(reach)])
             done = self._connection.execute(query, asked)
         rows = sorted(done.fetchall(), key=lambda pair: (-pair[1], pair[0]))
         return np.array([key for key, _ in rows], dtype=np.int64)
@@ -246,7 +246,7 @@ def report(vectors: Vectors, folder: Path, memory: str, parts: int, options: str
         held = load(tables, vectors)
         tables.run(*INDEX, *ANALYZE)
         values = {"version": "one", "chunks": len(vectors.rows), "postings": 0}
-        tables.run(ENTER, values=values, of=held)
+        tables.run(INSERT_VERSION, values=values, of=held)
         leader = connection.info.backend_pid
         begun, before = time.perf_counter(), scheduled_seconds(leader) + seconds_of_ended(process)
         with MemoryWatch(process) as watch:

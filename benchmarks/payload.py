@@ -18,7 +18,7 @@ from common import row
 from qdrant_client import models
 
 from foundry.runtime.retrieval.values import encode_value
-from foundry.runtime.store.qdrant.filters import MARKS, MODIFIED, PATHS, beginnings_of
+from foundry.runtime.store.qdrant.filters import MARKS, MODIFIED, PATHS, path_prefixes
 from foundry.runtime.store.qdrant.rows import KEY, SINCE, row_id
 from foundry.stores.qdrant.collection import INDEXES
 from foundry.stores.qdrant.points import CODE
@@ -52,7 +52,7 @@ def make_payloads(count: int) -> Iterator[dict[str, Any]]:
             SINCE: 1,
             CODE: choice.randrange(-(2**63), 2**63),
             MARKS: [encode_value(name, value).decode() for name, value in said.items()],
-            PATHS: beginnings_of(encode_value("path", path)),
+            PATHS: path_prefixes(encode_value("path", path)),
             MODIFIED: 1_700_000_000 + document,
         }
 

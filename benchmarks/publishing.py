@@ -103,7 +103,7 @@ def change(project: Path, share: str, edition: int) -> None:
 
 def report(folder: Path, chunks: int, engine: str, *, exact: bool) -> None:
     """Print the rows of one corpus."""
-    publish = import_module(f"foundry.stores.{engine}").publish
+    publish = import_module(f"foundry.stores.{engine}.publishing").publish
     project = generated_project(folder, chunks)
     choose_store(project, engine=engine)
     with (

@@ -230,7 +230,7 @@ def exchanges(tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
         still = SimpleNamespace(sleep=lambda _seconds: None)
         stack.enter_context(patch.object(qdrant_collection, "time", still))
         stack.enter_context(patch.object(qdrant_collection, "PAGE", 50))
-        stack.enter_context(patch.object(qdrant, "LOOK_SECONDS", 0.0))
+        stack.enter_context(patch.object(qdrant, "POLL_SECONDS", 0.0))
         act_out(Place("qdrant", own_name(), native.address), native, folder)
         return native.exchanges
 

@@ -14,7 +14,7 @@ from test_store_steps import FILTERS, OPTIONS, make_notes, random_restriction
 from foundry.runtime.index.protocols import LaneHits
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.retrieval.values import encode_value
-from foundry.runtime.store.qdrant.filters import beginnings_of, conditions_of
+from foundry.runtime.store.qdrant.filters import conditions_of, path_prefixes
 from foundry.runtime.store.qdrant.rows import HeldVersion
 from foundry.runtime.store.restriction import restrict
 from foundry.stores.content import Content
@@ -100,12 +100,12 @@ def test_paths_that_go_on_are_asked_for_by_what_comes_next(content: Content) -> 
     # notes/1. and notes/10 to notes/19
     assert len(asked("notes/1")) == 11
     (whole,) = asked("notes/12.md")
-    assert whole == beginnings_of(encode_value("path", "notes/12.md"))[-1]
+    assert whole == path_prefixes(encode_value("path", "notes/12.md"))[-1]
     assert asked("nowhere") == []
 
 
 def test_a_path_is_found_by_beginnings_that_end_within_a_character() -> None:
-    one, other = (beginnings_of(encode_value("path", path)) for path in ("abcé", "abcè"))
+    one, other = (path_prefixes(encode_value("path", path)) for path in ("abcé", "abcè"))
     assert len(one) == 2 and one[0] == other[0] and one[1] != other[1]
 
 

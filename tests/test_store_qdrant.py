@@ -22,7 +22,7 @@ from foundry.runtime.store.store import VersionMissingError
 from foundry.stores.content import Content
 from foundry.stores.qdrant import collection as qdrant_collection
 from foundry.stores.qdrant import points as qdrant_points
-from foundry.stores.qdrant.points import Points, move_terms
+from foundry.stores.qdrant.points import Points, assign_slots
 from foundry.stores.rows import Rows
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def test_terms_that_end_alike_are_told_apart(place: Place, tmp_path: Path) -> No
 def test_codes_tell_what_rows_depend_on_beside_themselves(first: Path) -> None:
     rows = Rows.open(Content.open(first))
     points = Points.of(rows, {})
-    assert not points.moved
+    assert not points.reassigned
     others = replace(rows, content=replace(rows.content, mean_length=rows.content.mean_length + 1))
     assert (Points.of(others, {}).codes != points.codes).all()
     # Chunks with a term that moved are others.
@@ -243,16 +243,16 @@ def test_codes_tell_what_rows_depend_on_beside_themselves(first: Path) -> None:
 
 def test_moved_terms_keep_their_numbers() -> None:
     one, other, third = 5, 5 + 2**32, 5 + 2**33
-    moved = move_terms(np.array([one, other, third]), {})
+    moved = assign_slots(np.array([one, other, third]), {})
     assert moved.keys() == {other, third}
     slots = {HeldVersion(1, moved).slot(key) for key in (one, other, third)}
     assert len(slots) == 3 and 5 in slots
     # A term that is no longer there needs no number, and one that moved does not move back.
-    assert move_terms(np.array([other]), moved) == {other: moved[other]}
-    assert move_terms(np.array([one]), moved) == {}
+    assert assign_slots(np.array([other]), moved) == {other: moved[other]}
+    assert assign_slots(np.array([one]), moved) == {}
     # Its number may be that of a new term.
     claimed = np.array([other, moved[other]])
-    assert len({HeldVersion(1, move_terms(claimed, moved)).slot(int(k)) for k in claimed}) == 2
+    assert len({HeldVersion(1, assign_slots(claimed, moved)).slot(int(k)) for k in claimed}) == 2
 
 
 CHANGING = ("/points/delete", "/points/payload", "/points/payload/delete")

@@ -18,7 +18,7 @@ from foundry.errors import BusyError, PublishError
 from foundry.runtime.index.tokens import HEADING_MARK, NAMED
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME
 from foundry.runtime.retrieval.values import encode_value
-from foundry.runtime.store.qdrant.filters import beginnings_of
+from foundry.runtime.store.qdrant.filters import path_prefixes
 from foundry.runtime.store.qdrant.rows import (
     HeldVersion,
     marker_id,
@@ -107,7 +107,7 @@ def test_points_have_all_that_is_searched(content: Content) -> None:
             "since": 6,
             "code": int(points.codes[chunk]),
             "marks": [mark.decode() for mark in marks if mark != path],
-            "paths": sorted(set(beginnings_of(path))),
+            "paths": sorted(set(path_prefixes(path))),
             **({} if modified == UNKNOWN_TIME else {"modified": modified}),
         }
     assert isinstance(made[-1].vector, dict) and made[-1].vector.keys() == {"bm25"}
@@ -289,7 +289,7 @@ def test_rows_go_that_no_version_has(
             rows[put(collection, key, since, until)] = (since, until)
     for number in numbers:
         collection.mark(marker(number))
-    collection.settle()
+    collection.remove_unused()
 
     def is_needed(since: int, until: int | None) -> bool:
         if until is None or not numbers or since > max(numbers) or until > max(numbers):
@@ -302,7 +302,7 @@ def test_rows_go_that_no_version_has(
     assert pauses == ([2.5] if went else [])
     # Nothing is left to do, and nobody waits for it.
     asked(native)
-    collection.settle()
+    collection.remove_unused()
     assert [path for _, path, _ in asked(native)] == 2 * ["points/scroll"] + ["points/count"]
     assert pauses == ([2.5] if went else [])
 
@@ -317,7 +317,7 @@ def test_markers_of_versions_that_were_dropped_go(
     (kept,) = collection.markers()
     assert kept.version == version_of(2)
     asked(native)
-    collection.settle()
+    collection.remove_unused()
     *_, last = asked(native)
     assert last == ("POST", "points/delete?wait=true", {"points": [1]})
     assert pauses == [2.5]
@@ -330,8 +330,8 @@ def test_what_was_removed_is_removed_before_the_next_step(
     put(collection, 1, 1, 2)
     collection.mark(marker(2))
     asked(native)
-    collection.settle()
-    collection.revive(2)
+    collection.remove_unused()
+    collection.unretire(2)
     assert collection.count(2) == 0
     found = asked(native)
     assert [path for _, path, _ in found[2:]] == [
@@ -347,7 +347,7 @@ def test_rows_that_were_retired_for_nothing_are_there_again(collection: Collecti
     for key, until in ((1, 2), (2, 3), (3, 4), (4, None)):
         put(collection, key, 1, until)
     assert [collection.count(number) for number in (1, 2, 3, 4)] == [4, 3, 2, 1]
-    collection.revive(2)
+    collection.unretire(2)
     assert [collection.count(number) for number in (1, 2, 3, 4)] == [4, 3, 3, 3]
 
 

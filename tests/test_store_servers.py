@@ -182,7 +182,7 @@ def test_a_server_that_follows_takes_no_publication(
 ) -> None:
     with pytest.raises(PublishError, match="nothing was switched") as error:
         Place("pgvector", place.name, replica).publish(indexes[0])
-    assert error.value.hint == "publish to the server that this one follows: it only reads"
+    assert error.value.hint == "publish to the primary: this server is a read-only replica"
 
 
 @pytest.mark.slow

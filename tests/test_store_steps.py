@@ -255,7 +255,7 @@ def test_what_another_version_has_left_behind_is_removed(
 ) -> None:
     place.publish(first)
     with (
-        patch(f"foundry.stores.{place.kind}.compare_lanes", side_effect=Killed),
+        patch(f"foundry.stores.{place.kind}.publishing.compare_lanes", side_effect=Killed),
         pytest.raises(Killed),
     ):
         place.publish(third)

@@ -358,7 +358,7 @@ def test_an_interrupted_publication_changes_nothing_and_is_repeated(
     place: Place, index: Path, other_index: Path
 ) -> None:
     place.publish(index)
-    broken = patch(f"foundry.stores.{place.kind}.compare_lanes", side_effect=Interrupted)
+    broken = patch(f"foundry.stores.{place.kind}.publishing.compare_lanes", side_effect=Interrupted)
     with broken, pytest.raises(Interrupted):
         place.publish(other_index)
     assert place.current() == Content.open(index).version
@@ -495,7 +495,9 @@ def test_a_half_loaded_version_is_not_served(
 ) -> None:
     """A publication that was interrupted leaves rows, even all of them."""
     engine_room.publish(index)
-    broken = patch(f"foundry.stores.{engine_room.kind}.compare_lanes", side_effect=Interrupted)
+    broken = patch(
+        f"foundry.stores.{engine_room.kind}.publishing.compare_lanes", side_effect=Interrupted
+    )
     with broken, pytest.raises(Interrupted):
         engine_room.publish(other_index)
     with server(tmp_path, engine_room) as stored:

@@ -1,4 +1,4 @@
-"""Compare an engine's answers with the lanes of the index before anybody is served by it."""
+"""Compare an engine's answers with those of the index before a version becomes current."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,23 +17,23 @@ from foundry.stores.content import Content
 from foundry.stores.records import Records
 
 QUESTIONS = 20
-"""Searches of each lane that are compared; every second one is filtered."""
+"""Searches of each lane that are compared, every second one with a filter."""
 
 DEPTH = 100
 TOLERANCE = 1e-5
-"""The largest difference allowed between two scores of the same chunk."""
+"""Largest difference allowed between the scores of a chunk."""
 
 SEED = 7
 MOST_VALUES = 1000
-"""Columns with more values are not used as filters."""
+"""Columns with more values are not filtered by."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Differences of an engine from the index: the largest of a score, and the `recall`.
+    """How well an engine's answers agree with those of the index.
 
-    The recall is the share of the nearest 100 chunks that it finds, over all questions; 1 if it is
-    exact.
+    `recall` is the share of the nearest 100 chunks that it finds, over all questions, and 1 if it
+    is exact; `difference` is the largest between two scores of a chunk.
     """
 
     recall: float
@@ -57,9 +57,10 @@ def compare_lanes(
     most: int | None = None,
     near: NDArray[np.int64] | None = None,
 ) -> Agreement:
-    """Ask the engine and the index the same, at `most` QUESTIONS, of vectors `near` some chunks.
+    """Search the engine and the index with the same queries, at most `most` of each lane.
 
-    Raises PublishError where scores differ, or something is missing that an exact search finds.
+    Vectors are taken `near` these chunks, if given. Raises PublishError if scores differ, or if
+    an exact search misses a chunk.
     """
     found = wanted = 0
     largest = 0.0
@@ -102,9 +103,9 @@ def compare_lanes(
 def compare_records(
     records: Records, engine: RecordEngine, edition: Edition, near: NDArray[np.int64]
 ) -> None:
-    """Ask the engine for some records, mostly of the chunks `near` (m,), and of documents.
+    """Compare a sample of records of chunks and documents, half of them `near` chunks (m,).
 
-    Raises PublishError where one is not as in the index.
+    Raises PublishError if one differs from that of the index.
     """
     random = np.random.default_rng(SEED)
     count = len(records.ends) - 1
@@ -121,7 +122,7 @@ def compare_records(
 def _vectors(
     content: Content, count: int, near: NDArray[np.int64] | None
 ) -> Iterator[tuple[NDArray[np.float32], Restriction | None]]:
-    """Yield queries between two chunks of the index, and what may be found."""
+    """Yield vectors between two chunks, each with a filter or none."""
     random = np.random.default_rng(SEED)
     present = np.flatnonzero(content.scales > 0)
     preferred = present if near is None else np.intersect1d(near, present, assume_unique=True)
@@ -137,7 +138,7 @@ def _vectors(
 
 
 def _terms(content: Content, count: int) -> Iterator[tuple[list[str], Restriction | None]]:
-    """Yield three terms at a time, each as likely as it is frequent in the text."""
+    """Yield three terms at a time, drawn by their frequency, with a filter or none."""
     random = np.random.default_rng(SEED)
     shares = np.diff(content.offsets).astype(np.float64)
     for question in range(count if len(shares) else 0):
@@ -148,7 +149,7 @@ def _terms(content: Content, count: int) -> Iterator[tuple[list[str], Restrictio
 
 
 def _filter(content: Content, random: np.random.Generator, question: int) -> Restriction | None:
-    """Return no filter for every second question, and then one of another kind each time."""
+    """Return a filter for every second question, of another kind each time."""
     if question % 2 == 0:
         return None
     filters = random_filters(content, random, question // 2)
@@ -156,7 +157,7 @@ def _filter(content: Content, random: np.random.Generator, question: int) -> Res
 
 
 def random_filters(content: Content, random: np.random.Generator, kind: int) -> Filters:
-    """Return a filter that some chunk passes: by its source, path, date, or whatever it has."""
+    """Return a filter that a random chunk passes: by source, path, date, or another column."""
     chunk = content.index.chunk(int(random.integers(len(content.scales))))
     found: list[tuple[str, str]] = [("source", chunk.source)]
     found.append(("path", chunk.path[: int(random.integers(1, len(chunk.path) + 1))]))

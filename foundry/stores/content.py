@@ -1,4 +1,4 @@
-"""Read the content of an index for an engine, in place."""
+"""The content of an index, memory-mapped for publishing."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ from foundry.runtime.store.store import Edition
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The lanes of one version: n chunks, d dimensions, v terms, p postings.
+    """One version of an index: n chunks, d dimensions, v terms, p postings.
 
     Arrays are those of `IndexLayout`: `vectors` int8 (n, d), `scales` float32 (n,), `offsets`
     uint64 (v + 1,), `chunks` uint32 (p,), `impacts` float32 (p,), `counts` uint32 (p,) and
-    `lengths` uint32 (n,), which BM25 compares with `mean_length`. The lanes search exactly over the
-    same; `index` has the records of its chunks, and what they can be filtered by.
+    `lengths` uint32 (n,), which BM25 compares with `mean_length`. The lanes search these exactly;
+    `index` has records and filter columns.
     """
 
     edition: Edition
@@ -58,14 +58,14 @@ class Content:
         dense, n, v, p = manifest.dense, manifest.chunks, manifest.terms, manifest.postings
         if dense is None:
             raise IndexUnusableError(
-                f"{index}: has no vectors, and an engine is to search by them",
+                f"{index}: has no vectors, which engines need",
                 hint="set embedding.provider in foundry.toml and build again",
             )
         statistics = layout.root / STATISTICS
         if not (statistics / MEAN_LENGTH).exists():
             raise IndexUnusableError(
-                f"{index}: has no counts of terms, which engines are given",
-                hint="build it again with the store.engine that it is for",
+                f"{index}: has no term counts, which engines need",
+                hint="set store.engine in foundry.toml and build again",
             )
         (mean_length,) = open_array(statistics / MEAN_LENGTH, np.float64, (1,)).tolist()
         return cls(
@@ -81,14 +81,14 @@ class Content:
             mean_length=mean_length,
             vocabulary=Vocabulary.open(layout.terms, layout.term_offsets, v),
             index=open_index(index),
-            # As many candidates as there are chunks: every one of them is compared.
+            # Exact: every chunk is a candidate.
             dense_lane=DenseLane.map(layout, n, dense["dimensions"], n),
             keyword_lane=KeywordLane.map(layout, n, v, p),
         )
 
     @property
     def version(self) -> str:
-        """The version, as its manifest has it."""
+        """The version in the manifest."""
         return self.edition.version
 
 

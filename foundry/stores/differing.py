@@ -1,7 +1,7 @@
-"""Finds which rows of a version an engine lacks, without asking for all that it has.
+"""Finds which rows of a version an engine lacks, without fetching all of its rows.
 
-Rows are compared in buckets by their keys: for each bucket the engine tells how many rows it has,
-and the exclusive or of their codes. Keys and codes are fetched only for buckets that differ.
+Rows fall into buckets by their keys. For each bucket, the engine returns the number of its rows and
+the exclusive or of their codes. Keys and codes are fetched only for buckets that differ.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 ROWS_OF_BUCKET = 32
 MOST_BITS = 16
-"""Rows of a bucket, as long as there are at most 2**16 buckets."""
+"""Target size of a bucket, and the largest number of buckets as a power of 2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Rows that an engine has (m,), int64 each: their numbers there, keys and codes."""
+    """Rows of an engine (m,), int64 each: row numbers, keys and codes."""
 
     rows: NDArray[np.int64]
     keys: NDArray[np.int64]
@@ -25,7 +25,7 @@ class Held:
 
     @classmethod
     def of(cls, found: Sequence[tuple[int, int, int]]) -> "Held":
-        """Return the result of a query."""
+        """Return the rows of a query's result."""
         return cls(*np.array(found, dtype=np.int64).reshape(-1, 3).T)
 
 
@@ -33,8 +33,7 @@ class Held:
 class Difference:
     """The difference between an engine and a version.
 
-    `missing` (k,) are chunks that the engine has no row of, `surplus` (l,) rows that the version
-    does not have.
+    `missing` (k,) are chunks that the engine lacks, `surplus` (l,) rows that the version lacks.
     """
 
     missing: NDArray[np.int64]
@@ -43,7 +42,7 @@ class Difference:
 
 
 def bucket_shift(count: int) -> int:
-    """Return by how many bits a key is shifted to give its bucket."""
+    """Return the number of bits by which a key is shifted to give its bucket."""
     bits = min(MOST_BITS, max(0, (count // ROWS_OF_BUCKET).bit_length()))
     return 63 if bits == 0 else 64 - bits
 
@@ -51,8 +50,7 @@ def bucket_shift(count: int) -> int:
 def sum_buckets(
     keys: NDArray[np.int64], codes: NDArray[np.int64], shift: int
 ) -> list[tuple[int, int, int]]:
-    """Return of each bucket of rows (n,) its number, the count of its rows, and the xor of their
-    codes."""
+    """Return (bucket, number of rows, xor of their codes) for each bucket of rows (n,)."""
     buckets = keys >> np.int64(shift)
     order = np.argsort(buckets, kind="stable")
     named, starts, counts = np.unique(buckets[order], return_index=True, return_counts=True)
@@ -67,9 +65,9 @@ def find_difference(
     shift: int,
     fetch: Callable[[list[int]], Held],
 ) -> Difference:
-    """Compare the rows of a version (n,) with buckets of an engine, as `sum_buckets` returns them.
+    """Compare the rows of a version (n,) with an engine's buckets, as of `sum_buckets`.
 
-    `fetch` returns the rows that the engine has in some buckets, and may return others.
+    `fetch` returns the engine's rows of some buckets, and may return others.
     """
     unlike = set(sum_buckets(keys, codes, shift)) ^ set(theirs)
     differing = sorted({number for number, _, _ in unlike})

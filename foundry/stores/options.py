@@ -1,10 +1,10 @@
-"""Options of publishing into an engine, and the outcome."""
+"""Options and outcome of publishing into an engine."""
 
 from dataclasses import dataclass
 
 GRACE_SECONDS = 3600.0
-STEP_QUESTIONS = 5
-"""Searches of each lane that are compared if a version shares rows with one that was compared."""
+INCREMENTAL_QUESTIONS = 5
+"""Searches of each lane that are compared if a version shares rows with a published one."""
 
 AGAIN = "publish with --again, which loads this version again"
 """The hint when an engine lacks part of a version."""
@@ -14,9 +14,9 @@ AGAIN = "publish with --again, which loads this version again"
 class PublishOptions:
     """Options of publishing into an engine.
 
-    With `again`, this version is loaded although the engine has it; with `stale`, although
-    foundry.toml asks for another one. A version stays for `grace` seconds after another has
-    replaced it. With `records`, texts and places are loaded too.
+    With `again`, the version is loaded even if the engine has it; with `stale`, even if it is not
+    what foundry.toml asks for. A superseded version is kept for `grace` seconds. With `records`,
+    records of chunks and documents are loaded too.
     """
 
     again: bool = False
@@ -27,11 +27,11 @@ class PublishOptions:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A version of an index in an engine, where its schema or collection is called `name`.
+    """A version of an index in the schema or collection `name` of an engine.
 
-    `chunks` and `postings` are as the engine counts them. On a sample, `recall` is that of the
-    dense lane at 100 against an exact search, and `difference` the largest of a score. `loaded` is
-    False where the engine had this version already.
+    On a sample of queries, `recall` is that of the dense lane at 100 against an exact search, and
+    `difference` the largest between two scores of a chunk. `loaded` is False if the engine had the
+    version already.
     """
 
     engine: str

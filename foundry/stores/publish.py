@@ -17,10 +17,10 @@ from foundry.stores.options import Publication, PublishOptions
 
 
 def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -> Publication:
-    """Load the current index into the engine, compare its answers, and switch to it.
+    """Load the built index into the engine, compare its answers, and switch to it.
 
-    Servers that follow the project's index folder look at it again. Raises ConfigError where no
-    engine is configured, IndexUnusableError, PublishError.
+    The index's manifest is touched, so servers that follow the index folder reload. Raises
+    ConfigError if no engine is configured, IndexUnusableError, PublishError.
     """
     store = config.store
     if store.is_embedded:
@@ -32,7 +32,7 @@ def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -
     variable = STORES[store.engine].variables[0]
     if not os.environ.get(variable, "").strip():
         raise PublishError(
-            f"{store.engine}: {variable} is not set, so nobody knows where it is",
+            f"{store.engine}: {variable} is not set, so its address is unknown",
             hint=f"set {variable} in the environment; never write it into {CONFIG_NAME}",
         )
     index = built_index(config)

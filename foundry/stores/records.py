@@ -1,6 +1,6 @@
-"""Records as an engine is given them: the lines of an index, each with the row of its chunk.
+"""Records for an engine: the lines of an index, by chunk.
 
-A document's line goes with its first chunk, since every document has one.
+A document's line is stored with its first chunk, since every document has one.
 """
 
 import hashlib
@@ -16,8 +16,8 @@ from foundry.runtime.index.layout import IndexFiles, open_array, open_bytes
 
 @dataclass(frozen=True)
 class Records:
-    """The lines of chunks (n,) and of documents (m,), which end where `ends` (n + 1,) and
-    `document_ends` (m + 1,) say; document i begins with chunk `firsts[i]`."""
+    """The lines of chunks (n,) and documents (m,), at the offsets `ends` (n + 1,) and
+    `document_ends` (m + 1,). Document i begins with chunk `firsts[i]`."""
 
     chunks: memoryview
     ends: NDArray[np.uint64]
@@ -52,7 +52,7 @@ class Records:
 
     @cached_property
     def codes(self) -> NDArray[np.uint64]:
-        """The code (n,) of the lines that go with each chunk."""
+        """The hash (n,) of the lines stored with each chunk."""
         count = len(self.ends) - 1
         return np.fromiter(map(self._code, range(count)), np.uint64, count)
 

@@ -1,8 +1,8 @@
-"""The rows that an index consists of, and codes by which equal ones are recognised.
+"""The rows of an index, and codes by which equal rows are recognised.
 
-A row is a chunk with everything that an engine holds of it: vector, counts of terms, length, what
-it can be filtered by, and its records if they are wanted. Its code is 64 bits of all that, so it
-tells whether an engine already has the row: a changed one is overlooked once in 2**64 times.
+A row is everything that an engine stores for a chunk: vector, term counts, length, filter values,
+and records if they are wanted. Its code is a 64-bit hash of all that, by which publishing finds out
+whether an engine has the row; a changed row is missed with probability 2**-64.
 """
 
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ from foundry.stores.content import Content, batches
 from foundry.stores.records import Records
 
 BLOCK = 1 << 18
-"""Postings, or bytes of vectors, that are mixed at a time: what caches of a processor hold."""
+"""Postings, or bytes of vectors, hashed at a time: they fit a processor's cache."""
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers that look random (Steele, Lea and Flood 2014: the end of SplitMix64)."""
+    """Hash numbers by the finaliser of SplitMix64 (Steele, Lea and Flood 2014)."""
     mixed = (values ^ (values >> np.uint64(30))) * _FACTORS[0]
     mixed = (mixed ^ (mixed >> np.uint64(27))) * _FACTORS[1]
     return mixed ^ (mixed >> np.uint64(31))
@@ -36,7 +36,7 @@ def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows (n,) of a version, in the order of its chunks; `modified` int64 (n,) is theirs."""
+    """The rows (n,) of a version, in the order of chunks; `modified` int64 (n,) are their dates."""
 
     content: Content
     modified: NDArray[np.int64]
@@ -45,7 +45,7 @@ class Rows:
 
     @classmethod
     def open(cls, content: Content, *, with_records: bool = False) -> Self:
-        """Map what rows consist of. Raises IndexUnusableError."""
+        """Map the files of an index. Raises IndexUnusableError."""
         files = content.files
         modified = open_array(files.layout.filter_modified, np.int64, (files.manifest.chunks,))
         records = Records.open(files) if with_records else None
@@ -56,12 +56,12 @@ class Rows:
 
     @cached_property
     def keys(self) -> NDArray[np.int64]:
-        """The key (n,) of each chunk. Raises IndexUnusableError where two have the same."""
+        """The key (n,) of each chunk. Raises IndexUnusableError if two are equal."""
         return _distinct(self.content.edition.keys.by_number, "ids of chunks")
 
     @cached_property
     def term_keys(self) -> NDArray[np.int64]:
-        """The key (v,) of each term. Raises IndexUnusableError where two have the same."""
+        """The key (v,) of each term. Raises IndexUnusableError if two are equal."""
         words = (word.decode("utf-8", "replace") for word in self.content.vocabulary)
         keys = np.fromiter(map(signed_key, words), np.int64, len(self.content.vocabulary))
         return _distinct(keys, "terms")
@@ -81,7 +81,7 @@ class Rows:
     def postings_of(
         self, chosen: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return numbers of terms, places in `chosen` (m,), and counts (k,), of these chunks."""
+        """Return the postings (k,) of chunks (m,): terms, positions in `chosen`, and counts."""
         places = np.full(len(self), -1, dtype=np.int64)
         places[chosen] = np.arange(len(chosen))
         found = np.flatnonzero(places[self.content.chunks] >= 0)
@@ -118,11 +118,11 @@ class Rows:
 
 @dataclass(frozen=True)
 class Marks:
-    """What documents can be filtered by, beside their dates: sources, tags, paths, media types, and
-    columns of metadata, each as `encode_value` writes it.
+    """The filter values of documents, except dates: sources, tags, paths, media types and metadata,
+    encoded by `encode_value`.
 
-    All chunks of a document have its marks. Pairs (k,) of `documents`, ascending, and places in
-    `values` say which document has which.
+    All chunks of a document have its marks. Document `documents[i]` has the value
+    `values[places[i]]`; `documents` (k,) ascend.
     """
 
     values: list[bytes]
@@ -156,7 +156,7 @@ class Marks:
 
     @cached_property
     def codes(self) -> NDArray[np.uint64]:
-        """The code (n,) of all marks of each chunk."""
+        """The hash (n,) of the marks of each chunk."""
         hashes = np.fromiter(map(_hash, self.values), np.uint64, len(self.values))
         codes = np.zeros(int(self.chunk_documents.max(initial=-1)) + 1, dtype=np.uint64)
         is_used = self.documents < len(codes)
@@ -181,7 +181,7 @@ def _hash(value: bytes) -> int:
 def _distinct_pairs(
     values: list[bytes], documents: NDArray[np.int64], places: NDArray[np.int64]
 ) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int64]]:
-    """Return sorted values, and the pairs of documents and places among them, each once."""
+    """Return distinct sorted values, and distinct pairs of documents and positions in them."""
     distinct = sorted(set(values))
     ranks = {value: rank for rank, value in enumerate(distinct)}
     ranked = np.array([ranks[value] for value in values], dtype=np.int64)[places]
@@ -190,7 +190,7 @@ def _distinct_pairs(
 
 
 def _distinct(keys: NDArray[np.int64], what: str) -> NDArray[np.int64]:
-    # Sorting takes an eighth of the time of `np.unique`, which hashes them.
+    # Sorting takes an eighth of the time of `np.unique`, which hashes.
     ordered = np.sort(keys)
     if (ordered[1:] == ordered[:-1]).any():
         raise IndexUnusableError(

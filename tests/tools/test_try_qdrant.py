@@ -29,7 +29,7 @@ def native(tmp_path: Path) -> "Iterator[NativeQdrant]":
         # Small, and without waiting for searches that nobody makes.
         for module, name, value in (
             (index_answers, "QUESTIONS", 8),
-            (qdrant, "LOOK_SECONDS", 0.0),
+            (qdrant, "POLL_SECONDS", 0.0),
             (qdrant_points, "BATCH_POINTS", 8),
         ):
             stack.enter_context(patch.object(module, name, value))

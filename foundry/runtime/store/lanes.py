@@ -1,4 +1,4 @@
-"""The lanes of an index whose vectors and postings an engine holds."""
+"""The lanes of an index whose vectors and postings are in an engine."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -26,12 +26,12 @@ from .store import HELD_FILES, Engine, Store, VersionMissingError, open_store
 class StoredKeywordLane:
     """BM25 search over the postings of one version in an engine.
 
-    Vocabulary and frequencies are the index's own, so that the engine is asked for numbers of
-    terms that it has; scores are the same as without an engine. Everything raises StoreError.
+    Vocabulary and frequencies are files of the index, so the engine is only asked for terms that
+    it has. Scores are the same as without an engine. Every search raises StoreError.
     """
 
     def __init__(self, files: IndexFiles, store: Store) -> None:
-        """Map the files that the server has. Raises IndexUnusableError."""
+        """Map vocabulary and frequencies. Raises IndexUnusableError."""
         layout, terms = files.layout, files.manifest.terms
         self._number = remember(Vocabulary.open(layout.terms, layout.term_offsets, terms).find)
         self._offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))
@@ -43,7 +43,7 @@ class StoredKeywordLane:
 
     @stage("keyword")
     def find(self, terms: Iterable[str], count: int, only: Restriction | None) -> LaneHits:
-        """Find the `count` best chunks for the query's terms that a search may return."""
+        """Find the `count` best chunks for the query's terms, out of `only` these."""
         asked = self.numbers(terms)
         if not asked or (only is not None and not only.allowed.any()):
             return LaneHits.none()
@@ -59,7 +59,7 @@ class StoredKeywordLane:
         count: int,
         only: Restriction | None,
     ) -> LaneHits:
-        """Return the hits for the `asked` terms. Raises StoreError if some must be missing."""
+        """Return the hits for the `asked` terms. Raises StoreError if there are too few."""
         least = max(self._count(number) for number, _ in asked)
         if only is None and len(hits) < min(count, least):
             raise VersionMissingError(
@@ -68,7 +68,7 @@ class StoredKeywordLane:
                 hint="publish the index again: foundry publish",
             )
         if not len(hits):
-            # No chunk that may be found has one of the terms, or there are none at all.
+            # No allowed chunk has a term, or the engine lost the version.
             self._store.ask(lambda engine, edition: engine.check(edition))
         return hits
 
@@ -89,7 +89,7 @@ class StoredKeywordLane:
         return np.sort(self.search([term], max(1, self.frequency(term))).chunks)
 
     def numbers(self, terms: Iterable[str]) -> list[tuple[int, int]]:
-        """Return the numbers of the terms that the index has, and how often each is asked for."""
+        """Return the numbers of the terms that the index has, with their counts in the query."""
         found = ((self._number(term), times) for term, times in sorted(Counter(terms).items()))
         return [(number, times) for number, times in found if number is not None]
 
@@ -100,13 +100,12 @@ class StoredKeywordLane:
 class StoredDenseLane:
     """Cosine search over the vectors of one version in an engine.
 
-    Query and rows are integers of at most 127 in size, as they are without an engine, so the
-    scores are the same within the precision in which the engine multiplies. Everything raises
-    StoreError.
+    Query and rows are quantised to int8, as without an engine, so scores are equal within the
+    precision of the engine. Every search raises StoreError.
     """
 
     def __init__(self, files: IndexFiles, store: Store) -> None:
-        """Read what the build measured of all vectors. Raises IndexUnusableError."""
+        """Read centre and spread of the vectors. Raises IndexUnusableError."""
         about = require_vectors(files)
         self._centre = open_array(files.layout.vector_centre, np.float32, (about["dimensions"],))
         self._spread, self.store = about["spread"], store
@@ -119,7 +118,7 @@ class StoredDenseLane:
 
     @stage("semantic")
     def find(self, vector: NDArray[np.float32], count: int, only: Restriction | None) -> LaneHits:
-        """Find the `count` chunks of highest cosine that a search may return."""
+        """Find the `count` chunks of highest cosine, out of `only` these."""
         if only is not None and not only.allowed.any():
             return LaneHits.none()
         integers, scale = _quantise_one(vector)
@@ -129,9 +128,9 @@ class StoredDenseLane:
         return self.checked(hits, only)
 
     def checked(self, hits: LaneHits, only: Restriction | None) -> LaneHits:
-        """Return the hits. Raises StoreError if there must be some."""
+        """Return the hits. Raises StoreError if there are none but should be."""
         if not len(hits):
-            # No chunk that may be found has a vector, or there are none at all.
+            # No allowed chunk has a vector, or the engine lost the version.
             self.store.ask(lambda engine, edition: engine.check(edition))
             if only is None:
                 raise VersionMissingError(
@@ -155,15 +154,15 @@ class StoredDenseLane:
         return self.scores(row, chunks)
 
     def distance(self, vector: NDArray[np.float32]) -> float | None:
-        """Return how far the unit `vector` (d,) is from what chunks are about."""
+        """Return the distance of the unit `vector` (d,) from the centre of all chunks."""
         return distance_from(self._centre, self._spread, vector)
 
 
 class StoredSearch:
-    """One search, for which an engine is asked for both lanes at once.
+    """One search, which asks an engine for both lanes at once.
 
-    Terms and `count` are those of `TermLane.search`, `unknown` those of `compare_with_terms`, and
-    chunks of `only` may be found, or any. Everything raises StoreError.
+    Terms and `count` are those of `TermLane.search`, `unknown` those of `compare_with_terms`; only
+    chunks of `only` are found, if given. Everything raises StoreError.
     """
 
     def __init__(
@@ -186,13 +185,13 @@ class StoredSearch:
 
     @cached_property
     def keyword(self) -> LaneHits:
-        """The keyword lane's hits, compared with the terms; asked alone if it is asked first."""
+        """The hits of the keyword lane, with their terms; a query of its own if it comes first."""
         hits = self._keyword_lane.find(self._terms, self._count, self._only)
         return self._compared(hits)
 
     @stage("lanes")
     def search_both(self, vector: NDArray[np.float32]) -> LaneHits:
-        """Return the dense lane's hits for the unit `vector` (d,); `keyword` is known with them."""
+        """Return the hits of the dense lane for the unit `vector` (d,), and set `keyword`."""
         only, store = self._only, self._dense_lane.store
         asked = self._keyword_lane.numbers(self._terms)
         if not asked or (only is not None and not only.allowed.any()):
@@ -209,7 +208,7 @@ class StoredSearch:
         if self._ask_rest is None:
             return complete_lanes(self._index, self._terms, vector, self.keyword, semantic)
         cosines, sums = self._ask_rest()
-        # They are of exactly the chunks that each lane has not delivered.
+        # The scores are those of exactly the chunks that the other lane did not find.
         joined = join_lanes(self.keyword, semantic, lambda _chunks: sums, lambda _chunks: cosines)
         return replace(joined, distance=self._dense_lane.distance(vector))
 
@@ -232,9 +231,9 @@ def open_stored(
 
 
 def describe_engine(index: Index) -> dict[str, Any]:
-    """Return for /readyz that the engine holds this index, and go on looking at it.
+    """Return the state of the engine for /readyz, and keep probing it.
 
-    Raises StoreError while searches cannot be answered.
+    Raises StoreError while it cannot be searched.
     """
     assert isinstance(index.dense_lane, StoredDenseLane)
     store = index.dense_lane.store

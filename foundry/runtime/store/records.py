@@ -1,7 +1,7 @@
-"""Records that an engine holds with the rows of a version: texts, titles, places, documents.
+"""Records of chunks and documents that are in an engine: texts, titles, places.
 
-The server keeps the hashes of their ids. What is shown is asked for by the keys of its chunks, all
-that a caller wants in one exchange.
+The server has the hashes of their ids. Records are read by the keys of chunks, all that a caller
+wants in one exchange.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,7 +37,7 @@ class RecordEngine(Engine, Protocol):
     def find_records(
         self, edition: Edition, terms: Sequence[tuple[int, int]], count: int
     ) -> tuple[LaneHits, list[bytes]]:
-        """Return what `search_terms` does, with the lines of these chunks."""
+        """Return the hits of `search_terms`, with the lines of their chunks."""
         ...
 
 
@@ -45,7 +45,7 @@ class StoredLines(RecordLines):
     """Records as lines of JSON in an engine, found by number or by the hash of their id."""
 
     def __init__(self, store: Store, ids: Path, firsts: NDArray[np.uint64] | None) -> None:
-        """Map the hashes. `firsts` (m + 1,) has the first chunk of each, if these are documents.
+        """Map the hashes. For documents, `firsts` (m + 1,) has the first chunk of each.
 
         Raises IndexUnusableError.
         """
@@ -57,9 +57,9 @@ class StoredLines(RecordLines):
         return next(self.each(make, [(number, more)]))
 
     def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
-        """Yield the record of each row, with the fields that it adds; all of them are read.
+        """Yield the record of each row, with the fields that it adds.
 
-        Beyond READ_AT_ONCE, they are when they are due. Raises StoreError, IndexUnusableError.
+        They are read READ_AT_ONCE at a time. Raises StoreError, IndexUnusableError.
         """
         left = iter(rows)
         while block := [*islice(left, READ_AT_ONCE)]:
@@ -85,7 +85,7 @@ def _made(number: int, line: bytes, make: Callable[..., Made], **more: Any) -> M
 
 
 class StoredIndex(OpenedIndex):
-    """An index of which an engine holds lanes and records."""
+    """An index whose lanes and records are in an engine."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class StoredIndex(OpenedIndex):
         *,
         parts: Iterable[Callable[[OpenedIndex], object]] = (),
     ) -> None:
-        """Map what the server has. Raises IndexUnusableError."""
+        """Map the files of the server. Raises IndexUnusableError."""
         layout = files.layout
 
         def open_lines(path: Path, _offsets: Path, ids: Path, count: int) -> StoredLines:
@@ -109,7 +109,7 @@ class StoredIndex(OpenedIndex):
         super().__init__(files, self._keywords, StoredDenseLane(files, store), encoder, parts=parts)
 
     def best_chunks(self, terms: Sequence[str], count: int) -> Iterator[ChunkRecord]:
-        """Yield the best chunks for terms, found and read at once. Raises StoreError."""
+        """Yield the best chunks for terms, from a single exchange. Raises StoreError."""
         if not (asked := self._keywords.numbers(terms)):
             return
         hits, lines = self._store.ask(

@@ -1,4 +1,4 @@
-"""What a search may return: the chunks themselves, and as far as filters say it, by what."""
+"""The chunks that a search may return, and the filters that select them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,8 +14,10 @@ class Restriction:
     """The chunks (n,) that are `allowed`."""
 
     allowed: NDArray[np.bool_]
-    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # They all pass these.
-    is_picked: bool = True  # Others pass the filters too.
+    filters: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # All allowed chunks pass these.
+    is_picked: bool = True  # Not every chunk that passes is allowed.
 
 
 def restrict(
@@ -24,9 +26,9 @@ def restrict(
     *,
     is_picked: bool = False,
 ) -> Restriction | None:
-    """Return what a search may return, if not everything.
+    """Return the restriction of a search; None if every chunk is allowed.
 
-    The chunks `allowed` are all that pass `filters`, or some of these that were picked.
+    `allowed` are all chunks that pass `filters`, or with `is_picked` some of them.
     """
     if allowed is None:
         return None

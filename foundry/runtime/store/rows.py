@@ -1,8 +1,8 @@
-"""What tells the rows of an engine from each other: keys of chunks and terms, and what terms weigh.
+"""Keys of chunks and terms in an engine, and the weights of terms.
 
-Numbers of chunks and terms are those of one version, and shift when a document comes or goes. Rows
-that versions share have keys instead: hashes of ids and of words. Nor do rows hold what depends on
-the whole corpus: BM25 is computed from counts and lengths by the weights of a version.
+Numbers of chunks and terms differ from version to version, so rows, which versions share, have
+hashes of ids and terms as keys. Rows hold nothing that depends on the whole corpus either: BM25 is
+computed from counts, lengths and the term weights of a version.
 """
 
 import math
@@ -18,13 +18,13 @@ from ..index.tokens import HEADING_MARK, heading_parts
 
 
 class ChunkKeys:
-    """The keys of chunks, int64, by their numbers and back.
+    """Converts numbers of chunks to keys, int64, and back.
 
-    `keys` (n,) are sorted, as `numbers` (n,) has them.
+    `keys` (n,) are sorted, and belong to the chunks `numbers` (n,).
     """
 
     def __init__(self, keys: NDArray[np.uint64], numbers: NDArray[np.uint64]) -> None:
-        """Take what `IndexLayout.chunk_ids` holds."""
+        """Take the two rows of `IndexLayout.chunk_ids`."""
         self._keys, self._numbers = keys, numbers
 
     @classmethod
@@ -40,7 +40,7 @@ class ChunkKeys:
         return keys
 
     def numbers(self, keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Return the numbers (m,) of chunks by their keys (m,); None if one has no such key."""
+        """Return the numbers (m,) of chunks by keys (m,); None if no chunk has one of them."""
         wanted = keys.view(np.uint64)
         places = np.searchsorted(self._keys, wanted)
         if not np.array_equal(self._keys.take(places, mode="clip"), wanted):
@@ -49,7 +49,7 @@ class ChunkKeys:
 
 
 class Weight(NamedTuple):
-    """The key of a term, and the weight of its counts; those of headings need no lengths."""
+    """The key and the weight of a term; terms of headings are not normalised by length."""
 
     key: int
     weight: float
@@ -57,7 +57,7 @@ class Weight(NamedTuple):
 
 
 class TermWeights:
-    """The weights of a version's terms, equal to those in the impacts of the build."""
+    """The weights of a version's terms, as in the impacts of the build."""
 
     def __init__(
         self,
@@ -67,8 +67,8 @@ class TermWeights:
         k1: float,
         b: float,
     ) -> None:
-        """Take the sorted terms, where their postings lie, the number of all chunks, and BM25's
-        parameters."""
+        """Take the sorted terms, the offsets of their postings, the number of chunks, and the
+        parameters of BM25."""
         self._vocabulary, self._offsets, self._chunks = vocabulary, offsets, chunks
         self.k1, self.b = k1, b
 
@@ -87,7 +87,7 @@ class TermWeights:
         if not term.startswith(HEADING_MARK):
             return Weight(signed_key(term), own, is_heading=False)
         weight = 0.0
-        # One after the other, as the build adds them up: `sum` rounds otherwise.
+        # In the order of the build: `sum` rounds differently.
         for part in map(self._vocabulary.find, heading_parts(term)):
             weight += own if part is None else self._rarity(part)
         return Weight(signed_key(term), weight, is_heading=True)
@@ -99,6 +99,6 @@ class TermWeights:
 
 
 def signed_key(text: str) -> int:
-    """Return the key of an id or a term, as engines take it."""
+    """Return the key of an id or a term: its hash as a signed integer."""
     key = hash_key(text)
     return key - 2**64 if key >= 2**63 else key

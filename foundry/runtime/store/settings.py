@@ -1,4 +1,4 @@
-"""Where the engine is, and how it is asked: settings.json, and the environment for its address."""
+"""Settings of the engine, from settings.json, and its address, from the environment."""
 
 import os
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from ..retrieval.settings import SETTINGS_FILE, reading
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings:
-    """How an engine is asked.
+    """Settings of an engine.
 
     Attributes:
-        name: Of the schema or collection.
-        exact: Whether all vectors are compared, rather than those that a graph leads to.
+        name: Name of the schema or collection.
+        exact: Whether all vectors are compared, instead of the candidates of a graph.
         timeout: Seconds that one call may take.
     """
 
@@ -33,11 +33,11 @@ def read_store_settings(file: Path = SETTINGS_FILE) -> StoreSettings:
 
 
 def read_address(variable: str, example: str) -> str:
-    """Return the address of the engine. Raises ConfigurationError; no message holds it."""
+    """Return the address of the engine, which no message quotes. Raises ConfigurationError."""
     address = os.environ.get(variable, "").strip()
     if not address:
         raise ConfigurationError(
-            f"{variable} is not set, and this server searches in the engine that it names",
+            f"{variable} is not set: the address of the engine that this server searches",
             hint=f"set it, such as {variable}={example}",
         )
     return address

@@ -1,7 +1,7 @@
-"""The search engine that holds the lanes of an index, and how it is asked.
+"""The interface of search engines, and a version of an index in one.
 
-A server asks for exactly the version of the index that its records are of, so that records and
-lanes never come from two versions, whatever is published meanwhile.
+A server searches exactly the version that its records belong to, so records and lanes never come
+from two versions, whatever is published meanwhile.
 """
 
 import os
@@ -32,19 +32,19 @@ from .rows import ChunkKeys, TermWeights
 from .settings import StoreSettings, read_store_settings
 
 PROBE_SECONDS = 2.0
-"""Between two looks at the engine."""
+"""Seconds between two probes of the engine."""
 
 Result = TypeVar("Result")
 
 
 class StoreError(ServerError):
-    """The engine does not give what a search needs; `reason` names no address and no file."""
+    """A failure of the engine; `reason` names no address and no file."""
 
     reason = "The search engine failed."
 
 
 class StoreUnreachableError(StoreError):
-    """There is no connection to the engine, or it refuses to work."""
+    """The engine cannot be reached, or refuses connections."""
 
     reason = "The search engine cannot be reached."
 
@@ -56,14 +56,14 @@ class StoreSlowError(StoreError):
 
 
 class VersionMissingError(StoreError):
-    """The engine answers, but it does not hold this version of the index, or not all of it."""
+    """The engine lacks this version of the index, or part of it."""
 
     reason = "The search engine does not hold this index."
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What both lanes of an engine find for one query.
+    """The hits of both lanes for one query.
 
     `complete` returns the cosines of the chunks that only the keyword lane found, and the BM25
     scores of those that only the dense lane found, both in the order of chunk numbers.
@@ -76,18 +76,18 @@ class Found:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edition:
-    """One version of an index, as an engine is asked about it; `version` is its manifest's."""
+    """One version of an index, as engines need it: keys and weights by number."""
 
     version: str
     keys: ChunkKeys
     weights: TermWeights
     needs_records: bool
     open_values: Callable[[], Vocabulary]
-    """Maps the filter values, which some engines need for prefix filters."""
+    """Maps the filter values, which prefix filters of some engines need."""
 
     @classmethod
     def open(cls, files: IndexFiles) -> Self:
-        """Map what tells of the content of an engine. Raises IndexUnusableError."""
+        """Map keys, weights and filter values. Raises IndexUnusableError."""
         return cls(
             files.manifest.version,
             ChunkKeys.open(files),
@@ -104,11 +104,11 @@ class Edition:
 
 
 class Engine(Protocol):
-    """One address of an engine; any number of threads may share it.
+    """A client of an engine, which any number of threads may share.
 
-    A search may return the chunks of `only`, or any; queries are `vector`, int8 integers (d,) with
-    the `scale` that makes them a unit vector, or numbers of `terms` with how often each was asked
-    for. Everything raises StoreError.
+    Searches return chunks of `only`, or any if it is None. A query is a `vector`, int8 (d,) with
+    the `scale` that makes it a unit vector, or `terms`, as numbers with their counts in the query.
+    Every method raises StoreError.
     """
 
     def search_vector(
@@ -158,26 +158,26 @@ class Engine(Protocol):
         count: int,
         only: Restriction | None,
     ) -> Found:
-        """Return what `search_vector` and `search_terms` do, in as few exchanges as there can be.
+        """Return the hits of `search_vector` and `search_terms`, in as few exchanges as possible.
 
-        At least one term is asked for.
+        There is at least one term.
         """
         ...
 
     def check(self, edition: Edition) -> None:
-        """Ask whether this version can be searched."""
+        """Raise StoreError unless this version can be searched."""
         ...
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         ...
 
 
 class Store:
-    """One version in an engine, and its state when last asked.
+    """One version in an engine, with its last known state.
 
-    A call that fails makes the following ones fail at once, with the same reason, until the engine
-    holds the version again: nobody waits for what has just not answered.
+    After a failed call, further calls fail at once with the same reason until a probe succeeds, so
+    callers do not wait for an engine that is down.
     """
 
     def __init__(self, engine: Engine, edition: Edition) -> None:
@@ -188,7 +188,7 @@ class Store:
         self._lock = threading.Lock()
 
     def ask(self, call: Callable[[Engine, Edition], Result]) -> Result:
-        """Ask the engine about this version and return its answer. Raises StoreError."""
+        """Call the engine for this version and return the result. Raises StoreError."""
         if (problem := self.problem) is not None:
             self.watch()
             raise type(problem)(problem.message, hint=problem.hint)
@@ -199,8 +199,8 @@ class Store:
             self.watch()
             raise
 
-    def look(self) -> None:
-        """Ask the engine now, and remember what it says."""
+    def probe(self) -> None:
+        """Check the engine now, and keep the result as `problem`."""
         try:
             self.engine.check(self.edition)
             self.problem = None
@@ -208,7 +208,7 @@ class Store:
             self.problem = error
 
     def watch(self) -> None:
-        """Look at the engine every few seconds, in a thread that ends with this object."""
+        """Probe the engine every few seconds, in a thread that ends with this object."""
         with self._lock:
             if self.is_watched:
                 return
@@ -221,15 +221,15 @@ class Store:
 def _watch(watched: "weakref.ref[Store]") -> None:
     pause = threading.Event()
     while (store := watched()) is not None:
-        store.look()
+        store.probe()
         del store
         pause.wait(PROBE_SECONDS)
 
 
 def is_short(hits: LaneHits, count: int, only: Restriction | None) -> bool:
-    """Return whether a graph found fewer of the chunks that may be found than were asked for.
+    """Return whether a graph found fewer of the allowed chunks than were asked for.
 
-    A filter that takes most chunks away leaves graphs with ways that end; all are compared then.
+    Filters that exclude most chunks leave dead ends in a graph; all vectors are compared then.
     """
     return only is not None and len(hits) < min(count, int(only.allowed.sum()))
 
@@ -250,11 +250,11 @@ HELD_FILES = frozenset(
         _LAYOUT.sketch,
     )
 )
-"""Files of an index whose content an engine holds, and which a server need not have."""
+"""Files of an index that a server does not need, because their content is in the engine."""
 
 _RECORDS = _LAYOUT.chunks, _LAYOUT.chunk_offsets, _LAYOUT.documents, _LAYOUT.document_offsets
 RECORD_FILES = frozenset(path.as_posix() for path in _RECORDS)
-"""Further ones, whose content an engine holds that has records."""
+"""Further such files if records are in the engine too."""
 
 
 _stores: weakref.WeakValueDictionary[tuple[int, str], Store] = weakref.WeakValueDictionary()
@@ -262,18 +262,18 @@ _stores_lock = threading.Lock()
 
 
 def open_store(files: IndexFiles, open_engine: Callable[[StoreSettings], Engine]) -> Store:
-    """Open the version in the engine that goes with an index; every caller gets the same one.
+    """Return the store of an index; every caller gets the same one.
 
-    An engine that does not answer is no reason to fail, because it may answer later. Raises
-    IndexUnusableError if it says that it does not hold this index; ConfigurationError.
+    An engine that does not answer is no error here, because it may answer later. Raises
+    IndexUnusableError if the engine lacks this index; ConfigurationError.
     """
-    # Connections are for one process, and workers are forked.
+    # Connections cannot be shared by processes, and workers are forked.
     key = os.getpid(), files.manifest.version
     with _stores_lock:
         store = _stores.get(key)
         if store is None:
             store = _stores[key] = Store(_open_once(key[0], open_engine), Edition.open(files))
-    store.look()
+    store.probe()
     if isinstance(store.problem, VersionMissingError):
         problem = store.problem
         raise IndexUnusableError(f"{files.layout.root}: {problem.message}", hint=problem.hint)

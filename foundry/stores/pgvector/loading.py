@@ -1,4 +1,4 @@
-"""Write rows as PostgreSQL loads them fastest: in the binary format of COPY."""
+"""Encode rows in the binary format of COPY, the fastest to load."""
 
 import struct
 from collections.abc import Iterator, Sequence
@@ -18,14 +18,14 @@ _PATH = encode_value("path", "")
 
 
 def load_rows(tables: Tables, rows: Rows, chosen: NDArray[np.int64], first: int) -> None:
-    """Load these chunks (m,), ascending, as rows from `first` on."""
+    """Load chunks (m,), ascending, as rows numbered from `first`."""
     numbers = np.arange(first, first + len(chosen))
     tables.copy("chunks", b"".join(_chunk_rows(rows, chosen, numbers)))
     if rows.records is not None:
         tables.copy("records", b"".join(_record_rows(rows.records, chosen, numbers)))
     content = rows.content
     shape = content.vectors.shape[1]
-    # How pgvector sends a halfvec: its dimensions, nothing, and its numbers.
+    # The binary form of a halfvec: dimensions, two unused bytes, numbers.
     halfvec = np.dtype([("shape", ">i2"), ("unused", ">i2"), ("numbers", ">f2", (shape,))])
     vectors = np.zeros(len(chosen), dtype=halfvec)
     vectors["shape"], vectors["numbers"] = shape, content.vectors[chosen]
@@ -52,7 +52,7 @@ def binary_rows(*columns: NDArray[Any]) -> bytes:
 def _chunk_rows(
     rows: Rows, chosen: NDArray[np.int64], numbers: NDArray[np.int64]
 ) -> Iterator[bytes]:
-    """Yield rows of the table of chunks, as COPY takes them."""
+    """Yield rows for the table of chunks."""
     columns = (numbers, rows.keys[chosen], rows.codes[chosen], rows.modified[chosen], chosen)
     for row, key, code, modified, chunk in zip(*(one.tolist() for one in columns), strict=True):
         yield struct.pack(">hiqiqiq", 6, 8, row, 8, key, 8, code)
@@ -66,7 +66,7 @@ def _chunk_rows(
 def _record_rows(
     records: Records, chosen: NDArray[np.int64], numbers: NDArray[np.int64]
 ) -> Iterator[bytes]:
-    """Yield rows of the table of records, as COPY takes them."""
+    """Yield rows for the table of records."""
     for row, chunk in zip(numbers.tolist(), chosen.tolist(), strict=True):
         line, document = records.chunk(chunk), records.document(chunk)
         yield struct.pack(">hiqi", 3, 8, row, len(line)) + line
@@ -74,7 +74,7 @@ def _record_rows(
 
 
 def _marks(marks: Sequence[bytes]) -> bytes:
-    """Return an array of bytea, as PostgreSQL takes it: one dimension from 1 on, without nulls."""
+    """Encode an array of bytea: one dimension, with lower bound 1, without nulls."""
     items = b"".join(map(_sized, marks))
     array = struct.pack(">iiIii", 1, 0, psycopg.adapters.types["bytea"].oid, len(marks), 1) + items
     return _sized(array)

@@ -1,9 +1,9 @@
-"""Publishes an index into PostgreSQL, step by step: what it lacks is loaded, then it is switched.
+"""Publishes an index into PostgreSQL: loads the missing rows, then switches to the new version.
 
-Rows that a version adds are loaded in transactions of their own, under numbers that no version has
-yet, so nobody sees them. Then one transaction retires the rows that the version no longer has,
-compares the answers, and moves the pointer. A publication that ended before that is continued: what
-it has loaded is found again by its keys and codes.
+New rows are loaded in transactions of their own, under row numbers that no version has yet, so
+searches do not see them. Then one transaction retires old rows, compares answers, and sets the
+pointer. A publication that was interrupted before that is resumed: rows that it loaded are
+recognised by their keys and codes.
 """
 
 import time
@@ -25,43 +25,43 @@ from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.checking import Agreement, Outcome, compare_lanes, compare_records
 from foundry.stores.content import Content, batches
 from foundry.stores.differing import Difference, Held, bucket_shift, find_difference
-from foundry.stores.options import AGAIN, STEP_QUESTIONS, PublishOptions
+from foundry.stores.options import AGAIN, INCREMENTAL_QUESTIONS, PublishOptions
 from foundry.stores.pgvector.loading import load_rows
 from foundry.stores.pgvector.tables import (
     ANALYZE,
-    BEFORE_ALL,
+    BEFORE_EVERY_VERSION,
     BUCKETS,
     COUNT,
     COUNT_RECORDS,
     DROP_STALE,
-    ENTER,
     GRAPH,
     IN_BUCKETS,
     INDEX,
+    INSERT_VERSION,
     KNOWN,
+    LATEST,
     LOCK,
-    POINT,
+    MAKE_CURRENT,
     PREPARE,
     RETIRE,
-    REVIVE,
-    TIP,
+    UNRETIRE,
     UNUSED,
     Tables,
 )
 from foundry.stores.rows import Rows
 
 BATCH_CHUNKS = 20_000
-"""Chunks that are loaded in one transaction."""
+"""Chunks loaded in one transaction."""
 
 UNLOCKING_SECONDS = 5.0
-"""In which PostgreSQL has noticed that a publication has ended."""
+"""Time within which PostgreSQL releases the lock of a publication that has ended."""
 
 ANALYZED_SHARE = 0.1
-"""If more than this share of all rows is new, the planner is told at once."""
+"""If more than this share of the rows is new, tables are analysed at once."""
 
 
 class _Unpublished(PgvectorEngine):
-    """Searches in what the transaction of one connection has written."""
+    """Searches within the open transaction of one connection."""
 
     def __init__(
         self, connection: psycopg.Connection, address: str, settings: StoreSettings
@@ -76,23 +76,26 @@ class _Unpublished(PgvectorEngine):
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """The rows of a version, and those that it no longer has; `added` are chunks that are new."""
+    """A version whose rows are all loaded.
+
+    `surplus` are rows to retire, `added` the chunks that the engine lacked.
+    """
 
     rows: VersionRows
     surplus: NDArray[np.int64]
     added: NDArray[np.int64]
-    is_step: bool
+    is_incremental: bool
     has_records: bool
 
 
 def publish(
     content: Content, settings: StoreSettings, reporter: Reporter, options: PublishOptions
 ) -> Outcome:
-    """Load what is missing, compare and switch in one transaction, then drop what is old.
+    """Load missing rows, compare and switch in one transaction, and drop stale versions.
 
-    Whatever interrupts it, the version published before stays current, and the next publication
-    continues with what has been loaded. Raises PublishError, or BusyError while another publishes
-    into the same schema.
+    If it is interrupted, the previous version stays current, and the next publication reuses the
+    rows that were loaded. Raises PublishError, or BusyError while another process publishes into
+    the same schema.
     """
     address = check_address()
     rows = Rows.open(content, with_records=options.records)
@@ -122,7 +125,7 @@ def publish(
 
 
 def _lock(tables: Tables) -> None:
-    # PostgreSQL learns only a moment after a publication has ended that it has.
+    # The lock of a publication that was killed is released a moment later.
     until = time.monotonic() + UNLOCKING_SECONDS
     while tables.run(LOCK, values={"lock": f"foundry {tables.schema}"}) != [(True,)]:
         if time.monotonic() >= until:
@@ -134,24 +137,24 @@ def _lock(tables: Tables) -> None:
 
 
 def _load(tables: Tables, rows: Rows, reporter: Reporter, *, again: bool) -> _Loaded:
-    """Load the rows that are missing, some at a time; with `again` all of them."""
-    found = tables.run(TIP)
-    tip = VersionRows(*found[0]) if found else VersionRows(0, 1, 0, tables.dimensions, 1.0)
-    # What only versions have retired that were dropped before others is there again.
-    tables.run(REVIVE, of=tip)
+    """Load the rows that the latest version lacks; with `again`, all of them."""
+    found = tables.run(LATEST)
+    latest = VersionRows(*found[0]) if found else VersionRows(0, 1, 0, tables.dimensions, 1.0)
+    # Rows that only dropped versions had retired are needed again.
+    tables.run(UNRETIRE, of=latest)
     if again:
-        tables.delete("row > %(last)s", {"last": tip.last})
+        tables.delete("row > %(last)s", {"last": latest.last})
         none = np.zeros(0, dtype=np.int64)
         difference = Difference(np.arange(len(rows)), none, shares_any=False)
     else:
-        difference = _compare(tables, rows, tip)
-    is_left = difference.surplus > tip.last
-    if is_left.any():
+        difference = _compare(tables, rows, latest)
+    is_leftover = difference.surplus > latest.last
+    if is_leftover.any():
         with tables.connection.transaction():
-            left = {"rows": difference.surplus[is_left].tolist()}
-            tables.delete("row = ANY(%(rows)s)", left)
+            leftover = {"rows": difference.surplus[is_leftover].tolist()}
+            tables.delete("row = ANY(%(rows)s)", leftover)
     ((last,),) = tables.run("SELECT coalesce(max(row), 0) FROM {chunks}")
-    begin = max(last, tip.last) + 1
+    begin = max(last, latest.last) + 1
     added = difference.missing
     with reporter.step("Loading", "chunks", len(added)) as progress:
         for part in batches(len(added), BATCH_CHUNKS):
@@ -163,30 +166,30 @@ def _load(tables: Tables, rows: Rows, reporter: Reporter, *, again: bool) -> _Lo
         if len(added) > ANALYZED_SHARE * len(rows):
             tables.run(*ANALYZE)
         progress.advance()
-    is_step = difference.shares_any
+    is_incremental = difference.shares_any
     return _Loaded(
         VersionRows(
-            tip.number + 1,
-            tip.first if is_step else begin,
+            latest.number + 1,
+            latest.first if is_incremental else begin,
             begin + len(added) - 1,
             tables.dimensions,
             rows.content.mean_length,
         ),
-        difference.surplus[~is_left] if is_step else difference.surplus[:0],
+        difference.surplus[~is_leftover] if is_incremental else difference.surplus[:0],
         added,
-        is_step and 2 * len(added) < len(rows),
+        is_incremental and 2 * len(added) < len(rows),
         rows.records is not None,
     )
 
 
-def _compare(tables: Tables, rows: Rows, tip: VersionRows) -> Difference:
+def _compare(tables: Tables, rows: Rows, latest: VersionRows) -> Difference:
     shift = bucket_shift(len(rows))
 
     def fetch(buckets: list[int]) -> Held:
         values = {"shift": shift, "buckets": buckets}
-        return Held.of(tables.run(IN_BUCKETS, values=values, of=tip))
+        return Held.of(tables.run(IN_BUCKETS, values=values, of=latest))
 
-    summed = tables.run(BUCKETS, values={"shift": shift}, of=tip)
+    summed = tables.run(BUCKETS, values={"shift": shift}, of=latest)
     return find_difference(rows.keys, rows.codes, summed, shift, fetch)
 
 
@@ -198,7 +201,7 @@ def _switch(
     reporter: Reporter,
     settings: StoreSettings,
 ) -> Agreement:
-    """Make it a version, compare its answers, and point at it. Raises PublishError."""
+    """Enter the version, compare its answers, and make it current. Raises PublishError."""
     content, held = rows.content, loaded.rows
     values: dict[str, object] = {
         "version": content.version,
@@ -210,7 +213,7 @@ def _switch(
     }
     if len(loaded.surplus):
         tables.run(RETIRE, values=values)
-    tables.run(ENTER, values=values, of=held)
+    tables.run(INSERT_VERSION, values=values, of=held)
     for query in (COUNT, COUNT_RECORDS)[: 1 + loaded.has_records]:
         ((count,),) = tables.run(query, of=held)
         if count != len(rows):
@@ -220,27 +223,27 @@ def _switch(
                 hint=AGAIN,
             )
     with reporter.step("Comparing", "engines", 1) as progress:
-        most = STEP_QUESTIONS if loaded.is_step else None
+        most = INCREMENTAL_QUESTIONS if loaded.is_incremental else None
         agreement = compare_lanes(
             content, engine, exact=settings.exact, most=most, near=loaded.added
         )
         if rows.records is not None:
             compare_records(rows.records, engine, content.edition, loaded.added)
         progress.advance()
-    tables.run(*POINT, values={**values, "recall": agreement.recall})
+    tables.run(*MAKE_CURRENT, values={**values, "recall": agreement.recall})
     return agreement
 
 
 def _drop_stale(tables: Tables, grace: float) -> list[str]:
-    """Drop old versions, and the rows that only they had."""
+    """Drop versions superseded at least `grace` seconds ago, and rows that only they had."""
     with tables.connection.transaction():
         dropped = tables.run(DROP_STALE, values={"grace": grace})
         unused = {"rows": [row for (row,) in tables.run(UNUSED)]}
         if unused["rows"]:
             tables.delete("row = ANY(%(rows)s)", unused)
             tables.run("DELETE FROM {retired} WHERE row = ANY(%(rows)s)", values=unused)
-        tables.delete(BEFORE_ALL, {})
-        tables.run("DELETE FROM {retired} WHERE " + BEFORE_ALL)
+        tables.delete(BEFORE_EVERY_VERSION, {})
+        tables.run("DELETE FROM {retired} WHERE " + BEFORE_EVERY_VERSION)
     return sorted(str(version) for (version,) in dropped)
 
 
@@ -256,18 +259,18 @@ _HINTS: tuple[tuple[tuple[type[psycopg.Error], ...], str], ...] = (
     ),
     (
         (errors.ReadOnlySqlTransaction,),
-        "publish to the server that this one follows: it only reads",
+        "publish to the primary: this server is a read-only replica",
     ),
     (
         (errors.UndefinedColumn,),
-        "the schema is that of another version of Foundry: drop it (DROP SCHEMA ... CASCADE), then"
+        "the schema was made by another version of Foundry: drop it (DROP SCHEMA ... CASCADE), then"
         " publish again",
     ),
     ((errors.UndefinedTable,), AGAIN),
     ((psycopg.OperationalError,), "start it, or correct DATABASE_URL; then publish again"),
     ((psycopg.Error,), "publish again"),
 )
-"""Hints by kind of error; the first that fits is taken, since some are kinds of others."""
+"""Hints by error class; the first match counts, since some classes are subclasses of others."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The tables of a schema in PostgreSQL, as a publication writes and compares them."""
+"""The tables of a schema in PostgreSQL, and the statements of a publication."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ PREPARE: tuple[LiteralString, ...] = (
     " document bytea)",
     "CREATE TABLE IF NOT EXISTS {retired} (row bigint PRIMARY KEY, until int NOT NULL)",
 )
-# Made when the first rows are in, which takes less time than to make them row by row.
+# Created after the first rows are loaded, which is faster than updating them row by row.
 INDEX: tuple[LiteralString, ...] = (
     "CREATE UNIQUE INDEX IF NOT EXISTS chunks_row ON {chunks} (row)",
     "CREATE INDEX IF NOT EXISTS chunks_key ON {chunks} (key)",
@@ -53,28 +53,28 @@ ANALYZE: tuple[LiteralString, ...] = (
     "ANALYZE {records}",
     "ANALYZE {retired}",
 )
-TIP: LiteralString = (
+LATEST: LiteralString = (
     "SELECT number, first, last, dimensions, average FROM {versions} ORDER BY number DESC LIMIT 1"
 )
 KNOWN: LiteralString = (
     "SELECT number, first, last, dimensions, average, records FROM {versions}"
     " WHERE version = %(version)s AND (records OR NOT %(records)s)"
 )
-# Rows of the last version, and those that came after it, which a publication has left behind.
-_OF_TIP: LiteralString = f"(({VISIBLE}) OR one.row > {{last}})"
+# Rows of the latest version, and later ones, which an interrupted publication left.
+_IN_LATEST_OR_LATER: LiteralString = f"(({VISIBLE}) OR one.row > {{last}})"
 BUCKETS: LiteralString = (
     "SELECT key >> %(shift)s AS bucket, count(*), bit_xor(code) FROM {chunks} AS one"
-    f" WHERE {_OF_TIP} GROUP BY bucket"
+    f" WHERE {_IN_LATEST_OR_LATER} GROUP BY bucket"
 )
 IN_BUCKETS: LiteralString = (
     "SELECT row, key, code FROM {chunks} AS one"
-    f" WHERE {_OF_TIP} AND key >> %(shift)s = ANY(%(buckets)s)"
+    f" WHERE {_IN_LATEST_OR_LATER} AND key >> %(shift)s = ANY(%(buckets)s)"
 )
-REVIVE: LiteralString = "DELETE FROM {retired} WHERE until > {number}"
+UNRETIRE: LiteralString = "DELETE FROM {retired} WHERE until > {number}"
 COUNT: LiteralString = f"SELECT count(*) FROM {{chunks}} AS one WHERE {VISIBLE}"
 COUNT_RECORDS: LiteralString = f"SELECT count(*) FROM {{records}} AS one WHERE {VISIBLE}"
 RETIRE: LiteralString = "INSERT INTO {retired} SELECT unnest(%(rows)s::bigint[]), %(number)s"
-ENTER: LiteralString = (
+INSERT_VERSION: LiteralString = (
     "INSERT INTO {versions} (version, number, first, last, dimensions, average, chunks, postings,"
     " records, recall) VALUES (%(version)s, {number}, {first}, {last}, {dimensions}, {average},"
     " %(chunks)s, %(postings)s, %(records)s, 0) ON CONFLICT (version) DO UPDATE SET"
@@ -82,7 +82,7 @@ ENTER: LiteralString = (
     " dimensions = excluded.dimensions, average = excluded.average, records = excluded.records,"
     " superseded = NULL"
 )
-POINT: tuple[LiteralString, ...] = (
+MAKE_CURRENT: tuple[LiteralString, ...] = (
     "UPDATE {versions} SET recall = %(recall)s WHERE version = %(version)s",
     "UPDATE {versions} SET superseded = now() WHERE version <> %(version)s"
     " AND superseded IS NULL",
@@ -93,16 +93,16 @@ DROP_STALE: LiteralString = (
     "DELETE FROM {versions} WHERE superseded <= now() - make_interval(secs => %(grace)s)"
     " RETURNING version"
 )
-# Rows that no version has that is still there: retired ones, and those before the first of all.
+# Rows that no remaining version has: retired ones, and those before every version.
 UNUSED: LiteralString = (
     "SELECT row FROM {retired} AS gone WHERE row <= (SELECT max(last) FROM {versions})"
     " AND NOT EXISTS (SELECT FROM {versions} WHERE number < gone.until"
     " AND gone.row BETWEEN first AND last)"
 )
-BEFORE_ALL: LiteralString = "row < (SELECT min(first) FROM {versions})"
+BEFORE_EVERY_VERSION: LiteralString = "row < (SELECT min(first) FROM {versions})"
 _SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END = b"\xff\xff"
-"""Begin and end what COPY takes as binary."""
+"""Header and trailer of the binary format of COPY."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +119,14 @@ class Tables:
         values: Mapping[str, object] | None = None,
         of: VersionRows | None = None,
     ) -> list[tuple[Any, ...]]:
-        """Run statements, about the rows of a version; returns the rows of the last one, if any."""
+        """Run statements about a version's rows; return the result of the last one, if any."""
         names = self._names(of)
         for statement in statements:
             done = self.connection.execute(sql.SQL(statement).format(**names), values)
         return done.fetchall() if done.description else []
 
     def copy(self, name: LiteralString, content: bytes) -> None:
-        """Load rows that are written as COPY takes them."""
+        """Load rows in the binary format of COPY."""
         statement = sql.SQL("COPY {" + name + "} FROM STDIN (FORMAT binary)")
         with (
             self.connection.cursor() as cursor,
@@ -135,7 +135,7 @@ class Tables:
             copy.write(_SIGNATURE + content + _END)
 
     def delete(self, condition: LiteralString, values: Mapping[str, object]) -> None:
-        """Delete rows of chunks, with their vectors, postings and records."""
+        """Delete chunks that meet a condition, with their vectors, postings and records."""
         for name in (*self._vector_tables(), "postings", "records", "chunks"):
             table = sql.Identifier(self.schema, name)
             statement = sql.SQL("DELETE FROM {table} WHERE " + condition)

@@ -1,4 +1,4 @@
-"""A collection in Qdrant as a publication writes it: markers of versions, and rows by filters."""
+"""A collection in Qdrant as a publication sees it: version markers, and rows by filters."""
 
 import base64
 import time
@@ -11,13 +11,13 @@ import numpy as np
 from qdrant_client import QdrantClient, models
 
 from foundry.errors import BusyError, PublishError
-from foundry.runtime.store.qdrant.client import plays_engine
+from foundry.runtime.store.qdrant.client import is_local_mode
 from foundry.runtime.store.qdrant.filters import MARKS, MODIFIED, PATHS
 from foundry.runtime.store.qdrant.rows import (
     DENSE,
     KEY,
-    MOVED,
     NUMBER,
+    REASSIGNED,
     SINCE,
     SPARSE,
     UNTIL,
@@ -28,10 +28,10 @@ from foundry.runtime.store.qdrant.rows import (
 from foundry.stores.qdrant.points import CODE
 
 FORMAT = 3
-"""Of a collection, as its metadata has it: since 3 its rows are of several versions."""
+"""Format of a collection, in its metadata; since 3, rows are shared by versions."""
 
 PAGE = 10_000
-"""Points that are read at a time."""
+"""Points of one scroll request."""
 
 VERSION = "version"
 CHUNKS = "chunks"
@@ -39,7 +39,7 @@ RECALL = "recall"
 SWITCHED = "switched"
 SHIFT = "shift"
 BUCKETS = "buckets"
-"""Keys of a marker's payload that only publications ask for."""
+"""Payload keys of a marker that only publications read."""
 
 _BUCKET = np.dtype([("number", "<i4"), ("count", "<u4"), ("sum", "<i8")])
 
@@ -56,14 +56,14 @@ INDEXES: dict[str, models.PayloadSchemaParams] = {
     PATHS: _NAMES,
     MODIFIED: _NUMBERS,
 }
-"""What is indexed before there are points: graphs are to know of it."""
+"""Payload indexes, created before any points so that the graph takes them into account."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A version that the collection has: `switched` is when it was switched to last.
+    """The marker of a version; `switched` is the time at which it last became current.
 
-    What the version's rows are is known by their buckets, each shifted as `shift` says.
+    `buckets` are the checksums of its rows, as `sum_buckets` returns them for `shift`.
     """
 
     version: str
@@ -76,12 +76,12 @@ class Marker:
 
     @classmethod
     def read(cls, payload: dict[str, Any]) -> Self:
-        """Read what `payload` has written; buckets may have been left out."""
-        moved = {int(key): slot for key, slot in payload[MOVED].items()}
+        """Parse a payload; the buckets may be missing from it."""
+        reassigned = {int(key): slot for key, slot in payload[REASSIGNED].items()}
         buckets = np.frombuffer(base64.b64decode(payload.get(BUCKETS, "")), dtype=_BUCKET)
         return cls(
             payload[VERSION],
-            HeldVersion(payload[NUMBER], moved),
+            HeldVersion(payload[NUMBER], reassigned),
             payload[CHUNKS],
             payload[RECALL],
             payload[SWITCHED],
@@ -91,12 +91,12 @@ class Marker:
 
     @property
     def payload(self) -> dict[str, Any]:
-        """All of it as JSON."""
+        """The marker as a payload."""
         buckets = np.array(list(self.buckets), dtype=_BUCKET)
         return {
             VERSION: self.version,
             NUMBER: self.held.number,
-            MOVED: {str(key): slot for key, slot in self.held.moved.items()},
+            REASSIGNED: {str(key): slot for key, slot in self.held.reassigned.items()},
             CHUNKS: self.chunks,
             RECALL: self.recall,
             SWITCHED: self.switched,
@@ -106,17 +106,14 @@ class Marker:
 
 
 class Collection:
-    """The collection of one name, for one publication.
+    """A collection during one publication; a search takes at most `search_seconds`."""
 
-    A search takes `patience` seconds at the most.
-    """
-
-    def __init__(self, client: QdrantClient, name: str, patience: float) -> None:
-        self.client, self.name, self._patience = client, name, patience
+    def __init__(self, client: QdrantClient, name: str, search_seconds: float) -> None:
+        self.client, self.name, self._search_seconds = client, name, search_seconds
         self._token = uuid4().hex
 
     def prepare(self, dimensions: int) -> None:
-        """Make the collection if it is not there, and claim it. Raises PublishError."""
+        """Create the collection if it does not exist, and claim it. Raises PublishError."""
         if any(alias.alias_name == self.name for alias in self.client.get_aliases().aliases):
             raise self._refusal(
                 "is an alias, as earlier versions of Foundry made it",
@@ -138,7 +135,7 @@ class Collection:
                 f"has vectors of {size} dimensions, and those of the index have {dimensions}",
                 "set another store.name, or delete the collection; then publish again",
             )
-        if not plays_engine():
+        if not is_local_mode():
             for key in INDEXES.keys() - found.payload_schema.keys():
                 self.client.create_payload_index(self.name, key, INDEXES[key], wait=True)
         self.client.update_collection(self.name, metadata=self._metadata)
@@ -153,13 +150,13 @@ class Collection:
             self.name,
             vectors_config={DENSE: size},
             sparse_vectors_config={SPARSE: models.SparseVectorParams()},
-            # No graph while points come in, and none at all where every vector is compared.
+            # No graph during loading, and none at all if searches are exact.
             hnsw_config=models.HnswConfigDiff(m=0),
             metadata=self._metadata,
         )
 
     def check_claim(self) -> None:
-        """Raise BusyError if another publication has begun after this one."""
+        """Raise BusyError if another publication has claimed the collection since."""
         metadata = self.client.get_collection(self.name).config.metadata or {}
         if metadata.get("publisher") != self._token:
             raise BusyError(
@@ -168,14 +165,14 @@ class Collection:
             )
 
     def markers(self) -> list[Marker]:
-        """Return the versions that are there, by their numbers, without their buckets."""
+        """Return the markers of all versions, by number, without their buckets."""
         return sorted(
             (Marker.read(record.payload or {}) for record in self._marked(gte=1)),
             key=lambda marker: marker.held.number,
         )
 
     def with_buckets(self, marker: Marker) -> Marker:
-        """Return a marker with its buckets."""
+        """Read a marker again, with its buckets."""
         (record,) = self.client.retrieve(self.name, [marker_id(marker.version)])
         return Marker.read(record.payload or {})
 
@@ -185,29 +182,29 @@ class Collection:
         self.client.upsert(self.name, [point], wait=True)
 
     def drop(self, markers: Sequence[Marker]) -> None:
-        """Take versions away: their markers have a number below zero from now on."""
+        """Drop versions by negating the numbers of their markers."""
         for marker in markers:
             gone = replace(marker, held=replace(marker.held, number=-marker.held.number))
             self.mark(gone)
 
-    def settle(self) -> None:
-        """Remove what no version needs, and the markers of those that were dropped.
+    def remove_unused(self) -> None:
+        """Delete rows that no version has, and the markers of dropped versions.
 
-        Searches may still be under way in a version whose marker is gone, or has another number.
+        Waits first, since searches of a dropped or renumbered version may still be running.
         """
         gone = [record.id for record in self._marked(lte=-1)]
         numbers = [marker.held.number for marker in self.markers()]
         unused = _unused(numbers)
         is_unused = bool(self.client.count(self.name, unused, exact=True).count)
         if gone or is_unused:
-            time.sleep(self._patience)
+            time.sleep(self._search_seconds)
         if is_unused:
             self.client.delete(self.name, models.FilterSelector(filter=unused), wait=True)
         if gone:
             self.client.delete(self.name, models.PointIdsList(points=gone), wait=True)
 
-    def revive(self, number: int) -> None:
-        """Un-retire rows that were retired after a version."""
+    def unretire(self, number: int) -> None:
+        """Un-retire the rows that were retired after a version."""
         after = models.Filter(must=[_field(UNTIL, gt=number)])
         self.client.delete_payload(self.name, [UNTIL], after, wait=True)
 
@@ -221,7 +218,7 @@ class Collection:
         return self.client.count(self.name, rows_of(number), exact=True).count
 
     def _marked(self, **limits: float) -> Iterator[models.Record]:
-        keys = [VERSION, NUMBER, MOVED, CHUNKS, RECALL, SWITCHED, SHIFT]
+        keys = [VERSION, NUMBER, REASSIGNED, CHUNKS, RECALL, SWITCHED, SHIFT]
         return self._scroll(models.Filter(must=[_field(NUMBER, **limits)]), keys)
 
     def _scroll(self, condition: models.Filter, keys: list[str]) -> Iterator[models.Record]:
@@ -239,13 +236,13 @@ class Collection:
 
 
 def after(number: int) -> models.Filter:
-    """Return a filter that only rows pass that are there since a later version."""
+    """Return a filter for rows that were added after a version."""
     return models.Filter(must=[_field(SINCE, gt=number)])
 
 
 def in_buckets(buckets: Sequence[int], shift: int) -> models.Filter:
-    """Return a condition that the rows of some buckets meet."""
-    # Both ends have few bits, so there are numbers of floating point that are equal to them.
+    """Return a filter for the rows of some buckets."""
+    # Limits are sent as floats; those of a bucket have few bits, so they are exact.
     ranges: list[models.Condition] = [
         _field(KEY, gte=bucket << shift, lt=(bucket + 1) << shift) for bucket in buckets
     ]
@@ -253,9 +250,9 @@ def in_buckets(buckets: Sequence[int], shift: int) -> models.Filter:
 
 
 def _unused(numbers: Sequence[int]) -> models.Filter:
-    """Return a filter that rows pass which none of the versions with these numbers has.
+    """Return a filter for rows that none of the versions with these numbers has.
 
-    What is there since a later version than all may be taken up by the next.
+    Rows that were added after all of them are kept: the next publication may reuse them.
     """
     gaps: list[models.Condition] = [
         models.Filter(must=[_field(SINCE, gt=before), _field(UNTIL, lte=number)])

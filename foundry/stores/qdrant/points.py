@@ -1,4 +1,4 @@
-"""Rows as Qdrant takes them: points with two vectors, and a payload that filters ask for."""
+"""Rows as points of Qdrant: two vectors, and a payload for filters."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
@@ -13,22 +13,22 @@ from qdrant_client import models
 from foundry.runtime.index.tokens import HEADING_MARK, NAMED
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME
 from foundry.runtime.retrieval.values import AFTER_ALL, encode_value
-from foundry.runtime.store.qdrant.filters import MARKS, MODIFIED, PATHS, beginnings_of
+from foundry.runtime.store.qdrant.filters import MARKS, MODIFIED, PATHS, path_prefixes
 from foundry.runtime.store.qdrant.rows import DENSE, KEY, SINCE, SPARSE, HeldVersion, row_id
 from foundry.stores.content import batches
 from foundry.stores.rows import Rows, mix
 
 CODE = "code"
-"""The key of a payload that tells whether a row is what a version has."""
+"""The payload key of a row's code, by which publications compare rows."""
 
 BATCH_POINTS = 256
-"""Points that are handed over together."""
+"""Points of one upsert."""
 
 BLOCK_CHUNKS = 20_000
-"""Chunks whose postings are looked for together."""
+"""Chunks whose postings are gathered in one pass."""
 
 VALUE_DIGITS = 9
-"""Digits after the point of what BM25 makes of a count: more than float32 tells apart."""
+"""Decimal places of BM25 weights: more than float32 distinguishes."""
 
 _PATH = encode_value("path", "")
 _SLOTS = 2**32
@@ -36,15 +36,15 @@ _SLOTS = 2**32
 
 @dataclass(frozen=True)
 class Points:
-    """The points of a version, whose terms `moved` as its marker will say."""
+    """The points of a version; `reassigned` maps terms to slots, as its marker does."""
 
     rows: Rows
-    moved: Mapping[int, int]
+    reassigned: Mapping[int, int]
 
     @classmethod
-    def of(cls, rows: Rows, moved: Mapping[int, int]) -> "Points":
-        """Give terms numbers, and leave those as they are that have `moved` before."""
-        return cls(rows, move_terms(rows.term_keys, moved))
+    def of(cls, rows: Rows, reassigned: Mapping[int, int]) -> "Points":
+        """Assign slots to terms; those of `reassigned` keep theirs where they can."""
+        return cls(rows, assign_slots(rows.term_keys, reassigned))
 
     @cached_property
     def codes(self) -> NDArray[np.int64]:
@@ -52,29 +52,29 @@ class Points:
         content = self.rows.content
         mean = np.array([content.mean_length]).view(np.uint64)
         codes = mix(self.rows.codes.view(np.uint64) + mean)
-        for number in self._moved_terms:
+        for number in self._reassigned_terms:
             start, end = content.offsets[number : number + 2].tolist()
             codes[content.chunks[start:end]] += mix(self.slots[[number]].view(np.uint64))
         return mix(codes).view(np.int64)
 
     @cached_property
     def slots(self) -> NDArray[np.int64]:
-        """The number (v,) of each term in sparse vectors."""
-        keys, held = self.rows.term_keys, HeldVersion(0, dict(self.moved))
+        """The slot (v,) of each term: its index in sparse vectors."""
+        keys, held = self.rows.term_keys, HeldVersion(0, dict(self.reassigned))
         slots = keys % _SLOTS
-        for number in self._moved_terms:
+        for number in self._reassigned_terms:
             slots[number] = held.slot(int(keys[number]))
         return slots
 
     @cached_property
-    def _moved_terms(self) -> list[int]:
+    def _reassigned_terms(self) -> list[int]:
         numbers: list[int] = np.flatnonzero(
-            np.isin(self.rows.term_keys, np.array(list(self.moved), dtype=np.int64))
+            np.isin(self.rows.term_keys, np.array(list(self.reassigned), dtype=np.int64))
         ).tolist()
         return numbers
 
     def make(self, chosen: NDArray[np.int64], number: int) -> Iterator[list[models.PointStruct]]:
-        """Yield the points of these chunks (m,), ascending, as rows since a version."""
+        """Yield batches of points for chunks (m,), ascending, that begin with version `number`."""
         for block in batches(len(chosen), BLOCK_CHUNKS):
             chunks = chosen[block]
             terms, places, counts = self.rows.postings_of(chunks)
@@ -115,7 +115,7 @@ class Points:
         if sparse.indices:
             vectors[SPARSE] = sparse
         if content.scales[chunk] > 0:
-            # The engine makes unit vectors of those that it gets.
+            # The engine normalises vectors itself.
             vectors[DENSE] = content.vectors[chunk].astype(np.float64).tolist()
         key = int(self.rows.keys[chunk])
         payload = {
@@ -131,22 +131,24 @@ class Points:
         paths = [mark for mark in marks if mark.startswith(_PATH)]
         payload: dict[str, Any] = {
             MARKS: [mark.decode() for mark in marks if not mark.startswith(_PATH)],
-            PATHS: sorted({piece for path in paths for piece in beginnings_of(path)}),
+            PATHS: sorted({piece for path in paths for piece in path_prefixes(path)}),
         }
         if (moment := int(self.rows.modified[chunk])) != UNKNOWN_TIME:
             payload[MODIFIED] = moment
         return payload
 
 
-def move_terms(keys: NDArray[np.int64], moved: Mapping[int, int]) -> dict[int, int]:
-    """Return numbers for terms whose keys (v,) end like another's, by their keys.
+def assign_slots(keys: NDArray[np.int64], reassigned: Mapping[int, int]) -> dict[int, int]:
+    """Return the slots of terms, of keys (v,), whose own slot another term has; key -> slot.
 
-    Terms that have `moved` before keep what they have if nobody else needs it.
+    Terms in `reassigned` keep their slots unless these have been taken since.
     """
     slots = keys % _SLOTS
     found: dict[int, int] = {}
-    for number in np.flatnonzero(np.isin(keys, np.array(list(moved), dtype=np.int64))).tolist():
-        slots[number] = found[int(keys[number])] = moved[int(keys[number])]
+    for number in np.flatnonzero(
+        np.isin(keys, np.array(list(reassigned), dtype=np.int64))
+    ).tolist():
+        slots[number] = found[int(keys[number])] = reassigned[int(keys[number])]
     order = np.argsort(slots, kind="stable")
     is_taken = slots[order[1:]] == slots[order[:-1]]
     for number in order[1:][is_taken].tolist():

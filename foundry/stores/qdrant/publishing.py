@@ -1,9 +1,9 @@
-"""Publishes an index into Qdrant, step by step: what it lacks is loaded, then it is switched.
+"""Publishes an index into Qdrant: loads the missing rows, then switches to the new version.
 
-Rows that a version adds are there since a number that no version has yet, and those that it no
-longer has until then, so nobody notices. When they have been counted, and answers compared, one
-write of the version's marker makes it the current one. A publication that ended before that is
-continued: what it has loaded is found again by its keys and codes.
+New rows begin at a version number that no marker has yet, and retired rows end there, so searches
+do not see the change. Once the rows are counted and answers compared, one write of the version's
+marker makes it current. A publication that was interrupted before that is resumed: rows that it
+loaded are recognised by their keys and codes.
 """
 
 import time
@@ -19,8 +19,8 @@ from qdrant_client import QdrantClient, models
 from foundry.errors import PublishError
 from foundry.progress import Reporter
 from foundry.runtime.store.qdrant.client import (
+    is_local_mode,
     open_client,
-    plays_engine,
     translated,
     whole_seconds,
 )
@@ -37,83 +37,83 @@ from foundry.stores.differing import (
     find_difference,
     sum_buckets,
 )
-from foundry.stores.options import AGAIN, STEP_QUESTIONS, PublishOptions
+from foundry.stores.options import AGAIN, INCREMENTAL_QUESTIONS, PublishOptions
 from foundry.stores.qdrant.collection import Collection, Marker, after, in_buckets
 from foundry.stores.qdrant.points import Points
 from foundry.stores.rows import Rows
 
 BATCH_IDS = 10_000
-"""Rows that are named in one request."""
+"""Row ids in one request."""
 
 BATCH_BUCKETS = 256
-"""Buckets whose rows are asked for at once."""
+"""Buckets whose rows one request asks for."""
 
 CALL_SECONDS = 60.0
-"""Seconds that one call of a publication may take."""
+"""Timeout of one call of a publication."""
 
 INDEXING_SECONDS = 3600.0
-"""The engine has this many seconds to finish a graph, and is asked every LOOK_SECONDS."""
+"""Time limit for building the graph; its status is polled every POLL_SECONDS."""
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 
-SETTLED_LOOKS = 3
-"""A graph counts as finished after being green this often in a row, as it starts a moment late."""
+GREEN_POLLS = 3
+"""Green polls in a row after which a graph is finished: indexing starts a moment late."""
 
 GRAPH_LINKS = 32
 GRAPH_DEPTH = 256
-"""Links of a point in the graph (m), and candidates for them (ef_construct)."""
+"""HNSW: links of a point (m), and candidates for them (ef_construct)."""
 
 
 class _Unpublished(QdrantEngine):
-    """Searches in a version that has no marker yet."""
+    """Searches a version that has no marker yet."""
 
     def __init__(self, client: QdrantClient, settings: StoreSettings, held: HeldVersion) -> None:
-        super().__init__(client, settings, is_local=plays_engine())
+        super().__init__(client, settings, is_local=is_local_mode())
         self._held = held
 
     def ask(self, edition: Edition, make: MakeRequests) -> list[list[models.ScoredPoint]]:
-        """Return the points that answer requests, asked all at once."""
+        """Return the points for each request, in one exchange."""
         return self.query(edition, make(self._held))
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """A version whose rows are there; `added` are chunks that are new."""
+    """A version whose rows are all loaded; `added` are the chunks that the engine lacked."""
 
     marker: Marker
     added: NDArray[np.int64]
-    is_step: bool
+    is_incremental: bool
 
 
 def publish(
     content: Content, settings: StoreSettings, reporter: Reporter, options: PublishOptions
 ) -> Outcome:
-    """Load what is missing, count, compare, write the marker, then remove what is old.
+    """Load missing rows, count, compare answers, write the marker, and drop stale versions.
 
-    Whatever interrupts it, the version published before goes on being the current one, and the
-    next publication goes on with what has been loaded. Raises PublishError, or BusyError where
-    another publication into the same collection begins meanwhile.
+    If it is interrupted, the previous version stays current, and the next publication reuses the
+    rows that were loaded. Raises PublishError, or BusyError if another publication into the same
+    collection begins meanwhile.
     """
     rows = Rows.open(content)
-    patient = StoreSettings(settings.name, settings.exact, CALL_SECONDS)
-    client = open_client(patient)
+    publishing = StoreSettings(settings.name, settings.exact, CALL_SECONDS)
+    client = open_client(publishing)
     try:
         with _explained(settings.name), translated(content.version):
             collection = Collection(client, settings.name, whole_seconds(settings))
             collection.prepare(content.vectors.shape[1])
-            collection.settle()
+            collection.remove_unused()
             markers = collection.markers()
             known = [each for each in markers if each.version == content.version]
             if known and not options.again:
                 marker = collection.with_buckets(known[0])
-                loaded = _Loaded(marker, np.zeros(0, dtype=np.int64), is_step=True)
+                loaded = _Loaded(marker, np.zeros(0, dtype=np.int64), is_incremental=True)
             else:
-                tip = collection.with_buckets(markers[-1]) if markers else None
-                loaded = _load(collection, rows, tip, reporter, again=options.again)
+                latest = collection.with_buckets(markers[-1]) if markers else None
+                loaded = _load(collection, rows, latest, reporter, again=options.again)
             _check_count(collection, loaded.marker)
             if not settings.exact:
                 _prepare_graph(collection, reporter)
-            agreement = _compare(content, client, patient, loaded, reporter)
+            agreement = _compare(content, client, publishing, loaded, reporter)
             collection.check_claim()
             _switch(collection, markers, loaded.marker, agreement)
             dropped = _drop_stale(collection, options.grace)
@@ -123,18 +123,18 @@ def publish(
 
 
 def _load(
-    collection: Collection, rows: Rows, tip: Marker | None, reporter: Reporter, *, again: bool
+    collection: Collection, rows: Rows, latest: Marker | None, reporter: Reporter, *, again: bool
 ) -> _Loaded:
-    """Load the rows that are missing since the last version, the `tip`; with `again` all."""
-    last = 0 if tip is None else tip.held.number
-    points = Points.of(rows, {} if tip is None else tip.held.moved)
-    # What was retired for a version that never was, or is no longer there, is there again.
-    collection.revive(last)
-    left = list(collection.rows(after(last)))
+    """Load the rows that the `latest` version lacks; with `again`, all of them."""
+    last = 0 if latest is None else latest.held.number
+    points = Points.of(rows, {} if latest is None else latest.held.reassigned)
+    # Rows retired for a version that was never published, or was dropped, are needed again.
+    collection.unretire(last)
+    leftover = list(collection.rows(after(last)))
     ids: list[str] = []
 
     def fetch(buckets: list[int]) -> Held:
-        found = [*_in_tip(collection, tip, buckets), *left]
+        found = [*_in_latest(collection, latest, buckets), *leftover]
         ids.extend(row for row, _ in found)
         keys = [parse_row_id(row)[0] for row in ids]
         codes = [code for _, code in found]
@@ -145,25 +145,25 @@ def _load(
         everything = np.arange(len(rows)), np.arange(len(ids))
         difference = Difference(*everything, shares_any=False)
     else:
-        theirs = [] if tip is None else tip.buckets
-        shift = bucket_shift(len(rows)) if tip is None else tip.shift
+        theirs = [] if latest is None else latest.buckets
+        shift = bucket_shift(len(rows)) if latest is None else latest.shift
         difference = find_difference(rows.keys, points.codes, theirs, shift, fetch)
     surplus = [ids[row] for row in difference.surplus.tolist()]
-    is_left = [parse_row_id(row)[1] > last for row in surplus]
-    number = max([last + 1, *(parse_row_id(row)[1] for row, _ in left)])
-    _remove(collection, [row for row, own in zip(surplus, is_left, strict=True) if own])
+    is_leftover = [parse_row_id(row)[1] > last for row in surplus]
+    number = max([last + 1, *(parse_row_id(row)[1] for row, _ in leftover)])
+    _remove(collection, [row for row, own in zip(surplus, is_leftover, strict=True) if own])
     added = difference.missing
     with reporter.step("Loading", "chunks", len(added)) as progress:
         for batch in points.make(added, number):
             collection.check_claim()
             collection.client.upsert(collection.name, batch, wait=True)
             progress.advance(len(batch))
-    retired = [row for row, own in zip(surplus, is_left, strict=True) if not own]
+    retired = [row for row, own in zip(surplus, is_leftover, strict=True) if not own]
     _retire(collection, last, retired, number, whole=not difference.shares_any)
     shift = bucket_shift(len(rows))
     marker = Marker(
         rows.content.version,
-        HeldVersion(number, dict(points.moved)),
+        HeldVersion(number, dict(points.reassigned)),
         len(rows),
         recall=0.0,
         switched=0.0,
@@ -173,19 +173,19 @@ def _load(
     return _Loaded(marker, added, difference.shares_any and 2 * len(added) < len(rows))
 
 
-def _in_tip(
-    collection: Collection, tip: Marker | None, buckets: list[int]
+def _in_latest(
+    collection: Collection, latest: Marker | None, buckets: list[int]
 ) -> Iterator[tuple[str, int]]:
-    """Yield ids and codes of the rows that the last version has in some buckets."""
-    if tip is None:
+    """Yield ids and codes of the rows of the latest version in some buckets."""
+    if latest is None:
         return
     for part in batches(len(buckets), BATCH_BUCKETS):
-        condition = in_buckets(buckets[part], tip.shift)
-        yield from collection.rows(rows_of(tip.held.number, condition))
+        condition = in_buckets(buckets[part], latest.shift)
+        yield from collection.rows(rows_of(latest.held.number, condition))
 
 
 def _remove(collection: Collection, rows: Sequence[str]) -> None:
-    """Remove what publications have left behind, and this one does not need."""
+    """Delete rows that interrupted publications left and this one does not need."""
     for part in batches(len(rows), BATCH_IDS):
         selected = models.PointIdsList(points=list(rows[part]))
         collection.client.delete(collection.name, selected, wait=True)
@@ -194,7 +194,7 @@ def _remove(collection: Collection, rows: Sequence[str]) -> None:
 def _retire(
     collection: Collection, last: int, rows: Sequence[str], number: int, *, whole: bool
 ) -> None:
-    """Say of rows of the last version that they are there until this one; or of the `whole`."""
+    """Mark rows of the `last` version, or the `whole` of it, as ending with version `number`."""
     collection.check_claim()
     client, name = collection.client, collection.name
     if whole:
@@ -221,8 +221,8 @@ def _prepare_graph(collection: Collection, reporter: Reporter) -> None:
     )
     with reporter.step("Linking", "graphs", 1) as progress:
         limit = time.monotonic() + INDEXING_SECONDS
-        looks = 0
-        while looks < SETTLED_LOOKS:
+        polls = 0
+        while polls < GREEN_POLLS:
             status = client.get_collection(name).status
             if status == models.CollectionStatus.RED or time.monotonic() > limit:
                 raise PublishError(
@@ -230,8 +230,8 @@ def _prepare_graph(collection: Collection, reporter: Reporter) -> None:
                     f" {status.value}; nothing was switched",
                     hint="see the log of the engine, then publish again",
                 )
-            looks = looks + 1 if status == models.CollectionStatus.GREEN else 0
-            time.sleep(LOOK_SECONDS)
+            polls = polls + 1 if status == models.CollectionStatus.GREEN else 0
+            time.sleep(POLL_SECONDS)
         progress.advance()
 
 
@@ -247,7 +247,7 @@ def _compare(
             content,
             _Unpublished(client, settings, loaded.marker.held),
             exact=settings.exact,
-            most=STEP_QUESTIONS if loaded.is_step else None,
+            most=INCREMENTAL_QUESTIONS if loaded.is_incremental else None,
             near=loaded.added,
         )
         progress.advance()
@@ -257,7 +257,7 @@ def _compare(
 def _switch(
     collection: Collection, markers: Sequence[Marker], marker: Marker, agreement: Agreement
 ) -> None:
-    """Write the marker: from now on the version is there, and the current one."""
+    """Write the marker, which makes the version visible and current."""
     current = max(markers, key=lambda each: each.switched, default=None)
     if current is not None and current.held == marker.held:
         return
@@ -268,7 +268,7 @@ def _switch(
 
 
 def _drop_stale(collection: Collection, grace: float) -> list[str]:
-    """Drop versions in whose place another has been for long enough, and what only they need."""
+    """Drop versions superseded at least `grace` seconds ago, and rows that only they had."""
     markers = sorted(collection.markers(), key=lambda marker: marker.switched)
     # Each was superseded by the next, when that was switched to.
     stale = [
@@ -277,7 +277,7 @@ def _drop_stale(collection: Collection, grace: float) -> list[str]:
         if successor.switched <= time.time() - grace
     ]
     collection.drop(stale)
-    collection.settle()
+    collection.remove_unused()
     return sorted(marker.version for marker in stale)
 
 

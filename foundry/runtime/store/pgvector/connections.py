@@ -1,8 +1,7 @@
-"""Connections to PostgreSQL that give up, and what its errors mean.
+"""Connections to PostgreSQL with a timeout on the client's side, and its errors.
 
-Neither a frozen engine nor a lost network is waited for. `statement_timeout` ends what the engine
-works on, but an engine that is frozen ends nothing, and a client that waits for its answer would
-wait for ever.
+`statement_timeout` is enforced by the server, so it does not help if the server hangs or the
+network is lost: the client would wait for ever.
 """
 
 import math
@@ -21,63 +20,63 @@ from ...errors import ConfigurationError
 from ..settings import StoreSettings, read_address
 from ..store import StoreError, StoreSlowError, StoreUnreachableError, VersionMissingError
 
-CONNECTIONS = 16  # In each process; further calls wait for one of them.
-GRACE = 0.5  # Seconds after the timeout, in which the engine itself may say that it was too slow.
+CONNECTIONS = 16  # Size of the pool of each process; further calls wait.
+GRACE = 0.5  # Seconds beyond the timeout, so that the server may report it first.
 
 Answer = TypeVar("Answer")
 
 
-class PatientConnection(psycopg.Connection[Any]):
-    """A connection of which every exchange ends in time. Raises TimeoutError, and is closed then.
+class TimedConnection(psycopg.Connection[Any]):
+    """A connection that closes itself and raises TimeoutError if an exchange takes too long.
 
     Attributes:
-        patience: Seconds that one exchange may take.
+        seconds: Timeout of one exchange.
     """
 
-    patience = math.inf
+    seconds = math.inf
 
     @classmethod
     def open(cls, address: str, settings: StoreSettings) -> Self:
-        """Open a connection of its own."""
+        """Open a connection outside the pool."""
         opened = cls.connect(address, **_options(settings))
-        opened.patience = settings.timeout + GRACE
+        opened.seconds = settings.timeout + GRACE
         return opened
 
     def wait(self, gen: PQGen[Answer], *how: Any, **named: Any) -> Answer:
-        """Consume what psycopg does on this connection, with an eye on the clock."""
+        """Run the generator of an exchange, as psycopg does, with a deadline."""
         try:
-            return super().wait(_limited(gen, time.monotonic() + self.patience), *how, **named)
+            return super().wait(_limited(gen, time.monotonic() + self.seconds), *how, **named)
         except TimeoutError:
-            # Half an answer may still come in, and nobody will read it.
+            # The rest of the answer may still arrive.
             self.close()
             raise
 
 
 class Connections:
-    """The connections of one process to one database, each for one exchange at a time."""
+    """The connection pool of one process."""
 
     def __init__(self, address: str, settings: StoreSettings) -> None:
         """Nothing is connected before the first call."""
 
-        def be_patient(connection: PatientConnection) -> None:
-            connection.patience = settings.timeout + GRACE
+        def set_timeout(connection: TimedConnection) -> None:
+            connection.seconds = settings.timeout + GRACE
 
         self._pool = ConnectionPool(
             address,
-            connection_class=PatientConnection,
+            connection_class=TimedConnection,
             kwargs={**_options(settings), "autocommit": True},
             min_size=1,
             max_size=CONNECTIONS,
             timeout=settings.timeout,
-            configure=be_patient,
+            configure=set_timeout,
             open=False,
         )
 
     def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
-        """Return the result of a call that only reads, on a working connection.
+        """Return the result of a read-only call on a working connection.
 
-        Connections that were idle may have been lost, as when the engine was restarted. It is
-        found out by using them, because asking each of them first would double every search.
+        Idle connections may have been lost, as in a restart of the server. A failed call is
+        repeated, because checking each connection first would double the time of a search.
         """
         self._pool.open()
         with self._pool.connection() as connection:
@@ -91,13 +90,13 @@ class Connections:
             return call(connection)
 
     def close(self) -> None:
-        """Close them all."""
+        """Close all connections."""
         self._pool.close()
 
 
 @contextmanager
 def translated(version: str) -> Iterator[None]:
-    """Raise what goes wrong in PostgreSQL as StoreError."""
+    """Translate errors of PostgreSQL to StoreError."""
     try:
         yield
     except (errors.UndefinedTable, errors.InvalidSchemaName) as error:
@@ -120,7 +119,7 @@ def translated(version: str) -> Iterator[None]:
 
 
 def missing_version(version: str) -> VersionMissingError:
-    """Return the error of a version that is not there, or not whole."""
+    """Return the error for a version that is missing or incomplete."""
     return VersionMissingError(
         f"PostgreSQL does not hold index {version}, or not all of it",
         hint="publish it: foundry publish; or deploy the export of the version that is there",
@@ -128,12 +127,12 @@ def missing_version(version: str) -> VersionMissingError:
 
 
 def check_address() -> str:
-    """Parse DATABASE_URL. Raises ConfigurationError."""
+    """Return DATABASE_URL once it parses. Raises ConfigurationError."""
     address = read_address("DATABASE_URL", "postgresql://reader@db.example.com/search")
     try:
         conninfo_to_dict(address)
     except psycopg.ProgrammingError:
-        # What the library says quotes the address, which may hold a password.
+        # The error of the library quotes the address, which may contain a password.
         raise ConfigurationError(
             "DATABASE_URL is not the address of a PostgreSQL database",
             hint="write it as postgresql://user:password@host:port/database",
@@ -154,7 +153,7 @@ def _options(settings: StoreSettings) -> dict[str, Any]:
 
 
 def _limited(gen: PQGen[Answer], deadline: float) -> Generator[Any, Any, Answer]:
-    """Yield the same generator, until the deadline."""
+    """Run a generator of psycopg until the deadline."""
     try:
         state = next(gen)
         while True:

@@ -1,8 +1,7 @@
 """PostgreSQL with pgvector as the engine; see `queries` for its tables.
 
-Sums and products are those that the embedded index computes, so scores are the same; with up to
-1,040 dimensions to the last bit. A graph (HNSW) finds candidates only; what it finds is scored
-exactly.
+Scores are computed as in the embedded index, so they are equal, up to 1,040 dimensions to the last
+bit. A graph (HNSW) only finds candidates, which are then scored exactly.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +19,7 @@ from ..store import Edition, Engine, Found, is_short
 from .connections import (
     Answer,
     Connections,
-    PatientConnection,
+    TimedConnection,
     check_address,
     missing_version,
     translated,
@@ -31,7 +30,6 @@ from .queries import (
     GRAPH_DEPTH,
     NEAREST,
     NEAREST_OF_GRAPH,
-    REACH,
     READ_CHUNKS,
     READ_DOCUMENTS,
     READ_VECTOR,
@@ -41,7 +39,8 @@ from .queries import (
     SEARCH_GRAPH,
     SEARCH_TERMS,
     SEARCH_VECTOR,
-    STILL,
+    SET_GRAPH_DEPTH,
+    UNCHANGED,
     VersionRows,
     asked_terms,
     asked_vector,
@@ -123,7 +122,7 @@ class PgvectorEngine:
         count: int,
         only: Restriction | None,
     ) -> Found:
-        """Return the candidates of both lanes with all missing scores, from a single query."""
+        """Return the candidates of both lanes, with their missing scores, from a single query."""
         asked = {**asked_vector(vector, scale), **asked_terms(edition, terms), "count": count}
         if not self._settings.exact:
             near = {**asked, "depth": 2 * count}
@@ -146,7 +145,7 @@ class PgvectorEngine:
     def find_records(
         self, edition: Edition, terms: Sequence[tuple[int, int]], count: int
     ) -> tuple[LaneHits, list[bytes]]:
-        """Return what `search_terms` does, with the lines of these chunks."""
+        """Return the hits of `search_terms`, with the lines of their chunks."""
         asked = {**asked_terms(edition, terms), "count": count}
         rows = self._fetch(edition, FIND_RECORDS, asked)
         numbers = _numbers(edition, [row[0] for row in rows])
@@ -160,7 +159,7 @@ class PgvectorEngine:
         """Ask whether this version can be searched, over a connection of its own."""
         with (
             translated(edition.version),
-            PatientConnection.open(self._address, self._settings) as connection,
+            TimedConnection.open(self._address, self._settings) as connection,
         ):
             self._look_up(connection, edition)
 
@@ -169,7 +168,7 @@ class PgvectorEngine:
         self._connections.close()
 
     def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
-        """Return the result of a call on a connection that nobody else is using."""
+        """Return the result of a call on a connection of the pool."""
         return self._connections.use(call)
 
     def _ask(
@@ -199,7 +198,7 @@ class PgvectorEngine:
         semantic, keyword = (
             best(chunks[parts == part], scores[parts == part], asked["count"]) for part in (0, 1)
         )
-        # Of what ties with the last hits, and is none itself, scores are there too.
+        # There are also scores of chunks that tie with the last hit, but are no hits.
         cosines, sums = (
             _pick(np.setdiff1d(some, others), chunks[is_own], scores[is_own])
             for some, others, is_own in (
@@ -218,32 +217,32 @@ class PgvectorEngine:
         asked: dict[str, Any],
         only: Restriction | None = None,
     ) -> list[tuple[Any, ...]]:
-        """Return the rows of an answer that is about this version as a whole."""
+        """Return the rows of a query, all from the same state of a version."""
 
         def fetch(connection: psycopg.Connection) -> list[tuple[Any, ...]] | None:
             known = self._known.get(edition.version) or self._look_up(connection, edition)
             query = compose(self._settings.name, edition, template, known, only)
-            # Sent together, which makes them one transaction: the reach is set for it alone.
+            # A pipeline is one transaction, so the depth of the graph is set for it alone.
             with connection.pipeline():
                 if (depth := asked.get("depth")) is not None:
-                    connection.execute(REACH, [str(min(1000, max(GRAPH_DEPTH, depth)))])
+                    connection.execute(SET_GRAPH_DEPTH, [str(min(1000, max(GRAPH_DEPTH, depth)))])
                 found = connection.execute(query, asked, binary=True)
-                # Its rows go together with the version. If it is still there afterwards, the
-                # search has seen them all.
-                still = connection.execute(compose(self._settings.name, edition, STILL, known))
+                # Rows are deleted together with their version, so if that still exists, the
+                # query has seen all of them.
+                still = connection.execute(compose(self._settings.name, edition, UNCHANGED, known))
             if still.rowcount:
                 return found.fetchall()
             self._known.pop(edition.version, None)
             return None
 
         with translated(edition.version):
-            # It may have been published again meanwhile, as other rows.
+            # It may have been published again since, with other rows.
             while (rows := self.use(fetch)) is None:
                 pass
             return rows
 
     def _look_up(self, connection: psycopg.Connection, edition: Edition) -> VersionRows:
-        """Ask where the rows of a version are. Raises VersionMissingError."""
+        """Read the entry of a version. Raises VersionMissingError."""
         row = connection.execute(compose(self._settings.name, edition, CHECK)).fetchone()
         if row is None:
             self._known.pop(edition.version, None)
@@ -276,6 +275,6 @@ def _spread(
 def _pick(
     wanted: NDArray[np.int64], chunks: NDArray[np.int64], scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the score of each chunk that is wanted, in their order; NaN for one without."""
+    """Return the scores of wanted chunks, in their order; NaN where there is none."""
     by_chunk = dict(zip(chunks.tolist(), scores.tolist(), strict=True))
     return np.array([by_chunk.get(chunk, np.nan) for chunk in wanted.tolist()], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Filters as PostgreSQL is asked for them: by what chunks are marked with, and by their dates."""
+"""Filters as SQL conditions on the columns of chunks."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,8 +10,8 @@ from ...retrieval.values import AFTER_ALL, encode_value
 from ..restriction import Restriction
 from ..rows import ChunkKeys
 
-# Most chunks have one path: to look through an array takes ten times as long.
-_BEGINNING = (
+# Most chunks have one path, and unnesting an array takes ten times as long.
+_PREFIX = (
     "CASE WHEN cardinality(paths) = 1 THEN {alone} ELSE EXISTS (SELECT FROM unnest(paths) AS path"
     " JOIN unnest({beginnings}::bytea[]) AS beginning"
     " ON substr(path, 1, length(beginning)) = beginning) END"
@@ -19,12 +19,12 @@ _BEGINNING = (
 
 
 def conditions_of(only: Restriction, keys: ChunkKeys) -> sql.Composed:
-    """Return the condition under which a row of chunks may be found."""
+    """Return the condition for rows of chunks that a search may return."""
     conditions: list[sql.Composable] = []
     conditions += _passing(only)
     if only.is_picked:
-        # Words and phrases that must or must not be there are no filters: chunks are named, either
-        # those that may be found or those that may not.
+        # Required and excluded words and phrases are no filters, so chunks are listed by key: the
+        # allowed ones or the others, whichever are fewer.
         is_mostly = 2 * int(only.allowed.sum()) > len(only.allowed)
         picked = keys.by_number[np.flatnonzero(only.allowed != is_mostly)].tolist()
         condition = sql.SQL("key <> ALL({}::bigint[])" if is_mostly else "key = ANY({}::bigint[])")
@@ -44,15 +44,15 @@ def _passing(only: Restriction) -> Iterator[sql.Composed]:
             continue
         marks = sorted(encode_value(name, value) for value in asked)
         if name == "path":
-            yield _beginning(_shortest(marks))
+            yield _prefix_condition(_shortest(marks))
         else:
             has_all = name == "tags"
             condition = sql.SQL("marks @> {}::bytea[]" if has_all else "marks && {}::bytea[]")
             yield condition.format(sql.Literal(marks))
 
 
-def _beginning(beginnings: list[bytes]) -> sql.Composed:
-    """Return the condition that a path begins with one of these."""
+def _prefix_condition(beginnings: list[bytes]) -> sql.Composed:
+    """Return the condition that a path has one of these prefixes."""
     ranges = (
         sql.SQL("(paths[1] >= {}::bytea AND paths[1] < {}::bytea)").format(
             sql.Literal(beginning), sql.Literal(beginning + AFTER_ALL)
@@ -60,11 +60,11 @@ def _beginning(beginnings: list[bytes]) -> sql.Composed:
         for beginning in beginnings
     )
     alone = sql.SQL("(") + sql.SQL(" OR ").join(ranges) + sql.SQL(")")
-    return sql.SQL(_BEGINNING).format(alone=alone, beginnings=sql.Literal(beginnings))
+    return sql.SQL(_PREFIX).format(alone=alone, beginnings=sql.Literal(beginnings))
 
 
 def _shortest(beginnings: Sequence[bytes]) -> list[bytes]:
-    """Return the prefixes, out of sorted ones, that no other prefix covers."""
+    """Return the sorted prefixes that no shorter one covers."""
     kept: list[bytes] = []
     for beginning in beginnings:
         if not kept or not beginning.startswith(kept[-1]):

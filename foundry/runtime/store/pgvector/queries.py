@@ -1,19 +1,17 @@
-"""What PostgreSQL is asked: tables of chunks, vectors and postings for all versions.
+"""The queries of searches, and the tables of a schema, which all versions share.
 
-A schema holds
-
-    chunks       row, key of the chunk, code of all its content, and what filters ask for
+    chunks       row, key of the chunk, code of all its content, values for filters
     vectors_<d>  row, vector (int8 numbers as halfvec, which holds them exactly), scale
     postings     term, row, count, length of the chunk
     records      row, record of the chunk, and of the document that begins with it: lines of JSON
-    retired      rows that are no longer part of a version, and of those after it
-    versions     what is there: its rows, its sizes, and the recall of the graph if there is one
-    pointer      the version published last
+    retired      row, and the first version that no longer has it
+    versions     range of rows, sizes, and the recall of the graph if there is one
+    pointer      the current version
 
-A row is written once and never changed. A version consists of the rows from its first to its last,
-less those that were retired by then, so two versions share what is the same in both.
+A row is written once and never changed. A version consists of the rows in its range, less those
+retired by then, so versions share the rows that are the same in both.
 
-Sparse vectors of pgvector are no substitute for the postings: they hold 16,000 terms at most.
+Sparse vectors of pgvector cannot replace the postings: they hold at most 16,000 terms.
 """
 
 from collections.abc import Sequence
@@ -29,13 +27,13 @@ from ..store import Edition
 from .filters import conditions_of
 
 GRAPH_DEPTH = 200
-"""Candidates that the graph delivers at the least (hnsw.ef_search), of 1,000 at the most."""
+"""Least number of candidates in the graph (hnsw.ef_search); pgvector allows 1,000."""
 
 VISIBLE: LiteralString = (
     "one.row BETWEEN {first} AND {last} AND NOT EXISTS"
     " (SELECT FROM {retired} AS gone WHERE gone.row = one.row AND gone.until <= {number})"
 )
-"""The condition under which a row is part of a version."""
+"""Condition: the row is part of the version."""
 
 _COSINE = "-(vector <#> %(vector)s::halfvec) * scale::float8 * %(scale)s::float8"
 # Computed as the build computes impacts, and rounded as it stores them.
@@ -51,7 +49,7 @@ _ASKED = (
 _SUMS = (
     f"SELECT one.row, sum({_IMPACT} * asked.times) AS score FROM {{postings}} AS one JOIN {_ASKED}"
 )
-# All that tie with the last are needed: numbers of chunks settle ties, and are not known here.
+# With all ties of the last: ties go by chunk number, which the engine does not have.
 _BEST = "ORDER BY score DESC FETCH FIRST (%(count)s) ROWS WITH TIES"
 NEAREST = (
     f"SELECT one.row, {_COSINE} AS score FROM {{vectors}} AS one"
@@ -62,8 +60,8 @@ NEAREST_OF_GRAPH = (
     f" WHERE scale > 0 AND {VISIBLE}{{passing}}"
     f" ORDER BY vector <=> %(vector)s::halfvec LIMIT %(depth)s) AS near {_BEST}"
 )
-# Filtered chunks do not count: the graph is read on until enough have passed.
-REACH = (
+# Iterative scan: the graph is read on until enough rows pass the filters.
+SET_GRAPH_DEPTH = (
     "SELECT set_config('hnsw.ef_search', %s, true),"
     " set_config('hnsw.iterative_scan', 'relaxed_order', true)"
 )
@@ -83,13 +81,13 @@ SCORE_TERMS = (
 _RECORD_OF = "FROM {records} AS one " + _OWNERS + " " + _WANTED
 READ_CHUNKS = f"SELECT owner.key, one.chunk {_RECORD_OF}"
 READ_DOCUMENTS = f"SELECT owner.key, one.document {_RECORD_OF}"
-# Without texts if so many tie with the last that most would be sent for nothing.
+# Without records if there are so many ties that most would be sent in vain.
 FIND_RECORDS = (
     f"WITH found AS MATERIALIZED ({_MATCHING}) SELECT owner.key, score, told.chunk"
     f" FROM found {_OWNERS} LEFT JOIN {{records}} AS told"
     " ON told.row = found.row AND (SELECT count(*) FROM found) <= 2 * %(count)s"
 )
-# Arrays, because a planner expects few rows of them, and reads no whole table.
+# Arrays, because the planner then expects few rows and does not scan the table.
 SEARCH_BOTH = (
     f"WITH near AS MATERIALIZED ({{near}}), matching AS MATERIALIZED ({_MATCHING})"
     f" SELECT 0, owner.key, score FROM near {_OWNERS}"
@@ -107,13 +105,13 @@ CHECK = (
     " AND EXISTS (SELECT FROM {chunks} WHERE row BETWEEN held.first AND held.last)"
     " AND EXISTS (SELECT FROM {postings} WHERE row BETWEEN held.first AND held.last)"
 )
-STILL = "SELECT FROM {versions} WHERE version = {version} AND number = {number}"
+UNCHANGED = "SELECT FROM {versions} WHERE version = {version} AND number = {number}"
 
 
 class VersionRows(NamedTuple):
-    """Where the rows of a version are, as the table of versions has it.
+    """An entry of the table of versions: `first` and `last` are the range of rows.
 
-    Versions count from 1. `average` is the mean length of its chunks, for BM25.
+    Numbers count from 1. `average` is the mean length of chunks, for BM25.
     """
 
     number: int
@@ -124,7 +122,7 @@ class VersionRows(NamedTuple):
 
 
 def tables_of(schema: str, rows: VersionRows | None = None) -> dict[str, sql.Composable]:
-    """Return table names and row ranges of a version for queries."""
+    """Return names of tables, and the values of a version's entry, for queries."""
     names = ("versions", "pointer", "chunks", "postings", "retired")
     found: dict[str, sql.Composable] = {name: sql.Identifier(schema, name) for name in names}
     found["schema"] = sql.Identifier(schema)
@@ -142,7 +140,7 @@ def compose(
     rows: VersionRows | None = None,
     only: Restriction | None = None,
 ) -> sql.Composed:
-    """Return the query about a version, restricted to the chunks that a search may return."""
+    """Compose the query for a version, restricted to the chunks that a search may return."""
     tables, weights = tables_of(schema, rows), edition.weights
     passing: sql.Composable = sql.SQL("")
     if only is not None:
@@ -161,12 +159,12 @@ def compose(
 
 
 def asked_vector(vector: NDArray[np.int8], scale: float) -> dict[str, Any]:
-    """Return the values of a query by meaning."""
+    """Return the parameters of a query by vector."""
     return {"vector": f"[{','.join(map(str, vector.tolist()))}]", "scale": scale}
 
 
 def asked_terms(edition: Edition, terms: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """Return the values of a query by keywords."""
+    """Return the parameters of a query by terms."""
     weights = [edition.weights[number] for number, _ in terms]
     return {
         "terms": [weight.key for weight in weights],

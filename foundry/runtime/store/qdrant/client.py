@@ -1,4 +1,4 @@
-"""The client of Qdrant: where it connects to, and what its errors mean."""
+"""Connecting to Qdrant, and translating its errors."""
 
 import math
 import os
@@ -23,8 +23,8 @@ from ..store import StoreError, StoreSlowError, StoreUnreachableError, VersionMi
 def open_client(settings: StoreSettings) -> QdrantClient:
     """Return a client of the Qdrant that QDRANT_URL names, with QDRANT_API_KEY if that is set.
 
-    A file:// address is a folder in which the client itself plays the engine, for one process at a
-    time: good for trying out, not for serving. Raises ConfigurationError.
+    A file:// address is a folder for the client's local mode, for one process at a time: good for
+    trying out, not for serving. Raises ConfigurationError.
     """
     address = read_address("QDRANT_URL", "http://localhost:6333")
     parts = urlsplit(address)
@@ -36,7 +36,7 @@ def open_client(settings: StoreSettings) -> QdrantClient:
             hint="set it, such as QDRANT_URL=http://localhost:6333, and QDRANT_API_KEY too",
         )
     key = os.environ.get("QDRANT_API_KEY", "").strip() or None
-    # The version of the server would be asked for here and now.
+    # A compatibility check would ask the server for its version at once.
     return QdrantClient(
         url=address, api_key=key, timeout=whole_seconds(settings), check_compatibility=False
     )
@@ -47,14 +47,14 @@ def whole_seconds(settings: StoreSettings) -> int:
     return math.ceil(settings.timeout)
 
 
-def plays_engine() -> bool:
-    """Return whether QDRANT_URL is a folder, in which the client plays the engine."""
+def is_local_mode() -> bool:
+    """Return whether QDRANT_URL is a folder, for the client's local mode."""
     return os.environ.get("QDRANT_URL", "").strip().startswith("file:")
 
 
 @contextmanager
 def translated(version: str) -> Iterator[None]:
-    """Raise what goes wrong in Qdrant as StoreError."""
+    """Translate errors of Qdrant to StoreError."""
     try:
         yield
     except UnexpectedResponse as error:
@@ -85,15 +85,15 @@ def translated(version: str) -> Iterator[None]:
     except ApiException as error:
         raise StoreError(f"Qdrant failed: {error}", hint="see the log of the engine") from None
     except ValueError as error:
-        # The client's local mode, of a collection that is not there.
+        # Raised by the client's local mode if the collection does not exist.
         if "not found" not in str(error):
             raise
         raise missing_version(version) from None
 
 
 def is_timeout(error: ResponseHandlingException) -> bool:
-    """Return whether no answer came in time."""
-    # The source is an error of the library beneath, which may be another one some day.
+    """Return whether the call timed out."""
+    # The source comes from the HTTP library, which may change.
     return any("Timeout" in kind.__name__ for kind in type(error.source).__mro__)
 
 
@@ -105,7 +105,7 @@ def _slow(error: Exception) -> StoreSlowError:
 
 
 def missing_version(version: str) -> VersionMissingError:
-    """Return the error of a version that is not there, or not whole."""
+    """Return the error for a version that is missing or incomplete."""
     return VersionMissingError(
         f"Qdrant does not hold index {version}, or not all of it",
         hint="publish it: foundry publish; or deploy the export of the version that is there",

@@ -1,12 +1,11 @@
 """Qdrant as the engine: one collection, whose rows versions share; see `rows`.
 
-A row has a dense vector, and a sparse one with what BM25 makes of the counts of its terms; how rare
-a term is comes with the query. Scores are computed in float32, so they agree with those of the
-embedded index to about 1e-6. The keyword lane is always exact: Qdrant reads its sparse index in
-full.
+A row has a dense vector, and a sparse one of BM25 term weights; the query brings the inverse
+document frequencies. Scores are computed in float32, so they agree with those of the embedded index
+to about 1e-6. The keyword lane is always exact: Qdrant reads its sparse index in full.
 
-Every search asks for the marker of its version as well. Rows are removed long enough after the
-marker that a search which has seen it has seen them all.
+Every search also asks for the marker of its version. Rows are deleted only some time after the
+marker, so a search that has seen the marker has seen all rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,10 +21,10 @@ from ..restriction import Restriction
 from ..settings import StoreSettings
 from ..store import Edition, Engine, Found, is_short
 from .client import (
+    is_local_mode,
     is_timeout,
     missing_version,
     open_client,
-    plays_engine,
     translated,
     whole_seconds,
 )
@@ -39,9 +38,9 @@ from .requests import (
     marker_of,
     passing,
     read_points,
-    settle,
+    resolve_ties,
 )
-from .rows import DENSE, MOVED, NUMBER, HeldVersion, marker_id, rows_of
+from .rows import DENSE, NUMBER, REASSIGNED, HeldVersion, marker_id, rows_of
 
 Answer = TypeVar("Answer")
 MakeRequests = Callable[[HeldVersion], list[models.QueryRequest]]
@@ -55,7 +54,7 @@ class QdrantEngine:
     def __init__(
         self, client: QdrantClient, settings: StoreSettings, *, is_local: bool = False
     ) -> None:
-        """`is_local` is true of a client that emulates the engine in this process."""
+        """`is_local` is true if the client is in local mode, without a server."""
         self._client = client
         self._requests = Requests(is_local)
         self._settings = settings
@@ -126,7 +125,7 @@ class QdrantEngine:
         count: int,
         only: Restriction | None,
     ) -> Found:
-        """Return the candidates of both lanes; a second request completes their scores."""
+        """Return the candidates of both lanes; completing their scores takes a second request."""
         exact, depth = self._settings.exact, count + SPARE
         meant, named = by_vector(vector, scale), by_terms(edition, terms)
         near, matching = self._rank(
@@ -136,7 +135,7 @@ class QdrantEngine:
                 self._requests.nearest(named, depth, only, edition, held, exact=True),
             ],
         )
-        semantic, keyword = settle(*near, count, depth), settle(*matching, count, depth)
+        semantic, keyword = resolve_ties(*near, count, depth), resolve_ties(*matching, count, depth)
         if semantic is None or (not exact and is_short(semantic, count, only)):
             semantic = self.search_vector(edition, vector, scale, count, only)
         if keyword is None:
@@ -161,19 +160,19 @@ class QdrantEngine:
         self._client.close()
 
     def ask(self, edition: Edition, make: MakeRequests) -> list[list[models.ScoredPoint]]:
-        """Return the points that answer requests, asked all at once, about a version as a whole."""
+        """Return the points for each request, all from the same state of a version."""
         while True:
             held = self._known.get(edition.version) or self._look_up(edition)
             *answers, marker = self.query(edition, [*make(held), marker_of(edition.version, held)])
             if marker:
                 return answers
-            # It may have been published again meanwhile, as other rows.
+            # It may have been published again since, with other rows.
             self._known.pop(edition.version, None)
 
     def query(
         self, edition: Edition, requests: list[models.QueryRequest]
     ) -> list[list[models.ScoredPoint]]:
-        """Return the points that answer requests, in one exchange."""
+        """Return the points for each request, in one exchange."""
         answers = self._read(
             edition,
             lambda: self._client.query_batch_points(
@@ -183,18 +182,18 @@ class QdrantEngine:
         return [answer.points for answer in answers]
 
     def _look_up(self, edition: Edition) -> HeldVersion:
-        """Ask for what the marker of a version says. Raises VersionMissingError."""
+        """Read the marker of a version. Raises VersionMissingError."""
         markers = self._read(
             edition,
             lambda: self._client.retrieve(
-                self._settings.name, [marker_id(edition.version)], with_payload=[NUMBER, MOVED]
+                self._settings.name, [marker_id(edition.version)], with_payload=[NUMBER, REASSIGNED]
             ),
         )
         said = (markers[0].payload or {}) if markers else {}
         if said.get(NUMBER, 0) < 1:
             raise missing_version(edition.version)
-        moved = {int(key): slot for key, slot in said[MOVED].items()}
-        held = self._known[edition.version] = HeldVersion(said[NUMBER], moved)
+        reassigned = {int(key): slot for key, slot in said[REASSIGNED].items()}
+        held = self._known[edition.version] = HeldVersion(said[NUMBER], reassigned)
         return held
 
     def _search(
@@ -207,7 +206,7 @@ class QdrantEngine:
 
         while True:
             (found,) = self._rank(edition, make)
-            if (hits := settle(*found, count, depth)) is not None:
+            if (hits := resolve_ties(*found, count, depth)) is not None:
                 return hits
             depth *= 4
 
@@ -233,13 +232,13 @@ class QdrantEngine:
         )
         for (_, chunks, scores), (numbers, found) in zip(asked, answers, strict=True):
             scores[np.searchsorted(chunks, numbers)] = found
-        # Those that were not found have no vector, or are not there.
+        # Chunks without a score have no vector, or no row.
         if len(near) and len(answers[0][0]) < len(near) and self._lacks(edition, near):
             raise missing_version(edition.version)
         return cosines, sums
 
     def _lacks(self, edition: Edition, chunks: NDArray[np.int64]) -> bool:
-        """Ask whether some of the chunks have no row."""
+        """Return whether some of the chunks have no row."""
         wanted, count = by_chunks(chunks, edition), len(chunks)
         (rows,) = self.ask(edition, lambda held: [passing(rows_of(held.number, wanted), count)])
         return len(rows) < count
@@ -258,10 +257,10 @@ class QdrantEngine:
             except ResponseHandlingException as error:
                 if is_timeout(error):
                     raise
-                # A connection that was idle may have been closed by the other side.
+                # The server may have closed an idle connection.
                 return call()
 
 
 def open_engine(settings: StoreSettings) -> Engine:
     """Return the engine that QDRANT_URL names. Raises ConfigurationError."""
-    return QdrantEngine(open_client(settings), settings, is_local=plays_engine())
+    return QdrantEngine(open_client(settings), settings, is_local=is_local_mode())

@@ -1,9 +1,9 @@
-"""Filters as Qdrant is asked for them: by the payload of rows, which is indexed there.
+"""Filters as conditions on the payload of rows, which Qdrant indexes.
 
-A row has its values as `encode_value` writes them, and its date in seconds since 1970 if that is
-known. Of each path it has a hash of the whole, and of its beginnings of 4, 8, 12 ... bytes. A
-beginning of another length is asked for by those that it can be continued to in this version, of
-which there are few.
+The payload has the values as `encode_value` writes them, the date in seconds since 1970 if it is
+known, and, for each path, hashes of the whole and of its prefixes of 4, 8, 12 ... bytes. A prefix
+of another length is expanded to the stored prefixes that continue it in this version; there are
+few.
 """
 
 from bisect import bisect_left
@@ -23,7 +23,7 @@ from .rows import KEY, HeldVersion, rows_of
 MARKS = "marks"
 PATHS = "paths"
 MODIFIED = "modified"
-"""The keys of a payload."""
+"""Payload keys of a row."""
 
 _STEP = 4
 _PATH = encode_value("path", "")
@@ -35,8 +35,8 @@ def conditions_of(only: Restriction | None, edition: Edition, held: HeldVersion)
     if only is not None:
         conditions += _passing(only, edition)
         if only.is_picked:
-            # Words and phrases that must or must not be there are no filters: chunks are named,
-            # either those that may be found or those that may not.
+            # Required and excluded words and phrases are no filters, so chunks are listed by key:
+            # the allowed ones or the others, whichever are fewer.
             is_mostly = 2 * int(only.allowed.sum()) > len(only.allowed)
             picked = by_chunks(np.flatnonzero(only.allowed != is_mostly), edition)
             conditions.append(models.Filter(must_not=[picked]) if is_mostly else picked)
@@ -44,7 +44,7 @@ def conditions_of(only: Restriction | None, edition: Edition, held: HeldVersion)
 
 
 def by_chunks(chunks: NDArray[np.int64], edition: Edition) -> models.FieldCondition:
-    """Return a condition that nothing but these chunks meets."""
+    """Return a condition that only these chunks meet."""
     keys = edition.keys.by_number[chunks].tolist()
     return models.FieldCondition(key=KEY, match=models.MatchAny(any=keys))
 
@@ -60,7 +60,7 @@ def _passing(only: Restriction, edition: Edition) -> Iterator[models.Condition]:
             passing = models.Range(gte=moment) if is_after else models.Range(lt=moment)
             yield models.FieldCondition(key=MODIFIED, range=passing)
         elif name == "path":
-            found = {piece for path in asked for piece in _continued(path, edition)}
+            found = {piece for path in asked for piece in _continuations(path, edition)}
             match = models.MatchAny(any=sorted(found))
             yield models.FieldCondition(key=PATHS, match=match)
         else:
@@ -72,26 +72,26 @@ def _passing(only: Restriction, edition: Edition) -> Iterator[models.Condition]:
                 yield models.FieldCondition(key=MARKS, match=models.MatchAny(any=values))
 
 
-def beginnings_of(path: bytes) -> list[int]:
-    """Return the hashes of an encoded path, and of its beginnings."""
+def path_prefixes(path: bytes) -> list[int]:
+    """Return the hashes of an encoded path and of its prefixes."""
     own = path.removeprefix(_PATH)
     ends = [*range(_STEP, len(own), _STEP), len(own)]
     return [_hash(own[:end]) for end in ends]
 
 
-def _continued(path: str, edition: Edition) -> Iterator[int]:
-    """Yield the hashes of what a path that begins like this has next in `beginnings_of`."""
+def _continuations(path: str, edition: Edition) -> Iterator[int]:
+    """Yield the hashes of the stored prefixes, as of `path_prefixes`, that continue a path."""
     values, begun = edition.open_values(), encode_value("path", path)
     steps = max(1, -(-(len(begun) - len(_PATH)) // _STEP))
     end = len(_PATH) + steps * _STEP
     place = bisect_left(values, begun)
     while place < len(values) and (value := values[place]).startswith(begun):
         yield _hash(value[len(_PATH) : end])
-        # The next that is not one of those with the same beginning.
+        # Skip to the first path that has another prefix.
         is_whole = len(value) <= end
         place = place + 1 if is_whole else bisect_left(values, value[:end] + AFTER_ALL, place)
 
 
 def _hash(beginning: bytes) -> int:
-    # It may end within a character.
+    # A prefix may end within a character.
     return signed_key(beginning.decode("latin-1"))

@@ -16,26 +16,26 @@ from .filters import by_chunks, conditions_of
 from .rows import DENSE, NUMBER, SPARSE, HeldVersion, marker_id, parse_row_id, rows_of
 
 GRAPH_DEPTH = 512
-"""Candidates that the graph keeps at the least (hnsw_ef)."""
+"""Least number of candidates in the graph (hnsw_ef)."""
 
 SPARE = 20
-"""Candidates beyond those wanted, among which chunk numbers settle ties at the end."""
+"""Candidates asked for beyond those wanted, so that ties at the end go by chunk number."""
 
 BITS = 22
-"""Scores keep so many of the 24 bits of float32, so that equal ones tie."""
+"""Bits of the significand that scores keep, of 24 in float32, so that equal ones tie."""
 
 Vector: TypeAlias = list[float] | models.SparseVector
 
 
 class Query(NamedTuple):
-    """A query by the vectors called `using`; what it is depends on the version."""
+    """A query against the vectors named `using`; `make` returns it for a version."""
 
     using: str
     make: Callable[[HeldVersion], Vector]
 
 
 class Requests:
-    """Makes requests for an engine, or for a client that plays it itself (`is_local`)."""
+    """Makes requests for an engine, or for the client's local mode (`is_local`)."""
 
     def __init__(self, is_local: bool) -> None:
         self._is_local = is_local
@@ -63,7 +63,7 @@ class Requests:
     def scores(
         self, query: Query, chunks: NDArray[np.int64], edition: Edition, held: HeldVersion
     ) -> models.QueryRequest:
-        """Return a request for how near given chunks are to a query."""
+        """Return a request for the scores of given chunks."""
         return models.QueryRequest(
             query=models.NearestQuery(nearest=query.make(held)),
             using=query.using,
@@ -78,7 +78,7 @@ class Requests:
             return None
         if exact:
             return models.SearchParams(exact=True)
-        # A graph falls apart where a filter takes most of it away; ACORN steps over what it took.
+        # Filters that exclude most points disconnect a graph; ACORN steps over excluded points.
         steps = models.AcornSearchParams(enable=is_filtered)
         return models.SearchParams(hnsw_ef=max(GRAPH_DEPTH, count), acorn=steps)
 
@@ -86,7 +86,7 @@ class Requests:
 def passing(
     restriction: models.Filter, count: int, *, with_vector: bool = False
 ) -> models.QueryRequest:
-    """Return a request for `count` points that pass a filter, whatever they are near to."""
+    """Return a request for any `count` points that pass a filter."""
     return models.QueryRequest(
         filter=restriction,
         limit=count,
@@ -96,20 +96,20 @@ def passing(
 
 
 def marker_of(version: str, held: HeldVersion) -> models.QueryRequest:
-    """Return a request for the marker of a version, if it still says the same."""
+    """Return a request for the marker of a version, if it still has the same number."""
     has_number = models.FieldCondition(key=NUMBER, match=models.MatchValue(value=held.number))
     is_marker = models.HasIdCondition(has_id=[marker_id(version)])
     return passing(models.Filter(must=[is_marker, has_number]), 1)
 
 
 def by_vector(vector: NDArray[np.int8], scale: float) -> Query:
-    """Return the query for a unit vector (d,) of integers and their scale."""
+    """Return the query for a unit vector (d,), given as integers and their scale."""
     unit: list[float] = (vector * scale).tolist()
     return Query(DENSE, lambda _held: unit)
 
 
 def by_terms(edition: Edition, terms: Sequence[tuple[int, int]]) -> Query:
-    """Return the query for terms, each with how often it is asked for."""
+    """Return the query for terms, each with its count in the query."""
     weights = [(edition.weights[number], times) for number, times in terms]
 
     def make(held: HeldVersion) -> models.SparseVector:
@@ -124,7 +124,7 @@ def by_terms(edition: Edition, terms: Sequence[tuple[int, int]]) -> Query:
 def read_points(
     points: Sequence[models.ScoredPoint], edition: Edition
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return chunks (m,) and scores (m,), best first; noise of float32 is rounded away.
+    """Return chunks (m,) and scores (m,), best first, rounded to `BITS`.
 
     Raises VersionMissingError for rows of another version.
     """
@@ -136,12 +136,12 @@ def read_points(
     return numbers, np.ldexp(np.rint(fractions * 2**BITS), exponents - BITS)
 
 
-def settle(
+def resolve_ties(
     numbers: NDArray[np.int64], scores: NDArray[np.float64], count: int, depth: int
 ) -> LaneHits | None:
-    """Return the best of the `depth` hits that were asked for, if the last does not tie with them.
+    """Return the best `count` of the `depth` hits asked for; None if a tie may have been cut off.
 
-    The engine breaks ties in an order of its own: all that tie with the last are needed.
+    The engine breaks ties in its own order, so all hits that tie with the last one are needed.
     """
-    is_settled = len(scores) < depth or scores[-1] < scores[count - 1]
-    return best(numbers, scores, count) if is_settled else None
+    is_complete = len(scores) < depth or scores[-1] < scores[count - 1]
+    return best(numbers, scores, count) if is_complete else None

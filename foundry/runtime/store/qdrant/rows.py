@@ -1,12 +1,11 @@
-"""What a collection in Qdrant consists of: rows that versions share, and a marker for each version.
+"""The layout of a collection in Qdrant: rows, which versions share, and a marker for each version.
 
-A row is a point for a chunk. It is written once, and says `since` which version it is there, and
-once it was retired also `until` which. Its payload has the key of its chunk, and what filters ask
-for. Its id is made of the key and the version, so to write it twice is to write it once.
+A row is a point for a chunk, written once. Its payload has the key of the chunk, the version that
+added it (`since`), the one that retired it (`until`), if any, and the values for filters. Its id
+is made of key and version, so writing a row twice has no effect.
 
-A marker is a point without vectors, with the number of its version: they count from 1. The version
-is there as long as its marker has this number, so one change of one point makes it known, or takes
-it away.
+A marker is a point without vectors that has the number of its version, from 1 on. A version exists
+while its marker has that number, so one write publishes or drops it.
 """
 
 from dataclasses import dataclass
@@ -22,8 +21,8 @@ KEY = "key"
 SINCE = "since"
 UNTIL = "until"
 NUMBER = "number"
-MOVED = "moved"
-"""Keys of payloads: three of rows, and two of markers."""
+REASSIGNED = "moved"
+"""Payload keys: three of rows, and two of markers; another name needs another format."""
 
 _WORD = 2**64
 _SLOTS = 2**32
@@ -31,27 +30,27 @@ _SLOTS = 2**32
 
 @dataclass(frozen=True, slots=True)
 class HeldVersion:
-    """What a marker says of a version.
+    """The version that a marker describes.
 
-    Terms have the end of their keys as their numbers in sparse vectors. Some would have the same
-    as another: those were `moved`, and have others, by their keys.
+    The slot of a term, its index in sparse vectors, is the low 32 bits of its key. Terms that
+    would collide with another were `reassigned`: key -> slot.
     """
 
     number: int
-    moved: dict[int, int]
+    reassigned: dict[int, int]
 
     def slot(self, key: int) -> int:
-        """Return the number of a term in sparse vectors."""
-        return self.moved.get(key, key % _SLOTS)
+        """Return the slot of a term, by its key."""
+        return self.reassigned.get(key, key % _SLOTS)
 
 
 def row_id(key: int, number: int) -> str:
-    """Return the id of a chunk's row since a version."""
+    """Return the id of the row that version `number` adds for a chunk, by its key."""
     return str(UUID(int=(key % _WORD) * _WORD + number))
 
 
 def parse_row_id(row: models.ExtendedPointId) -> tuple[int, int]:
-    """Return the key of a row's chunk, and since which version it is there."""
+    """Return the key of a row's chunk, and the number of the version that added it."""
     key, number = divmod(UUID(str(row)).int, _WORD)
     return (key - _WORD if key >= _WORD // 2 else key), number
 
@@ -62,7 +61,7 @@ def marker_id(version: str) -> int:
 
 
 def rows_of(number: int, *conditions: models.Condition) -> models.Filter:
-    """Return a filter that the rows of a version pass, if they meet the conditions too."""
+    """Return a filter for the rows of a version that meet all conditions."""
     is_begun = models.FieldCondition(key=SINCE, range=models.Range(lte=number))
     is_over = models.FieldCondition(key=UNTIL, range=models.Range(lte=number))
     return models.Filter(must=[is_begun, *conditions], must_not=[is_over])
