@@ -186,11 +186,101 @@ def test_search_as_you_type(lone_tab: Visit) -> None:
     tab.see("#explained", "By meaning and words: their scores were combined")
     width = first.locator(".bar .semantic").evaluate("bar => bar.style.width")
     assert float(width.rstrip("%")) == pytest.approx(100 * lanes["semantic"], abs=0.1)
-    assert sum("/search" in url for url in tab.requests) == 1
+    # Once while it was typed, and once when nothing more came.
+    assert 1 <= sum("/search" in url for url in tab.requests) <= 2
     tab.page.fill("#query", "")
     tab.at("/")
     tab.count("#results > li", 0)
     playwright.expect(tab.page.locator("#start")).to_be_visible()
+
+
+@pytest.mark.parametrize("end", ["Enter", "Space", None])
+def test_nothing_is_denied_while_it_is_typed(lone_tab: Visit, end: str | None) -> None:
+    tab = lone_tab
+    tab.page.clock.install(time=0)
+    tab.go("/")
+    tab.see("#counts", "6 documents")
+    tab.page.clock.pause_at(3_600)
+    # The beginning of an identifier that is in no document.
+    tab.page.type("#query", "fans XV-7731")
+    tab.page.clock.run_for(1_000)
+    tab.see("#results > li", "")
+    tab.see("#status", "results in")
+    tab.hidden("#notice")
+    tab.hidden("#offers")
+    if end:
+        tab.page.keyboard.press(end)
+    tab.page.clock.run_for(2_000 if end is None else 200)
+    tab.see("#notice", "“XV-7731” is nowhere in these documents.")
+
+
+def test_submitted_searches_are_entries_of_the_history(tab: Visit) -> None:
+    def submit(query: str) -> None:
+        tab.page.fill("#query", query)
+        tab.page.keyboard.press("Enter")
+        tab.at(f"/?q={query}")
+
+    tab.go("/")
+    submit("fans")
+    submit("lamps")
+    tab.page.check("[value=keyword]")
+    tab.at("/?q=lamps&mode=keyword")
+    tab.page.go_back()
+    tab.at("/?q=lamps")
+    tab.page.go_back()
+    tab.at("/?q=fans")
+    tab.holds("#query", "fans")
+    tab.see("#results > li", "Ventilation")
+    tab.page.go_forward()
+    tab.at("/?q=lamps")
+    tab.see("#results > li", "Lamps")
+    # What is only typed takes the place of what was typed before.
+    tab.page.fill("#query", "led")
+    tab.at("/?q=led")
+    tab.page.fill("#query", "ledger")
+    tab.at("/?q=ledger")
+    tab.page.go_back()
+    tab.at("/?q=lamps")
+
+
+def test_way_back_leads_to_the_place_among_results(tab: Visit) -> None:
+    tab.page.set_viewport_size({"width": 390, "height": 300})
+    tab.go("/?q=the")
+    last = tab.page.locator("#results > li a.hit").last
+    last.scroll_into_view_if_needed()
+    place = tab.page.evaluate("scrollY")
+    assert place > 0
+    last.click()
+    tab.see("#heading", "")
+    tab.page.go_back()
+    tab.at("/?q=the")
+    tab.page.wait_for_function(f"scrollY === {place}")
+    # The same within the page.
+    tab.page.fill("#query", "lamps")
+    tab.page.keyboard.press("Enter")
+    tab.at("/?q=lamps")
+    tab.page.go_back()
+    tab.at("/?q=the")
+
+
+KANA = """(field) => {
+  for (const type of ["compositionstart", "compositionend"]) {
+    field.dispatchEvent(new CompositionEvent(type, { bubbles: true, data: field.value }));
+  }
+  field.dispatchEvent(new KeyboardEvent("keydown", {
+    key: "Enter", keyCode: 229, isComposing: false, bubbles: true, cancelable: true,
+  }));
+}"""
+
+
+def test_enter_that_ends_a_composition_sends_nothing(tab: Visit) -> None:
+    tab.go("/chat")
+    tab.page.fill("#question", "ポンプ")
+    tab.page.locator("#question").evaluate(KANA)
+    tab.holds("#question", "ポンプ")
+    tab.count("#turns > *", 0)
+    tab.page.keyboard.press("Enter")
+    tab.count("#turns > *", 1)
 
 
 def test_only_the_last_answer_is_shown(tab: Visit) -> None:
@@ -913,4 +1003,4 @@ def test_server_without_pages(served: Served, tmp_path: Path) -> None:
     assert not (export / "tests" / "test_page.py").exists()
     with serving(in_checkout(export)) as address, visit(served.running, address) as tab:
         tab.page.goto(address + "/")
-        assert '"status":404' in tab.page.content()
+        assert "There is nothing at this address." in tab.page.content()

@@ -5,6 +5,7 @@
 // Content-Security-Policy says of styles reaches it. Whatever the server sends becomes text.
 
 const PAUSE_MS = 140;
+const FINISH_MS = 2000;
 const COUNT = 10;
 const MAX_SUGGESTED = 200;
 
@@ -53,6 +54,8 @@ const box = element("div", { class: "box", role: "search", "aria-label": "Site s
 // Asking: only the answer to what was asked last is shown
 
 let timer = null;
+let finishing = null;
+let isFinished = true;
 let running = null;
 let shown = null;
 
@@ -67,6 +70,21 @@ async function ask(path, parameters, signal) {
   if (response.ok) return response.json();
   const problem = await response.json().catch(() => ({}));
   throw new Error(problem.detail ?? `The search answered ${response.status}.`);
+}
+
+/** Search for what is being typed; it is finished after a space, or a while without a key. */
+function searchSoon() {
+  clearTimeout(timer);
+  clearTimeout(finishing);
+  isFinished = /\s$/.test(input.value);
+  timer = setTimeout(search, PAUSE_MS);
+  if (!isFinished) finishing = setTimeout(finish, FINISH_MS);
+}
+
+function finish() {
+  clearTimeout(finishing);
+  isFinished = true;
+  return search();
 }
 
 async function search() {
@@ -108,6 +126,7 @@ function show(said, nodes) {
 }
 
 function saying({ match, query, results: found, stages }) {
+  if (!isFinished) return "";
   if (!found.length) return `Nothing found for “${query}”.`;
   const notices = Object.values(stages).flatMap(({ notice }) => notice ?? []);
   const count = `${found.length} result${found.length === 1 ? "" : "s"}.`;
@@ -121,7 +140,7 @@ function suggest(found) {
       button.addEventListener("click", () => {
         input.value = text;
         input.focus();
-        search();
+        finish();
       });
       return button;
     }),
@@ -198,6 +217,9 @@ function begin() {
   });
 }
 
+/** Whether a key belongs to an input method: in Safari, the one that ends a composition is after it. */
+const isComposing = (event) => event.isComposing || event.keyCode === 229;
+
 const isCommandK = (event) =>
   (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k";
 
@@ -205,7 +227,7 @@ function onSiteKey(event) {
   const [target] = event.composedPath();
   const isTyping = target.isContentEditable || target.closest?.("input, textarea, select");
   const isSlash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping;
-  if (event.defaultPrevented || event.isComposing || !(isSlash || isCommandK(event))) return;
+  if (event.defaultPrevented || isComposing(event) || !(isSlash || isCommandK(event))) return;
   event.preventDefault();
   open();
 }
@@ -228,7 +250,7 @@ function goRound(event) {
 }
 
 function isTaken(event) {
-  if (event.isComposing) return false;
+  if (isComposing(event)) return false;
   if (event.key === "Tab") return goRound(event);
   if (event.key === "Escape" || isCommandK(event)) dialog.close();
   else if (event.key === "ArrowDown") move(1);
@@ -250,14 +272,14 @@ dialog.addEventListener("click", (event) => {
 closer.addEventListener("click", () => dialog.close());
 launch.addEventListener("click", open);
 input.addEventListener("input", (event) => {
-  clearTimeout(timer);
-  if (!event.isComposing) timer = setTimeout(search, PAUSE_MS);
+  clearTimeout(finishing);
+  if (!event.isComposing) searchSoon();
 });
-input.addEventListener("compositionend", search);
+input.addEventListener("compositionend", searchSoon);
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   if (shown === input.value.trim()) results.querySelector("a")?.click();
-  else search();
+  else finish();
 });
 
 if (document.body) begin();

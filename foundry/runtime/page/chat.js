@@ -257,7 +257,7 @@ byId("form").addEventListener("submit", (event) => {
   askNow();
 });
 question.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+  if (event.key === "Enter" && !event.shiftKey && !isComposing(event)) {
     event.preventDefault();
     askNow();
   }

@@ -71,7 +71,7 @@ function suggestBelow(field, list, take) {
     Escape: close,
   };
   field.addEventListener("keydown", (event) => {
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     if (event.key === "Enter" && chosen < 0) close();
     if (list.hidden) return;
     const handle = event.key in steps ? handlers.move : handlers[event.key];

@@ -64,10 +64,15 @@ _REFERENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page with its scripts and style sheets, and its Content-Security-Policy."""
+    """A page with its scripts and style sheets, and its Content-Security-Policy.
+
+    A browser that goes back to one that `is_kept` shows it as it was left. The search keeps its
+    place by itself, and asks anew, as the index may be another one by then.
+    """
 
     body: bytes
     policy: str
+    is_kept: bool
 
     @classmethod
     def read(cls, name: str) -> "Page":
@@ -87,11 +92,13 @@ class Page:
             problem = f"page/{name} is unreadable: {error}"
             raise ConfigurationError(problem, hint="restore it from a trusted copy") from None
         allowed = {kind: " ".join(hashes[kind]) for kind in ("script", "style")}
-        return cls(body.encode(), _POLICY.format(**allowed))
+        return cls(body.encode(), _POLICY.format(**allowed), name != "search.html")
 
     def response(self) -> Response:
         """Return the page as a response."""
         headers = {"Content-Security-Policy": self.policy, "Vary": "Accept"}
+        if self.is_kept:
+            headers["Cache-Control"] = "no-cache"
         return Response(self.body, headers=headers, media_type="text/html")
 
 
