@@ -1,4 +1,4 @@
-"""Asks a language model, which LLM_* name and limit, where OpenAI's completions are streamed."""
+"""Streams chat completions of an OpenAI-compatible model, configured by LLM_* variables."""
 
 import asyncio
 import logging
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 MAX_ERROR_BYTES = 16_384
 MAX_EVENT_BYTES = 65_536
-BYTES_PER_TOKEN = 1_024  # Generous: an event for one token takes some 200 to 400 bytes.
+BYTES_PER_TOKEN = 1_024  # Generous: the event of a token takes 200 to 400 bytes.
 
 _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _REFUSAL = re.compile(
     "unsupported|not support|unknown|unrecogni[sz]ed|not permitted|not allowed|unexpected|forbidden"
 )
-# Some endpoints refuse these; they can be left out, or have another name.
+# Parameters that some endpoints refuse: they can be left out or renamed.
 _OPTIONAL = ("max_tokens", "response_format", "stream_options", "temperature", "top_p")
 
 _HINT = "set LLM_BASE_URL (https://api.example.com/v1), LLM_MODEL and mostly LLM_API_KEY, or none"
@@ -55,7 +55,7 @@ Seconds = Annotated[float, Field(gt=0, lt=1_000_000_000)]
 
 
 class ModelSettings(BaseModel):
-    """An OpenAI-compatible endpoint and the limits of its use: each is a variable LLM_*."""
+    """An OpenAI-compatible endpoint and limits on its use, from the variables LLM_*."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -79,7 +79,7 @@ class ModelSettings(BaseModel):
         try:
             return cls.model_validate(values)
         except ValidationError as error:
-            # No message holds a value, which may be the key.
+            # Messages quote no values: one may be the key.
             problems = [
                 f"LLM_{str(one['loc'][0]).upper()} {_PROBLEMS.get(one['type'], one['msg'].lower())}"
                 for one in error.errors(include_input=False)
@@ -88,21 +88,21 @@ class ModelSettings(BaseModel):
 
 
 def take_call(daily_calls: int | None) -> bool:
-    """Count a call of this process; return whether the day, by UTC, has one left for it."""
+    """Count a call of this process; return False if the calls of the day (UTC) are used up."""
     with _counting:
-        # A clock that is set back begins no new day.
+        # A clock that is set back does not begin a new day.
         day = max(int(time.time() // 86_400), *_calls, 0)
         _calls[day] += 1
         return daily_calls is None or _calls[day] <= daily_calls
 
 
 def draw_fence() -> str:
-    """Return how the lines around quoted text begin; the text cannot know it, and end them."""
+    """Return a random prefix for the lines around quoted text, which the text cannot imitate."""
     return f"#{secrets.token_hex(8)}"
 
 
 class LanguageModel:
-    """Asks one model of one endpoint; the tasks of one event loop may share it."""
+    """A client of one model; tasks of one event loop may share it."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self.settings = settings
@@ -111,20 +111,20 @@ class LanguageModel:
 
     @classmethod
     def from_environment(cls) -> "LanguageModel | None":
-        """Return the model that the environment names. Raises ConfigurationError."""
+        """Return the model that the environment configures. Raises ConfigurationError."""
         settings = ModelSettings.from_environment()
         return None if settings is None else cls(settings)
 
     @cached_property
     def client(self) -> "httpx2.AsyncClient":
-        """The HTTP client; importing it takes a tenth of a second, so it waits for a question."""
+        """The HTTP client, imported on first use because that takes a tenth of a second."""
         import httpx2
 
         key = self.settings.api_key
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         return httpx2.AsyncClient(
             headers={**headers, "Authorization": f"Bearer {key}"} if key else headers,
-            # Reading has deadlines of its own, which a trickle of bytes does not move.
+            # Reads have deadlines of their own, which a slow trickle of bytes does not extend.
             timeout=httpx2.Timeout(None, connect=5),
             limits=httpx2.Limits(max_connections=self.settings.concurrency),
         )
@@ -132,7 +132,7 @@ class LanguageModel:
     async def complete(
         self, messages: list[Message], max_tokens: int, seconds: float, **options: object
     ) -> ModelChunk:
-        """Return the whole reply as one piece, within so many seconds. Raises ModelError."""
+        """Return the whole reply in one piece, within `seconds`. Raises ModelError."""
         chunks = self.stream(messages, max_tokens, **options)
         async with _in_time(asyncio.get_running_loop().time() + seconds), aclosing(chunks):
             pieces = [chunk async for chunk in chunks]
@@ -141,9 +141,9 @@ class LanguageModel:
     async def stream(
         self, messages: list[Message], max_tokens: int, **options: object
     ) -> AsyncGenerator[ModelChunk, None]:
-        """Yield the reply as it comes, cut if it is too long. Raises ModelError, maybe midway.
+        """Yield the reply as it arrives, cut if it is too long. Raises ModelError, maybe midway.
 
-        A call beyond LLM_CONCURRENCY waits for another to end.
+        Calls beyond LLM_CONCURRENCY wait for another to end.
         """
         if not take_call(self.settings.daily_calls):
             raise BudgetSpentError("has no calls left today")
@@ -165,7 +165,7 @@ class LanguageModel:
     async def _read(
         self, parameters: Mapping[str, Any], limit: float, end: float
     ) -> AsyncGenerator[ModelChunk, None]:
-        """Yield a reply that begins by the loop's time `limit`, and ends by `end`."""
+        """Yield a reply that must begin by `limit` and end by `end`, in the loop's time."""
         import httpx2
 
         clock = asyncio.get_running_loop().time
@@ -179,7 +179,7 @@ class LanguageModel:
                     async with _in_time(limit):
                         event = await anext(events, None)
                 except ModelTimeoutError as error:
-                    # Slow as it is, it has gone on to the last moment.
+                    # The reply is slow, but it was still arriving.
                     raise ModelError(str(error)) if has_begun and limit == end else error from None
                 if event is None or event.data.strip() == "[DONE]":
                     break
@@ -220,7 +220,7 @@ class LanguageModel:
     async def _send(
         self, parameters: Mapping[str, object], limit: float, *, may_retry: bool = True
     ) -> "httpx2.Response":
-        """Return a reply that has begun, at the second attempt if need be. Raises ModelError."""
+        """Return a reply that has begun, after one retry if needed. Raises ModelError."""
         url = f"{self.settings.base_url.rstrip('/')}/chat/completions"
         refused, is_passing = self._refused, True
         payload = {name: parameters[name] for name in parameters if name not in refused}
@@ -237,7 +237,7 @@ class LanguageModel:
             said = body.decode(errors="replace").lower()
             if status in (400, 422) and _REFUSAL.search(said):
                 self._refused |= {name for name in _OPTIONAL if name in payload and name in said}
-            # A service that says when to come back is not asked before.
+            # No retry before the time that the service asks for.
             is_passing = status in _RETRIED and "retry-after" not in response.headers
             raise ModelError(f"answered {status}")
         except ModelError as error:
@@ -251,7 +251,7 @@ class LanguageModel:
 
 @asynccontextmanager
 async def _in_time(limit: float) -> AsyncIterator[None]:
-    """Raise ModelError for an error of HTTP, or at the loop's time `limit`."""
+    """Raise ModelError for an HTTP error, or when the loop's time reaches `limit`."""
     import httpx2
 
     try:

@@ -1,32 +1,32 @@
-"""What a language model replies: its pieces, what of them is the answer, and how it may fail."""
+"""The reply of a language model: its chunks, the answer in them, and errors."""
 
 import json
 from dataclasses import dataclass
 from typing import Literal
 
-# Around what a model reasons before it answers, where its endpoint does not tell the two apart.
+# Tags around the reasoning of a model, for endpoints that do not separate it.
 _REASONING, _END_OF_REASONING = "<think>", "</think>"
 
 
 class ModelError(Exception):
-    """The language model gives no answer; the message says why, as in "it took too long"."""
+    """The model gave no answer; the message says why, as in "it took too long"."""
 
 
 class BudgetSpentError(ModelError):
-    """The calls of the day are used up."""
+    """The daily limit of calls is reached."""
 
 
 class ModelTimeoutError(ModelError):
-    """The model was asked, and said nothing in time: no connection, first word or next word."""
+    """The model timed out: on connecting, before the first token, or between two."""
 
 
 class EmptyReplyError(ModelError):
-    """The model replied without an answer."""
+    """The reply has no answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChunk:
-    """A piece of a reply; the last says why it ended, and the tokens it took if known."""
+    """A chunk of a reply; the last one has the reason for its end, and token counts if known."""
 
     text: str = ""
     finish_reason: str | None = None
@@ -34,14 +34,14 @@ class ModelChunk:
 
 
 class AnswerFilter:
-    """Passes a streamed reply on without the reasoning that it may begin with."""
+    """Removes the reasoning at the beginning of a streamed reply."""
 
     def __init__(self) -> None:
         self._held = ""
         self._part: Literal["beginning", "reasoning", "answer"] = "beginning"
 
     def feed(self, text: str) -> str:
-        """Take the next piece; return what of it belongs to the answer."""
+        """Take the next chunk; return the part of it that belongs to the answer."""
         text, self._held = self._held + text, ""
         if self._part == "beginning":
             text = text.lstrip()
@@ -52,25 +52,25 @@ class AnswerFilter:
         if self._part == "reasoning":
             _, end, after = text.partition(_END_OF_REASONING)
             if not end:
-                # Its end may be cut by the next piece.
+                # The end tag may be split between chunks.
                 self._held = text[1 - len(_END_OF_REASONING) :]
                 return ""
             self._part, text = "answer", after.lstrip()
         return text
 
     def finish(self) -> str:
-        """Return the text that was held back until the end of the reply."""
+        """Return the text held back until the end of the reply."""
         return self._held if self._part == "beginning" else ""
 
 
 def read_event(data: str) -> ModelChunk:
-    """Read one event of a streamed chat completion. Raises ModelError for anything else."""
+    """Parse one event of a streamed chat completion. Raises ModelError for anything else."""
     try:
         payload = json.loads(data)
         if payload.get("error"):
             raise ModelError("reported an error")
         choice = (payload.get("choices") or [{}])[0]
-        # JSON may hold lone surrogates, which no answer in UTF-8 can.
+        # JSON may contain lone surrogates, which cannot be encoded in UTF-8.
         text = ((choice.get("delta") or {}).get("content") or "").encode(errors="replace").decode()
         reason = choice.get("finish_reason")
         used = payload.get("usage") or {}

@@ -1,4 +1,4 @@
-"""The command `search`, and how a terminal shows what it finds."""
+"""The command `search`, and the format of its results in a terminal."""
 
 import argparse
 import textwrap
@@ -48,12 +48,12 @@ def _search(chosen: argparse.Namespace, search: Search) -> Answer:
 
 
 def printable(text: str) -> str:
-    """Return a text in one line without control characters, which a terminal would obey."""
+    """Return a text on one line without control characters, which terminals interpret."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
 def format_response(response: SearchResponse, *, explain: bool = False) -> str:
-    """Return a paragraph for each hit, and where its score comes from if `explain`."""
+    """Return a paragraph for each hit, with the parts of its score if `explain`."""
     paragraphs: list[Iterable[str]] = [map(printable, _describe_search(response, explain))]
     paragraphs += [_describe_hit(rank, hit, explain) for rank, hit in enumerate(response.hits, 1)]
     text = "\n\n".join(filter(None, map("\n".join, paragraphs)))

@@ -1,9 +1,8 @@
-"""A circuit breaker: what has just failed is left alone for a while, then tried by one call.
+"""A circuit breaker: after repeated failures, calls are refused for a while, then one is tried.
 
-After Nygard, Release It!, 2007. Closed, every call passes. So many failures without a success
-between them open it: calls are refused at once, without waiting for what would fail again. When the
-pause is over, a single call is let through; if it succeeds the breaker closes, if not the next
-pause is twice as long.
+After Nygard, Release It!, 2007. While it is closed, every call passes. Several failures in a row
+open it: calls are refused at once instead of waiting for another failure. After a pause one call is
+let through; if it succeeds the breaker closes, otherwise the next pause is twice as long.
 """
 
 import threading
@@ -20,10 +19,10 @@ Fault = TypeVar("Fault")
 
 
 class CircuitBreaker(Generic[Fault]):
-    """Decides whether a call is made; any number of threads may share one."""
+    """Decides whether a call may be made; threads can share one."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, failures: int = 1) -> None:
-        """Open after this many `failures` in a row; `clock` counts seconds."""
+        """Open after `failures` in a row; `clock` returns seconds."""
         self._clock = clock
         self._failures_to_open = failures
         self._failures = 0
@@ -35,22 +34,22 @@ class CircuitBreaker(Generic[Fault]):
 
     @property
     def fault(self) -> Fault | None:
-        """What opened the breaker; None while it is closed."""
+        """The error that opened the breaker; None while it is closed."""
         return self._fault
 
     def admit(self) -> int | None:
-        """Return a ticket for one call, for `succeed` or `fail`; None if the call is refused."""
+        """Return a ticket for `succeed` or `fail`; None if the call is refused."""
         with self._lock:
             if self._fault is not None:
                 if self._clock() < self._next_trial:
                     return None
-                # Should this trial never be decided, another one is let through then.
+                # If this trial is never decided, another one is let through after the pause.
                 self._next_trial = self._clock() + LONGEST_PAUSE
                 self._generation += 1
             return self._generation
 
     def succeed(self, ticket: int) -> bool:
-        """Note that the call with this ticket succeeded; return whether that closed the breaker."""
+        """Record the success of a call; return whether it closed the breaker."""
         with self._lock:
             if ticket != self._generation:
                 return False
@@ -62,10 +61,10 @@ class CircuitBreaker(Generic[Fault]):
             return True
 
     def fail(self, ticket: int, fault: Fault, pause: float = 0.0) -> bool:
-        """Note that the call with this ticket failed, and asked for a `pause` in seconds.
+        """Record the failure of a call, which may ask for a `pause` in seconds.
 
-        Returns whether that opened the breaker with a new fault. Once it is open, the failures of
-        calls that were already under way do not count.
+        Returns whether it opened the breaker with a new fault. Failures of calls that were already
+        under way when it opened do not count.
         """
         with self._lock:
             if ticket != self._generation:
@@ -85,10 +84,10 @@ Result = TypeVar("Result")
 
 
 def call_within(seconds: float, call: Callable[[], Result]) -> Result:
-    """Return what a call returns or raises; TimeoutError if it takes longer.
+    """Return the result of a call; raise TimeoutError if it takes longer.
 
-    A client's own time limits leave gaps: the look-up of a name, a head that arrives byte by byte.
-    The call goes on in its thread, which ends with it and keeps no process from ending.
+    Timeouts of HTTP clients have gaps, such as name resolution, or headers that arrive byte by
+    byte. The call continues in a daemon thread.
     """
     outcome: Future[Result] = Future()
 

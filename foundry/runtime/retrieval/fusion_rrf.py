@@ -1,11 +1,11 @@
 """Reciprocal rank fusion.
 
-    score = (k + 1) * sum over lanes of weight / (k + rank), ranks from 1, weights made to sum to 1
+score = (k + 1) * sum over lanes of weight / (k + rank), ranks from 1, weights made to sum to 1
 
 (Cormack, Clarke and Buettcher 2009, Reciprocal Rank Fusion outperforms Condorcet and individual
-Rank Learning Methods.) A lane that did not deliver a chunk adds nothing to its score. The factor
-k + 1 changes no order: it scales scores to [0, 1], and only what is first in both lanes has 1. A
-keyword lane whose best hit scores less than 1, see `LaneHits`, counts for as much less.
+Rank Learning Methods.) A lane that did not find a chunk adds nothing to its score. The factor k + 1
+only scales scores to [0, 1]: a chunk that is first in both lanes has 1. A keyword lane whose best
+hit scores less than 1 (see `LaneHits`) counts proportionally less.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from .candidates import Candidates
 def fuse_rrf(
     candidates: Candidates, semantic_weight: float, keyword_weight: float, *, k: int
 ) -> Candidates:
-    """Score candidates by their ranks; weights are not negative and not both 0, `k` is positive."""
+    """Score candidates by rank; weights are not negative and not both 0, and `k` is positive."""
     assert candidates.keyword is not None
     worth = min(1.0, float(candidates.keyword.max(initial=0.0)))
     scores = semantic_weight * _reciprocal(candidates.semantic_ranks, k)

@@ -1,9 +1,9 @@
-"""Opposites: texts in nearly the same words of which one says what the other denies."""
+"""Detects texts with nearly the same words of which one contradicts the other."""
 
 import re
 from collections import Counter
 
-# Words that deny, of languages whose documents are common; in those without spaces, characters.
+# Negations in common languages; in scripts without spaces, characters.
 _DENYING = frozenset(
     "not no never none nobody nothing neither nor cannot without unless except"
     " nicht kein keine keinen keinem keiner keines nie niemals ohne"
@@ -29,7 +29,7 @@ _PAIRS = (
     "|izquierda derecha|antes después|sinistra destra|prima dopo"
 )
 OPPOSITES: dict[str, frozenset[str]] = {}
-"""Words, each with those that say the opposite."""
+"""Words with their antonyms."""
 for _first, _second in (pair.split() for pair in _PAIRS.split("|")):
     for _one, _other in ((_first, _second), (_second, _first)):
         OPPOSITES[_one] = OPPOSITES.get(_one, frozenset()) | {_other}
@@ -39,10 +39,10 @@ _WORD = re.compile(r"[^\W\d_]+(?:['\u2019]t\b)?")
 
 
 def is_opposed(text: str, other: str) -> bool:
-    """Return whether one of two texts in nearly the same words says the opposite of the other.
+    """Return whether two texts in nearly the same words contradict each other.
 
-    Either denies more often, or has a word where the other has its opposite, or both have these in
-    another order, as in "left, then right".
+    They do if one has more negations, if one has an antonym of the other's word, or if both have
+    two antonyms in another order, as in "left, then right".
     """
     words, others = _words(text), _words(other)
     if _count_denials(words, text) != _count_denials(others, other):
@@ -55,7 +55,7 @@ def is_opposed(text: str, other: str) -> bool:
 
 
 def is_opposite(word: str, other: str) -> bool:
-    """Return whether two words in lower case say the opposite of each other."""
+    """Return whether two words in lower case are antonyms."""
     shorter, longer = sorted((word, other), key=len)
     is_prefixed = len(shorter) > 3 and longer.endswith(shorter)
     is_denied = is_prefixed and longer.removesuffix(shorter) in _PREFIXES

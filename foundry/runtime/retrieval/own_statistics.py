@@ -1,10 +1,10 @@
-"""A view whose scores are those of an index that holds its documents alone.
+"""A view whose scores are those of an index of its documents alone.
 
-How rare a term is, how long texts are, and how near chunks lie to everyday questions are statistics
-of all documents, and a caller could learn from scores what others say. Here BM25 is computed for
-each query, from counts and lengths that the index has for it, over what is visible; the cosine of a
-chunk depends on no other one, so all visible vectors are compared; and how good the best match is
-follows from both, without what was measured over all documents.
+Document frequencies, lengths, and the background of cosines are statistics of all documents, and
+scores made from them could reveal what other documents say. Here BM25 is computed for each query
+over the visible chunks, from stored counts and lengths. Cosines do not depend on other chunks, so
+all visible vectors are compared. The match is judged from both, without measurements over all
+documents.
 """
 
 import math
@@ -25,12 +25,12 @@ from .filters import Filters
 from .view import KNOWN_OF_VECTORS, View
 from .visible import HIDDEN, Selection, VisibleTerms, VisibleVectors
 
-MEASURED = {"background": 0.5}  # In place of what was measured: a middling one; see `hybrid`.
+MEASURED = {"background": 0.5}  # A typical value instead of the measured one; see `hybrid`.
 
 
 @dataclass(frozen=True, slots=True)
 class TermCounts:
-    """What BM25 is computed from."""
+    """The inputs of BM25."""
 
     of_postings: NDArray[np.uint32]
     lengths: NDArray[np.uint32]
@@ -50,9 +50,9 @@ class TermCounts:
 
 
 def view_by_own_statistics(index: OpenedIndex, filters: Filters | None) -> Index:
-    """Return the same as `view_of`, with scores and a version that tell of its documents alone.
+    """Return the view of `view_of`, with scores and version computed from its documents alone.
 
-    Raises IndexUnusableError for an index that was built without counts.
+    Raises IndexUnusableError if the index was built without counts.
     """
     counts, selection = index.part(TermCounts.open), Selection.of(index, filters)
     lengths, dense = counts.lengths[selection.chunks], index.manifest.dense
@@ -67,13 +67,13 @@ def view_by_own_statistics(index: OpenedIndex, filters: Filters | None) -> Index
     dense_lane = None
     if hasattr(index, "dense_lane"):
         lane: Any = index.dense_lane
-        # As deep as there are chunks: sketches are made around the mean of all vectors.
+        # Every chunk is a candidate, since sketches depend on the mean of all vectors.
         whole = replace(lane, candidates=index.chunk_count, spread=None)
         dense_lane = VisibleVectors(whole, selection)
     return View(
         index,
         selection,
-        version="",  # It names the content of all files.
+        version="",  # The version identifies the content of all files.
         dense=dense and {name: {**dense, **MEASURED}[name] for name in KNOWN_OF_VECTORS},
         keyword_lane=keyword_lane,
         dense_lane=dense_lane,
@@ -101,7 +101,7 @@ class _OwnTerms(VisibleTerms):
     def _impacts(
         self, term: str, lengths: NDArray[np.uint32], counts: NDArray[np.uint32]
     ) -> Scores:
-        """Return the BM25 impacts (m,) of a term, one for each chunk that contains it."""
+        """Return the BM25 impacts (m,) of a term for the chunks that contain it."""
         own = self._rarity(len(counts))
         if term.startswith(HEADING_MARK):
             found = map(self.frequency, heading_parts(term))

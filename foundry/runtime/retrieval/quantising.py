@@ -1,11 +1,11 @@
-"""Rounds vectors to whole numbers, as the index, an engine and stages of a search hold them."""
+"""Quantises vectors to int8, for the index, engines and stages."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 
 def quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round vectors (n, d) to int8 rows (n, d) and the scales (n,) that make them unit again.
+    """Quantise vectors (n, d) to int8 rows (n, d) and scales (n,) that make them unit vectors.
 
     A zero vector gives a zero row with scale 0.
     """

@@ -1,7 +1,7 @@
-"""Asks the language model about queries before they are searched for: JSON, within a deadline.
+"""Asks the language model about queries before the search: JSON, within a deadline.
 
-Any number of threads may ask. Replies are kept, so that a query asked again costs no call. A model
-that fails several times in a row is left alone for a while. Callers check what a reply says.
+Threads may share a model. Replies are cached, so repeating a query costs no call. After several
+failures in a row the model is not called for a while. Callers check the content of replies.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from .calls import CircuitBreaker
 MAX_TOKENS = 256
 KEPT_ANSWERS = 1024
 FAILURES_IN_A_ROW = 3
-"""One late answer says little: models take half a second at one time, three at another."""
+"""One late answer means little: the latency of models varies from half a second to three."""
 
 _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A query, what to do with it, and the JSON schema of the reply as text."""
+    """A query, an instruction, and the JSON schema of the reply as text."""
 
     query: str
     instructions: str
@@ -35,7 +35,7 @@ class Request:
 
 
 class QueryModel:
-    """Asks one language model about queries."""
+    """A client of one language model for queries."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
@@ -43,18 +43,18 @@ class QueryModel:
         self._breaker: CircuitBreaker[str] = CircuitBreaker(failures=FAILURES_IN_A_ROW)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
-        # What raises is not kept.
+        # Errors are not cached.
         self._kept = lru_cache(KEPT_ANSWERS)(self._ask)
 
     def ask(self, request: Request, *, seconds: float) -> Mapping[str, Any]:
-        """Return the JSON object that the model answers within so many seconds.
+        """Return the JSON object that the model answers within `seconds`.
 
-        Raises ModelError if there is none; its message holds no secret.
+        Raises ModelError if there is none; its message contains no secret.
         """
         return self._kept(request, seconds)
 
     def close(self) -> None:
-        """Close connections and end the thread; nothing can be asked any more."""
+        """Close connections and end the thread; no more queries can be asked."""
         with self._lock:
             loop, self._loop = self._loop, None
         if loop is not None:
@@ -73,7 +73,7 @@ class QueryModel:
             self._places.release()
 
     def _decide(self, ticket: int, request: Request, seconds: float) -> Mapping[str, Any]:
-        """Make the call, and tell the breaker how it went."""
+        """Make the call, and report the outcome to the breaker."""
         try:
             answer = self._call(request, seconds)
         except ModelError as error:
@@ -101,15 +101,15 @@ class QueryModel:
         try:
             return read_object(reply.result(seconds).text)
         except TimeoutError:
-            # This also closes the connection, so that the model stops.
+            # Closing it also closes the connection, so that the model stops generating.
             reply.cancel()
             raise ModelError("took too long") from None
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
-        # Begun with the first query, since no thread survives the forking of workers.
+        # Started by the first query, since threads do not survive a fork of workers.
         with self._lock:
             if self._loop is None:
-                # Not within the deadline, or no first query would ever be read.
+                # Outside the deadline: otherwise the first query could never succeed.
                 _ = self._model.client
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(
@@ -124,7 +124,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def read_object(text: str) -> Mapping[str, Any]:
-    """Return the JSON object in a reply, which may be between other words. Raises ModelError."""
+    """Return the JSON object in a reply, which may have text around it. Raises ModelError."""
     start, end = text.find("{"), text.rfind("}")
     try:
         answer = json.loads(text[start : end + 1])

@@ -1,9 +1,9 @@
 """A view of an index: an index of only the documents that pass some filters.
 
-It is made of what may be seen, by the constructors of its parts. Its chunks and documents have
-numbers of its own, from 0 on, and its lists, values and counts are of these alone; postings,
-vectors and records stay in the index, and are reached through these numbers. A part that cannot be
-narrowed down to some documents is not in a view. Scores are those of the whole index.
+It consists of parts restricted to these documents. Chunks and documents are numbered from 0 in the
+view, and its lists, values and counts cover only them; postings, vectors and records stay in the
+index and are read through a mapping of numbers. Parts that cannot be restricted are missing. Scores
+are those of the whole index.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ KNOWN_OF_VECTORS = ("model", "query", "background")
 
 
 def view_of(index: OpenedIndex, filters: Filters | None) -> Index:
-    """Return what an index has that passes filters; with None, a view of nothing.
+    """Return the view of what passes filters; with None, an empty view.
 
     Raises InvalidRequestError for filters that the index does not have.
     """
@@ -45,15 +45,15 @@ def view_of(index: OpenedIndex, filters: Filters | None) -> Index:
 
 @runtime_checkable
 class Divisible(Protocol):
-    """A part of an index that has a part for some of its documents."""
+    """A part of an index that can be restricted to some documents."""
 
     def within(self, documents: Mask) -> Self:
-        """Return the same as if the index held only these documents (m,), numbered from 0 on."""
+        """Return the part restricted to documents (m,), renumbered from 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """What is known of a view; see `About`."""
+    """The description of a view; see `About`."""
 
     language: str
     dense: dict[str, Any] | None
@@ -63,7 +63,7 @@ class _Contents:
 
 
 class View(Index):
-    """Some documents of an index, with the lanes that it is given."""
+    """Some documents of an index, with given lanes."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class View(Index):
         keyword_lane: TermLane,
         dense_lane: VectorLane | None,
     ) -> None:
-        """Make the parts that every index has; `dense` is what is told of the vectors."""
+        """Make the parts that every index has; `dense` describes the vectors."""
         columns = _columns_within(index.part(FilterColumns.open), selection)
         super().__init__(
             version=version,
@@ -167,9 +167,9 @@ def _lists_within(
     places: NDArray[np.int32],
     kept: Mask | bool = True,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-    """Return the lists of what is visible, by its places: where each starts (k + 1,), and entries.
+    """Return the visible lists: where each starts (k + 1,), and their entries.
 
-    Only entries (e,) that are `kept` (e,) come into question.
+    Only entries (e,) that are `kept` (e,) count.
     """
     found = places.take(entries)
     seen = (found != HIDDEN) & kept
@@ -179,13 +179,13 @@ def _lists_within(
 
 
 def _with_entries(starts: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:
-    """Return which of k lists have entries, and where these start, with the end of the last."""
+    """Return which of k lists have entries, their starts, and the end of the last."""
     numbers = np.flatnonzero(np.diff(starts))
     return numbers, np.append(starts.take(numbers), starts[-1:])
 
 
 class _Picked(Sequence[bytes]):
-    """Those of sorted keys that have the `numbers` (k,), ascending."""
+    """The sorted keys that have the `numbers` (k,), ascending."""
 
     def __init__(self, keys: Sequence[bytes], numbers: NDArray[np.intp]) -> None:
         self._keys, self._numbers = keys, numbers.astype(np.uint32)

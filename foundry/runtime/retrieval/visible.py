@@ -1,4 +1,4 @@
-"""What a view reaches through its own numbers: records, postings and vectors of an index."""
+"""Records, postings and vectors of an index, accessed by the numbers of a view."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,9 +29,9 @@ HIDDEN = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """Some chunks (n,) and documents (m,) of an index, by their numbers there, ascending.
+    """Some chunks (n,) and documents (m,) of an index, by number, ascending.
 
-    `chunk_places` and `document_places` are the numbers that all have in the view, or HIDDEN.
+    `chunk_places` and `document_places` map all numbers to those in the view, or to HIDDEN.
     """
 
     chunks: NDArray[np.uint32]
@@ -41,7 +41,7 @@ class Selection:
 
     @classmethod
     def of(cls, index: OpenedIndex, filters: Filters | None) -> Self:
-        """Select the documents that pass filters, of which all chunks pass, or none."""
+        """Select the documents that pass filters; their chunks all pass, or none does."""
         chunks = np.zeros(index.chunk_count, dtype=np.bool_)
         if filters is not None:
             selected = index.part(FilterColumns.open).select(filters)
@@ -78,14 +78,14 @@ class VisibleRecords:
         return self.whole.each(make, ((int(self.visible[number]), more) for number, more in rows))
 
     def numbers(self, identifier: str) -> list[int]:
-        """Return the numbers of the visible records whose ids have the hash of this one."""
+        """Return the numbers of the visible records whose ids hash like this one."""
         places: list[int] = self.places[self.whole.numbers(identifier)].tolist()
         return [place for place in places if place != HIDDEN]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VisibleTerms(PostingsLane):
-    """The keyword lane of a view: postings of `whole` (n,), by the `places` (n,) of its chunks."""
+    """The keyword lane of a view: postings of `whole` (n,), mapped by `places` (n,)."""
 
     whole: KeywordLane
     places: NDArray[np.int32]
@@ -99,7 +99,7 @@ class VisibleTerms(PostingsLane):
         return cls(lane, selection.chunk_places, len(selection.chunks), **more)
 
     def postings(self, terms: Sequence[str]) -> Iterator[Posting]:
-        """Yield the visible chunks of each term with their BM25 impacts."""
+        """Yield the visible chunks and their BM25 impacts for each term."""
         for chunks, impacts in self.whole.postings(terms):
             places = self.places.take(chunks)
             seen = places != HIDDEN
@@ -137,7 +137,7 @@ class VisibleVectors:
         return self.whole.nearness(int(self.selection.chunks[chunk]), self._in_whole(chunks))
 
     def distance(self, vector: Vector) -> float | None:
-        """Return how far a query is from what all chunks are about."""
+        """Return the distance of a query from the mean of all chunks."""
         return self.whole.distance(vector)
 
     def _in_whole(self, chunks: Numbers) -> Numbers:
