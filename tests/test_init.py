@@ -147,7 +147,8 @@ def test_a_new_project_forgives(tmp_path: Path) -> None:
     copies = {f"{name}.md": f"# Pump\n\n{TEXTS['english']} {name}\n" for name in ("old", "new")}
     init(tmp_path / "p", write(tmp_path / "docs", {**copies, "b.md": "# Hose\n\nCoil it up.\n"}))
     assert list(load_config(tmp_path / "p").stages) == [
-        *("operators", "correction", "suggestions", "near_duplicates", "facets"),
+        *("operators", "correction", "suggestions"),
+        *("weights_by_match", "near_duplicates", "facets"),
     ]
     project = Project(tmp_path / "p")
     project.succeed("build", "--quiet")

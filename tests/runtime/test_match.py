@@ -3,9 +3,11 @@
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from foundry.runtime.index.reader import OpenedIndex
 from foundry.runtime.retrieval.candidates import Candidates, distance_from
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.encoder import open_encoder
-from foundry.runtime.retrieval.hybrid import complete_lanes
+from foundry.runtime.retrieval.hybrid import complete_lanes, judge
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.results import compare_with_terms
 
@@ -98,6 +100,35 @@ def test_distance_is_known_to_tell_something_of_english_alone(
     project.succeed("build", "--quiet")
     dense = json.loads((project.index / "manifest.json").read_bytes())["dense"]
     assert (dense["spread"] is not None) == (language == "english")
+
+
+@pytest.mark.parametrize(
+    ("cosine", "coverage", "distance", "match"),
+    [
+        # 3.2 x 0.1 - 0.12 x 2.5 is 0.02, and 3.2 x 0.05 - 0.12 x 3.5 is -0.26.
+        (0.5, 0.1, 2.5, "weak"),
+        (0.5, 0.05, 3.5, "none"),
+        (0.7, 0.05, 3.5, "weak"),
+        # Without a distance 1.8 x 0.06 is 0.108; nearness is never below 0.
+        (0.2, 0.06, None, "weak"),
+        (0.2, 0.05, None, "none"),
+        # By meaning alone, nearness is (0.48 - 0.5) / 0.5 and (0.46 - 0.5) / 0.5.
+        (0.48, None, None, "weak"),
+        (0.46, None, None, "none"),
+        # By keywords alone.
+        (None, 0.06, None, "weak"),
+        (None, 0.05, None, "none"),
+    ],
+)
+def test_what_has_some_evidence_is_not_denied(
+    cosine: float | None, coverage: float | None, distance: float | None, match: str
+) -> None:
+    """Questions in other words than the documents' have as little."""
+    index: Any = SimpleNamespace(manifest=SimpleNamespace(dense={"background": 0.5}))
+    ranks, scores = np.array([1]), np.array([cosine or 0.0])
+    semantic = None if cosine is None else scores
+    found = Candidates(np.array([0]), semantic, scores, ranks, ranks, scores, coverage=coverage)
+    assert judge(index, replace(found, distance=distance)) == match
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ class WeightsByMatch(Stage):
         " words than the documents'"
     )
     needs_vectors = True
+    is_in_new = True
     is_tuned = False
 
     keyword_weight: Share = 0.1

@@ -7,7 +7,8 @@ absolute value means the same for every query.
 The match is judged by two observations: how much nearer the best hit is to the query than chunks
 usually are to any question (the `background` of the index), and the share of the query's terms that
 the best hit of the keyword lane has, weighted by rarity. No match is strong if much of that weight
-is of terms in no chunk: passages near such a question are about something else.
+is of terms in no chunk: passages near such a question are about something else. A question in other
+words than the documents' has as little evidence as most that nothing answers, so `none` takes less.
 """
 
 import math
@@ -29,12 +30,12 @@ from .settings import SETTINGS_FILE, read_number, reading
 
 # Evidence for a match: nearness, 0 to 1, plus coverage, 0 to 1, times this weight.
 COVERAGE_WEIGHT = 1.8
-STRONG, WEAK = 0.59, 0.3
+STRONG, WEAK = 0.59, 0.1
 # If the distance of the query from the chunks is known (mostly below 5), it is subtracted.
 FAR_COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
-FAR_STRONG, FAR_WEAK = 0.62, 0.1
+FAR_STRONG, FAR_WEAK = 0.62, -0.15
 NAME_GAIN = 0.8
-STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # For a search by meaning alone.
+STRONG_NEARNESS, WEAK_NEARNESS = 0.1, -0.06  # For a search by meaning alone.
 
 Score = Callable[[Numbers], Scores]
 """Returns the exact scores (m,) of chunks (m,) in a lane that did not find them."""
@@ -155,9 +156,10 @@ def judge(index: Index, candidates: Candidates) -> Match:
     if candidates.semantic is None or dense is None or not len(candidates.chunks):
         return judge_terms(candidates)
     cosine = float(np.fmax.reduce(candidates.semantic, initial=0.0))  # Ignores NaN.
-    nearness = max(0.0, (cosine - dense["background"]) / (1 - dense["background"]))
+    nearness = (cosine - dense["background"]) / (1 - dense["background"])
     if coverage is None:
         return grade(nearness, STRONG_NEARNESS, WEAK_NEARNESS)
+    nearness = max(0.0, nearness)
     if candidates.distance is None:
         return grade(nearness + COVERAGE_WEIGHT * coverage, STRONG, WEAK, candidates.doubted)
     rest = FAR_COVERAGE_WEIGHT * coverage - DISTANCE_WEIGHT * candidates.distance

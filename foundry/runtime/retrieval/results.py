@@ -17,7 +17,7 @@ from .journal import Journal, Mode, Reason
 
 Match = Literal["strong", "weak", "none"]
 SPARE_HITS = 6  # Some hits equal others, and one tells whether more are left.
-STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # Thresholds for a search by keywords alone.
+STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.06  # Thresholds for a search by keywords alone.
 MOST_ABSENT, LEAST_CHUNKS = 0.35, 1_000  # Weight in no chunk; smaller indexes lack any word.
 Span: TypeAlias = tuple[int, int]  # Offsets of the first character, and after the last.
 HEDGES: Mapping[Match, str] = {
