@@ -18,9 +18,25 @@ PASSAGE = "Ask at https://docs.example/help, or www.docs.example."
 MARKS = (
     "[ ] ( ) ! < > : / . ` ~ \\ & # * - _ a img src= x [1] [9] [1]: ]( ![ [a](b) ![a](b) <a <img"
     " <!-- </a> <?x <![CDATA[ https:// http://evil.example www. www.evil.example ftp://e.example"
-    " https://docs.example/help ``` ~~~ javascript: mailto:a@b.example [a]: &#93;"
+    " https://docs.example/help ``` ~~~ javascript: mailto:a@b.example [a]: &#93; `` ````"
+    " 1. 2) | \\` |---|"
 ).split()
-hostile = st.lists(st.sampled_from([*MARKS, " ", "\n", "\n\n", "    "]), max_size=40).map("".join)
+SPACES = [
+    " ",
+    "\n",
+    "\n\n",
+    "    ",
+    "  ",
+    "\t",
+    "\r",
+    "- ",
+    "1. ",
+    "\n   ",
+    "> ",
+    "\n```\n",
+    "* * *",
+]
+hostile = st.lists(st.sampled_from([*MARKS, *SPACES]), max_size=40).map("".join)
 
 
 def tokens_of(text: str) -> list[Token]:
@@ -39,6 +55,14 @@ def passed(pieces: list[str]) -> str:
 @example("[a][99](http://evil.example)", [4, 8])
 @example("<https://docs.example/help>", [1])
 @example("![99][1](x)", [1, 5])
+@example("- ```\n  ```\n  [a](b)", [4])
+@example("a\n2. ```\n   [a](b)", [])
+@example("- ```\n[a](b)", [])
+@example("a\n    ```\n    x ``` [a](b)\n    ```", [])
+@example("a ` b\n` [a](b) `", [])
+@example("| a |\n|---|\n| `a | b` c ` [a](b) ` |", [])
+@example("```\na\n    ```\n```\n[a](b)", [])
+@example("```\ra\r```\r[a](b)", [3, 5])
 @given(hostile, st.lists(st.integers(0, 300), max_size=8))
 def test_no_link_image_or_html_however_it_is_cut(text: str, cuts: list[int]) -> None:
     ends = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})

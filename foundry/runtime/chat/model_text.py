@@ -2,76 +2,220 @@
 
 A model may write what a hostile document told it. So citations of no passage are left out, a space
 parts the marks of links, images and HTML, and an address that no passage has becomes
-`https[:]//evil[.]example`, since many clients link bare ones.
+`https[:]//evil[.]example`, since many clients link bare ones. Code is left as it is, but for such
+addresses, which clients that show plain text link there too; `http://localhost` stays.
 """
 
 import re
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 
-from .text import part_marks
+from .markdown_code import LINE_END, MAX_LINE, CodeTracker
+from .text import MARKS
 
 MAX_HELD_CHARACTERS = 2_000
+MAX_PASSAGE_NUMBER = 20  # As many as a question may ask for.
+
+_SPACE = r"(?<![ \t])[ \t]+|"
+_DASH = "\u2010-\u2015-"
+_OPEN, _CLOSE = r"\[\u3010\uff3b", r"\]\u3011\uff3d"
+
+
+def _begun(word: str) -> str:
+    """Return a pattern of what a word begins with, up to the whole of it."""
+    return "" if not word else f"(?:{re.escape(word[0])}{_begun(word[1:])})?"
+
 
 # A number of four digits or more, such as a year, is no citation.
-_CITATION = re.compile(r"[ \t]*\[ ?[0-9]{1,3}(?: ?[,;\u2013-] ?[0-9]{1,3}){0,20} ?\]")
-_GROWING_CITATION = re.compile(r"[ \t]+$|[ \t]*\[[0-9 ,;\u2013-]{0,120}$")
+_ONE = r"(?:(?:passages?|sources?|documents?) )?[0-9]{1,3}"
+_MANY = rf"(?:{_ONE} ?[,;&{_DASH}] ?){{0,20}}"
+_TAIL = rf"(?::[0-9]{{1,3}})?(?:\u2020[^\n{_OPEN}{_CLOSE}]{{0,60}})?"
+_UNIT = (
+    "%|\u00b0|percent|[mcdkn\u00b5\u03bc]?m|[km\u00b5\u03bc]?g|m?s|min|h|[mk]?V|m?A|[mk]?W|[kMG]?Hz"
+    "|[kM]?Pa|m?bar|[mdc]?l|[kKMG]i?B|px|pt|dB|rpm|inch(?:es)?|feet|ft|years?|days?|hours?"
+)
+_CITATION = re.compile(
+    rf"(?P<space>{_SPACE})[{_OPEN}](?P<foot>\^)? ?(?P<numbers>{_MANY}{_ONE}){_TAIL} ?(?(foot)\^?)"
+    rf"[{_CLOSE}]"
+    rf"(?:(?P<unit> ?(?:{_UNIT})(?![^\W_]))|(?P<counted>\{{[0-9]|\+)|(?P<word> ?[^\W_]))?",
+    re.IGNORECASE,
+)
+_BEGUN_ITEM = "|".join(f"{_begun(word)}s? ?" for word in ("passage", "source", "document"))
+_GROWING_CITATION = re.compile(
+    rf"(?<![ \t])[ \t]+$|(?:{_SPACE})[{_OPEN}]\^? ?{_MANY}"
+    rf"(?:{_BEGUN_ITEM}|{_ONE} ?[,;&{_DASH}]? ?|{_ONE}{_TAIL}:? ?\^?"
+    rf"(?:[{_CLOSE}] ?(?:[{{%\u00b0]|[^\W\d_]{{0,7}}))?)$",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(rf"([0-9]+)(?: ?[{_DASH}] ?(?:[a-z]+ )?([0-9]+))?", re.IGNORECASE)
+# As in `argv[0]` or `m[7][8]`; after a word of another script there is no space anyway.
+_INDEXED = re.compile(r"[A-Za-z0-9_](?:\[[0-9]{1,3}\])*\Z")
 
-_ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>]*", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>`]*", re.IGNORECASE)
+_ADDRESS_IN_CODE = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>\"'`|\\]*", re.IGNORECASE)
 _BEGUN = "h|ht|htt|https?|https?:/?|f|ft|ftp|ftp:/?|w|ww|www"
 _GROWING_ADDRESS = rf"(?:{_ADDRESS.pattern}|(?:{_BEGUN}))"
-_GROWING_MARK = re.compile(rf"(?:[\]!<]+{_GROWING_ADDRESS}?|{_GROWING_ADDRESS})$", re.IGNORECASE)
+_GROWING_MARK = re.compile(
+    rf"(?:(?:{_ADDRESS.pattern})?[\]!<]+{_GROWING_ADDRESS}?|{_GROWING_ADDRESS})$", re.IGNORECASE
+)
+_MARK = re.compile(rf"{MARKS.pattern}|{_ADDRESS.pattern}", re.IGNORECASE)
+# Of this machine, of a network's own names, or a place for a name.
+_OWN_HOST = re.compile(
+    r"https?://(?:(?:127\.[0-9.]+|0\.0\.0\.0|\[::1?\]|[A-Za-z_${(][\w${}()-]*)?(?::[\w${}]+)?)"
+    r"(?:[/?#](?:(?!www\.|://).)*)?\Z",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 class _Filter:
-    """Passes a streamed text on, cleaned, but holds back an end that the next piece may change."""
+    """Passes a streamed text on, cleaned, but holds back what the next piece may change."""
 
-    def __init__(self, growing: re.Pattern[str], clean: Callable[[str], str]) -> None:
-        self._growing = growing
-        self._clean = clean
-        self._held = ""
+    mark: re.Pattern[str]
+    growing: re.Pattern[str]
+
+    def __init__(self) -> None:
+        self._code = CodeTracker()
+        self._line = ""  # The line that has not ended, of which a part has been passed on.
+        self._passed = 0
 
     def feed(self, text: str) -> str:
         """Take the next piece; return what can be passed on."""
-        text = self._held + text
-        growing = self._growing.search(text, max(0, len(text) - MAX_HELD_CHARACTERS))
-        end = growing.start() if growing else len(text)
-        self._held = text[end:]
-        return self._clean(text[:end])
+        text, start, said = self._line + text, 0, ""
+        for end in LINE_END.finditer(text):
+            said += self._end(text[start : end.start()]) + end[0]
+            start = end.end()
+        self._line = text[start:]
+        said += self._pass(self._line.removesuffix("\r"), is_whole=False)
+        if self._passed > 2 * MAX_LINE:
+            # So far into a line, nothing depends on what stood before.
+            kept = self._line[: MAX_LINE + 1] + self._line[self._passed - MAX_LINE // 2 :]
+            self._passed -= len(self._line) - len(kept)
+            self._line = kept
+        return said
 
     def finish(self) -> str:
         """Return the text that was held back until the end."""
-        return self._clean(self._held).rstrip(" \t")
+        return self._end(self._line).rstrip(" \t")
+
+    def _end(self, line: str) -> str:
+        said = self._pass(line, is_whole=True)
+        self._code.end_line(line)
+        self._passed = 0
+        return said
+
+    def _pass(self, line: str, *, is_whole: bool) -> str:
+        """Return more of a line, up to what the rest of it may change."""
+        start, end = self._passed, len(line)
+        growing = None
+        if not is_whole:
+            growing = self.growing.search(line, max(start, end - MAX_HELD_CHARACTERS))
+        end = growing.start() if growing else end
+        self._passed = end
+        # With the character behind it, by which a mark may be one.
+        if not self.mark.search(line, start, end + 1):
+            return line[start:end]
+        spans, told = self._code.read(line, is_whole=is_whole)
+        if told < end and (mark := self.mark.search(line, max(start, told), end + 1)):
+            self._passed = end = min(end, mark.start())
+        said = ""
+        for first, last in [*(span for span in spans if span[1] > start), (end, end)]:
+            first, last = min(max(first, start), end), min(last, end)
+            said += self.clean(line, start, first)
+            start = max(start, last)
+            said += self.clean_code(line, first, start)
+        return said
+
+    def clean(self, line: str, start: int, end: int) -> str:
+        """Return a part of a line that is no code, cleaned."""
+        raise NotImplementedError
+
+    def clean_code(self, line: str, start: int, end: int) -> str:
+        """Return a part of a line that is code."""
+        return line[start:end]
 
 
 class CitationFilter(_Filter):
-    """Takes out citations of passages that do not exist; `[1-3]` becomes `[1][2][3]`."""
+    """Takes out citations of passages that do not exist; `[1-3]` becomes `[1][2][3]`.
+
+    What else has numbers in brackets is left as it is: an index, an interval, a class of
+    characters. Citations in other brackets become `[1]`.
+    """
+
+    mark, growing = _CITATION, _GROWING_CITATION
 
     def __init__(self, passage_count: int) -> None:
-        super().__init__(_GROWING_CITATION, partial(_CITATION.sub, self._check))
+        super().__init__()
         self.cited: list[int] = []
         self._passage_count = passage_count
 
+    def clean(self, line: str, start: int, end: int) -> str:
+        """Return a part of a line with the citations that there may be."""
+        said = ""
+        for group in _CITATION.finditer(line, start, end):
+            after = group["unit"] or group["counted"] or group["word"] or ""
+            last = group.end() - len(after)
+            said += line[start : group.start()]
+            is_data = self._is_data(group)
+            said += line[group.start() : last] if is_data else self._check(group)
+            start = last
+        return said + line[start:end]
+
+    def _is_data(self, group: re.Match[str]) -> bool:
+        """Return whether a group is something else than citations."""
+        written = group["numbers"]
+        ends = [*map(int, re.findall("[0-9]+", written))]
+        is_known = all(1 <= number <= self._passage_count for number in ends)
+        if not written.isdigit():
+            is_odd = group["foot"] or group["unit"] or group["counted"]
+            is_far = min(ends) > self._passage_count or max(ends) > MAX_PASSAGE_NUMBER
+            return bool(is_odd or 0 in ends or is_far or (group["word"] and not is_known))
+        if is_known or group["space"]:
+            return bool(group["counted"] and group["counted"] != "+")
+        start = group.start()
+        return _INDEXED.search(group.string[max(0, start - 60) : start]) is not None
+
     def _check(self, group: re.Match[str]) -> str:
-        spans = re.findall(r"([0-9]+)(?: ?[\u2013-] ?([0-9]+))?", group[0])
         numbers = dict.fromkeys(
             number
-            for first, last in spans
+            for first, last in _SPAN.findall(group["numbers"])
             for number in range(int(first), int(last or first) + 1)
             if 1 <= number <= self._passage_count
         )
         self.cited += [number for number in numbers if number not in self.cited]
-        space = group[0].partition("[")[0]
-        return space + "".join(f"[{number}]" for number in numbers) if numbers else ""
+        cited = "".join(f"[{number}]" for number in numbers)
+        return group["space"] + cited if numbers else ""
 
 
 class MarkupFilter(_Filter):
     """Disarms links, images, HTML and any address that does not occur in the `passages`."""
 
+    mark, growing = _MARK, _GROWING_MARK
+
     def __init__(self, passages: Iterable[str]) -> None:
-        super().__init__(_GROWING_MARK, lambda text: part_marks(_ADDRESS.sub(self._check, text)))
-        addresses = (match[0] for text in passages for match in _ADDRESS.finditer(text))
-        self._known = {ending for address in addresses for ending in _endings(address)}
+        super().__init__()
+        self._known = {
+            ending
+            for text in passages
+            for pattern in (_ADDRESS, _ADDRESS_IN_CODE)
+            for match in pattern.finditer(text)
+            for ending in _endings(match[0])
+        }
+
+    def clean(self, line: str, start: int, end: int) -> str:
+        """Return a part of a line without links, images and HTML."""
+        said = ""
+        for mark in MARKS.finditer(line, start):
+            if mark.end() > end:
+                break
+            said += line[start : mark.end()] + " "
+            start = mark.end()
+        return _ADDRESS.sub(self._check, said + line[start:end])
+
+    def clean_code(self, line: str, start: int, end: int) -> str:
+        """Return code without addresses of other hosts."""
+        return _ADDRESS_IN_CODE.sub(self._check_in_code, line[start:end])
+
+    def _check_in_code(self, match: re.Match[str]) -> str:
+        return match[0] if _OWN_HOST.match(match[0]) else self._check(match)
 
     def _check(self, match: re.Match[str]) -> str:
         if not self._known.isdisjoint(_endings(match[0])):

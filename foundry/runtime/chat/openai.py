@@ -22,6 +22,7 @@ from ..web.stopping import stopping
 from .answer import Answer, ChatEvent, CitedPassage, Delta, Done, Failed, Sources
 from .conversation import Conversation, Turn
 from .legend import ending_of, read_legend
+from .markdown_code import code_spans
 from .openai_schemas import (
     ChatCompletion,
     ChatCompletionChunk,
@@ -288,9 +289,10 @@ def _choice(name: str, content: dict[str, Any], done: Done | None) -> dict[str, 
 def _annotations(text: str, cited: Sequence[CitedPassage]) -> list[dict[str, Any]]:
     """Return where the text cites passages, in characters, with their addresses."""
     passages = {passage.number: passage for passage in cited}
-    annotations = []
+    annotations, code = [], code_spans(text)
     for match in _CITATION.finditer(text):
-        if passage := passages.get(int(match[1])):
+        passage = passages.get(int(match[1]))
+        if passage and not any(start <= match.start() < end for start, end in code):
             place = {"start_index": match.start(), "end_index": match.end()}
             citation = {**place, "title": passage.title, "url": passage.url}
             annotations.append({"type": "url_citation", "url_citation": citation})

@@ -25,6 +25,12 @@ def filtered(*pieces: str, passages: int = 3) -> tuple[str, list[int]]:
         ("In [2024] and [1/2] and [x] and [].", "In [2024] and [1/2] and [x] and [].", []),
         ("Backwards [3-1].", "Backwards.", []),
         ("Left open [1", "Left open [1", []),
+        (
+            "`argv[9]`, argv[0], [5-20] mm and [0-9]{3}",
+            "`argv[9]`, argv[0], [5-20] mm and [0-9]{3}",
+            [],
+        ),
+        ("So 【1†source】 and[^2].", "So [1] and[2].", [1, 2]),
         ("[1](http://evil.example)", "[1](http://evil.example)", [1]),
         ("Spaces at the end  ", "Spaces at the end", []),
         ("[" + "1," * 400 + "1]", "[" + "1," * 400 + "1]", []),
@@ -49,7 +55,8 @@ def test_citations_are_checked(text: str, expected: str, cited: list[int]) -> No
         ("(https://docs.example/help).", "(https://docs.example/help)."),
         ("Ask at www.docs.example!", "Ask at www.docs.example!"),
         ("a < b, x <= y, [1][2] and a[0] = f(x)", "a < b, x <= y, [1][2] and a[0] = f(x)"),
-        ("```\nrun[0](x)\nif [ ! -f a ]\n```", "```\nrun[0] (x)\nif [ ! -f a ]\n```"),
+        ("```\nrun[0](x)\nif [ ! -f a ]\n```", "```\nrun[0](x)\nif [ ! -f a ]\n```"),
+        ("`List[int](x)` and a[0](x)", "`List[int](x)` and a[0] (x)"),
         ("https://" + "a" * 3000, "https[:]//" + "a" * 3000),
     ],
 )
