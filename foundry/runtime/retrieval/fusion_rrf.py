@@ -1,6 +1,6 @@
 """Reciprocal rank fusion.
 
-score = (k + 1) * sum over lanes of weight / (k + rank), ranks from 1, weights made to sum to 1
+    score = (k + 1) * sum over lanes of weight / (k + rank), ranks from 1, weights made to sum to 1
 
 (Cormack, Clarke and Buettcher 2009, Reciprocal Rank Fusion outperforms Condorcet and individual
 Rank Learning Methods.) A lane that did not find a chunk adds nothing to its score. The factor k + 1

@@ -2,8 +2,8 @@
 
 The score of a chunk is the sum over the query's terms of
 
-idf(t) * tf / (tf + k1 * (1 - b + b * length / average length)), idf(t) = ln(1 + (n - df + 0.5) /
-(df + 0.5))
+    idf(t) * tf / (tf + k1 * (1 - b + b * length / average length)),
+    idf(t) = ln(1 + (n - df + 0.5) / (df + 0.5))
 
 (Robertson and Zaragoza 2009, The Probabilistic Relevance Framework; idf as in Lucene.) The build
 computes these impacts, so a query only adds up the postings of its terms.

@@ -55,7 +55,7 @@ class CohereEmbeddings:
             "texts": list(texts),
             "input_type": INPUT_TYPES[side],
             "embedding_types": ["float"],
-            # The default would cut a text that is too long, and not say so.
+            # By default a text that is too long would be truncated silently.
             "truncate": "NONE",
         }
         if self._dimensions is not None and not self._model.endswith(FIXED_WIDTH):
@@ -76,5 +76,5 @@ class CohereEmbeddings:
 
 
 def open_encoder(files: IndexFiles) -> LiveQueryEncoder:
-    """Embed the queries of an index by its model; see `ask_service`."""
+    """Return an encoder that asks Cohere for the vectors of queries; see `ask_service`."""
     return ask_service(files, "cohere", CohereEmbeddings)

@@ -20,7 +20,7 @@ from .probe import require_model
 from .replies import EmbeddingFailure, check_vectors
 
 NETWORKS = ("onnx/model.onnx", "model.onnx", "model_optimized.onnx", "onnx/model_quantized.onnx")
-"""Where a folder may have the network, in the order of preference."""
+"""Where a folder may have the ONNX file, in order of preference."""
 
 MAX_CONFIG_BYTES = 1_000_000
 POOLING_FILE = "1_Pooling/config.json"
@@ -62,7 +62,7 @@ class FastEmbedEmbeddings:
         except EmbeddingFailure:
             raise
         except Exception as error:
-            # ONNX Runtime has exceptions of its own, below no common class.
+            # ONNX Runtime's exceptions have no common base class.
             raise unusable(model, error) from None
 
     def embed(
@@ -86,18 +86,18 @@ class FastEmbedEmbeddings:
         return check_vectors(rows, len(texts), None)
 
     def close(self) -> None:
-        """Let go of the model."""
+        """Free the model."""
         self.network = None
 
 
 def _cache_folder() -> str:
-    # FastEmbed's own default lies in the folder for temporary files, which others can write to.
+    # FastEmbed's own default is in the folder for temporary files, which others can write to.
     chosen = os.environ.get("FASTEMBED_CACHE_PATH")
     return chosen or str(Path.home() / ".cache" / "fastembed")
 
 
 def _register(folder: Path) -> str:
-    """Make a folder known to FastEmbed; returns the name that it goes by."""
+    """Register a folder with FastEmbed; return the name to load it by."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
@@ -122,7 +122,7 @@ def _register(folder: Path) -> str:
 
 
 def _read_pooling(folder: Path) -> tuple[str, int]:
-    """Return how a folder's model makes one vector of its tokens' vectors, and their width."""
+    """Return how a folder's model pools the vectors of tokens, and their width."""
     try:
         content = json.loads(read_file(folder / POOLING_FILE, MAX_CONFIG_BYTES))
         chosen = [kind for key, kind in POOLINGS.items() if content.get(key)]

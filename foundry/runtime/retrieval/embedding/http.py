@@ -1,4 +1,4 @@
-"""One call of an embedding service over HTTP: bounded in time and size, its failures told apart."""
+"""One call of an embedding service over HTTP, bounded in time and size, with distinct failures."""
 
 import json
 import logging
@@ -16,19 +16,19 @@ from ..settings import API_KEY
 from .replies import EmbeddingFailure, bad_reply
 
 MAX_REPLY_BYTES = 256 * 1024 * 1024
-"""More than the largest reply to a call of 2,048 texts with 4,096 numbers each."""
+"""Above the largest reply: 2,048 texts with 4,096 numbers each."""
 
 MAX_ERROR_BYTES = 65_536
 SHOWN_CHARACTERS = 200
 TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 TEXTS_REFUSED = frozenset({400, 413, 422})
 QUOTA = (b"insufficient_quota", b"billing_hard_limit_reached")
-"""How OpenAI says that waiting does not help."""
+"""Error codes of OpenAI for which waiting does not help."""
 
 CONNECT_SECONDS = 10.0
 
 
-# It has a line for every call, which the server's own log already has for every request.
+# Otherwise httpx logs every call; the server's own log already has every request.
 logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
@@ -91,14 +91,14 @@ class EmbeddingService:
         return self._parse(content)
 
     def close(self) -> None:
-        """Close idle connections; the object can go on being used."""
+        """Close idle connections; the object stays usable."""
         with self._lock:
             if self._client is not None:
                 self._client.close()
             self._client = None
 
     def _open(self) -> httpx2.Client:
-        # Certificates take tens of milliseconds to load, which a server should not pay at start.
+        # Loading certificates takes tens of milliseconds, too long for a server's start.
         with self._lock:
             if self._client is None:
                 self._client = httpx2.Client(headers=self._headers)
@@ -137,7 +137,7 @@ class EmbeddingService:
         said = self._shown(find_message(content))
         place = f"{self.base_url}: model {self.model!r}: status {status}"
         if status == 401:
-            # What a service says here may repeat a part of the key.
+            # The service's message may repeat a part of the key.
             found = "the API key is not accepted" if self._api_key else "an API key is needed"
             return EmbeddingFailure(
                 f"{self.base_url}: {found} (status 401)",
@@ -180,7 +180,7 @@ class EmbeddingService:
         )
 
     def _shown(self, text: str) -> str:
-        """Make a service's words fit for a message: short, on one line, without the key."""
+        """Make a service's message fit for ours: short, on one line, without the key."""
         if self._api_key:
             text = text.replace(self._api_key, "***")
         line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
@@ -188,8 +188,7 @@ class EmbeddingService:
 
 
 def find_message(content: bytes) -> str:
-    """Return what a service says in an error: the message of the JSON, in any of its usual
-    places."""
+    """Return the message of a service's error, from any of its usual places in the JSON."""
     try:
         found: Any = json.loads(content)
     except (ValueError, RecursionError):
@@ -201,9 +200,9 @@ def find_message(content: bytes) -> str:
 
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read the seconds to wait from a number or a date (RFC 9110, 10.2.3); None without one.
+    """Parse a Retry-After header, seconds or a date (RFC 9110, 10.2.3); None without one.
 
-    A date is read against the service's own clock where it tells it.
+    A date is compared with the service's own clock, if it sends one.
     """
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.replace(".", "", 1).isdigit():
@@ -213,5 +212,5 @@ def parse_retry_after(headers: Mapping[str, str]) -> float | None:
         now = parsedate_to_datetime(headers["date"]) if "date" in headers else datetime.now(UTC)
         return max(0.0, (then - now).total_seconds())
     except (ValueError, TypeError, OverflowError):
-        # Also where one of the two dates has no time zone.
+        # Also if only one of the dates has a time zone.
         return None

@@ -1,12 +1,10 @@
-"""Queries embedded by the service that embedded the documents, and what happens when it fails.
+"""Embeds queries by the service that embedded the documents, and copes with its failures.
 
-A failing service costs meaning, never the answer: `encode` gives None, at once while the service
-is being left alone, and the search goes on with keywords. That the service is well again is found
-by a query that comes after a pause; nothing has to be restarted.
+If the service fails, `encode` returns None, and the search goes on with keywords alone. After a
+failure the service is not called for a while; then a query tries it again, without a restart.
 
-Its vectors are used only while it gives the probe text the vector that it had when the index was
-built. It is asked so at the start, and before anything else after each failure, since a service
-that comes back may have come back with another model.
+Its vectors are used only while its vector of the probe text equals that in the index. This is
+checked at the start and after each failure, since the service may return with another model.
 """
 
 import logging
@@ -31,7 +29,7 @@ from .recent import RecentVectors
 from .replies import EmbeddingFailure
 
 DEADLINE_SECONDS = 5.0
-"""Within this time a query has its vector, or is answered without."""
+"""Timeout of a query's vector."""
 
 QUICK_SECONDS = 0.5
 """A connection that breaks so soon is worth one more call: services often close one that was idle
@@ -58,8 +56,8 @@ class EmbeddingClient(Protocol):
 class EmbedderState:
     """Whether queries can be embedded.
 
-    `mismatch` is a service that answers, but not with the index's model. `detail` is for callers;
-    what the service itself said is logged, for the owner alone.
+    `mismatch` means that the service has another model than the index. `detail` is for callers; the
+    service's own message is only logged.
     """
 
     status: Literal["ok", "unavailable", "mismatch"]
@@ -78,13 +76,13 @@ MISMATCH = EmbedderState(
 
 
 class LiveQueryEncoder:
-    """Asks a service for the vectors of queries; any number of threads may share one."""
+    """Asks a service for the vectors of queries; threads can share one."""
 
     def __init__(self, client: EmbeddingClient, layout: IndexLayout, dense: DenseManifest) -> None:
-        """Ask for the probe text.
+        """Ask for the vector of the probe text.
 
-        Raises IndexUnusableError if that shows another model. No answer is no error, since one
-        may come later.
+        Raises IndexUnusableError if it shows another model. A service that does not answer is no
+        error, since it may answer later.
         """
         self._client = client
         self._dense = dense
@@ -100,12 +98,12 @@ class LiveQueryEncoder:
 
     @property
     def state(self) -> EmbedderState:
-        """As the last call found the service."""
+        """State of the service after the last call."""
         return self._breaker.fault or OK
 
     @stage("encode")
     def encode(self, text: str) -> NDArray[np.float32] | None:
-        """Return the unit vector (d,) of a query; None if the service does not give it."""
+        """Return the unit vector (d,) of a query; None if the service fails."""
         vector = self._recent.get(text)
         if vector is not None:
             return vector
@@ -127,8 +125,7 @@ class LiveQueryEncoder:
         return vector
 
     def _embed(self, text: str, deadline: float) -> NDArray[np.float32] | None:
-        """Return the vector of a text; None if it is this very text that the service cannot
-        embed."""
+        """Return the vector of a text; None if the service refuses this text itself."""
         try:
             vector = self._ask(text, deadline)
         except EmbeddingFailure as failure:
@@ -193,9 +190,9 @@ class LiveQueryEncoder:
 
 
 def describe_embedder(index: Index) -> dict[str, Any]:
-    """Return for /readyz how the last call found the service: `ok`, `unavailable` or `mismatch`.
+    """Return the state of the service for /readyz: `ok`, `unavailable` or `mismatch`.
 
-    `detail` says what that means: searches are answered by keywords alone while it is not ok.
+    `detail` explains it: while it is not ok, searches are answered by keywords alone.
     """
     assert isinstance(index.encoder, LiveQueryEncoder)
     state = index.encoder.state
@@ -205,11 +202,11 @@ def describe_embedder(index: Index) -> dict[str, Any]:
 def ask_service(
     files: IndexFiles, provider: str, client: type[EmbeddingClient]
 ) -> LiveQueryEncoder:
-    """Ask the service for the probe text, by this kind of client.
+    """Return an encoder for queries, checked by the probe text.
 
-    settings.json has its address, unless EMBEDDING_BASE_URL is set, and names the variable with the
-    key. Raises IndexUnusableError if it has another model than the index; ConfigurationError. No
-    message holds the key.
+    The address is in settings.json, or in EMBEDDING_BASE_URL if that is set; settings.json also
+    names the variable of the key. Raises IndexUnusableError if the service has another model than
+    the index; ConfigurationError. No message contains the key.
     """
     dense = require_model(files, provider)
     with reading(SETTINGS_FILE) as settings:

@@ -1,4 +1,4 @@
-"""Models that the server runs itself, to embed queries as the documents were embedded."""
+"""Runs the documents' embedding model in the server, to embed queries."""
 
 import logging
 import os
@@ -22,7 +22,7 @@ _logger = logging.getLogger(__name__)
 
 
 class LocalModel(Protocol):
-    """A model, loaded."""
+    """A loaded model."""
 
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"]
@@ -32,7 +32,7 @@ class LocalModel(Protocol):
 
 
 class LocalQueryEncoder:
-    """Runs a model on queries, some at a time; any number of threads may share one."""
+    """Runs a model on queries, a limited number at a time; threads can share one."""
 
     def __init__(
         self, model: LocalModel, layout: IndexLayout, dense: DenseManifest, *, at_a_time: int = 1
@@ -52,7 +52,7 @@ class LocalQueryEncoder:
 
     @stage("encode")
     def encode(self, text: str) -> NDArray[np.float32] | None:
-        """Return the unit vector (d,) of a query; None if the model gives none."""
+        """Return the unit vector (d,) of a query; None if the model fails."""
         vector = self._recent.get(text)
         if vector is None:
             try:
@@ -71,23 +71,23 @@ class LocalQueryEncoder:
 
 
 def available_cores() -> int:
-    """Return the cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def read_model(file: Path = SETTINGS_FILE) -> str:
-    """Return the name or folder of the model that embeds queries. Raises ConfigurationError."""
+    """Return the name or the folder of the model for queries. Raises ConfigurationError."""
     with reading(file) as values:
         return read_variable("EMBEDDING_MODEL") or str(values["embedding"]["model"])
 
 
 def find_folder(model: str) -> Path | None:
-    """Return the folder that a model's name is the path of; None for the name of a published one.
+    """Return the folder of a model given by path; None for the name of a published model.
 
     Raises:
-        EmbeddingFailure: For what can only be a path and is no folder.
+        EmbeddingFailure: For a path that is no folder.
     """
     path = Path(model).expanduser()
     if path.is_dir():
@@ -100,7 +100,7 @@ def find_folder(model: str) -> Path | None:
 
 
 def unusable(model: str, error: Exception) -> EmbeddingFailure:
-    """Return the error of a model that cannot be loaded, with the first line of the reason."""
+    """Return the error for a model that cannot be loaded, with the first line of the reason."""
     reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
     return EmbeddingFailure(
         f"the model {model!r} cannot be loaded: {reason}",

@@ -1,4 +1,4 @@
-"""Any service that speaks OpenAI's `/embeddings`: OpenAI itself, vLLM, Ollama, TEI, LM Studio ...
+"""Embeddings from services with OpenAI's `/embeddings`: OpenAI, vLLM, Ollama, TEI, LM Studio ...
 
 https://platform.openai.com/docs/api-reference/embeddings
 """
@@ -67,9 +67,9 @@ class OpenAIEmbeddings:
 
 
 def find_rows(reply: dict[str, Any], count: int) -> list[Any]:
-    """Return the embeddings of a reply in the order of the texts, by the index that each one names.
+    """Return the embeddings of a reply in the order of the texts, sorted by their `index`.
 
-    A service that numbers none of them is taken to keep the order.
+    Without indexes the order of the reply is kept.
     """
     items = reply.get("data")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
@@ -85,7 +85,7 @@ def find_rows(reply: dict[str, Any], count: int) -> list[Any]:
 
 
 def _numbers(embedding: object) -> object:
-    """Return a list as it is; base64 of little-endian float32 as an array (d,)."""
+    """Decode base64 of little-endian float32 to an array (d,); return a list unchanged."""
     if not isinstance(embedding, str):
         return embedding
     try:
@@ -95,5 +95,5 @@ def _numbers(embedding: object) -> object:
 
 
 def open_encoder(files: IndexFiles) -> LiveQueryEncoder:
-    """Embed the queries of an index by its model; see `ask_service`."""
+    """Return an encoder that asks the service for the vectors of queries; see `ask_service`."""
     return ask_service(files, "openai", OpenAIEmbeddings)

@@ -1,7 +1,7 @@
-"""The probe: a text whose vector is known, so that another model than the index's is noticed.
+"""The probe text, whose vector shows whether queries are embedded by the index's model.
 
-Vectors of two models cannot be compared, even where they are equally long: nothing fails, and
-every answer is wrong.
+Vectors of two models cannot be compared even if they have the same length: no error would occur,
+and every result would be wrong.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ...errors import IndexUnusableError
 from ...index.layout import IndexFiles, require_vectors
 
 PROBE_TOLERANCE = 0.99
-"""The least cosine between the probe text's vector now and when the index was built."""
+"""Least cosine between the probe text's vectors now and at build time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class DenseManifest:
 
 
 def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> str | None:
-    """Return how the probe text's vector differs from the index's; None if it does not.
+    """Describe how the probe text's vector differs from the index's; None if it does not.
 
-    The vector is of length one, or None where the text has none.
+    `vector` is a unit vector, or None if the text has none.
     """
     expected = np.array(dense.probe_vector, dtype=np.float32)
     if probe is None:
@@ -61,7 +61,7 @@ def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> 
 
 
 def require_model(files: IndexFiles, provider: str) -> DenseManifest:
-    """Raise IndexUnusableError unless queries are to be embedded by a model of this provider."""
+    """Raise IndexUnusableError unless the index expects query vectors of this provider."""
     dense = DenseManifest(**require_vectors(files))
     if dense.query["encoder"] != "same" or dense.provider != provider:
         raise IndexUnusableError(
@@ -73,7 +73,7 @@ def require_model(files: IndexFiles, provider: str) -> DenseManifest:
 
 
 def describe_encoder(dense: DenseManifest) -> str:
-    """Return the name of the query embedder of an index, for messages."""
+    """Return the name of an index's query encoder, for messages."""
     if dense.query["encoder"] == "same":
         return f"{dense.provider} model {dense.model!r}"
     return "a table of word pieces"

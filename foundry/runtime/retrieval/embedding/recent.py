@@ -1,4 +1,4 @@
-"""The vectors of recent queries, kept so that a query asked again costs no call."""
+"""A cache of query vectors, so that repeating a query costs no call."""
 
 import threading
 from collections import OrderedDict
@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 CAPACITY = 1024
-"""Queries; with 1,024 dimensions their vectors take 4 MB."""
+"""Number of queries; with 1,024 dimensions they take 4 MB."""
 
 
 class RecentVectors:
-    """A bounded map from query to vector, the least recently used dropped first."""
+    """An LRU cache from queries to vectors."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
@@ -19,7 +19,7 @@ class RecentVectors:
         self._lock = threading.Lock()
 
     def get(self, text: str) -> NDArray[np.float32] | None:
-        """Return the vector (d,) of a query, if it is still known."""
+        """Return the vector (d,) of a query, if it is cached."""
         with self._lock:
             vector = self._vectors.get(text)
             if vector is not None:
@@ -27,7 +27,7 @@ class RecentVectors:
             return vector
 
     def put(self, text: str, vector: NDArray[np.float32]) -> None:
-        """Keep a query's vector (d,), which is shared from now on and must not be written to."""
+        """Cache a query's vector (d,), which is shared from now on and must not be changed."""
         vector.flags.writeable = False
         with self._lock:
             self._vectors[text] = vector

@@ -15,19 +15,11 @@ from numpy.typing import NDArray
 from ...errors import ServerError
 
 SHORTEST = 1e-12
-"""A vector whose largest number is smaller points nowhere."""
+"""A vector whose largest absolute number is smaller has no direction."""
 
 
 class EmbeddingFailure(ServerError):
-    """A model did not give the vectors that were asked for.
-
-    Attributes:
-        is_temporary: Whether the same call may succeed later.
-        retry_after: Seconds that the service asks to wait; None where it does not say.
-        is_unreachable: Whether no service answered at all.
-        is_bad_reply: Whether the reply was wrong, or the service refused these very texts.
-        status: The HTTP status; None if there was no reply, or it was 200.
-    """
+    """An embedding model failed."""
 
     def __init__(
         self,
@@ -51,16 +43,16 @@ class EmbeddingFailure(ServerError):
 def check_vectors(
     rows: Sequence[Any] | NDArray[Any], count: int, dimensions: int | None
 ) -> NDArray[np.float32]:
-    """Return unit vectors (count, d) from rows of numbers in the order of the texts.
+    """Check rows of numbers and return them as unit vectors (count, d).
 
     Args:
         rows: One for each text.
-        count: Texts that were asked for.
-        dimensions: Numbers of each row; None for any one width.
+        count: Number of texts.
+        dimensions: Expected width; None for any, as long as it is the same.
 
     Raises:
-        EmbeddingFailure: With `is_bad_reply`: another count or width, something that is not a
-            number, not finite, or zero throughout.
+        EmbeddingFailure: With `is_bad_reply`, for a wrong count or width, or a row that is not
+            numeric, not finite, or all zero.
     """
     if len(rows) != count:
         raise bad_reply(f"{len(rows)} vectors came back for {count} texts")
@@ -87,7 +79,7 @@ def check_vectors(
 
 
 def read_vectors(rows: list[Any], count: int, dimensions: int | None) -> NDArray[np.float32]:
-    """Check unit vectors; the error says where a number of dimensions was ignored."""
+    """Check vectors; the error says if a requested number of dimensions was ignored."""
     widths = {len(row) for row in rows if isinstance(row, list | np.ndarray)}
     if dimensions is not None and len(widths) == 1 and widths != {dimensions}:
         width = widths.pop()
@@ -99,7 +91,7 @@ def read_vectors(rows: list[Any], count: int, dimensions: int | None) -> NDArray
 
 
 def name_dimensions(failure: EmbeddingFailure, dimensions: int | None) -> EmbeddingFailure:
-    """Return the failure, final where it is the number of dimensions that the service refuses."""
+    """Return the failure, as a final one if the service refused the number of dimensions."""
     if dimensions is None or not failure.is_bad_reply or "dimension" not in failure.message.lower():
         return failure
     return EmbeddingFailure(
@@ -108,5 +100,5 @@ def name_dimensions(failure: EmbeddingFailure, dimensions: int | None) -> Embedd
 
 
 def bad_reply(message: str, *, hint: str | None = None) -> EmbeddingFailure:
-    """Return a failure by a wrong reply."""
+    """Return the failure for a wrong reply."""
     return EmbeddingFailure(message, is_bad_reply=True, hint=hint)

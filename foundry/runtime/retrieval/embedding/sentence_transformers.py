@@ -1,4 +1,4 @@
-"""Models that Sentence Transformers runs, on this machine.
+"""Runs models of Sentence Transformers on this machine.
 
 https://sbert.net/docs/package_reference/sentence_transformer/model.html
 """
@@ -61,14 +61,14 @@ class SentenceTransformersEmbeddings:
         """
         del timeout
         encode = self.network.encode_query if side == "query" else self.network.encode_document
-        # An empty prompt keeps the model from adding one of its own.
+        # An empty prompt, since the model would add its own.
         rows = encode(
             list(texts), prompt="", batch_size=max(1, len(texts)), show_progress_bar=False
         )
         return check_vectors(rows, len(texts), None)
 
     def close(self) -> None:
-        """Let go of the model."""
+        """Free the model."""
         self.network = None
 
 

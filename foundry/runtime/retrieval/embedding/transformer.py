@@ -26,7 +26,7 @@ from .replies import check_vectors
 from .word_pieces import Spelling, WordPieceTokenizer
 
 FORMAT_VERSION = 2
-MAX_QUERY_TOKENS = 128  # Bounds the cost of one query at four times that of a usual one.
+MAX_QUERY_TOKENS = 128  # Bounds the cost of a long query to four times that of a usual one.
 FEED_FORWARD_ROWS = 128  # Tokens at a time, so that intermediate values stay in the cache.
 MASKED = np.float32(-1e9)  # Added to attention scores of padding.
 
@@ -34,12 +34,12 @@ Array = NDArray[np.float32]
 
 
 class TransformerLayout:
-    """The files of a transformer under `root`."""
+    """The files of a transformer below `root`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.vocabulary = root / "pieces.txt"  # UTF-8, one token a line, in the order of their ids.
-        self.weights = root / "transformer.npy"  # float16: all of `weight_shapes`, in that order.
+        self.vocabulary = root / "pieces.txt"  # UTF-8, one token per line, in order of ids.
+        self.weights = root / "transformer.npy"  # float16: all `weight_shapes`, in order.
         self.description = root / "transformer.json"  # `Description`
 
 
@@ -139,7 +139,7 @@ class Transformer:
 
     @classmethod
     def open(cls, directory: Path) -> Self:
-        """Map a transformer's folder. Raises IndexUnusableError."""
+        """Map the files of a transformer. Raises IndexUnusableError."""
         layout = TransformerLayout(directory)
         try:
             shape = Description(**json.loads(layout.description.read_bytes()))
@@ -200,7 +200,7 @@ class Transformer:
         states = hidden.reshape(texts, longest, shape.hidden_size)
         if shape.pooling == "cls":
             return states[:, 0]
-        # The caller normalises vectors, so a sum is as good as the mean.
+        # A sum will do, since the caller normalises vectors.
         total: Array = np.einsum("nld,nl->nd", states, is_token.astype(np.float32))
         return total
 
@@ -286,9 +286,9 @@ def _split_weights(
 
 
 def open_encoder(files: IndexFiles) -> LocalQueryEncoder:
-    """Load the transformer in an index and run it on the probe text.
+    """Load the transformer of an index and check it by the probe text.
 
-    Raises IndexUnusableError if it is damaged, or another than the documents were embedded by.
+    Raises IndexUnusableError if it is damaged, or not the model of the documents.
     """
     dense = require_model(files, "transformer")
     model = Transformer.open(files.layout.encoder)

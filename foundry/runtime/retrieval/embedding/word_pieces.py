@@ -1,8 +1,8 @@
-"""WordPiece tokenization, as BERT's own tokenizer does it.
+"""WordPiece tokenization, like BERT's.
 
-Control characters are removed, and accents optionally. Words end at white space; punctuation and
-each Chinese character are words of their own. From the left, a word is split into the longest
-tokens that the vocabulary has (Schuster and Nakajima 2012; Devlin et al. 2019):
+Control characters are removed, and optionally accents. Words end at white space; each punctuation
+mark and each Chinese character is a word. A word is split greedily from the left into the longest
+tokens of the vocabulary (Schuster and Nakajima 2012; Devlin et al. 2019):
 
     Unaffable, [MASK]!   ->   [CLS] una ##ffa ##ble , [MASK] ! [SEP]
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 
-CONTINUATION = "##"  # Begins a token that continues a word.
+CONTINUATION = "##"  # Prefix of a token that continues a word.
 LONGEST_WORD = 100  # A longer word is unknown.
 CACHED_WORDS = 8192
 
@@ -47,7 +47,7 @@ class Spelling:
 
 
 class _Characters(dict[int, str | None]):
-    """A translation table: None removes a character; words of one character get spaces around."""
+    """A translation table, filled lazily: None removes a character; some become separate words."""
 
     def __init__(self, spelling: Spelling) -> None:
         self._spelling = spelling
@@ -64,7 +64,7 @@ class _Characters(dict[int, str | None]):
             return None
         if self._spelling.strip_accents and category == "Mn":
             return None
-        # One character at a time: within a word, lower case may depend on its neighbours.
+        # Character by character: in a whole word, lower case may depend on neighbours.
         shown = character.lower() if self._spelling.lowercase else character
         is_sign = category[0] == "P" or (character.isascii() and not character.isalnum())
         is_chinese = self._spelling.separate_chinese and any(
@@ -74,27 +74,27 @@ class _Characters(dict[int, str | None]):
 
 
 class WordPieceTokenizer:
-    """Splits texts into tokens of a vocabulary; any number of threads may share one."""
+    """Splits texts into tokens of a vocabulary; threads can share one."""
 
     def __init__(self, vocabulary: Sequence[str], spelling: Spelling) -> None:
-        """Take the tokens in the order of their ids, [UNK], [CLS] and [SEP] among them."""
+        """Take the tokens in order of ids, with [UNK], [CLS] and [SEP] among them."""
         self._ids: Mapping[str, int] = {token: number for number, token in enumerate(vocabulary)}
         self._unknown, self._cls, self._sep = (self._ids[token] for token in (UNKNOWN, CLS, SEP))
         self._characters = _Characters(spelling)
         self._decomposes = spelling.strip_accents
         self._special = re.compile(f"({'|'.join(map(re.escape, spelling.special))})")
         self._longest = max(map(len, vocabulary))
-        # Not a cached method, which would keep the vocabulary in memory after its index.
+        # Not a cached method: that would keep the vocabulary of a replaced index in memory.
         self._split_word = lru_cache(CACHED_WORDS)(self._split_word_anew)
 
     def tokenize(self, text: str, most: int | None = None) -> list[int]:
-        """Return token ids from [CLS] to [SEP], truncated to `most` of them."""
+        """Return token ids from [CLS] to [SEP], truncated to `most`."""
         found = self._split(text)
         ids = [*found] if most is None else [*islice(found, most - 2)]
         return [self._cls, *ids, self._sep]
 
     def _split(self, text: str) -> Iterator[int]:
-        # The pattern's matches are at every second place.
+        # Matches of the pattern are at odd positions.
         for place, part in enumerate(self._special.split(text)):
             if place % 2:
                 yield self._ids[part]
@@ -104,7 +104,7 @@ class WordPieceTokenizer:
                 yield from self._split_word(word)
 
     def _split_word_anew(self, word: str) -> tuple[int, ...]:
-        """Return the token ids of a word, or that of [UNK] if the vocabulary lacks a part."""
+        """Return the token ids of a word, or [UNK] if a part is not in the vocabulary."""
         found: list[int] = []
         rest, mark = word if len(word) <= LONGEST_WORD else "", ""
         while rest:

@@ -1,7 +1,7 @@
-"""Lane weights by what the query is made of: the more identifiers, the more keywords count.
+"""Lane weights by the kind of query: the more identifiers it has, the more keywords count.
 
-A semantic lane blurs identifiers; a keyword lane takes questions word by word. The share of
-identifiers among the meaningful tokens of a query says which of the two to trust.
+Embeddings blur identifiers, and keywords take questions word by word. So the share of identifiers
+among the meaningful tokens decides the weights.
 """
 
 import re
@@ -26,9 +26,9 @@ def adapt_weights(
 ) -> Weights:
     """Return the weights of the lanes for a query.
 
-    A share above `mostly`, or else above `partly`, has a semantic weight of its own, and the rest
-    to 1 goes to keywords. Otherwise the weights do not change; nor do they if the index lacks an
-    identifier of the query, of which keywords find parts at best.
+    A share of identifiers above `mostly`, or else above `partly`, has a semantic weight of its own;
+    keywords get the rest to 1. Otherwise the weights are unchanged, and also if the index lacks an
+    identifier of the query, since keywords could only find its parts.
     """
     if journal.unknown_identifiers:
         return weights

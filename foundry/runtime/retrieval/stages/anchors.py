@@ -1,4 +1,4 @@
-"""Anchors: the identifiers of a query. Results that contain one of them count for more."""
+"""Anchors: results that contain an identifier of the query score higher."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from ..candidates import Candidates
 from ..identifiers import find_identifiers, whole_terms
 from ..journal import Journal
 
-LOOKUP_UNITS = 5  # To look for a candidate among the postings of a term.
+LOOKUP_UNITS = 5  # For looking up a candidate in the postings of a term.
 
 
 def boost_anchors(
@@ -25,8 +25,7 @@ def boost_anchors(
 ) -> Candidates:
     """Multiply the scores of candidates that contain an anchor; see `boosted`.
 
-    A chunk contains an anchor if its text, headings or tags do. Without anchors in the query
-    nothing changes.
+    Text, headings and tags of a chunk count. A query without anchors changes nothing.
     """
     anchors = dict.fromkeys(whole_terms(token) for token in find_identifiers(tokens, patterns))
     if not anchors:

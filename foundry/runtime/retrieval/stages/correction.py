@@ -1,8 +1,8 @@
-"""Correction: a word of a query that the corpus does not have becomes the corpus's nearest.
+"""Spelling correction: a query word that is in no chunk is replaced by the corpus's nearest word.
 
-What has a digit is never corrected, and neither is an acronym, an option, a url, what
-`identifier_patterns` matches, what is in quotes, a name unless it becomes another name, or a
-word of the language that is no nearer to a word of the corpus than to another word of the language.
+Never corrected are words with digits, acronyms, options, urls, matches of `identifier_patterns`,
+quoted text, names, unless they become another name, and words of the language, unless a word of the
+corpus is nearer than any other word of the language.
 """
 
 import re
@@ -15,13 +15,13 @@ from ..identifiers import Patterns, is_written_identifier, whole_terms
 from ..journal import Journal, quote
 from .nearest_words import MAX_LENGTH, Words
 
-MIN_CORRECTED = 4  # Letters: shorter words are left as they are.
+MIN_CORRECTED = 4  # Shorter words are left alone.
 MAX_ACRONYM = 6
-# Words of a query, with and without their identifiers: the others are left as they are.
+# Per query, with and without identifiers; others are left alone.
 MAX_PARTS, MAX_JUDGED, MAX_LOOKED_UP = 64, 64, 4
 LOOKUP_UNITS, WORDS_OF_UNIT = 9_000, 32  # Of a word; for each so many words of the index, a unit.
 
-STAGE = FOLDER = "correction"  # The folder is one of an index.
+STAGE = FOLDER = "correction"  # Cached by the folder of an index.
 
 _PART = re.compile(r"[\"\u201c\u201e][^\"\u201c-\u201e]*[\"\u201c\u201d]|[\w.:/@'\u2019-]+")
 _WORD, _RUN, _DIGIT = re.compile(r"[^\W\d]+"), re.compile(r"\w+"), re.compile(r"\d")
@@ -34,9 +34,9 @@ def open_words(index: OpenedIndex) -> Words:
 
 @stage("correct")
 def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal) -> str:
-    """Return the query with words corrected that no chunk has; the journal says which.
+    """Return the query with words corrected that are in no chunk, and note them in the journal.
 
-    `original` in the journal is a query that searches for them as typed.
+    The journal's `original` is a query that searches for them as typed.
     """
     words = index.part(open_words)
     demanded = journal.stages.get("operators", {})
@@ -73,7 +73,7 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
     corrected = {word: found for word, found in judged.items() if found != word}
     if not corrected:
         return query
-    # To compile a pattern of the words takes longer than all else here.
+    # Compiling a pattern of the words takes longer than the rest.
     original = _RUN.sub(lambda run: f'"{run[0]}"' if run[0] in corrected else run[0], normal)
     notice = f"Showing results for: {said}"
     told = [
@@ -85,13 +85,13 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
 
 
 def _is_prose(part: str) -> bool:
-    """Return whether a part of a query is neither in quotes nor an identifier or an address."""
+    """Return whether a part of a query is neither quoted nor an identifier or an address."""
     is_quoted = part[0] in '"\u201c\u201e'
     return not is_quoted and "//" not in part and "@" not in part and not _DIGIT.search(part)
 
 
 def _find_names(query: str) -> set[str]:
-    """Return the words with capitals inside, and those capitalised within a sentence."""
+    """Return the words with inner capitals, and those capitalised within a sentence."""
     words = _WORD.findall(query)
     is_sentence = any(map(str.islower, words))
     capitalised = {word for word in words[1:] if word.istitle()} if is_sentence else set()
@@ -113,7 +113,7 @@ def _correct(index: Index, words: Words, word: str, *, is_name: bool) -> str | N
     found = words.nearest(folded)
     if found is None or not found.weight or (is_name and found.form.islower()):
         return None
-    # An inflected form of a word of the language is one too.
+    # An inflected form of a word of the language counts as one.
     if found.edits and any(stem in words for stem in _stems(index, folded)):
         return None
     if found.form.islower() or found.form.istitle():

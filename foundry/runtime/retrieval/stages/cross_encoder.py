@@ -1,7 +1,7 @@
-"""A cross-encoder, run by ONNX Runtime: it reads a query and a passage together and scores them.
+"""A cross-encoder: scores a query and a passage read together, by ONNX Runtime.
 
-The folder of a model holds `tokenizer.json` and `model.onnx`, or `onnx/model.onnx`, as published
-ones for Sentence Transformers do (Nogueira and Cho 2019, Passage Re-ranking with BERT).
+A model's folder has `tokenizer.json` and `model.onnx`, or `onnx/model.onnx`, like published models
+for Sentence Transformers (Nogueira and Cho 2019, Passage Re-ranking with BERT).
 """
 
 import json
@@ -24,7 +24,7 @@ NETWORKS = ("model.onnx", "onnx/model.onnx")
 TOKENIZER = "tokenizer.json"
 CONFIG = "config.json"
 MAX_CONFIG_BYTES = 1_000_000
-MAX_TOKENS = 512  # For a query and a passage together, unless the model takes fewer.
+MAX_TOKENS = 512  # Of query and passage together, unless the model's limit is lower.
 PADDING_TOKENS = ("[PAD]", "<pad>", "<|pad|>", "<|padding|>")
 _rerankers: dict[int, Reranker] = {}
 """By process."""
@@ -35,13 +35,13 @@ INSTALL = (
 
 
 class CrossEncoder:
-    """A model, loaded. Safe to share between threads."""
+    """A loaded model, which threads can share."""
 
     def __init__(self, model: str) -> None:
-        """Load a model by the path of its folder, or by its name on the Hugging Face Hub.
+        """Load a model from a folder, or by its name on the Hugging Face Hub.
 
-        A name needs the network once. Raises ConfigurationError where the packages or the model
-        are missing, or it is no cross-encoder.
+        A name needs the network once. Raises ConfigurationError if packages or the model are
+        missing, or it is no cross-encoder.
         """
         try:
             onnxruntime, tokenizers = _import("onnxruntime"), _import("tokenizers")
@@ -64,14 +64,14 @@ class CrossEncoder:
             self._tokenizer.enable_truncation(_max_tokens(folder))
             self._tokenizer.enable_padding(**self._padding(folder))
         except Exception as error:
-            # Both libraries have exceptions of their own, below no common class.
+            # The exceptions of both libraries have no common base class.
             raise _unusable(folder, error) from None
         self._inputs = {entry.name for entry in self._session.get_inputs()}
 
     def score(self, query: str, passages: Sequence[str]) -> NDArray[np.float64]:
-        """Return how likely each passage (n,) answers the query: (n,), in [0, 1].
+        """Return the probability (n,) that each passage (n,) answers the query.
 
-        Raises ValueError for what is no score, and whatever ONNX Runtime raises.
+        Raises ValueError for invalid output, and any error of ONNX Runtime.
         """
         encoded = self._tokenizer.encode_batch([(query, passage) for passage in passages])
         known = {
@@ -100,22 +100,22 @@ class CrossEncoder:
 
 
 def to_probabilities(logits: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Return the probability (n,) of relevance from what a model answers.
+    """Convert the output of a model to probabilities (n,) of relevance.
 
-    One number a passage goes through a sigmoid; of two, "no" and "yes", through a softmax, which
+    One number per passage is passed through a sigmoid, two ("no", "yes") through a softmax, which
     is the sigmoid of their difference. Raises ValueError for anything else.
     """
     if logits.shape == (count, 2):
         logits = logits[:, 1] - logits[:, 0]
     if logits.size != count or not np.isfinite(logits).all():
         raise ValueError(f"scores of shape {logits.shape} for {count} passages, or not finite")
-    # The same as 1 / (1 + exp(-x)), and never overflows.
+    # Equal to 1 / (1 + exp(-x)), without overflow.
     probabilities: NDArray[np.float64] = 0.5 * (1.0 + np.tanh(0.5 * logits.reshape(count)))
     return probabilities
 
 
 def _import(name: str) -> Any:
-    # By name: these packages are an extra, and not all of them tell their types.
+    # By name: the packages are optional, and not all of them are typed.
     return import_module(name)
 
 
@@ -128,7 +128,7 @@ def _find_folder(model: str) -> Path:
             f"{model}: no such folder", hint="RERANK_MODEL may name the folder if it has moved"
         )
     try:
-        # Installed along with tokenizers.
+        # A dependency of tokenizers.
         download = _import("huggingface_hub").snapshot_download
         return Path(download(model, allow_patterns=[TOKENIZER, CONFIG, *NETWORKS]))
     except Exception as error:
@@ -157,15 +157,15 @@ def _unusable(folder: Path, error: Exception) -> ConfigurationError:
 
 
 def read_model(file: Path = SETTINGS_FILE) -> str:
-    """Return the name or folder of the model that reranks. Raises ConfigurationError."""
+    """Return the name or the folder of the reranking model. Raises ConfigurationError."""
     with reading(file) as values:
         return read_variable("RERANK_MODEL") or str(values["rerank"]["model"])
 
 
 def reranker() -> Reranker:
     """Return the reranker of this process, which runs one query at a time: each uses every core."""
-    # A worker has its own: the threads that run a model do not survive a fork, and to free the
-    # parent's would wait for them for ever. Threads share it, also one that warms it meanwhile.
+    # One per worker: the threads of a model do not survive a fork, and freeing the parent's would
+    # wait for them for ever. Threads share it, and so does one that warms it.
     process = os.getpid()
     return _rerankers.get(process) or _rerankers.setdefault(
         process, Reranker(lambda: _warmed(CrossEncoder(read_model())))
@@ -173,7 +173,7 @@ def reranker() -> Reranker:
 
 
 def _warmed(model: CrossEncoder) -> CrossEncoder:
-    # The first run allocates and plans, and takes several times as long as the next.
+    # The first run allocates and plans, so it takes several times as long.
     model.score("", [""])
     return model
 

@@ -1,4 +1,4 @@
-"""A cap on the hits of one document, so that others have room."""
+"""Limits the hits per document, to make room for others."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -7,12 +7,12 @@ from ...index.records import count_of
 from ..journal import Journal
 from ..results import Hit
 
-# To read a hit that is left out: a quarter of its time, as documents of many chunks have many such.
+# Cost of skipping a hit: a quarter of reading it, since long documents have many.
 HIT_UNITS = 250
 
 
 def cap_documents(hits: Iterable[Hit], journal: Journal, *, most: int) -> Iterator[Hit]:
-    """Yield the hits, best first, without those beyond the `most` best of their document."""
+    """Yield the hits, best first, at most `most` per document."""
     seen: Counter[str] = Counter()
     left_out = 0
     for hit in hits:

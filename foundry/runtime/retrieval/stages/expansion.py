@@ -1,6 +1,6 @@
-"""Vocabulary expansion: words of the corpus that lie near to a query are added to it.
+"""Query expansion: adds words of the corpus that are near to the query, in the semantic lane.
 
-Only the semantic lane sees them. The words and their vectors are made when the index is built.
+The build selects and embeds the words.
 """
 
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ from ..quantising import quantise
 
 @dataclass(frozen=True, slots=True)
 class ExpansionLayout:
-    """The files of W words and d dimensions under `root`."""
+    """The files of W words and d dimensions below `root`."""
 
     root: Path
 
     @property
     def words(self) -> Path:
-        """UTF-8, one word a line, the most frequent first."""
+        """UTF-8, one word per line, most frequent first."""
         return self.root / "words.txt"
 
     @property
@@ -39,13 +39,13 @@ class ExpansionLayout:
 
     @property
     def scales(self) -> Path:
-        """float32 (W,): what makes a row of `vectors` a unit vector; 0 where there is none."""
+        """float32 (W,): scales rows of `vectors` to unit length; 0 for no vector."""
         return self.root / "vectors.scale.npy"
 
 
 @dataclass(frozen=True, slots=True)
 class ExpansionWords:
-    """Frequent words of a corpus and where they lie."""
+    """Frequent words of a corpus, with their vectors."""
 
     words: list[str]
     vectors: NDArray[np.floating]
@@ -56,7 +56,7 @@ class ExpansionWords:
     ) -> list[str]:
         """Return the `count` words nearest to the unit `vector` (d,) that are not `known`."""
         rows, scales = quantise(vector[np.newaxis, :])
-        # As in the dense lane: integers, whose sums are exact in any order, in this thread.
+        # Like the dense lane: exact integer sums, in this thread.
         products = np.einsum("ij,j->i", self.vectors, rows[0].astype(self.vectors.dtype))
         cosines = products.astype(np.float64) * self.scales * float(scales[0])
         near = np.flatnonzero(cosines >= minimum_cosine)
@@ -90,9 +90,9 @@ def expand_query(
     terms: int,
     minimum_cosine: float,
 ) -> NDArray[np.float32]:
-    """Return the vector (d,) of a query and the `terms` words nearest to its own `vector` (d,).
+    """Return the vector (d,) of a query with the `terms` words nearest to its own `vector` (d,).
 
-    A query that has an identifier is not expanded.
+    A query with an identifier is not expanded.
     """
     if any(token.is_identifier for token in tokens):
         return vector

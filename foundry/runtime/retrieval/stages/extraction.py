@@ -1,8 +1,7 @@
-"""Feature extraction: the language model finds filters in a query, such as a date or a status.
+"""Filter extraction: the language model finds filters in a query, such as a date or a status.
 
-Only declared fields can be set, only to values that the index has, only where the model is sure
-enough, and never in place of what the caller asked for. Filters that would leave nothing to
-search are not applied.
+It can only set declared fields, to values that the index has, if it is sure enough, and not in
+place of the caller's own filters. Filters that exclude everything are not applied.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ from ..settings import SETTINGS_FILE, reading
 from .understanding import Understood
 
 DATES = ("modified_after", "modified_before")
-MAX_VALUES = 100  # The model is told the values of a field, and not asked for one with more.
+MAX_VALUES = 100  # The model is told the values of a field; fields with more are skipped.
 NOTHING_LEFT = "Nothing has all of these, so they were not applied."
 
 _WORDS = {
@@ -30,9 +29,9 @@ _SHAPE = "; null unless the query says so, and how sure you are, from 0 to 1"
 
 
 class FeatureExtraction:
-    """The parts of the answer that are filters.
+    """The part of the answer about filters.
 
-    `fields` are the filters that may be set; `confidence` is how sure the model must be, from 0
+    `fields` are the filters that may be set, `confidence` is the least confidence of the model, 0
     to 1.
     """
 
@@ -41,7 +40,7 @@ class FeatureExtraction:
         self._confidence = confidence
 
     def properties(self, index: Index) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Return a description and a JSON schema of each field: a value and a confidence."""
+        """Return a description and a JSON schema for each field: a value and a confidence."""
         return {
             name: (_WORDS.get(name, _OTHER.format(name)) + _SHAPE, _schema(values))
             for name, values in self._values(index).items()
@@ -50,7 +49,7 @@ class FeatureExtraction:
     def apply(
         self, answer: Mapping[str, Any], asked: Understood, index: Index
     ) -> tuple[Understood, dict[str, Any]]:
-        """Return the caller's filters and those found; the response has the latter as `filters`."""
+        """Return the caller's filters with those found, which the response lists as `filters`."""
         own = parse_filters(asked.filters)
         found: dict[str, str] = {}
         for name, values in self._values(index).items():
@@ -71,7 +70,7 @@ class FeatureExtraction:
         return replace(asked, filters=combined), {"filters": found}
 
     def _values(self, index: Index) -> dict[str, list[str] | None]:
-        """Return the values that each field can have; None for a date."""
+        """Return the allowed values of each field; None for a date."""
         values: dict[str, list[str] | None] = {}
         for name in self._fields:
             if name in DATES:
@@ -85,7 +84,7 @@ class FeatureExtraction:
 
 @cache
 def extracted_fields(file: Path = SETTINGS_FILE) -> tuple[str, ...]:
-    """Return the filters that settings.json lets be set. Raises ConfigurationError."""
+    """Return the filters in settings.json that may be set. Raises ConfigurationError."""
     with reading(file) as values:
         return tuple(map(str, values["understanding"]["extract"]))
 
@@ -104,7 +103,7 @@ def _schema(values: list[str] | None) -> dict[str, Any]:
 
 
 def _read(given: object, values: list[str] | None, least: float) -> str | None:
-    """Return the value that the model gave, if it is a possible one and the model is sure."""
+    """Return the value in the model's answer, if it is valid and the model is sure."""
     if not isinstance(given, dict):
         return None
     value, confidence = given.get("value"), given.get("confidence")

@@ -1,7 +1,7 @@
-"""Facets: which values of each filter the best passages of a search have, and how many have each.
+"""Facets: counts the values of each filter among the best passages of a search.
 
-Folders are those in which the paths of these passages first differ, written as the beginning of a
-path, as the filter `path` takes it. A document with copies counts wherever it was found.
+Folders are those at which the paths of these passages first differ, as prefixes for the filter
+`path`. A document with copies counts at every place.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from ..facet_counts import Facet, Facets, FacetValue
 from ..filters import FilterColumns
 from ..journal import Journal
 
-ENTRIES_OF_UNIT = 8  # To look at an entry of the columns takes an eighth of a posting's time.
+ENTRIES_OF_UNIT = 8  # Reading an entry of the columns takes an eighth of a posting's time.
 
 
 def note_facets(
@@ -28,7 +28,7 @@ def note_facets(
     passages: int,
     choices: int,
 ) -> None:
-    """Count them if the search asks for them, for its response."""
+    """Add facets to the response, if the search asks for them."""
     if is_asked:
         journal.facets = count_facets(
             index, candidates, journal, passages=passages, choices=choices
@@ -38,9 +38,9 @@ def note_facets(
 def count_facets(
     index: Index, candidates: Candidates, journal: Journal, *, passages: int, choices: int
 ) -> Facets:
-    """Count the values of the best `passages`; each filter has its `choices` most frequent ones.
+    """Count the values in the best `passages`; return the `choices` most frequent per filter.
 
-    A filter that would cost more than the query may is left out.
+    A filter that exceeds the query's budget is left out.
     """
     columns, starts = index.part(FilterColumns.open), index.part(Documents.open).first_chunks
     chunks = candidates.chunks[candidates.best_places()[:passages]]
@@ -66,9 +66,9 @@ def _facet(name: str, counts: Mapping[str, int], most: int) -> Facet:
 
 
 def _folders(passages_at: Mapping[str, int]) -> Counter[str]:
-    """Count passages by folder, one level below the innermost that has all of them.
+    """Count passages by folder, one level below their innermost common folder.
 
-    Of `a/b/c.md` and `a/d/e.md`, these are `a/b/` and `a/d/`.
+    For `a/b/c.md` and `a/d/e.md`, these are `a/b/` and `a/d/`.
     """
     paths = [path.split("/") for path in passages_at]
     depth = 0

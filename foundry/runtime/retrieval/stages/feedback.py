@@ -1,8 +1,8 @@
-"""Feedback: candidates near to the best one score higher.
+"""Feedback: candidates that are near to the best one score higher.
 
-Rocchio (1971, Relevance feedback in information retrieval) moves the query towards what it found.
-Here the query stays where it is, and so do the cosines that results show; the best result, taken to
-be relevant, multiplies the scores of the others by how near they are to it.
+Rocchio (1971, Relevance feedback in information retrieval) moves the query towards its results.
+Here the query and its cosines stay as they are; the best result, assumed to be relevant, multiplies
+the scores of the others by their nearness to it.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..candidates import Candidates, stage
 def boost_feedback(candidates: Candidates, index: Index, *, gain: float) -> Candidates:
     """Multiply each score by 1 + `gain` * max(0, cosine to the best candidate).
 
-    See `boosted`. The best one has a cosine of 1 to itself, and stays the best.
+    See `boosted`. The best candidate has cosine 1 to itself, so it stays the best.
     """
     if not len(candidates.chunks):
         return candidates

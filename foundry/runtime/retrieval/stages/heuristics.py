@@ -1,13 +1,13 @@
-"""Heuristic reranking: hits gain by what they name or are tagged with, if the query names it.
+"""Heuristic reranking: hits gain if they contain the query's names, or have a tag that it names.
 
 The score is multiplied by two factors:
 
-- `entities`: 1 + gain * the mean, over the query's identifiers and capitalised names, of the
-  rarity of those that the hit holds, in its text or above it; ln(n / chunks that hold it) / ln(n)
-  of n chunks, so that a name in every chunk counts 0, and a name in a single one counts 1;
-- `category`: 1 + gain if the query holds every word of the hit's source or of one of its tags.
+- `entities`: 1 + gain * mean rarity of the query's identifiers and capitalised names that the hit
+  contains, in its text or headings. Rarity is ln(n / chunks with the name) / ln(n) for n chunks: 0
+  for a name in every chunk, 1 for a name in a single one;
+- `category`: 1 + gain if the query has every word of the hit's source or of one of its tags.
 
-Recency, the third usual heuristic, is a stage by itself.
+Recency, the third usual heuristic, is a stage of its own.
 """
 
 import math
@@ -36,7 +36,7 @@ def rerank_heuristically(
 ) -> Candidates:
     """Multiply the scores of the best `hits` by their factors; `tokens` are the query's.
 
-    Those below keep the lowest factor, 1, and so cannot overtake them.
+    The others have the lowest factor, 1, so they cannot overtake.
     """
     places = candidates.best_places()[:hits]
     records = [*index.chunks(candidates.chunks[places].tolist())]
@@ -52,9 +52,9 @@ def rerank_heuristically(
 
 
 def find_entities(tokens: Sequence[Token]) -> list[Terms]:
-    """Return the terms of each identifier and each capitalised word of a query.
+    """Return the terms of each identifier and capitalised word of a query.
 
-    A query's first word is often capitalised, so it only counts if the second one is as well.
+    The first word is often capitalised, so it counts only if the second is too.
     """
     capitalised = [token.text[:1].isupper() for token in tokens]
     if capitalised:

@@ -1,8 +1,8 @@
-"""Tells who asks in another language than the documents that these will hardly be found.
+"""Notes that a question is in another language than the documents, which hardly match it then.
 
 A question is in another language if it has two of that language's most frequent words, and more of
-them than of the documents' own, or if most of its letters are of another script. Words that many
-documents have are of their language, whatever the configuration says.
+them than of the documents' language, or if most of its letters are of another script. Words in many
+chunks belong to the documents, whatever language is configured.
 """
 
 import re
@@ -16,7 +16,7 @@ from ..journal import Journal
 
 STAGE = "languages"
 MIN_WORDS = 2  # Of another language.
-BUILT_IN_MODEL = "static-en"  # Other models may know several languages.
+BUILT_IN_MODEL = "static-en"  # Other models may be multilingual.
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LISTS = {
@@ -40,9 +40,9 @@ COMMON_WORDS["english"] = ENGLISH_STOP_WORDS | {"what", "which", "who", "how", "
 
 @stage("languages")
 def note_language(index: Index, query: str, journal: Journal, *, share: float) -> None:
-    """Note the language of a query if it seems to be another than that of the documents.
+    """Note the language of a query that seems to be in another language than the documents.
 
-    It is none if more than a `share` of the chunks has such a word, on the average of these words.
+    Nothing is noted if on average more than a `share` of the chunks has such a word.
     """
     language, dense = index.manifest.language, index.manifest.dense
     if dense is not None and dense["model"] != BUILT_IN_MODEL:
@@ -58,7 +58,7 @@ def note_language(index: Index, query: str, journal: Journal, *, share: float) -
 
 
 def _other_language(words: set[str], language: str) -> tuple[str | None, list[str]] | None:
-    """Return the language, if known, and the words that tell it from the documents' language."""
+    """Return the language, if known, and the words that indicate it."""
     own = COMMON_WORDS.get(language, frozenset[str]())
     latin = [word for word in words if _is_latin(word)]
     if language in COMMON_WORDS and sum(map(len, latin)) * 2 < sum(map(len, words)):

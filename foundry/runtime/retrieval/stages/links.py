@@ -1,8 +1,7 @@
-"""Linked documents: one hop along the links of the best results, and against them.
+"""Linked documents: adds documents one link away from the best results, in both directions.
 
-A linked document ranks below the results that it was reached from: its score is a share of the
-score of the best result that it is linked with, and never above that of the weakest of these
-results.
+A linked document scores a share of the best result that it is linked with, but less than the
+weakest of these results.
 """
 
 from dataclasses import dataclass, replace
@@ -19,14 +18,14 @@ from ...index.records import count_of
 from ..candidates import SCORE_DIGITS, Candidates
 from ..journal import Journal
 
-_STEP = 10.0**-SCORE_DIGITS  # The smallest difference between two scores.
+_STEP = 10.0**-SCORE_DIGITS  # Smallest difference between two scores.
 
 
 @dataclass(frozen=True, slots=True)
 class LinkGraph:
-    """Which documents each document links to, and which link to it.
+    """The links of each document, in both directions.
 
-    Offsets (m + 1,) into document numbers (l,), `sources` being those that link to a document.
+    Offsets (m + 1,) into document numbers (l,); `sources` are those that link to a document.
     """
 
     offsets: NDArray[np.uint64]
@@ -36,7 +35,7 @@ class LinkGraph:
 
     @classmethod
     def of(cls, offsets: NDArray[np.uint64], targets: NDArray[np.uint32]) -> "LinkGraph":
-        """Return the graph with these links; those in the other direction are worked out."""
+        """Return the graph of these links, with those in the other direction derived from them."""
         count = len(offsets) - 1
         numbers = np.repeat(np.arange(count, dtype=np.uint32), np.diff(offsets).astype(np.int64))
         source_offsets = np.zeros(count + 1, dtype=np.uint64)
@@ -44,7 +43,7 @@ class LinkGraph:
         return cls(offsets, targets, source_offsets, numbers[np.argsort(targets, kind="stable")])
 
     def within(self, documents: Mask) -> "LinkGraph":
-        """Return the graph of the links among these documents (m,), numbered from 0 on."""
+        """Return the graph of the links among documents (m,), renumbered from 0."""
         numbers = np.repeat(np.arange(len(documents)), np.diff(self.offsets).astype(np.int64))
         kept = documents[numbers] & documents[self.targets]
         ends = np.concatenate([[0], np.cumsum(kept)])[self.offsets.astype(np.int64)]
@@ -53,10 +52,10 @@ class LinkGraph:
         return LinkGraph.of(offsets, places[self.targets[kept]])
 
     def neighbours(self, document: int, count: int) -> list[int]:
-        """Return at most `count` of the documents with a link from or to a document, each once.
+        """Return up to `count` documents with a link from or to a document, each once.
 
-        They come from both directions in turn: what it links to in the order of its text, and what
-        links to it in the order of the index.
+        The directions alternate: links of the document in the order of its text, links to it in
+        index order.
         """
         found: dict[int, None] = {}
         outgoing = self.targets[slice(*self.offsets[document : document + 2].tolist())]
@@ -83,11 +82,11 @@ def add_linked(
     neighbours: int,
     factor: float,
 ) -> Candidates:
-    """Add documents linked from or to the best `seeds` candidates, at most `neighbours` for each.
+    """Add documents linked from or to the best `seeds` candidates, up to `neighbours` for each.
 
     A linked document is represented by its best candidate, or by its first chunk if it has none;
-    filters (`allowed`, (n,), if given) hold for it too. A candidate that scores higher by itself
-    keeps its score, and documents among the seeds do not change.
+    filters (`allowed`, (n,), if given) apply to it too. A candidate with a higher score of its own
+    keeps it, and documents of the seeds do not change.
     """
     seed_places = candidates.best_places()[:seeds]
     if not len(seed_places):
@@ -118,7 +117,7 @@ def _represent(
     allowed: NDArray[np.bool_] | None,
     reached: dict[int, float],
 ) -> dict[int, float]:
-    """Return a chunk and its score for each reached document that scores lower by itself."""
+    """Return a chunk and its score for each linked document, unless it scores higher by itself."""
     linked = {}
     for document, score in reached.items():
         places = np.flatnonzero(documents == document)
@@ -134,7 +133,7 @@ def _represent(
 
 
 def _include(candidates: Candidates, chunks: dict[int, float]) -> Candidates:
-    """Return the candidates with further chunks, which no lane has scored."""
+    """Return the candidates with added chunks, which no lane has scored."""
     merged = np.union1d(candidates.chunks, np.array([*chunks], dtype=np.int64))
     places = np.searchsorted(merged, candidates.chunks)
 
@@ -161,7 +160,7 @@ def _include(candidates: Candidates, chunks: dict[int, float]) -> Candidates:
 
 
 def _raise(candidates: Candidates, linked: dict[int, float], factor: float) -> Candidates:
-    """Give these chunks their new scores; `links` among the boosts says where they are from."""
+    """Set new scores for these chunks; `links` among the boosts shows it."""
     scores, factors = candidates.scores.copy(), np.ones(len(candidates.scores))
     for chunk, score in linked.items():
         place = int(np.searchsorted(candidates.chunks, chunk))

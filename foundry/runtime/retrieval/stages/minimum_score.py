@@ -1,4 +1,4 @@
-"""Minimum scores: a weak candidate is no hit, even if nothing else was found."""
+"""Minimum scores: drops weak candidates, even if none remain."""
 
 from dataclasses import fields
 
@@ -22,9 +22,9 @@ def require_lane_score(
 ) -> Candidates:
     """Drop the candidates that reach the minimum of no lane that has one.
 
-    The semantic score is a cosine and means the same for every query; the keyword score is
-    relative to the query's best hit, which has 1 unless an identifier of the query is unknown. A
-    lane that was not asked decides nothing, and neither does one that has not scored a candidate.
+    The semantic score is a cosine, comparable between queries; the keyword score is relative to the
+    best hit's, which is 1 unless an identifier of the query is unknown. Lanes that were not
+    searched, or have not scored a candidate, do not count.
     """
     lanes = [(candidates.semantic, semantic), (candidates.keyword, keyword)]
     passed = [
@@ -59,7 +59,7 @@ def _keep(candidates: Candidates, journal: Journal, kept: NDArray[np.bool_]) -> 
 
 
 def _take(candidates: Candidates, places: Numbers) -> Candidates:
-    """Return the candidates at ascending `places` (k,), and no others."""
+    """Return only the candidates at ascending `places` (k,)."""
     values = {one.name: getattr(candidates, one.name) for one in fields(candidates)}
     for name, value in values.items():
         if isinstance(value, np.ndarray):

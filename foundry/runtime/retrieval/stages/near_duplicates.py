@@ -24,8 +24,8 @@ from ..journal import Journal
 from ..opposites import is_opposed
 from ..results import Hit
 
-MOST_COMPARED = 4  # Times as many hits as each query compares.
-KEPT_TEXTS = 512  # Whose shingles are remembered, 10 KB each: to find them takes 0.1 ms.
+MOST_COMPARED = 4  # Hits that are compared, as a multiple of those wanted.
+KEPT_TEXTS = 512  # Size of the cache of shingles, 10 KB each; computing them takes 0.1 ms.
 
 _DIGIT = re.compile(r"\d")
 
@@ -34,7 +34,7 @@ Tokenize = Callable[[str], Sequence[Token]]
 
 @dataclass(frozen=True, slots=True)
 class Shingles:
-    """What two texts are compared by."""
+    """The features by which two texts are compared."""
 
     text: str
     pairs: frozenset[tuple[str, ...]]
@@ -73,18 +73,18 @@ def merge_near_duplicates(
 ) -> Iterator[Hit]:
     """Yield the hits, best first, without those that resemble a better one.
 
-    Twice the `count` of hits that are wanted are grouped before any is given, so that each names
-    those among them that it stands for, best first.
+    The first 2 * `count` hits are grouped before any is yielded, so that each lists those merged
+    into it, best first.
     """
     remaining, tokenize, depth = iter(hits), index.tokenizer.tokenize, 2 * count
     kept: list[Hit] = []
-    # Only texts of the same names can be near-duplicates.
+    # Only texts with the same names can be near-duplicates.
     shingles: dict[frozenset[str], list[tuple[int, Shingles]]] = {}
     duplicates: list[list[Hit]] = []
     removed = compared = 0
 
     def find_original(hit: Hit) -> int | None:
-        """Return the number of the hit that this one resembles, if there is one."""
+        """Return the number of the hit that this one resembles, if any."""
         nonlocal compared, removed
         if compared == MOST_COMPARED * depth:
             journal.stop("near_duplicates")

@@ -1,10 +1,10 @@
-"""The words of a corpus and of its language, and which of them is nearest to a misspelt one.
+"""Finds the word of the corpus, or of its language, that is nearest to a misspelt one.
 
-Nearness is the Damerau-Levenshtein distance (optimal string alignment): one edit is a letter that
-is left out, put in or replaced, or two neighbours that changed places. Between words equally near,
-the frequency decides, and which edit it would have been. Words are compared in three passes, each
-over fewer: by length, by the set of their letters (one edit changes two at most), and by letters;
-words that are two edits away are looked for only where none is nearer.
+The distance is Damerau-Levenshtein (optimal string alignment): an edit is a letter missing, added
+or replaced, or two neighbours swapped. Among words at the same distance, frequency and the
+likelihood of the edit decide. Words are compared in three passes, each on fewer words: by length,
+by the set of letters (an edit changes at most two), and by letters. Words two edits away are
+considered only if none is nearer.
 """
 
 from collections.abc import Sequence
@@ -19,32 +19,32 @@ from numpy.typing import NDArray
 from ...errors import IndexUnusableError
 from ...index.layout import Vocabulary, open_array
 
-MIN_LENGTH, MAX_LENGTH = 3, 24  # Letters of the words that are kept.
-MIN_TWO_EDITS = 6  # Letters of a word that may have two edits.
-MAX_COMPARED = 256  # Words whose letters are compared: those whose sets of letters are nearest.
-# In units of `weights`, 12 to a doubling: of a word there are 25 times as many edits that put in or
-# replace a letter as those that leave one out or swap two, so that each of these is more likely.
+MIN_LENGTH, MAX_LENGTH = 3, 24  # Longest word that is kept.
+MIN_TWO_EDITS = 6  # Shortest word that may have two edits.
+MAX_COMPARED = 256  # Words whose letters are compared: those with the nearest sets of letters.
+# In units of `weights`, 12 per doubling. A word has 25 times as many edits that add or replace a
+# letter as edits that drop one or swap two, so each of the latter is more likely.
 SPECIFIC_EDIT = 56
 
 _ONE = np.uint32(1)
 
 
 class CorrectionLayout:
-    """The files of n words under `root`, shorter ones first, equally long ones sorted."""
+    """The files of n words below `root`, sorted by length, then alphabetically."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.alphabet = root / "alphabet.txt"  # UTF-8; letter i has the code i + 1.
-        self.starts = root / "starts.npy"  # uint32 (MAX_LENGTH + 2,): the first of each length
-        self.letters = root / "letters.npy"  # uint8: the codes of one word after the other
+        self.starts = root / "starts.npy"  # uint32 (MAX_LENGTH + 2,): first word of each length
+        self.letters = root / "letters.npy"  # uint8: the codes of all words, concatenated
         self.masks = root / "masks.npy"  # uint64 (n,): see `mask_of`
-        self.weights = root / "weights.npy"  # uint8 (n,): log frequency; 0 where in no chunk
-        self.forms = root / "forms.bin"  # UTF-8: each word as the corpus writes it most often
+        self.weights = root / "weights.npy"  # uint8 (n,): log frequency; 0 if in no chunk
+        self.forms = root / "forms.bin"  # UTF-8: the most frequent spelling of each word
         self.form_offsets = root / "forms.offsets.npy"  # uint64 (n + 1,)
 
 
 class Nearest(NamedTuple):
-    """The nearest word as the corpus writes it; its weight is 0 if it is in no chunk."""
+    """The nearest word, as the corpus spells it; weight 0 if it is in no chunk."""
 
     form: str
     edits: int
@@ -52,7 +52,7 @@ class Nearest(NamedTuple):
 
 
 def mask_of(codes: Sequence[int]) -> int:
-    """Return the set of a word's letters as 64 bits."""
+    """Return the set of a word's letters as a 64-bit mask."""
     mask = 0
     for code in codes:
         mask |= 1 << code % 64
@@ -61,11 +61,11 @@ def mask_of(codes: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a corpus, and of its language, to correct others by; see `CorrectionLayout`."""
+    """The words of a corpus and of its language, as corrections; see `CorrectionLayout`."""
 
     codes: dict[str, int]
     starts: NDArray[np.uint32]
-    blocks: list[NDArray[np.uint8]]  # By length: the letters of its words, a word a row.
+    blocks: list[NDArray[np.uint8]]  # By length: the letters of words, one word per row.
     masks: NDArray[np.uint64]
     weights: NDArray[np.uint8]
     forms: Vocabulary
@@ -95,7 +95,7 @@ class Words:
         )
 
     def nearest(self, word: str) -> Nearest | None:
-        """Return the nearest word to a folded one, if few enough edits lead to one."""
+        """Return the word nearest to a folded one, if it is within the allowed edits."""
         if len(word) > MAX_LENGTH:
             return None
         codes = [self.codes.get(letter, 0) for letter in word]
@@ -115,10 +115,10 @@ class Words:
     def _within_one(
         self, codes: Sequence[int], numbers: NDArray[np.intp]
     ) -> tuple[int, NDArray[np.intp]]:
-        """Return 0 and the word of these letters, or 1 and those one edit away, of some `numbers`.
+        """Return 0 and the word of these letters, or 1 and those one edit away, among `numbers`.
 
-        Counted are the letters that agree from the left and from the right: no matrix is needed,
-        and nearly all misspelt words are found so.
+        Counting agreeing letters from both ends needs no matrix, and settles nearly all misspelt
+        words.
         """
         wanted = np.array(codes, dtype=np.uint8)
         bounds = np.searchsorted(numbers, self.starts).tolist()
@@ -157,7 +157,7 @@ class Words:
     def _plausibility(
         self, length: int, codes: Sequence[int], numbers: NDArray[np.intp]
     ) -> NDArray[np.int64]:
-        """Return how plausible it is that each of `numbers` (c,) was meant; 0 if in no chunk."""
+        """Return the plausibility of each of `numbers` (c,); 0 if in no chunk."""
         weights = self.weights[numbers].astype(np.int64)
         lengths = np.searchsorted(self.starts, numbers, side="right") - 1
         is_swapped = (lengths == length) & (self.masks[numbers] == np.uint64(mask_of(codes)))
@@ -172,11 +172,11 @@ class Words:
         return bool((self.blocks[len(word)][same] == codes).all(axis=1).any())
 
     def _count_edits(self, codes: Sequence[int], numbers: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Return how many edits (c,) lead from a word to each of `numbers` (c,), ascending.
+        """Return the number of edits (c,) between a word and each of `numbers` (c,), ascending.
 
-        A column of each word's matrix of distances is one number, the differences between its rows
-        as bits, and all words take the next column at once (Hyyrö 2003, A bit-vector algorithm for
-        computing Levenshtein and Damerau edit distances).
+        A column of a distance matrix is stored as bits, the differences between its rows, and all
+        words advance by a column at once (Hyyrö 2003, A bit-vector algorithm for computing
+        Levenshtein and Damerau edit distances).
         """
         bounds = np.searchsorted(numbers, self.starts).tolist()
         groups = {
@@ -212,7 +212,7 @@ class Words:
 
 
 def _count_agreeing(rows: NDArray[np.uint8], wanted: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return how many letters of each row (c, n) agree with those wanted (n,), from the first."""
+    """Return the length of the common prefix of each row (c, n) with `wanted` (n,)."""
     agreeing = np.logical_and.accumulate(rows == wanted, axis=1)
     counts: NDArray[np.int64] = np.count_nonzero(agreeing, axis=1)
     return counts

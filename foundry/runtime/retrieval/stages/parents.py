@@ -1,4 +1,4 @@
-"""Parent expansion: small chunks are found, and the larger passage around each is given with it."""
+"""Parent expansion: small chunks are searched, and the passage around each is returned with it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -16,9 +16,9 @@ NO_PARENT = -1
 def expand_parents(
     hits: Iterable[Hit], count: int, index: Index, journal: Journal
 ) -> Iterator[Hit]:
-    """Yield the hits, best first, each with its parent passage, and each parent only once.
+    """Yield the hits, best first, each with its parent passage, and each parent once.
 
-    Passages are read for `count` hits at a time. The text of the chunk does not change. A chunk
+    Passages are read for `count` hits at a time. The text of the chunk is unchanged, and a chunk
     without a parent gets no passage.
     """
     once = _merge_parents(hits, journal)
@@ -28,7 +28,7 @@ def expand_parents(
 
 
 def _merge_parents(hits: Iterable[Hit], journal: Journal) -> Iterator[Hit]:
-    """Yield the hits, best first, without those whose parent a better one has."""
+    """Yield the hits, best first, without those whose parent a better hit has."""
     seen: set[tuple[str, int]] = set()
     merged = 0
     for hit in hits:

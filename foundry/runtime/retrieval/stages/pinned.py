@@ -1,7 +1,7 @@
-"""Answers that the owner has pinned to a query: their documents come first, whatever else is found.
+"""Pinned answers: documents that the owner put first for a query.
 
-The build keeps the ids of documents by the key of their query, in which case, punctuation and
-words of asking do not count: `VPN` and `what is the VPN?` are the same.
+The index maps keys of queries to ids of documents. Case, punctuation and words of asking do not
+    count: `VPN` and `what is the VPN?` have the same key.
 """
 
 import json
@@ -22,18 +22,18 @@ from ..journal import Journal
 from ..results import Hit, rank_hits
 
 FILE = "pinned.json"  # Of an index.
-PINNED_SCORE = 1.0  # No hit may have a higher one.
+PINNED_SCORE = 1.0  # The highest possible score.
 
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """The ids of the documents that are pinned, by the key of their query."""
+    """The ids of pinned documents, by the key of their query."""
 
     documents: dict[str, list[str]]
 
     @classmethod
     def open(cls, index: OpenedIndex) -> "Pinned":
-        """Read those of an index. Raises IndexUnusableError."""
+        """Read the pins of an index. Raises IndexUnusableError."""
         path = index.layout.root / FILE
         try:
             pinned = json.loads(path.read_bytes())
@@ -43,12 +43,12 @@ class Pinned:
             raise IndexUnusableError(f"{problem}; this server pins answers by it") from None
 
     def within(self, _documents: Mask) -> "Pinned":
-        """Return all of them: an id tells nothing, and is looked up among visible documents."""
+        """Return all pins: ids reveal nothing, and are looked up among visible documents."""
         return self
 
 
 def pinned_key(tokenizer: Tokenizer, query: str) -> str | None:
-    """Return the key of a query; None if it has no word that counts, or too many."""
+    """Return the key of a query; None if it has no meaningful word, or too many."""
     return heading_term(tokenizer.tokenize_query(query)[1])
 
 
@@ -60,10 +60,10 @@ def pin_documents(
     query: str,
     journal: Journal,
 ) -> Iterator[Hit]:
-    """Yield the hits, best first, after those of the documents pinned to a query.
+    """Yield the documents pinned to a query, then the hits, best first.
 
-    Of each the best candidate is shown, or else its first chunk, of those `allowed` (n,). They keep
-    the order of the owner, above hits with the same score.
+    Each is shown by its best candidate, or else its first chunk, of those `allowed` (n,). Pins are
+    in the owner's order, above hits with the same score.
     """
     key, documents = pinned_key(index.tokenizer, query), index.part(Documents.open)
     ids = index.part(Pinned.open).documents.get(key or "", [])
@@ -81,7 +81,7 @@ def pin_documents(
 def _find_hit(
     index: Index, document: DocumentRecord, candidates: Candidates, allowed: Mask | None
 ) -> Hit | None:
-    """Return the hit of a document; None if none of its chunks may be found."""
+    """Return the hit of a document; None if none of its chunks is allowed."""
     first, end = document.chunk_start, document.chunk_start + document.chunks
     places = np.arange(*candidates.chunks.searchsorted([first, end]))
     if len(places):

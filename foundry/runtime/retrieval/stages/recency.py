@@ -1,6 +1,6 @@
 """Recency: recently modified chunks score higher, by tiers or by decay.
 
-Ages are whole days, so that a query has the same answer all day long.
+Ages are whole days, so a query has the same results all day.
 """
 
 import os
@@ -19,9 +19,9 @@ SECONDS_OF_A_DAY = 86_400
 
 
 def today() -> int:
-    """Return the day that ages are counted from, in days since 1970.
+    """Return the day from which ages count, in days since 1970.
 
-    It is that of REFERENCE_DATE, or today by UTC. Raises ConfigurationError if it is no date.
+    It is REFERENCE_DATE, or today in UTC. Raises ConfigurationError if that is no date.
     """
     written = os.environ.get("REFERENCE_DATE", "").strip()
     if not written:
@@ -44,9 +44,8 @@ def boost_by_tiers(
 ) -> Candidates:
     """Multiply scores by the factor of the first tier that a chunk belongs to.
 
-    A tier is an age in days, which belongs to it, and a factor; they grow older and smaller. What
-    is older than all of them, or has no time of modification, has factor 1. `day` is
-    today's.
+    A tier has a maximum age in days and a factor; ages ascend and factors descend. Older chunks,
+    and those without a date, have factor 1. `day` is today.
     """
     age, known = _ages(candidates, index, day)
     factors = np.ones(len(age))
@@ -65,11 +64,10 @@ def boost_by_decay(
 ) -> Candidates:
     """Multiply scores by max(floor, 0.5 ** (age / half-life)).
 
-    What has no time of modification counts as old: its factor is the floor. `day` is
-    today's.
+    Chunks without a date count as old: their factor is the floor. `day` is today.
     """
     age, known = _ages(candidates, index, day)
-    # Rounded, since powers need not come out alike on every machine.
+    # Rounded, since powers differ between machines.
     decayed = np.array([round(0.5 ** (float(days) / half_life_days), 9) for days in age])
     factors = np.where(known, np.maximum(floor, decayed), floor).astype(np.float64)
     return candidates.boosted("recency", factors)
@@ -78,9 +76,9 @@ def boost_by_decay(
 def _ages(
     candidates: Candidates, index: Index, day: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return ages (m,) in days, and for which of them there is a time of modification.
+    """Return ages (m,) in days, and which chunks have a date.
 
-    What was modified later than `day` has age 0.
+    A date after `day` counts as age 0.
     """
     modified = index.part(FilterColumns.open).modified[candidates.chunks]
     known = modified != UNKNOWN_TIME

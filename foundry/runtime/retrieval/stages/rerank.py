@@ -1,7 +1,7 @@
-"""Reranking: a model reads the best hits with the query, and reorders them.
+"""Reranking: a model scores the best hits together with the query, and reorders them.
 
-Hits keep the order that they had if the model cannot be loaded, fails, or takes longer than its
-deadline; the response says so.
+If the model cannot be loaded, fails, or exceeds its deadline, the order stays, and the response
+says so.
 """
 
 import logging
@@ -29,18 +29,18 @@ _logger = logging.getLogger(__name__)
 
 
 class Model(Protocol):
-    """What reads a query and passages together."""
+    """Scores passages for a query."""
 
     def score(self, query: str, passages: Sequence[str]) -> NDArray[np.float64]:
-        """Return how likely each passage (n,) answers the query: (n,), in [0, 1]."""
+        """Return the probability (n,) that each passage (n,) answers the query."""
         ...
 
 
 class Reranker:
-    """Runs a model on a few queries at a time; any number of threads may share one."""
+    """Runs a model on a few queries at a time; threads can share one."""
 
     def __init__(self, load: Callable[[], Model], *, at_once: int = 1) -> None:
-        """Run what `load` loads with the first query. It may raise ConfigurationError."""
+        """Call `load` on the first query. It may raise ConfigurationError."""
         self._load = load
         self._model: Model | None = None
         self._slots = threading.BoundedSemaphore(at_once)
@@ -48,15 +48,15 @@ class Reranker:
         self._breaker: CircuitBreaker[str] = CircuitBreaker()
 
     def warm(self) -> None:
-        """Load the model before the first query does. A failure is logged, and no error."""
+        """Load the model before the first query. A failure is only logged."""
         self.score("", [""], seconds=60.0)
 
     def score(
         self, query: str, passages: Sequence[str], *, seconds: float
     ) -> NDArray[np.float64] | str:
-        """Return the scores (n,) of passages (n,), or why there are none, in words for callers.
+        """Return the scores (n,) of passages (n,), or the reason for none, in words for callers.
 
-        A model that has just failed is left alone for a while.
+        After a failure the model is not called for a while.
         """
         ticket = self._breaker.admit()
         if ticket is None:
@@ -71,7 +71,7 @@ class Reranker:
             self._leave_alone(ticket, FAILED, f"{error.message} ({error.hint})")
             return FAILED
         except Exception as error:
-            # The libraries that run a model have exceptions of their own, below no common class.
+            # Exceptions of libraries that run models have no common base class.
             self._leave_alone(ticket, FAILED, repr(error))
             return FAILED
         if self._breaker.succeed(ticket):
@@ -79,8 +79,8 @@ class Reranker:
         return scores
 
     def _loaded(self) -> Model:
-        # Not within the deadline: the first query would never be reranked, and a command that asks
-        # only one would find something else than a server.
+        # Outside the deadline: otherwise the first query would never be reranked, and a command
+        # that asks only one would differ from a server.
         with self._loading:
             if self._model is None:
                 self._model = self._load()
@@ -89,7 +89,7 @@ class Reranker:
     def _run(
         self, model: Model, query: str, passages: Sequence[str], seconds: float
     ) -> NDArray[np.float64]:
-        # A query that waits too long for its turn is late as well.
+        # Waiting for a slot counts against the deadline.
         if not self._slots.acquire(timeout=seconds):
             raise TimeoutError
         try:
@@ -113,10 +113,10 @@ def rerank(
     hits: int,
     deadline_ms: float,
 ) -> Candidates:
-    """Give the best candidates the model's scores, and those below them less, in their old order.
+    """Give the best candidates the model's scores; the others keep their order below them.
 
-    The others are scaled so that the best of them comes just below the lowest that the model gave.
-    Nothing changes if one lane was asked for, or has found an identifier.
+    The others are scaled so that the best of them is just below the model's lowest score. Nothing
+    changes if only one lane was asked for, or if it found an identifier.
     """
     if journal.reason in ("identifier", "requested"):
         return candidates

@@ -21,20 +21,20 @@ from ..settings import API_KEY, SETTINGS_FILE, read_address, read_variable, read
 from .rerank import Reranker
 
 MAX_REPLY_BYTES = 1_000_000
-LONGEST_SECONDS = 60.0  # For a call that nobody waits for any more.
+LONGEST_SECONDS = 60.0  # For calls that are still running after their deadline.
 CALLS_AT_ONCE = 16
 
-# It has a line for every call, which the server's own log already has for every request.
+# Otherwise httpx logs every call; the server's own log already has every request.
 logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 class ReplyError(Exception):
-    """The service refused, or replied something else than a score for each passage."""
+    """The service refused, or its reply is not a score for each passage."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceSettings:
-    """A service; `kind` is `cohere`, `jina` or `tei`, which takes no model."""
+    """Settings of a service; `kind` is `cohere`, `jina` or `tei`, which takes no model."""
 
     kind: str
     base_url: str
@@ -42,7 +42,7 @@ class ServiceSettings:
 
     @classmethod
     def read(cls, file: Path = SETTINGS_FILE) -> "ServiceSettings":
-        """Read a file of settings; RERANK_BASE_URL overrides the address.
+        """Read the settings in a file; RERANK_BASE_URL overrides the address.
 
         Raises ConfigurationError.
         """
@@ -53,10 +53,10 @@ class ServiceSettings:
 
 
 class RerankService:
-    """Asks a service for scores. Safe to share between threads."""
+    """Asks a service for scores; threads can share one."""
 
     def __init__(self, settings: ServiceSettings, api_key: str | None) -> None:
-        """Raise ConfigurationError for a key that no header can carry."""
+        """Raise ConfigurationError for a key that cannot be sent in a header."""
         self._settings = settings
         headers = {"Accept": "application/json"}
         if api_key is not None:
@@ -66,10 +66,10 @@ class RerankService:
                     problem, hint="look for a space or the end of a line in it"
                 )
             headers["Authorization"] = f"Bearer {api_key}"
-        # Loading it takes a tenth of a second, which a server should not pay at its start.
+        # Importing it takes a tenth of a second, too long for a server's start.
         import httpx2
 
-        # A redirect would take the passages and the key to another place.
+        # A redirect could send passages and key elsewhere.
         self._client = httpx2.Client(
             headers=headers, timeout=LONGEST_SECONDS, follow_redirects=False
         )
@@ -92,7 +92,7 @@ class RerankService:
 
     def _body(self, query: str, passages: Sequence[str]) -> dict[str, Any]:
         if self._settings.kind == "tei":
-            # Without it, one passage that is too long fails all of them.
+            # Otherwise one passage that is too long fails the whole call.
             return {"query": query, "texts": list(passages), "truncate": True}
         body = {"model": self._settings.model, "query": query, "documents": list(passages)}
         return {**body, "return_documents": False} if self._settings.kind == "jina" else body
@@ -121,7 +121,7 @@ def reranker() -> Reranker:
 
 @cache
 def _reranker_of(_process: int) -> Reranker:
-    # A worker has its own, because connections do not survive a fork.
+    # One per worker, since connections do not survive a fork.
     def connect() -> RerankService:
         return RerankService(ServiceSettings.read(), read_variable("RERANK_API_KEY"))
 

@@ -1,4 +1,4 @@
-"""Query rewriting: the language model says the query in the words that documents would have."""
+"""Query rewriting: the language model rephrases the query in words that documents use."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ class QueryRewriting:
     def apply(
         self, answer: Mapping[str, Any], asked: Understood, _index: Index
     ) -> tuple[Understood, dict[str, Any]]:
-        """Return the rewritten query if it is usable; the response has it as `query_used`."""
+        """Return the rewritten query, if it is usable; the response has it as `query_used`."""
         written = answer.get("query")
         text = clean(written) if isinstance(written, str) else ""
         if not 0 < len(text) <= MAX_CHARACTERS:
@@ -36,5 +36,5 @@ class QueryRewriting:
 
 
 def clean(text: str) -> str:
-    """Return text on one line without invisible characters, fit for answers and terminals."""
+    """Return text on one line without invisible characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

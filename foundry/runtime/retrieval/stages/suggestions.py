@@ -1,7 +1,7 @@
-"""Suggestions: how a query that is being typed may go on.
+"""Suggestions for a query while it is typed.
 
-The last word is completed by the words of the corpus, the most frequent first, and headings are
-offered that have the query at the beginning of a word, those that begin with it first.
+The last word is completed by the most frequent words of the corpus. Headings are offered if a word
+in them begins like the query, first those that begin with it themselves.
 """
 
 import unicodedata
@@ -21,35 +21,35 @@ from ..candidates import stage
 
 FOLDER = "suggestions"  # Of an index.
 MAX_WORDS, MAX_HEADINGS = 4, 6
-MAX_RANKED = 256  # Places in headings of which the best are chosen.
+MAX_RANKED = 256  # Positions in headings from which the best are chosen.
 
 _AFTER_ALL = "\U0010ffff"
 
 
 class SuggestionsLayout:
-    """The files of w words, h headings and p places of words in headings, under `root`."""
+    """The files of w words, h headings and p positions of words in headings, below `root`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.words = root / "words.bin"  # UTF-8, in the order of their `fold`.
+        self.words = root / "words.bin"  # UTF-8, sorted by `fold`.
         self.word_offsets = root / "words.offsets.npy"  # uint64 (w + 1,)
         self.weights = root / "weights.npy"  # uint8 (w,): log frequency
         self.headings = root / "headings.bin"  # UTF-8
         self.heading_offsets = root / "headings.offsets.npy"  # uint64 (h + 1,)
-        # uint32 (2, p): heading, and character of its `fold`, in the order of what follows there.
+        # uint32 (2, p): heading, offset in its `fold`, sorted by the text there.
         self.places = root / "places.npy"
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion(Record):
-    """A query to go on with: the one typed with its last word completed, or a heading."""
+    """A suggested query: the one typed with its last word completed, or a heading."""
 
     text: str
     kind: Literal["word", "heading"]
 
 
 def fold(text: str) -> str:
-    """Return a text in the form that is compared: NFKC, case-folded, on one line."""
+    """Return a text as it is compared: NFKC, case-folded, on one line."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -75,14 +75,14 @@ class Completions:
         )
 
     def complete_word(self, beginning: str) -> list[str]:
-        """Return the most frequent words that go on after a folded beginning."""
+        """Return the most frequent words with a folded prefix."""
         span = _range(len(self.words), lambda n: fold(self.words[n].decode()), beginning)
         order = np.argsort(-self.weights[span.start : span.stop].astype(np.int64), kind="stable")
         found = [self.words[span.start + int(n)].decode() for n in order[: MAX_WORDS + 1]]
         return [word for word in found if fold(word) != beginning][:MAX_WORDS]
 
     def find_headings(self, query: str) -> list[str]:
-        """Return headings that have a folded query at the beginning of a word."""
+        """Return headings in which a word begins like a folded query."""
         span = _range(self.places.shape[1], self._text_at, query)[:MAX_RANKED]
         places = self.places[:, span.start : span.stop].T.tolist()
         found = {number: self.headings[number].decode() for number, _ in reversed(places)}
@@ -98,7 +98,7 @@ class Completions:
 
 
 def _range(count: int, text_of: Callable[[int], str], beginning: str) -> range:
-    """Return which of sorted texts have a beginning."""
+    """Return the range of sorted texts with a prefix."""
     numbers = range(count)
     first = bisect_left(numbers, beginning, key=text_of)
     return range(first, bisect_right(numbers, beginning + _AFTER_ALL, lo=first, key=text_of))
@@ -111,7 +111,7 @@ def open_completions(index: OpenedIndex) -> Completions:
 
 @stage("suggest")
 def suggest(index: Index, query: str) -> list[Suggestion]:
-    """Return how a query may go on; nothing for a blank one."""
+    """Return suggestions for a query; none for a blank one."""
     completions, folded = index.part(open_completions), fold(query)
     if not folded:
         return []

@@ -1,7 +1,7 @@
-"""Synonyms: a query that has one form of a thing is searched for by the other forms too.
+"""Synonyms: a query with one form of a thing also searches for its other forms.
 
-The build keeps for each form, by its terms, the forms that stand for it: those of the project's
-file, and acronyms with what the documents say that they stand for.
+The build maps the terms of each form to its synonyms: those of the project's file, and acronyms
+with the expansions found in the documents.
 """
 
 import json
@@ -18,12 +18,12 @@ from ..journal import Journal, quote
 
 FOLDER = "synonyms"  # Of an index.
 MAX_FORM_TERMS = 8
-MAX_ADDED = 8  # Forms to a query.
-FORM_UNITS = 5_000  # To add one.
-MAX_NAMED = 128  # Words of a query in which forms are found; more repeat each other.
+MAX_ADDED = 8  # Forms added to a query.
+FORM_UNITS = 5_000  # Cost of adding one.
+MAX_NAMED = 128  # Words of a query in which forms are looked for; more are mostly repetitions.
 
 Forms = Mapping[str, list[str]]
-"""The terms of a form, with spaces between them, to the forms that stand for it."""
+"""Maps the terms of a form, joined by spaces, to its synonyms."""
 
 
 class SynonymsLayout:
@@ -32,11 +32,11 @@ class SynonymsLayout:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.forms = root / "forms.json"  # `Forms`
-        self.groups = root / "groups.json"  # For people: forms, what each stands for, and why.
+        self.groups = root / "groups.json"  # For people: forms, with their synonyms and why.
 
 
 def form_key(tokens: Iterable[Token]) -> str:
-    """Return the key of a form in `Forms`: its terms, of identifiers that for the whole."""
+    """Return the lookup key of a form: its terms; for an identifier, the term of the whole."""
     return " ".join(term for token in tokens for term in whole_terms(token))
 
 
@@ -57,11 +57,11 @@ def add_synonyms(
 ) -> tuple[str, list[Token], list[str]]:
     """Return the query's text, tokens and terms with those of its synonyms.
 
-    The text gets only forms that more chunks have than the query's own: others would lead the
-    vector away from what the documents say. A query that is a heading finds it as such: then the
-    text stays, headings with other forms do not count as named, and a form of more terms that fewer
-    chunks have is left out, whose terms would outweigh the heading. The tokens are the query's own,
-    without those of forms that no chunk has: other forms are searched for instead.
+    The text gets only forms in more chunks than the query's own: others would pull the vector away
+    from what the documents say. If the query is a heading, it must stay the best match for it: the
+    text is unchanged, headings with other forms do not count as named, and a synonym with more
+    terms in fewer chunks is left out, whose terms would outweigh the heading. Tokens are the
+    query's own, without forms in no chunk: their synonyms are searched for instead.
     """
     forms = index.part(open_forms)
     heading = heading_term(tokens)
@@ -96,25 +96,25 @@ def add_synonyms(
         for form, others in added.items()
     )
     journal.note("synonyms", *told, added=added)
-    # A term counts once, however many forms have it.
+    # A term counts once, even if several forms have it.
     new = [term for term in dict.fromkeys(more) if term not in terms]
     return " ".join(texts), [token for token in tokens if token not in left_out], [*terms, *new]
 
 
 def _outweighs(index: Index, other: str, form: Sequence[Token], own: int) -> bool:
-    """Return whether another form has more terms than one that `own` chunks have, and is rarer."""
+    """Return whether a synonym has more terms and is rarer than a form in `own` chunks."""
     replaced = index.tokenizer.tokenize(other)
     is_longer = len(form_key(replaced).split(" ")) > len(form_key(form).split(" "))
     return is_longer and _frequency(index, replaced) <= own
 
 
 def _frequency(index: Index, form: Iterable[Token]) -> int:
-    """Return the number of chunks that have the rarest term of a form."""
+    """Return the number of chunks with the rarest term of a form."""
     return min(map(index.keyword_lane.frequency, form_key(form).split(" ")))
 
 
 def _find_forms(forms: Forms, tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return the places of the longest forms among tokens with terms, each once, from the left."""
+    """Return the positions of the longest forms among tokens with terms, from the left."""
     keys = [form_key([token]) for token in tokens]
     found, start = dict[str, tuple[int, int]](), 0
     while start < len(tokens):

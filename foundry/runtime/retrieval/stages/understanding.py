@@ -1,8 +1,8 @@
-"""Understanding a query by a language model, before it is searched for.
+"""Query understanding by a language model, before the search.
 
-The host names the model by LLM_BASE_URL, LLM_MODEL and LLM_API_KEY. One call serves all parts
-(rewriting, extraction of filters). Whatever fails, the query is searched for as it was asked, and
-the response says why.
+LLM_BASE_URL, LLM_MODEL and LLM_API_KEY configure the model. One call serves all parts (rewriting,
+extraction of filters). On any failure the query is searched for as typed, and the response says
+why.
 """
 
 import json
@@ -36,25 +36,25 @@ FAILED = "The language model {}."
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What is searched for: a query, and filters."""
+    """What to search for: a query and filters."""
 
     query: str
     filters: Filters | None
 
 
 class Part(Protocol):
-    """Something that is asked about a query."""
+    """A part of the request to the model."""
 
     def properties(self, index: Index) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Return the members of the answer, each with a description and a JSON schema."""
+        """Return members of the answer, each with a description and a JSON schema."""
         ...
 
     def apply(
         self, answer: Mapping[str, Any], asked: Understood, index: Index
     ) -> tuple[Understood, dict[str, Any]]:
-        """Return what to search for, and what the response says about it.
+        """Return what to search for, and details for the response.
 
-        The answer may hold anything at all.
+        The answer may have any content.
         """
         ...
 
@@ -70,12 +70,12 @@ def understand_query(
     *,
     deadline_ms: float,
 ) -> tuple[str, Filters | None]:
-    """Return what to search for: the query and the filters, as the parts make them.
+    """Return the query and the filters to search for, as the parts make them.
 
-    A query that is nothing but an identifier is left alone, and the model is not asked.
+    A query that is only an identifier is kept, without a call.
     """
     asked = Understood(query, filters)
-    # A longer query is none, which its words need not be told apart for.
+    # A longer query is no identifier, and need not be tokenized to see that.
     _, tokens = index.tokenizer.tokenize_query(query[: MAX_PATTERN_INPUT + 1])
     if is_identifier_query(query, tokens, settings().identifier_patterns):
         return query, filters
@@ -119,6 +119,6 @@ def _request(query: str, members: Mapping[str, tuple[str, dict[str, Any]]]) -> R
 
 @cache
 def query_model() -> QueryModel | None:
-    """Return the model of this process, if the environment names one; ConfigurationError."""
+    """Return the model of this process, if one is configured. Raises ConfigurationError."""
     model = LanguageModel.from_environment()
     return None if model is None else QueryModel(model)

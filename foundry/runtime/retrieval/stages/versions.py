@@ -1,9 +1,9 @@
 """Versions of a page: results show the newest, or the one that the query names.
 
-A version is a folder in which paths begin, and what follows it names the page: with the folders
-`v2` and `v1`, newest first, `v2/guide.md` and `v1/guide.md` are versions of `guide.md`. Folders of
-one series lie beside each other: `en/v2` has no pages in common with `de/v1` if both have others
-beside them.
+A version is a folder at the beginning of paths, and the rest of the path names the page: with
+folders `v2` and `v1`, newest first, `v2/guide.md` and `v1/guide.md` are versions of `guide.md`.
+Folders of one series are siblings: `en/v2` and `de/v1` belong to different series, if both have
+siblings.
 """
 
 import re
@@ -21,12 +21,12 @@ from ..results import Hit
 from ..settings import SETTINGS_FILE, reading
 
 STAGE = "versions"
-DEPTH = 10  # So many times the `count` of hits that are wanted are looked at for versions.
-LEAST_YEAR = 1000  # A smaller whole number in a query counts something else: `top 3`.
+DEPTH = 10  # Hits that are searched for versions, as a multiple of `count`.
+LEAST_YEAR = 1000  # Smaller integers in a query mean something else: `top 3`.
 
 _AROUND = re.compile(r"[\s,;:!?()\"']+")
 _PREFIX = re.compile(r"(?:v|version-|release-)(?=\d)")
-# Names that are ordinary words too say so: `in main`, `the next version`.
+# Ordinary words count as versions only in phrases such as `in main`, `the next version`.
 _ORDINARY = frozenset(("main", "master", "next", "current", "dev"))
 _BEFORE = frozenset(("in", "of", "on", "version", "branch", "release"))
 _AFTER = frozenset(("version", "branch", "release", "docs"))
@@ -34,13 +34,13 @@ _AFTER = frozenset(("version", "branch", "release", "docs"))
 
 @cache
 def read_folders(file: Path = SETTINGS_FILE) -> tuple[str, ...]:
-    """Return the folders in settings.json, newest first; "" is for paths in none of the others."""
+    """Return the folders in settings.json, newest first; "" stands for paths in no other folder."""
     with reading(file) as values:
         return tuple(str(folder).strip("/") for folder in values[STAGE]["folders"])
 
 
 def find_named(query: str, folders: Sequence[str]) -> set[str]:
-    """Return the folders whose versions a query names: `v2` as `v2` or `version 2`."""
+    """Return the folders that a query names: `v2` as `v2` or `version 2`."""
     words = [word for word in _AROUND.split(query.casefold().rstrip(".")) if word]
     said = set[str]()
     for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
@@ -61,12 +61,12 @@ def _spellings(folder: str) -> set[str]:
 
 
 def without_versions(unknown: Sequence[str], folders: Sequence[str]) -> tuple[str, ...]:
-    """Return the unknown identifiers of a query without those that name a version."""
+    """Return the unknown identifiers of a query that do not name a version."""
     return tuple(text for text in unknown if not find_named(text, folders))
 
 
 def forget_versions(journal: Journal, folders: Sequence[str]) -> None:
-    """Take what names a version for no identifier that the index should have."""
+    """Remove names of versions from the identifiers that the index should have."""
     journal.unknown_identifiers = without_versions(journal.unknown_identifiers, folders)
 
 
@@ -81,9 +81,9 @@ def prefer_version(
 ) -> Iterator[Hit]:
     """Yield the hits, best first, without those of other versions of the same page.
 
-    Shown is the first version in the order of `folders` whose best hit scores at least `share` of
-    the page's best, or whatever it scores if the query names it. That hit takes the place and the
-    score of the page's best. The others found are named in `also_at`.
+    The version shown is the first in the order of `folders` whose best hit scores at least `share`
+    of the page's best hit, or the one that the query names. It gets the position and score of the
+    page's best hit. The other versions found are in `also_at`.
     """
     named = find_named(query, folders)
     order = sorted(folders, key=lambda folder: folder not in named)
@@ -139,9 +139,9 @@ def _naming(versions: Sequence[Hit], hit: Hit) -> Hit:
 
 
 def _find_series(folders: Sequence[str]) -> dict[str, str]:
-    """Return the folder around the series of each folder, the longest folders first.
+    """Return the parent folder of each folder's series, longest folders first.
 
-    A folder around others belongs to their series. Those that have none beside them make up one.
+    A folder that contains others belongs to their series. Folders without siblings form one series.
     """
     around = {folder: folder.rpartition("/")[0] for folder in folders if folder}
     inside = Counter(around.values())
@@ -152,7 +152,7 @@ def _find_series(folders: Sequence[str]) -> dict[str, str]:
 
 
 def _place(hit: Hit, series: dict[str, str]) -> tuple[tuple[str, str, str], str] | None:
-    """Return a hit's page, by source, series and name, and its version."""
+    """Return the page of a hit, by source, series and name, and its version."""
     for folder, around in series.items():
         if not folder or hit.path.startswith(f"{folder}/"):
             return (hit.source, around, hit.path[len(folder) :].lstrip("/")), folder

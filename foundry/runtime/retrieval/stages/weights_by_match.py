@@ -1,7 +1,7 @@
-"""Lane weights by how good the match is: where it is not strong, keywords count less.
+"""Lane weights by the match: if it is not strong, keywords count less.
 
-A query in other words than the documents' shares only its common words with passages, and these are
-about something else. Where words and meaning are no strong evidence, meaning is the better guide.
+A query in other words than the documents' shares only common words with passages, mostly with
+unrelated ones. If the match is not strong, the cosine is the better guide.
 """
 
 import re
@@ -25,10 +25,10 @@ def weigh_by_match(
     *,
     keyword_weight: float,
 ) -> Weights:
-    """Return the weights of the lanes for a query, by its candidates of both lanes.
+    """Return the weights of the lanes for a query, given the candidates of both lanes.
 
     If the match is not strong, keywords get `keyword_weight` and meaning the rest to 1, unless
-    keywords have no greater share anyway, or the query has an identifier, which meaning blurs.
+    keywords have no more anyway, or the query has an identifier, which embeddings blur.
     """
     share = weights.keyword / (weights.semantic + weights.keyword)
     if share <= keyword_weight or find_identifiers(tokens, patterns):

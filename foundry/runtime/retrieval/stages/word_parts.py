@@ -1,8 +1,8 @@
-"""Parts of words: the best results gain by what they have of the query's words, letter by letter.
+"""Parts of words: the best results gain if they contain parts of the query's words.
 
-Where a language joins words (`Wasserleitung`) or inflects them in more ways than stems undo, the
-query's word and the text's often share a part alone. The parts of a word are its runs of five
-letters, with the spaces around it; a part weighs more the fewer of the compared results have it.
+In languages that join words (`Wasserleitung`), or inflect them in more ways than stemming undoes,
+query and text often share only a part of a word. Parts are runs of five letters, with the spaces
+around the word; a part weighs more, the fewer of the compared results have it.
 """
 
 import math
@@ -18,9 +18,9 @@ from ..candidates import Candidates, stage
 from ..journal import Journal
 
 PART_LETTERS = 5
-MIN_LETTERS = 4  # A shorter word has no parts.
-LOOKUP_UNITS = 40  # To look for a part in a text.
-MAX_PARTS = 128  # The first ones of a query.
+MIN_LETTERS = 4  # Shorter words have no parts.
+LOOKUP_UNITS = 40  # Cost of looking for a part in a text.
+MAX_PARTS = 128  # The first of a query.
 
 
 @stage("word_parts")
@@ -35,7 +35,7 @@ def boost_word_parts(
 ) -> Candidates:
     """Multiply the scores of the best `hits` by up to 1 + `gain`; `tokens` are the query's.
 
-    Those below keep the lowest factor, 1, and so cannot overtake them.
+    The others have the lowest factor, 1, so they cannot overtake.
     """
     places, parts = candidates.best_places()[:hits], find_parts(tokens)
     texts = [*map(_text_of, index.chunks(candidates.chunks[places].tolist()))]
@@ -52,7 +52,7 @@ def boost_word_parts(
 
 
 def find_parts(tokens: Sequence[Token]) -> list[str]:
-    """Return the parts of a query's words, each once; identifiers and stop words have none."""
+    """Return the parts of a query's words, each once, without identifiers and stop words."""
     words = (token.text.casefold() for token in tokens if token.terms and not token.is_identifier)
     padded = [f" {word} " for word in words if len(word) >= MIN_LETTERS and _is_word(word)]
     parts = (
@@ -68,7 +68,7 @@ def _is_word(text: str) -> bool:
 
 
 def _text_of(chunk: ChunkRecord) -> str:
-    """Return a chunk's headings and text as parts are looked for in them."""
+    """Return a chunk's headings and text, normalised for matching parts."""
     text = " ".join([*chunk.headings(), chunk.text])
     normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return f" {' '.join(normal.casefold().split())} "
