@@ -1,7 +1,7 @@
-"""Reads the arguments of a tool as language models send them.
+"""Parses the arguments of a tool call, leniently, as language models send them.
 
-Objects, lists and numbers often come as JSON in a text, and what is left out as null or as an empty
-text. What can be taken for something else than the schema says is refused, with what to send.
+Objects, lists and numbers may be sent as JSON in a string, and missing values as null or "". What
+could also mean something else is refused, with what to send instead.
 """
 
 from collections.abc import Mapping
@@ -20,13 +20,13 @@ Request = TypeVar("Request", bound=RequestModel)
 
 
 def read_arguments(kind: type[Request], sent: Mapping[str, Any]) -> Request:
-    """Return the arguments of a tool. Raises ValidationError and InvalidRequestError."""
+    """Return the arguments of a tool call. Raises ValidationError and InvalidRequestError."""
     values = {}
     for name, value in sent.items():
         field = kind.model_fields.get(name)
         if field is not None and field.annotation is not str:
             value = _read(value)
-        # A required one that is missing is refused by its name.
+        # Required arguments that are missing get an error by name.
         if field is None or field.is_required() or value not in _ABSENT:
             values[name] = value
     if values.get("filters") is not None:
@@ -35,7 +35,7 @@ def read_arguments(kind: type[Request], sent: Mapping[str, Any]) -> Request:
 
 
 def _read(value: object) -> object:
-    """Return what a text says as JSON; any other value, and any other text, as it is."""
+    """Parse a string that is JSON; return any other value as it is."""
     if not isinstance(value, str):
         return value
     try:
@@ -45,7 +45,7 @@ def _read(value: object) -> object:
 
 
 def _read_filters(sent: object) -> dict[str, object]:
-    """Return filters as an object with texts and lists of texts, as far as they are meant so."""
+    """Return filters as an object of strings and lists of strings, where the meaning is clear."""
     try:
         pairs = [sent] if isinstance(sent, str) else sent
         if isinstance(pairs, list) and all(isinstance(pair, str) for pair in pairs):
@@ -58,7 +58,7 @@ def _read_filters(sent: object) -> dict[str, object]:
 
 
 def _read_values(value: object) -> object:
-    """Return the values of a filter as texts, also those of a list that is sent as a text."""
+    """Return the values of a filter as strings; a list may be sent as a string."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", '"'):
         value = _read(value)
     if isinstance(value, list):

@@ -1,7 +1,7 @@
-"""Puts this server into the configuration of an assistant on this machine, or prints how.
+"""Adds this server to the configuration of an assistant on this machine, or prints the entry.
 
-The files and their shape are those of September 2026, from each assistant's documentation. The rest
-of a file that is written stays, and so does a copy of the file as it was.
+Files and their format are those of September 2026, from the documentation of each assistant. The
+rest of a file is kept, and the file is copied before it is changed.
 """
 
 import argparse
@@ -30,7 +30,7 @@ _PATH = "import json, sys; print(json.dumps(sys.path))"
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """An assistant: its name, the file that it reads, and the key that holds its servers."""
+    """An assistant: its name, its configuration file, and the key of its servers in that file."""
 
     title: str
     file: Path
@@ -57,17 +57,17 @@ class _Give(argparse.Action):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What was done, or where the entry belongs; and the entry as JSON, unless it is there now."""
+    """What was done, or where to put the entry; and the entry as JSON, unless it was written."""
 
     said: str
     entry: str = ""
 
 
 def assistants(home: Path, platform: str, environment: dict[str, str]) -> dict[str, Assistant]:
-    """Return the assistants by the names that they have on the command line."""
+    """Return the assistants by their names on the command line."""
     is_mac = platform == "darwin"
     written = [Path(environment.get(name, "")) for name in ("FLATPAK_XDG_CONFIG_HOME", _CONFIG)]
-    # Those that are relative count for nothing, by the XDG Base Directory Specification.
+    # Relative paths are ignored, by the XDG Base Directory Specification.
     flatpak, config = (each if each.is_absolute() else None for each in written)
     config = config or home / ".config"
     support = home / "Library" / "Application Support" if is_mac else config
@@ -84,9 +84,9 @@ def assistants(home: Path, platform: str, environment: dict[str, str]) -> dict[s
 
 
 def give_to(name: str, *, install: bool) -> Given:
-    """Return the entry for the file of an assistant, or add it there and say what was done.
+    """Return the entry for an assistant's file, or add it there and report that.
 
-    Raises ConfigurationError for an unknown assistant and for a file that cannot be changed.
+    Raises ConfigurationError for an unknown assistant, or a file that cannot be changed.
     """
     known = assistants(Path.home(), sys.platform, dict(os.environ))
     if name not in known:
@@ -109,11 +109,11 @@ def give_to(name: str, *, install: bool) -> Given:
 
 
 def _entry(key: str) -> dict[str, Any]:
-    """Return how this server is started, whatever folder and PATH an assistant has."""
-    # -P, or a folder of the same name where the assistant starts it would come first.
+    """Return the command that starts this server, from any folder and with any PATH."""
+    # With -P, since a folder of the same name in the working directory would be imported first.
     arguments, environment = ["-P", "-m", _PACKAGE.name], {}
     if zipfile.is_zipfile(sys.argv[0]):
-        # Of shiv, pex and the like, which unpack themselves where they see fit.
+        # Archives (shiv, pex and the like) unpack to folders of their own choice.
         arguments = [str(Path(sys.argv[0]).resolve())]
     elif folders := _find_unknown():
         environment["PYTHONPATH"] = os.pathsep.join(folders)
@@ -125,22 +125,22 @@ def _entry(key: str) -> dict[str, Any]:
 
 
 def _find_unknown() -> list[str]:
-    """Return the folders that this process imports from, and this Python by itself would not."""
+    """Return the import paths of this process that a plain Python would not have."""
     own = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
         [sys.executable, "-P", "-c", _PATH], env=own, capture_output=True, text=True, check=True
     )
     known = json.loads(done.stdout.splitlines()[-1])
-    # The first one is where the command was started, or its script lies.
+    # The first is the working directory, or the folder of the script.
     searched = sys.path if sys.flags.safe_path else sys.path[1:]
     folders = dict.fromkeys([str(_PACKAGE.parent), *filter(os.path.isabs, searched)])
     return [folder for folder in folders if folder not in known and Path(folder).is_dir()]
 
 
 def _merge(file: Path, key: str, entry: dict[str, Any]) -> Path | None:
-    """Put an entry under a key of a JSON file; return the copy of the file, if there was one.
+    """Add an entry below a key of a JSON file; return the path of the backup, if any.
 
-    Raises ValueError if it is not such a file.
+    Raises ValueError if it is no such file.
     """
     held: Any = {}
     backup: Path | None = None

@@ -1,4 +1,4 @@
-"""The MCP server: its tools, what they take and return, and how they answer."""
+"""The MCP server: its tools, with arguments and results."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ _LEFT_OUT = {"exclude": True}
 
 _logger = logging.getLogger(__name__)
 
-# The SDK logs the progress of every request, and warns of whatever clients send.
+# The SDK logs each request, and warns of anything unusual that clients send.
 logging.getLogger("mcp").setLevel(logging.ERROR)
 
 
@@ -96,7 +96,7 @@ def _values(record: Hit | SearchResponse, **changed: object) -> dict[str, Any]:
 
 
 async def _fetch(_search: AsyncSearch, asked: FetchRequest) -> FetchedText:
-    # In a thread, as the engine may take its time.
+    # In a thread, as an engine may be slow.
     return await run_in_threadpool(_read, asked)
 
 
@@ -114,13 +114,13 @@ def _read(asked: FetchRequest) -> FetchedText:
         metadata |= {"document_id": record.document_id, "section": section}
     else:
         text, is_truncated = read_beginning(index, record)
-        # What a document says about itself must not replace what the index says.
+        # Metadata of a document must not override fields of the index.
         metadata = {**record.metadata, **metadata, "truncated": is_truncated}
     return FetchedText(record.id, record.title, text, document_url(record), metadata)
 
 
 def read_beginning(index: Index, document: DocumentRecord) -> tuple[str, bool]:
-    """Return the first MAX_FETCHED_LENGTH characters of a document, and whether there are more."""
+    """Return the first MAX_FETCHED_LENGTH characters of a document, and whether it goes on."""
     text = ""
     for piece in join_chunks(index.part(Documents.open).chunks_of(document)):
         text += piece
@@ -135,7 +135,7 @@ async def _list_sources(_search: AsyncSearch, _asked: ListSourcesRequest) -> Sou
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool, which gets checked arguments; `{title}` in its texts is that of the server."""
+    """A tool, called with checked arguments; `{title}` in its texts is the server's title."""
 
     name: str
     title: str
@@ -145,7 +145,7 @@ class Tool:
     answer: Callable[[AsyncSearch, Any], Awaitable[Record]]
 
     def describe(self, server_title: str) -> types.Tool:
-        """Return the tool as clients are told of it."""
+        """Return the description of the tool for clients."""
         title = self.title.format(title=server_title)
         return types.Tool(
             name=self.name,
@@ -220,12 +220,12 @@ def create_server(search: AsyncSearch, version: str) -> Server[Any]:
         except HTTPException as error:
             said = error.detail
         except Exception as error:
-            # The message may name files of this machine, which only its owner may see.
+            # The message may name files of this machine, which clients must not see.
             is_known = isinstance(error, ServerError)
             _logger.error("an MCP request failed: %s", error, exc_info=not is_known)
             reason = error.reason if isinstance(error, ServerError) else "The server failed."
             raise MCPError(types.INTERNAL_ERROR, reason) from None
-        # A refusal is a result as well, since a model may correct its call.
+        # A refusal is a result, too, so that a model can correct its call.
         text = types.TextContent(type="text", text=said)
         return types.CallToolResult(content=[text], structured_content=found, is_error=not found)
 
@@ -245,6 +245,6 @@ def create_server(search: AsyncSearch, version: str) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    # The SDK's own middleware sends traces to whatever the environment names.
+    # The SDK's own middleware would send traces to the exporter in the environment.
     server.middleware.clear()
     return server

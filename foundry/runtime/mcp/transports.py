@@ -1,9 +1,9 @@
-"""MCP over HTTP, and over standard input and output for a client that starts its own server.
+"""MCP over HTTP, and over standard input and output for clients that start the server themselves.
 
-Over HTTP one POST has one JSON answer, and nothing is kept between requests. The SDK takes longer
-to import than the rest of the server, so the first request for MCP imports it. Over standard input,
-its own transport would drop what is still being answered when input ends, and say nothing about
-lines that are not messages.
+Over HTTP each POST gets one JSON response, and there are no sessions. Importing the SDK takes
+longer than the rest of the server, so the first MCP request imports it. The SDK's own transport for
+standard input drops requests in progress when input ends, and ignores invalid lines, so this module
+has its own.
 """
 
 import asyncio
@@ -34,28 +34,28 @@ PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 HEADER_MISMATCH = -32020
 
-FINISHING_SECONDS = 10.0  # To answer what was asked before standard input ended.
+FINISHING_SECONDS = 10.0  # For finishing requests after standard input has ended.
 
 
 def mcp_routes(search: AsyncSearch, version: str) -> list[Route]:
-    """Return the endpoint of all protocol versions; there are no sessions, so GET gets 405."""
+    """Return the endpoint for all protocol versions; without sessions, GET gets 405."""
     endpoint = McpEndpoint(search, version)
-    # Both paths answer, because a redirect would be built from the Host header.
+    # Both paths are served, since a redirect would be built from the Host header.
     return [McpRoute(path, endpoint, methods=["POST"]) for path in ("/mcp", "/mcp/")]
 
 
 class McpRoute(Route):
-    """A route that metrics can name, as they can FastAPI's own."""
+    """A route with a name for metrics, like FastAPI's routes."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Return whether a request is for this route, and what to add to its scope."""
+        """Return whether a request is for this route, with additions to its scope."""
         match, added = super().matches(scope)
         return match, {**added, "route": self}
 
 
 @dataclass
 class McpEndpoint:
-    """An ASGI application, which expects `web.middleware` in front of it."""
+    """An ASGI application, to be run behind `web.middleware`."""
 
     search: AsyncSearch
     version: str
@@ -63,8 +63,8 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        # The parser of requests leaves white space at the end of a header, which is no part of it
-        # (RFC 9110, section 5.5), and the SDK compares the whole.
+        # The HTTP parser keeps white space at the end of a header value, which is not part of it
+        # (RFC 9110, section 5.5), and the SDK compares the whole value.
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         request = Request(scope, receive)
         body = await request.body()
@@ -91,11 +91,11 @@ class McpEndpoint:
         from .server import create_server
 
         server = create_server(self.search, self.version)
-        # `web.middleware` has checked Host and Origin, and knows more names of this server.
+        # `web.middleware` has checked Host and Origin, and knows all names of this server.
         security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-            # A manager lives for one request, which cannot reach what another one left.
+            # One manager per request, so that requests share no state.
             manager = StreamableHTTPSessionManager(
                 server,
                 json_response=True,
@@ -110,7 +110,7 @@ class McpEndpoint:
 
 
 class MessageError(Exception):
-    """A message that cannot be answered; `reply` is the JSON-RPC error that says so."""
+    """An invalid message; `reply` is the JSON-RPC error for it."""
 
     def __init__(self, code: int, message: str, request_id: str | int | None = None) -> None:
         super().__init__(message)
@@ -119,7 +119,7 @@ class MessageError(Exception):
 
 
 def parse_message(text: bytes) -> dict[str, Any]:
-    """Parse one message; raises MessageError unless it is an object whose id is possible."""
+    """Parse one message. Raises MessageError unless it is an object with a valid id."""
     try:
         message = from_json(text, allow_inf_nan=False)
     except ValueError as error:
@@ -132,7 +132,7 @@ def parse_message(text: bytes) -> dict[str, Any]:
 
 
 def check_version(message: dict[str, Any], header: str | None) -> None:
-    """Raise MessageError if a message names another version than the header the SDK goes by."""
+    """Raise MessageError if a message's version differs from the header's, which the SDK uses."""
     match message:
         case {"params": {"_meta": {"io.modelcontextprotocol/protocolVersion": version}}}:
             if version != header:
@@ -141,9 +141,9 @@ def check_version(message: dict[str, Any], header: str | None) -> None:
 
 
 def serve_stdio(search: Callable[..., SearchResponse], version: str) -> None:
-    """Answer until standard input ends; everything else that is printed goes to standard error.
+    """Serve until standard input ends; other output goes to standard error.
 
-    Raises IndexUnusableError, and ServerError if there is no input or output.
+    Raises IndexUnusableError, or ServerError if standard input or output is closed.
     """
     if sys.stdin is None or sys.stdout is None:
         raise ServerError("standard input or output is closed; an MCP client opens both")
@@ -162,20 +162,20 @@ def serve_stdio(search: Callable[..., SearchResponse], version: str) -> None:
         async with stdio_server(stdin=lines, stdout=lines) as (messages, answers):
             await server.run(messages, answers, server.create_initialization_options())
 
-    # Nothing needs to be finished, and the SDK turns an interrupt into another error.
+    # Nothing needs cleaning up, and the SDK would turn an interrupt into another error.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     asyncio.run(serve())
 
 
 class _Lines:
-    """Standard input as an iterator of messages, and the file that answers are written to."""
+    """Standard input as an iterator of messages, and the file for answers."""
 
     def __init__(self, output: int) -> None:
         self._output = output
         self._unanswered: set[str] = set()
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """Yield the messages; ends when input has ended and all requests are answered."""
+        """Yield messages; ends once input has ended and all requests are answered."""
         with open(0, "rb", closefd=False) as file:
             while line := await asyncio.to_thread(file.readline):
                 try:
@@ -196,7 +196,7 @@ class _Lines:
                     await asyncio.sleep(0.01)
 
     async def write(self, line: str) -> None:
-        """Write one answer, or another message of the server."""
+        """Write an answer or another message of the server."""
         self._write(line.encode())
         self._unanswered.discard(str(from_json(line).get("id")))
 
@@ -208,5 +208,5 @@ class _Lines:
             while line:
                 line = line[os.write(self._output, line) :]
         except BrokenPipeError:
-            # Nobody reads any more, and the thread that waits for input cannot be interrupted.
+            # The client is gone, and the thread that reads input cannot be interrupted.
             os._exit(0)

@@ -1,7 +1,7 @@
-"""Files that clients may have already, or want a part of (RFC 9110, sections 13 and 14).
+"""Conditional and range requests for files (RFC 9110, sections 13 and 14).
 
-Starlette 1.10 sends an ETag and never answers 304; it refuses ranges in units that it does not know
-with 400, in plain text, and 416 if one of several ranges lies behind the end.
+Starlette 1.10 sends an ETag but never answers 304; it answers unknown range units with 400, in
+plain text, and with 416 if only one of several ranges is beyond the end.
 """
 
 import re
@@ -22,15 +22,16 @@ _TAGS = re.compile(r'(?:W/)?"[^"]*"')
 _RANGE = re.compile(r"[ \t]*(\d*)-(\d*)[ \t]*", re.ASCII)
 
 Ranges = list[tuple[int, int]]
-"""First and last position of each."""
+"""First and last position of each range."""
 
 
 def answer_with_file(
     request: Request, path: Path, size: int, *, etag: str, headers: dict[str, str], **options: str
 ) -> Response:
-    """Return a file, the parts of it that a request asks for, or 304 if its client has the file.
+    """Return a file, the ranges that a request asks for, or 304 if the client has the file.
 
-    `options` are those of FileResponse. Raises HTTPException 412, and 416 if there is no such part.
+    `options` are those of FileResponse. Raises HTTPException 412, and 416 if no range is
+    satisfiable.
     """
     modified = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
     headers = {**headers, "ETag": etag, "Last-Modified": format_datetime(modified, usegmt=True)}
@@ -41,7 +42,7 @@ def answer_with_file(
 
 
 def has_client_the_file(headers: Headers, etag: str, modified: datetime) -> bool:
-    """Return whether 304 is the answer. Raises HTTPException 412 for what must not be sent."""
+    """Return whether to answer 304. Raises HTTPException 412 if a precondition fails."""
     required, unmodified = _tags(headers, "if-match"), _date(headers, "if-unmodified-since")
     if required is not None:
         is_refused = required != ["*"] and etag not in required
@@ -56,10 +57,10 @@ def has_client_the_file(headers: Headers, etag: str, modified: datetime) -> bool
 
 
 def wanted_ranges(headers: Headers, size: int, etag: str, last_modified: str) -> Ranges:
-    """Return the ranges of a file of `size` bytes that a request asks for; none for all of it.
+    """Return the requested ranges of a file of `size` bytes; none for the whole file.
 
-    What is not understood is ignored, as is what was to hold for another file (If-Range). Raises
-    HTTPException 416.
+    Ranges that cannot be parsed, or are for another version of the file (If-Range), are ignored.
+    Raises HTTPException 416.
     """
     written = headers.getlist("range")
     unit, equals, specified = (written or [""])[0].partition("=")
@@ -104,7 +105,7 @@ def _date(headers: Headers, name: str) -> datetime | None:
 
 
 class _FileResponse(FileResponse):
-    """Sends ranges chosen beforehand instead of those in the request."""
+    """Sends given ranges instead of those in the request."""
 
     def __init__(self, path: Path, ranges: Ranges, *, headers: dict[str, str], **options: str):
         super().__init__(path, headers=headers, **options)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Work that ends when its client leaves."""
+"""Cancels work when its client disconnects."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 async def while_connected(receive: Receive, work: Coroutine[Any, Any, Result]) -> Result | None:
-    """Do the work; if the client leaves first, cancel it and return None."""
+    """Do the work; if the client disconnects first, cancel it and return None."""
     working = asyncio.create_task(work)
     watching = asyncio.create_task(_disconnection(receive))
     try:

@@ -1,4 +1,4 @@
-"""The filters of requests: their types, with schemas that name what an index has of values."""
+"""Types for the filters of requests, whose schemas list values of the index."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _TIME: dict[str, Any] = {
 }
 
 schema_index: Callable[[], Index] = served.public
-"""Returns the index whose values the schemas name: they are made once, and shown to all."""
+"""Returns the index whose values the schemas list; they are made once, for all callers."""
 
 
 def _describe_source(schema: dict[str, Any]) -> None:
@@ -24,7 +24,7 @@ def _describe_source(schema: dict[str, Any]) -> None:
 
 
 def _describe_pair(schema: dict[str, Any]) -> None:
-    # A dot replaces every character that may have a meaning in a pattern.
+    # A dot replaces every character with a meaning in patterns.
     names = [re.sub(r"\W", ".", name) for name in schema_index().part(FilterColumns.open).columns]
     schema["pattern"] = f"^({'|'.join(['path', 'media_type', *names])})="
 

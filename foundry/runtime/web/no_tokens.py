@@ -1,4 +1,4 @@
-"""Refuses tokens for a server that asks nobody for one."""
+"""Refuses API_TOKENS in a server that checks none."""
 
 from ..errors import ConfigurationError
 from ..retrieval.settings import read_variable
@@ -7,7 +7,7 @@ from ..retrieval.settings import read_variable
 def refuse_tokens() -> None:
     """Raise ConfigurationError if API_TOKENS is set.
 
-    Ignored, they would make their owner believe that the server asks for them.
+    If it were ignored, the owner would believe that the server checks tokens.
     """
     if read_variable("API_TOKENS") is not None:
         hint = 'unset it, or export the server with "callers = true" in [server]'

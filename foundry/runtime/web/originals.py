@@ -1,7 +1,7 @@
-"""GET /originals/ID: the file that a document was read from, where its owner has put it.
+"""GET /originals/ID: the original file of a document, from a folder of the owner's.
 
-ORIGINALS names a folder with a folder for each source, by its name, or with the files of the only
-source. What was not indexed byte for byte is never sent, whatever lies in the folder.
+ORIGINALS names a folder that has a folder for each source, by name, or directly the files of the
+only source. A file is sent only if it is byte for byte what was indexed.
 """
 
 import hashlib
@@ -25,18 +25,18 @@ from .conditional import answer_with_file
 from .documents import require_document
 
 VARIABLE = "ORIGINALS"
-MAX_KNOWN = 10_000  # Files whose hashes are remembered.
+MAX_KNOWN = 10_000  # Files whose hashes are cached.
 
 SHOWN = frozenset({"application/pdf", "image/gif", "image/jpeg", "image/png", "image/webp"})
-"""Types that browsers show without running anything of ours; all others are downloaded."""
+"""Types that browsers display without running scripts; all others are downloaded."""
 
-# No policy that keeps out what the browsers' own viewers are made of.
+# Not a policy that blocks parts of the browsers' own viewers.
 _POLICY = "default-src 'none'; img-src 'self'; object-src 'self'; style-src 'unsafe-inline'"
 _logger = logging.getLogger(__name__)
 
 
 class Originals:
-    """The folder, if there is one, and the hashes of files that were asked for."""
+    """The folder, if any, and the hashes of files sent before."""
 
     def __init__(self, folder: Path | None) -> None:
         """Read nothing yet."""
@@ -45,7 +45,7 @@ class Originals:
 
     @classmethod
     def open(cls) -> "Originals":
-        """Return those of the environment. Raises ConfigurationError."""
+        """Return the originals of the environment. Raises ConfigurationError."""
         written = read_variable(VARIABLE)
         if written is None:
             _logger.warning("no files are sent: %s is not set", VARIABLE)
@@ -56,7 +56,7 @@ class Originals:
         return cls(Path(written))
 
     def find(self, document: DocumentRecord) -> Path | None:
-        """Return the file of a document, if it is there as it was when it was indexed."""
+        """Return the file of a document, if it is there and unchanged since it was indexed."""
         for written in self._candidates(document):
             with suppress(OSError, ValueError, RuntimeError):
                 path = written.resolve()
@@ -72,7 +72,7 @@ class Originals:
                 yield from _find_named(self._folder, place.path)
 
     def _hash(self, path: Path, size: int) -> str | None:
-        """Return the SHA-256 of a file, if it is one of this size. Raises OSError."""
+        """Return the SHA-256 of a file, if it has this size. Raises OSError."""
         found = path.stat()
         if not stat.S_ISREG(found.st_mode) or found.st_size != size:
             return None
@@ -88,7 +88,7 @@ class Originals:
 
 
 def _find_named(folder: Path, path: str) -> list[Path]:
-    """Return the places below a folder that an index calls by this path: one, for most names."""
+    """Return the paths below a folder that the index calls by this name: mostly one."""
     places = [folder]
     for part in PurePosixPath(path).parts:
         if "\ufffd" not in part and "\\" not in part:

@@ -1,10 +1,9 @@
-"""Keeps questions that found little, and thumbs of readers, in a file for the server's owner alone.
+"""Logs questions that found little, and readers' thumbs, to a file for the server's owner.
 
-QUESTION_LOG names the file; without it nothing is kept. A line is an object of JSON in ASCII: a
-query with its day, how well the best match fits, and the documents that were shown; or a query with
-a document and a thumb. Nothing in it says who asked, but what people write into a query. A thread
-of each process appends to the file, so no search waits for a disk or fails with it; what it holds
-back when the process ends is lost.
+QUESTION_LOG names the file; without it nothing is logged. Each line is JSON in ASCII: a query with
+its day, match and documents shown, or a query with a document and a thumb. It says nothing about
+who asked, except what people type. A thread of each process appends to the file, so searches
+neither wait for the disk nor fail with it; lines still queued when the process ends are lost.
 """
 
 import errno
@@ -32,27 +31,27 @@ from ..retrieval.results import SearchResponse
 from ..retrieval.settings import read_variable
 
 VARIABLE = "QUESTION_LOG"
-MAX_FILE_BYTES = 8 * 1024 * 1024  # A longer file is put aside as `.1`, in place of the one before.
-TYPING_SECONDS = 10.0  # The page searches while somebody types; what is typed last is kept.
-MAX_HELD, MAX_WAITING = 100, 1_000  # Lines; beyond the latter they are lost.
+MAX_FILE_BYTES = 8 * 1024 * 1024  # A longer file is renamed to `.1`, replacing the previous one.
+TYPING_SECONDS = 10.0  # The page searches while somebody types; only the last query is logged.
+MAX_HELD, MAX_WAITING = 100, 1_000  # Queued lines; beyond the latter they are lost.
 MAX_QUERY_CHARACTERS, MAX_DOCUMENTS = 500, 10
-THUMB_SECONDS = 5.0  # A disk that takes longer is not waited for.
+THUMB_SECONDS = 5.0  # A slower disk is not waited for.
 
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 _logger = logging.getLogger(__name__)
 
 Count = Callable[[str], None]
-"""Told of each line: `kept`, or `lost` because it could not be written."""
+"""Called for each line: `kept`, or `lost` because it could not be written."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line to write; a question waits, and one with a strong match has nothing to write."""
+    """A queued line; a question waits, and one with a strong match writes nothing."""
 
     content: bytes = b""
     question: str = ""
     due: float = 0.0
-    outcome: Future[bool] | None = None  # Told whether it was written.
+    outcome: Future[bool] | None = None  # Called with whether it was written.
 
     def replaces(self, other: "_Line") -> bool:
         """Return whether another question was this one, still being typed."""
@@ -61,7 +60,7 @@ class _Line:
 
 
 class QuestionLog:
-    """The file, if there is one, and the lines that wait to be written to it."""
+    """The file, if any, and the queue of lines for it."""
 
     def __init__(self, file: Path | None, count: Count = lambda _result: None) -> None:
         """Write nothing yet."""
@@ -76,9 +75,9 @@ class QuestionLog:
 
     @classmethod
     def open(cls, count: Count = lambda _result: None) -> "QuestionLog":
-        """Return that of the environment, whose file is made if there is none.
+        """Return the log of the environment, creating its file if there is none.
 
-        Raises ConfigurationError for a place that is taken, or cannot be written.
+        Raises ConfigurationError if the path is taken or not writable.
         """
         written = read_variable(VARIABLE)
         if written is None:
@@ -96,7 +95,7 @@ class QuestionLog:
         try:
             os.close(_open_private(file))
             if not os.access(file.parent, os.W_OK | os.X_OK):
-                # A file that is full is put aside there.
+                # Renames a file that is full.
                 raise PermissionError(errno.EACCES, f"no right to write in {file.parent}")
         except OSError as error:
             problem = f"{VARIABLE}: {written} cannot be written: {error.strerror}"
@@ -105,7 +104,7 @@ class QuestionLog:
         return cls(file, count)
 
     def keep(self, search: Callable[..., SearchResponse]) -> Callable[..., SearchResponse]:
-        """Return a search whose questions without a strong match are kept."""
+        """Wrap a search so that its questions without a strong match are logged."""
         if self.file is None:
             return search
 
@@ -130,7 +129,7 @@ class QuestionLog:
         return kept
 
     def add_thumb(self, query: str, document: str, thumb: str) -> bool:
-        """Write what a reader thinks of a document that a query has found; return if it is kept."""
+        """Log a reader's thumb for a document that a query found; return whether it was written."""
         if self.file is None:
             return False
         outcome: Future[bool] = Future()
@@ -142,14 +141,14 @@ class QuestionLog:
             return False
 
     def wait(self) -> None:
-        """Wait until every line has been written or lost."""
+        """Wait until every line is written or lost."""
         if self._process == os.getpid():
             self._lines.put(None)
             self._lines.join()
 
     def _put(self, line: _Line) -> None:
         with self._lock:
-            # Neither a thread nor what waits for one outlives the fork that makes a worker.
+            # Neither the thread nor the queue survives the fork of a worker.
             if self._process != os.getpid():
                 self._process, self._lines, self._held = os.getpid(), Queue(MAX_WAITING), []
                 threading.Thread(target=self._write_all, name="questions", daemon=True).start()
@@ -198,7 +197,7 @@ class QuestionLog:
         return True
 
     def _write(self, line: bytes) -> None:
-        # What a full disk has cut ends there.
+        # Ends a line that a full disk has truncated.
         line = b"\n" + line if self._is_cut else line
         written = os.write(self._open(), line)
         self._is_cut = written < len(line)
@@ -206,7 +205,7 @@ class QuestionLog:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def _open(self) -> int:
-        """Return the file, opened to append; one that is full is put aside."""
+        """Return the file, open for appending; a full one is renamed first."""
         assert self.file is not None
         while True:
             if self._descriptor is None:
@@ -215,7 +214,7 @@ class QuestionLog:
             if self._is_current(descriptor):
                 if os.fstat(descriptor).st_size < MAX_FILE_BYTES:
                     return descriptor
-                # Another process may be about to do the same, or have done it.
+                # Another process may be doing the same.
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
                 if self._is_current(descriptor):
                     self.file.replace(f"{self.file}.1")
@@ -223,7 +222,7 @@ class QuestionLog:
             os.close(descriptor)
 
     def _is_current(self, descriptor: int) -> bool:
-        """Return whether the name still stands for an open file, which its owner may remove."""
+        """Return whether the path still is the open file, which its owner may have removed."""
         assert self.file is not None
         try:
             return os.path.samestat(self.file.lstat(), os.fstat(descriptor))
@@ -241,7 +240,7 @@ def _encode(query: str, **told: object) -> bytes:
 
 
 def _open_private(file: Path) -> int:
-    """Open a file that only its owner may read, and no link. Raises OSError."""
+    """Open a file that only its owner may read; links are refused. Raises OSError."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     descriptor = os.open(file, flags, 0o600)
     try:

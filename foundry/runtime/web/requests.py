@@ -1,4 +1,4 @@
-"""The models of requests, which also serve where the web framework is not loaded."""
+"""Models of requests, usable without the web framework."""
 
 from collections.abc import Awaitable, Callable
 from difflib import get_close_matches
@@ -15,7 +15,7 @@ from .filtered import FilterValues, Pair, Several, Source, Time
 
 AsyncSearch = Callable[..., Awaitable[SearchResponse]]
 
-# Readers of the schema differ in what they take for white space.
+# JSON Schema validators differ in what they consider white space.
 _NOT_BLANK = r"[^\s\u0000-\u0020\u0085\u200b\u2060\ufeff]"
 QueryText = Annotated[
     str,
@@ -29,11 +29,11 @@ def _to_whole(value: object) -> object:
 
 
 WHOLE = BeforeValidator(_to_whole)
-"""Takes 10.0 for 10, as JSON Schema does. Comes last, so that the schema has the limits."""
+"""Accepts 10.0 as 10, as JSON Schema does. Comes last, so that the schema has the limits."""
 
 Sort = Literal["score", "date"]
 
-# Names of the same in different systems.
+# Names of the same field in other systems.
 _SAME = (
     "top_k limit k n size count max_results num_results",
     "query q text question search",
@@ -43,7 +43,7 @@ _SAME = (
 
 
 class RequestModel(BaseModel):
-    """A request that may have the declared fields and no others."""
+    """A request with the declared fields only."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -1,9 +1,8 @@
-"""Lets each caller see only the documents that the rule of its token allows.
+"""Restricts each caller to the documents that the rule of its token allows.
 
-A rule is a set of filters in settings.json. The environment says whose it is: ACCESS_TOKENS lists
-`rule=sha256`, the SHA-256 of one of API_TOKENS in hexadecimal digits, separated by commas, and so
-does the file ACCESS_FILE, one a line. Callers with another token, or without one, see what
-`access_default` says.
+A rule is a set of filters in settings.json. ACCESS_TOKENS assigns rules to tokens: `rule=sha256`,
+separated by commas, with the hexadecimal SHA-256 of one of API_TOKENS; the file ACCESS_FILE has one
+per line. Callers with another token, or none, get the rule `access_default`.
 """
 
 import os
@@ -27,14 +26,14 @@ from ..retrieval.view import view_of
 from .access import token_digest
 
 NOTHING = ""
-"""The rule of callers that see nothing."""
+"""The rule that allows nothing."""
 
 MAX_FILE_BYTES = 16_000_000
 
 _ENTRY = re.compile(r"\s*(?P<rule>[^=\s]+)\s*=\s*(?P<digest>[0-9A-Fa-f]{64})\s*")
 _HINT = "write rule=sha256, with a rule of settings.json and the SHA-256 of one of API_TOKENS"
 
-# None for everything, as for the commands of the server's owner.
+# None allows everything, as in commands of the server's owner.
 _rule: ContextVar[str | None] = ContextVar("rule", default=None)
 
 
@@ -49,10 +48,10 @@ def _seeing(rule: str | None) -> Iterator[None]:
 
 @dataclass(slots=True)
 class Rights:
-    """The rules by name, the rule of each token by its SHA-256, and that of all others; a `Viewer`.
+    """The rules by name, the rule of each token by its SHA-256, and the default; a `Viewer`.
 
-    `default` is None if they may see everything. With `own_statistics`, scores depend on what a
-    caller sees alone.
+    `default` is None if other callers may see everything. With `own_statistics`, scores depend only
+    on documents that the caller may see.
     """
 
     rules: Mapping[str, Filters]
@@ -79,17 +78,17 @@ class Rights:
         return cls(rules, tokens, default, own_statistics)
 
     def prepare(self, index: OpenedIndex) -> None:
-        """Open what views are made of. Raises IndexUnusableError if the index lacks it."""
+        """Open the inputs of views. Raises IndexUnusableError if the index lacks them."""
         if self.own_statistics:
             index.part(TermCounts.open)
 
     def view(self, index: OpenedIndex) -> Index:
-        """Return the view of an index that the current caller has."""
+        """Return the current caller's view of the index."""
         rule = _rule.get()
         return index if rule is None else self._view(index, rule)
 
     def public(self, index: OpenedIndex) -> Index:
-        """Return the view that every caller shares, which is empty."""
+        """Return the view that all callers share, which is empty."""
         return self._view(index, NOTHING)
 
     def _view(self, index: OpenedIndex, rule: str) -> Index:
@@ -101,12 +100,12 @@ class Rights:
         return view
 
     def rule_of(self, scope: Scope) -> str | None:
-        """Return the rule by which a request is served; None if it may see everything."""
+        """Return the rule of a request; None if it allows everything."""
         return self.tokens.get(token_digest(scope), self.default)
 
 
 def serve_by_rights() -> Rights:
-    """Have every part of the server see the index as its caller may. Raises ConfigurationError."""
+    """Serve every request with its caller's view of the index. Raises ConfigurationError."""
     served.viewer = rights = Rights.read()
     return rights
 
@@ -119,7 +118,7 @@ class ByRights:
         self._rights = rights
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request. Raises HTTPException 403 for metrics, which count for everybody."""
+        """Serve one request. Raises HTTPException 403 for metrics, which count all callers."""
         rule = self._rights.rule_of(scope) if scope["type"] == "http" else None
         if rule is not None and scope["path"] == "/metrics":
             raise HTTPException(403, "This token may not see the metrics.")
@@ -128,7 +127,7 @@ class ByRights:
 
 
 def _entries() -> Iterator[tuple[str, str]]:
-    """Yield every entry, and where it is written. Raises ConfigurationError."""
+    """Yield every entry, and where it was found. Raises ConfigurationError."""
     for entry in os.environ.get("ACCESS_TOKENS", "").split(","):
         if entry.strip():
             yield "ACCESS_TOKENS", entry

@@ -1,8 +1,8 @@
-"""Lets pages of other sites search: the script of a search box, and CORS for what it asks.
+"""Lets pages of other sites search: serves the script of a search box, with CORS.
 
-A page of an allowed origin may GET a search and suggestions, and nothing else. Its browser sends
-neither cookies nor tokens: with API_TOKENS, the server itself asks with SEARCH_BOX_TOKEN for it.
-Anybody can claim an origin, so what that token may see is public.
+Pages of allowed origins may GET searches and suggestions, nothing else. Browsers send neither
+cookies nor tokens: with API_TOKENS set, the server uses SEARCH_BOX_TOKEN for them. Anybody can
+claim an origin, so what that token may see is public.
 """
 
 import json
@@ -29,7 +29,7 @@ Headers = list[tuple[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Sites:
-    """The origins of the pages that may search, and what the server sends in their name."""
+    """The origins that may search, and the token used for them."""
 
     origins: frozenset[str]
     authorization: bytes | None = None
@@ -56,13 +56,13 @@ class Sites:
         return cls(origins)
 
     def with_token(self, headers: Headers) -> Headers:
-        """Return the headers of a request with the token of the search box, if it has none."""
+        """Return the headers of a request, with the token of the search box if they have none."""
         if self.authorization is None or any(name == b"authorization" for name, _ in headers):
             return headers
         return [*headers, (b"authorization", self.authorization)]
 
     def origin_of(self, scope: Scope) -> bytes | None:
-        """Return the allowed origin whose page asks for something that it may have, or None."""
+        """Return the allowed origin of a request that a site may make, or None."""
         method, origins = scope["method"], values_of(scope, b"origin")
         if method == "OPTIONS":
             method = b"".join(values_of(scope, b"access-control-request-method")).decode("latin-1")
@@ -72,7 +72,7 @@ class Sites:
 
 
 def box_routes(*, suggestions: bool = False) -> APIRouter:
-    """Return the script, and what browsers ask before a request that is not simple.
+    """Return routes for the script, and for CORS preflight requests.
 
     Raises ConfigurationError if the script is unreadable.
     """
@@ -80,7 +80,7 @@ def box_routes(*, suggestions: bool = False) -> APIRouter:
     script = _compose({"STYLE": _read("box.css"), "SUGGESTS": suggestions})
     headers = {
         "Cache-Control": f"public, max-age={SCRIPT_SECONDS}",
-        # For pages that take only what says so (Cross-Origin-Embedder-Policy).
+        # For pages with Cross-Origin-Embedder-Policy, which require it.
         "Cross-Origin-Resource-Policy": "cross-origin",
     }
     allowed = {
@@ -101,7 +101,7 @@ def box_routes(*, suggestions: bool = False) -> APIRouter:
 
 
 def _compose(values: Mapping[str, object]) -> str:
-    """Return the script as one function, so that nothing of it meets names of a site."""
+    """Return the script as one function, so that its names cannot clash with those of a site."""
     constants = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in values.items())
     parts = [_read("highlight.js"), _read("box.js")]
     return f'(() => {{\n"use strict";\n{constants}{"".join(parts)}}})();\n'
@@ -116,10 +116,11 @@ def _read(name: str) -> str:
 
 
 class ForSites:
-    """An ASGI application around the checks of all others, for what pages of sites may ask.
+    """An ASGI application in front of all other checks, for requests from pages of sites.
 
-    Their requests go on without their origin, which those checks would refuse, and with the token
-    of the search box, as does the script, which holds no data; every other request as it is.
+    Their requests are passed on without the origin, which those checks would refuse, and with the
+    token of the search box; so is the one for the script, which has no data. Other requests are
+    unchanged.
     """
 
     def __init__(self, app: ASGIApp, sites: Sites) -> None:
@@ -131,7 +132,7 @@ class ForSites:
         if scope["type"] != "http" or scope["path"] not in BOX_PATHS:
             await self._app(scope, receive, send)
             return
-        # Whatever keeps answers must not give one to another origin.
+        # A cache must not give one origin's response to another.
         added = [(b"vary", b"Origin")]
         headers, origin = scope["headers"], self._sites.origin_of(scope)
         if origin is not None:

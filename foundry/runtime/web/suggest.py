@@ -12,7 +12,7 @@ from ..retrieval.stages.suggestions import Suggestion, suggest
 from .requests import RequestModel
 from .routes import JsonResponse
 
-MAX_CHARACTERS = 200  # No heading completes a longer query.
+MAX_CHARACTERS = 200  # Headings complete no longer query.
 
 
 class SuggestParameters(RequestModel):

@@ -1,4 +1,4 @@
-"""POST /thumbs: what readers think of passages that a search has found, for the server's owner."""
+"""POST /thumbs: logs readers' thumbs for passages found, for the server's owner."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
