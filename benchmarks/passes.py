@@ -23,17 +23,17 @@ from synthetic import CHUNKS_OF_DOCUMENT, built_project
 
 from foundry.building import run
 from foundry.indexing import behind, files, writer
+from foundry.indexing.carried import carried
 from foundry.indexing.dense import vectors
-from foundry.indexing.previous import Previous
 from foundry.indexing.queries import builder
 
 PASSES: dict[str, tuple[tuple[Any, str], ...]] = {
     "look at the sources": ((run, "survey"),),
     "read those that changed": ((run._Build, "_collect"),),
-    "check the index before": ((run, "intact_manifest"),),
-    "open the previous index": ((Previous, "open"),),
+    "check the index before": ((run, "intact_index"),),
+    "open what is left of the build before": ((carried._Before, "open"),),
     "decide what to take over": ((run, "add_documents"),),
-    "copy records and vectors": ((writer.IndexWriter, "carry"), (writer.IndexWriter, "add")),
+    "copy records and vectors": ((writer.IndexWriter, "copy"), (writer.IndexWriter, "add")),
     "merge and write postings": ((writer.IndexWriter, "_write_postings"),),
     "write tables of documents": ((writer.IndexWriter, "_write_columns"),),
     "centre and sketch vectors": ((vectors.VectorsBuilder, "write"),),
@@ -44,7 +44,7 @@ PASSES: dict[str, tuple[tuple[Any, str], ...]] = {
     "finish": ((writer.IndexWriter, "finish"),),
     "publish, and keep for the next": (
         (run, "publish_version"),
-        (run, "leave_for_next"),
+        (carried.Carried, "finish"),
         (run, "remove_older"),
     ),
 }

@@ -56,14 +56,10 @@ WITHIN_ROOMS = {
         "embedding.many_texts",
         "embedding.static",
     },
-    "indexing.keyword": {"indexing.files", "indexing.handover", "indexing.previous"},
-    "indexing.dense": {"indexing.files", "indexing.handover"},
-    "indexing.queries": {
-        "indexing.files",
-        "indexing.handover",
-        "indexing.previous",
-        "indexing.records",
-    },
+    "indexing.carried": {"indexing.files", "indexing.versions"},
+    "indexing.keyword": {"indexing.files", "indexing.carried"},
+    "indexing.dense": {"indexing.files"},
+    "indexing.queries": {"indexing.files", "indexing.carried", "indexing.records"},
     "features.stages": {
         "features.app_step",
         "features.calls",

@@ -8,7 +8,7 @@ collect     Each document comes out of the cache, or is prepared (`documents.pre
             there; options that decide it belong into `Recipe`.
 assemble    The prepared documents, in the sources' order, one at a time (`corpus`). What depends on
             several documents belongs there. A document for which nothing has changed is copied
-            from the previous index (`corpus.previous_inputs`, `indexing.handover`).
+            from the index before (`corpus.input_table`, `indexing.carried`).
 write       Vectors by a model, the lanes, the query encoder, the manifest; and publish.
 
 An index depends on the sources and the configuration alone: the cache gives the same bytes as
@@ -40,8 +40,7 @@ from foundry.embedding.registry import closing_embedder
 from foundry.embedding.static import StaticEmbedder
 from foundry.errors import BuildError
 from foundry.fetching.addresses import Policy
-from foundry.indexing.handover import Handover, begun_handover, finish_handover
-from foundry.indexing.previous import Previous
+from foundry.indexing.carried.carried import Carried, carrying
 from foundry.indexing.versions import (
     BuiltIndex,
     begun_version,
@@ -103,22 +102,17 @@ class _Build:
             if found := self._published_from(inputs.digest):
                 return self._unchanged(found, _changes(inputs, len(gone), inputs.embedded))
             state = index_state(config, "")
-            published = self.published.result()
-            left = config.state / HANDOVER
-            with begun_version(config) as folder, begun_handover(left) as handover:
-                previous = None
-                if published is not None and not self.options.fresh:
-                    previous = Previous.open(published.folder, published.manifest, left, state)
-                with self._opened_writer(folder, previous, handover) as writer:
-                    manifest, report, asked = self._write(
-                        writer, inputs, embedder, previous, handover
-                    )
+            published, left = self.published.result(), config.state / HANDOVER
+            before = None if self.options.fresh else published
+            with begun_version(config) as folder, carrying(left, state, before) as carried:
+                with self._opened_writer(folder, carried) as writer:
+                    manifest, report, asked = self._write(writer, inputs, embedder, carried)
                 is_unchanged = (
                     published is not None and published.manifest.version == manifest.version
                 )
                 if not is_unchanged:
                     thread.submit(remove_older, publish_version(folder, config.state).parent)
-                finish_handover(handover, left, state, manifest.version)
+                carried.finish(left, state, manifest.version)
         record_config(config)
         cache.remove(gone)
         cache.keep_published(f"{index_state(config, inputs.digest)} {manifest.version}")
@@ -152,17 +146,14 @@ class _Build:
         )
 
     @contextmanager
-    def _opened_writer(
-        self, folder: Path, previous: Previous | None, handover: Handover
-    ) -> Iterator[IndexWriter]:
+    def _opened_writer(self, folder: Path, carried: Carried) -> Iterator[IndexWriter]:
         """Provide the writer of an index, whose files are closed in the end."""
         writer = IndexWriter(
             folder,
             language=self.config.project.language,
             sources=[source.name for source in self.config.sources],
             options=self.config.index,
-            previous=previous,
-            handover=handover,
+            carried=carried,
         )
         try:
             yield writer
@@ -176,8 +167,7 @@ class _Build:
         writer: IndexWriter,
         inputs: Inputs,
         embedder: Embedder | None,
-        previous: Previous | None,
-        handover: Handover,
+        carried: Carried,
     ) -> tuple[Manifest, dict[str, Any], int]:
         """Write an index of all inputs; returns its manifest, its report, and how many chunks a
         model has embedded.
@@ -189,7 +179,7 @@ class _Build:
         static = embedder if isinstance(embedder, StaticEmbedder) else None
         with step("Assembling", "documents", len(inputs)) as progress:
             report = add_documents(
-                inputs, self.cache, writer, self.config, static, progress, previous, handover
+                inputs, self.cache, writer, self.config, static, progress, carried
             )
         if inputs.coverage:
             report["coverage"] = inputs.coverage

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from foundry.documents import Document
 from foundry.documents.prepared import LinkKeys
+from foundry.indexing.carried.carried import Carried
 from foundry.indexing.files import offsets_of, open_stored, split, write_array, write_stretches
-from foundry.indexing.handover import Handover
 from foundry.indexing.links import LinksBuilder
-from foundry.indexing.previous import Previous
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME, parse_time
 from foundry.runtime.retrieval.values import encode_value
@@ -21,81 +20,64 @@ from foundry.runtime.retrieval.values import encode_value
 class DocumentColumns:
     """Collects documents in the order of the index; `filterable` are columns of metadata."""
 
-    def __init__(
-        self, sources: Iterable[str], filterable: Iterable[str], previous: Previous | None = None
-    ) -> None:
+    def __init__(self, sources: Iterable[str], filterable: Iterable[str], carried: Carried) -> None:
+        self._carried = carried
         self._source_names = list(sources)
         self._filterable: Sequence[str] = sorted(set(filterable))
-        self._sources = array("H")
-        self._modified = array("q")
-        self._chunk_counts = array("Q")
+        # The source of each chunk, and when it was modified.
+        self._chunks = carried.table("chunks", "Hq")
         self._tags = NumbersByKey()
         self._values = NumbersByKey()
-        self._links = LinksBuilder(previous)
-        self._previous = previous
-        if previous is not None:
-            self._previous_sources = open_stored(previous.index.filter_sources)
-            self._previous_modified = open_stored(previous.index.filter_modified)
+        self._links = LinksBuilder(carried)
 
     def add(self, document: Document, chunk_count: int, links: LinkKeys) -> None:
         """Take the next document, and how many chunks it has."""
         modified = UNKNOWN_TIME if document.modified is None else parse_time(document.modified)
-        chunks = range(len(self._sources), len(self._sources) + chunk_count)
-        self._sources.extend([self._source_names.index(document.source)] * chunk_count)
-        self._modified.extend([modified] * chunk_count)
+        chunks = range(self._chunks.entries, self._chunks.entries + chunk_count)
         for tag in document.tags:
             self._tags.add(tag.encode(), chunks)
         for field, value in _values_of(document, self._filterable):
-            self._values.add(encode_value(field, value), [len(self._chunk_counts)])
+            self._values.add(encode_value(field, value), [len(self._chunks)])
+        source = self._source_names.index(document.source)
+        self._chunks.add([source] * chunk_count, [modified] * chunk_count)
         self._links.add(links)
-        self._chunk_counts.append(chunk_count)
 
-    def carry(self, first: int, last: int) -> None:
-        """Copy the documents from `first` to `last` of the previous index."""
-        assert self._previous is not None
-        start, end = self._previous.chunks_of(first, last)
-        self._sources.frombytes(self._previous_sources[start:end].tobytes())
-        self._modified.frombytes(self._previous_modified[start:end].tobytes())
-        self._links.carry(first, last)
-        ends = self._previous.document_chunks[first : last + 1]
-        self._chunk_counts.frombytes(np.diff(ends).tobytes())
-
-    def carry_keys(self, documents: NDArray[np.int64], chunks: NDArray[np.int64]) -> None:
-        """Copy the tags and values of everything that was carried over, with new numbers."""
-        assert self._previous is not None
-        previous, tags = self._previous.index, self._previous.manifest.tags
-        self._tags.carry(
-            [tag.encode() for tag in tags],
-            open_stored(previous.filter_tag_offsets),
-            chunks[open_stored(previous.filter_tag_chunks)],
-        )
-        self._values.carry(
-            split(previous.filter_values.read_bytes(), open_stored(previous.filter_value_offsets)),
-            open_stored(previous.filter_document_offsets),
-            documents[open_stored(previous.filter_documents)],
-        )
-
-    def write(self, layout: IndexLayout, handover: Handover | None) -> dict[str, Any]:
-        """Write the files, and what the next build is handed over.
-
-        Returns what the manifest says of them.
-        """
-        write_array(layout.filter_sources, np.array(self._sources, dtype=np.uint16))
-        write_array(layout.filter_modified, np.array(self._modified, dtype=np.int64))
+    def write(self, layout: IndexLayout) -> dict[str, Any]:
+        """Write the files; returns what the manifest says of them."""
+        self._copy_keys()
+        rows = self._chunks.stored()
+        write_array(layout.document_chunks, rows.offsets)
+        write_array(layout.filter_sources, rows.columns[0])
+        write_array(layout.filter_modified, rows.columns[1])
         tags, offsets, chunks = self._tags.sorted()
         write_array(layout.filter_tag_offsets, offsets)
         write_array(layout.filter_tag_chunks, chunks)
-        write_array(layout.document_chunks, offsets_of(self._chunk_counts))
         values, offsets, documents = self._values.sorted()
         write_stretches(layout.filter_values, layout.filter_value_offsets, values)
         write_array(layout.filter_document_offsets, offsets)
         write_array(layout.filter_documents, documents)
-        self._links.write(layout, handover)
+        self._links.write(layout)
         return {
             "sources": self._source_names,
             "tags": [tag.decode() for tag in tags],
             "filterable": list(self._filterable),
         }
+
+    def _copy_keys(self) -> None:
+        """Take the tags and values of all documents that were copied, with their new numbers."""
+        carried = self._carried
+        if (index := carried.index) is None:
+            return
+        self._tags.copy(
+            [tag.encode() for tag in carried.manifest.tags],
+            open_stored(index.filter_tag_offsets),
+            carried.chunk_numbers[open_stored(index.filter_tag_chunks)],
+        )
+        self._values.copy(
+            split(index.filter_values.read_bytes(), open_stored(index.filter_value_offsets)),
+            open_stored(index.filter_document_offsets),
+            carried.document_numbers[open_stored(index.filter_documents)],
+        )
 
 
 class NumbersByKey:
@@ -111,7 +93,7 @@ class NumbersByKey:
         self._places.extend([self._keys.setdefault(key, len(self._keys))] * len(numbers))
         self._numbers.extend(numbers)
 
-    def carry(
+    def copy(
         self, keys: Sequence[bytes], offsets: NDArray[np.uint64], numbers: NDArray[np.int64]
     ) -> None:
         """Take many: those of `keys[i]` lie from `offsets[i]` on; negative ones are left out."""

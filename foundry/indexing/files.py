@@ -179,6 +179,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self._lengths)
 
+    @property
+    def entries(self) -> int:
+        """Number of entries in all rows."""
+        return len(self._columns[0])
+
     def add(self, *columns: Iterable[int]) -> None:
         """Take the next row."""
         before = len(self._columns[0])

@@ -15,9 +15,8 @@ import numpy as np
 
 from foundry.documents import Document, Place
 from foundry.documents.prepared import LinkKeys, pack
-from foundry.indexing.files import Rows, StoredRows, look_up, offsets_of, write_array
-from foundry.indexing.handover import Handover
-from foundry.indexing.previous import Previous
+from foundry.indexing.carried.carried import Carried
+from foundry.indexing.files import StoredRows, look_up, offsets_of, write_array
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.lines import hash_key
 
@@ -32,25 +31,17 @@ class LinksBuilder:
     """Collects documents and their links, and resolves the links in the end.
 
     What a link asks for, and what a document is asked for by, are told by hashes of 64 bits: they
-    depend on one document alone, so those of unchanged documents are carried over.
+    depend on one document alone.
     """
 
-    def __init__(self, previous: Previous | None = None) -> None:
-        self._links = Rows("QQ")
-        self._addresses = Rows("Q")
-        if previous is not None:
-            self._previous_links = StoredRows.open(previous.handover.links, 2)
-            self._previous_addresses = StoredRows.open(previous.handover.addresses)
+    def __init__(self, carried: Carried) -> None:
+        self._links = carried.table("links", "QQ")
+        self._addresses = carried.table("addresses", "Q")
 
     def add(self, keys: LinkKeys) -> None:
         """Take the links of the next document."""
         self._addresses.add(keys.addresses)
         self._links.add(keys.first, keys.other)
-
-    def carry(self, first: int, last: int) -> None:
-        """Copy the documents from `first` to `last` of the previous index."""
-        self._links.carry(self._previous_links, first, last)
-        self._addresses.carry(self._previous_addresses, first, last)
 
     def resolve(self) -> StoredRows:
         """Return the numbers of the documents that each document links to, each once, in its
@@ -67,14 +58,11 @@ class LinksBuilder:
         counts = np.bincount(once >> np.int64(32), minlength=len(self._links))
         return StoredRows(offsets_of(counts), [(once & 0xFFFFFFFF).astype(np.uint32)])
 
-    def write(self, layout: IndexLayout, handover: Handover | None) -> None:
-        """Write the files, and what the next build is handed over."""
+    def write(self, layout: IndexLayout) -> None:
+        """Write the files."""
         resolved = self.resolve()
         write_array(layout.link_offsets, resolved.offsets)
         write_array(layout.link_targets, resolved.columns[0])
-        if handover is not None:
-            self._links.stored().write(handover.links)
-            self._addresses.stored().write(handover.addresses)
 
 
 def link_keys(document: Document) -> LinkKeys:

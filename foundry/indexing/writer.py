@@ -18,6 +18,8 @@ from foundry.config.search import IndexOptions
 from foundry.documents.prepared import PreparedDocument, unpack
 from foundry.embedding.embedder import Embedder
 from foundry.files import hash_file, sync_file
+from foundry.indexing.carried.carried import Carried
+from foundry.indexing.carried.numbers import DocumentNumber, PreviousDocument, Span
 from foundry.indexing.columns import DocumentColumns
 from foundry.indexing.dense.calibration import HEADING, CalibrationQuery, spans_of
 from foundry.indexing.dense.overlap import RankingOverlap
@@ -28,10 +30,8 @@ from foundry.indexing.dense.vectors import (
     background_of,
 )
 from foundry.indexing.files import RecordFile, describe_files, encode_json, open_stored
-from foundry.indexing.handover import Handover
 from foundry.indexing.keyword.headings import HeadingsBuilder
 from foundry.indexing.keyword.postings import K1, B, PostingsBuilder, WrittenPostings
-from foundry.indexing.previous import Carrying, Previous
 from foundry.indexing.queries.builder import QueryFilesBuilder, frequent_words, write_expansion
 from foundry.indexing.records import chunk_record, document_record
 from foundry.progress import StartStep
@@ -50,10 +50,9 @@ EMBEDDING_BATCH = 1024
 class IndexWriter:
     """Takes documents with their chunks, in the order in which they are to stand in the index.
 
-    To be called in this order: `add` for each document, or `carry` for some of a `previous` index,
+    To be called in this order: `add` for each document, or `copy` for some of the index before,
     `embed` unless documents bring their vectors with them, `write_lanes`, `make_query_encoder`,
     `finish`. Without vectors from either, and without `make_query_encoder`, there is no dense lane.
-    What the next build can use goes into the `handover`.
     """
 
     def __init__(
@@ -63,17 +62,17 @@ class IndexWriter:
         language: str,
         sources: Sequence[str],
         options: IndexOptions | None = None,
-        previous: Previous | None = None,
-        handover: Handover | None = None,
+        carried: Carried | None = None,
     ) -> None:
+        self._carried = carried = carried or Carried()
         self._layout = IndexLayout(folder)
         self._options = options or IndexOptions()
-        self._columns = DocumentColumns(sources, self._options.filterable, previous)
+        self._columns = DocumentColumns(sources, self._options.filterable, carried)
         self._language = language
         self._tokenizer = Tokenizer(language)
-        self._postings = PostingsBuilder(folder, previous)
-        self._headings = HeadingsBuilder(previous)
-        self._query_files = QueryFilesBuilder(self._options, self._tokenizer, previous)
+        self._postings = PostingsBuilder(folder, carried)
+        self._headings = HeadingsBuilder(carried)
+        self._query_files = QueryFilesBuilder(self._options, self._tokenizer, carried)
         self._threads = ThreadPoolExecutor()
         self._lanes: Future[WrittenPostings] | None = None
         self._described: Future[dict[str, Any]] | None = None
@@ -84,8 +83,6 @@ class IndexWriter:
         self._dense: DenseManifest | None = None
         self._chunks = RecordFile(self._layout.chunks)
         self._documents = RecordFile(self._layout.documents)
-        self._handover = handover
-        self._carrying = None if previous is None else Carrying(previous)
 
     @property
     def chunk_count(self) -> int:
@@ -93,9 +90,9 @@ class IndexWriter:
         return len(self._chunks)
 
     @property
-    def document_count(self) -> int:
-        """Documents taken so far."""
-        return len(self._documents)
+    def document_count(self) -> DocumentNumber:
+        """Documents taken so far, which is the number of the next one."""
+        return DocumentNumber(len(self._documents))
 
     def add(self, prepared: PreparedDocument) -> None:
         """Take one document and its chunks; ids must not have been seen before."""
@@ -113,34 +110,23 @@ class IndexWriter:
         copies = (place.document_id for place in document.also_at)
         self._documents.add(document_record(document), [document.id, *copies])
 
-    def carry(self, first: int, last: int) -> None:
-        """Copy the documents from `first` to `last` of the previous index as they are.
+    def copy(self, documents: Span[PreviousDocument]) -> None:
+        """Copy documents of the index before as they are.
 
         They must come in its order. Their vectors come with them unless `embed` is to be called.
         """
-        assert self._carrying is not None
-        carrying = self._carrying
-        start, end = carrying.previous.chunks_of(first, last)
-        carrying.document_numbers[first:last] = np.arange(last - first) + self.document_count
-        carrying.chunk_numbers[start:end] = np.arange(end - start) + self.chunk_count
-        self._postings.carry(start, end)
-        self._headings.carry(first, last)
-        self._query_files.carry(first, last)
-        if carrying.vectors is not None:
-            rows, scales = carrying.vectors
-            self._vectors_of(rows.shape[1]).add_rows(rows[start:end], scales[start:end])
-        self._columns.carry(first, last)
-        self._chunks.carry(carrying.chunk_records, start, end)
-        self._documents.carry(carrying.document_records, first, last)
+        carried = self._carried
+        chunks = carried.copy(documents, self.document_count, self.chunk_count)
+        if carried.vectors is not None:
+            rows, scales = carried.vectors
+            span = slice(*chunks)
+            self._vectors_of(rows.shape[1]).add_rows(rows[span], scales[span])
+        self._chunks.carry(carried.chunk_records, *chunks)
+        self._documents.carry(carried.document_records, *documents)
 
     def _vectors_of(self, dimensions: int) -> VectorsBuilder:
         self._vectors = self._vectors or VectorsBuilder(self._layout, dimensions)
         return self._vectors
-
-    def chunks_left_out(self) -> Iterator[ChunkRecord]:
-        """Yield all chunks of the previous index that were not carried over."""
-        if self._carrying is not None:
-            yield from self._carrying.chunks_left_out()
 
     def embed(self, embedder: Embedder, step: StartStep) -> None:
         """Embed all chunks, when all have been added, as a step of work."""
@@ -165,18 +151,15 @@ class IndexWriter:
             self._settle(layout.vectors, layout.sketch)
         self._close_grown()
         self._settle(layout.chunks, layout.documents)
-        self._query_files.write(layout, self._read_chunks, self.chunks_left_out, self._handover)
+        self._query_files.write(layout, self._read_chunks, self._carried.chunks_left_out)
 
     def _write_postings(self) -> WrittenPostings:
-        if self._carrying is not None:
-            self._postings.carry_postings(self._carrying.chunk_numbers)
         keeps_counts = self._options.keeps_counts or self._options.own_statistics
         statistics = self._layout.root / STATISTICS if keeps_counts else None
         if statistics is not None:
             statistics.mkdir()
-        written = self._postings.write(
-            self._layout, self._handover, statistics, in_steps=self._options.mean_in_steps
-        )
+        in_steps = self._options.mean_in_steps
+        written = self._postings.write(self._layout, statistics, in_steps=in_steps)
         self._settle(self._layout.posting_chunks, self._layout.posting_impacts)
         return written
 
@@ -184,11 +167,9 @@ class IndexWriter:
         """Write where records lie and what is known of documents; returns what the manifest says
         of that."""
         layout = self._layout
-        if self._carrying is not None:
-            self._columns.carry_keys(self._carrying.document_numbers, self._carrying.chunk_numbers)
         self._chunks.write_tables(layout.chunk_offsets, layout.chunk_ids)
         self._documents.write_tables(layout.document_offsets, layout.document_ids)
-        return self._columns.write(layout, self._handover)
+        return self._columns.write(layout)
 
     def _settle(self, *paths: Path) -> None:
         """Sync and hash finished files in the background."""
@@ -223,10 +204,7 @@ class IndexWriter:
         probe = int(np.argmax(has_vector[: len(samples)]))
         shapes = [query.shape for query, has in zip(asked, has_vector[1:], strict=False) if has]
         vectors, ours = queries[1:][has_vector[1:]], len(shapes)
-        previous = None if self._carrying is None else self._carrying.nearest(self.chunk_count)
-        nearest = self._written.nearest(vectors, previous)
-        if self._handover is not None:
-            nearest.hand_over(self._handover, vectors)
+        nearest = self._written.nearest(vectors)
         measured = self._written.measure(vectors[:ours], nearest.chunks[:ours], shapes)
         self._dense = DenseManifest(
             **asdict(embedder.contract),
@@ -246,8 +224,7 @@ class IndexWriter:
         layout, lanes, described = self._layout, self._lanes.result(), self._described.result()
         for written in self._synced:
             written.result()
-        if self._handover is not None:
-            self._headings.hand_over(self._handover, lanes.ranks)
+        self._headings.number_by_rank(lanes.ranks)
         layout.report.write_bytes(encode_json(report))
         manifest = Manifest(
             documents=self.document_count,

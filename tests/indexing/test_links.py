@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundry.documents import Document, Link, Reading
+from foundry.indexing.carried.carried import Carried
 from foundry.indexing.links import LinksBuilder, clean_url, link_keys
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
@@ -38,7 +39,7 @@ def document(
 
 
 def resolve(*documents: Document) -> list[list[int]]:
-    builder = LinksBuilder()
+    builder = LinksBuilder(Carried())
     for entry in documents:
         builder.add(link_keys(entry))
     found = builder.resolve()

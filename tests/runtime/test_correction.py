@@ -141,6 +141,16 @@ def test_what_operators_demand_stays_as_typed(index: Index) -> None:
 words = st.text("abcdé", min_size=MIN_LENGTH, max_size=8)
 
 
+@pytest.mark.parametrize("language", ["english", "german", "none"])
+@given(form=st.text("abs_", min_size=MIN_LENGTH, max_size=9))
+def test_a_form_of_ascii_is_one_word_as_the_tokenizer_says(language: str, form: str) -> None:
+    tokenizer = Tokenizer(language)
+    (token,) = tokenizer.tokenize(form)
+    assert token.text == form
+    assert len(token.terms) < 2 or token.is_identifier
+    assert CorpusWords(count_forms([form]), tokenizer).is_word(form)
+
+
 @given(st.sets(words, min_size=1, max_size=40), words.filter(lambda word: len(word) >= 4))
 def test_the_nearest_is_as_near_as_by_definition(
     tmp_path_factory: pytest.TempPathFactory, known: set[str], word: str

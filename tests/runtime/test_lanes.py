@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from systems import needs_glibc
 
+from foundry.indexing.carried.carried import Carried
 from foundry.indexing.dense import vectors as builder_of_vectors
 from foundry.indexing.dense.vectors import VectorsBuilder
 from foundry.indexing.keyword.postings import K1, B, PostingsBuilder
@@ -27,7 +28,7 @@ from foundry.runtime.retrieval.quantising import quantise
 
 
 def build_keyword_lane(folder: Path, chunks: list[list[str]]) -> KeywordLane:
-    builder = PostingsBuilder(folder)
+    builder = PostingsBuilder(folder, Carried())
     builder.add(make_chunk_terms(chunks, [{}] * len(chunks)))
     layout = IndexLayout(folder)
     written = builder.write(layout)

@@ -1,7 +1,7 @@
 """Add prepared documents to an index, one by one, in the order of the sources.
 
 What depends on more than one document is decided here and nowhere earlier. Documents for which
-nothing has changed are copied from the previous index.
+nothing has changed are copied from the index before.
 """
 
 from collections import Counter
@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 
 from foundry.building.corpus.boilerplate import Trimmed, find_boilerplate, trim
 from foundry.building.corpus.copies import find_copies
-from foundry.building.corpus.previous_inputs import (
+from foundry.building.corpus.input_table import (
     NOT_INDEXED,
     SKIPPED,
-    InputsBuilder,
-    PreviousInputs,
+    InputTable,
     decision_key,
+    find_shared,
     longest_ascent,
 )
-from foundry.building.corpus.signatures import Signatures, find_shared
 from foundry.building.documents.cache import DocumentCache
 from foundry.building.documents.inputs import Inputs
 from foundry.building.documents.preparer import Preparer
@@ -37,8 +36,8 @@ from foundry.documents import Document, Place, Skipped
 from foundry.documents.prepared import PreparedDocument
 from foundry.documents.reasons import Reason
 from foundry.embedding.static import StaticEmbedder
-from foundry.indexing.handover import Handover
-from foundry.indexing.previous import Previous
+from foundry.indexing.carried.carried import Carried
+from foundry.indexing.carried.numbers import InputNumber, PreviousDocument, Span
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Progress
 from foundry.sources.versions import find_unlisted
@@ -51,17 +50,15 @@ def add_documents(
     config: Config,
     embedder: StaticEmbedder | None,
     progress: Progress,
-    previous: Previous | None,
-    handover: Handover,
+    carried: Carried,
 ) -> dict[str, Any]:
     """Add all documents; returns the report. `embedder` observes the vectors that come with them.
 
-    What has not changed since the `previous` index is copied from it, and what the next build can
-    use is written into the `handover`. Raises EmptyBuildError when nothing is left to index.
+    What has not changed since the index before is copied from it. Raises EmptyBuildError when
+    nothing is left to index.
     """
-    assembler = _Assembler(inputs, cache, writer, config, previous)
+    assembler = _Assembler(inputs, cache, writer, config, carried)
     assembler.add_all(embedder, progress)
-    assembler.hand_over(handover, embedder)
     told = assembler.report.to_json()
     if config.versions and (unlisted := assembler.unlisted_versions(config.versions)):
         told["unlisted_versions"] = unlisted
@@ -71,7 +68,7 @@ def add_documents(
 
 
 class _Assembler:
-    """Decides what of each document goes into the index. A document's number is its input's."""
+    """Decides what of each document goes into the index."""
 
     def __init__(
         self,
@@ -79,19 +76,15 @@ class _Assembler:
         cache: DocumentCache,
         writer: IndexWriter,
         config: Config,
-        previous: Previous | None,
+        carried: Carried,
     ) -> None:
         self._inputs, self._cache, self._writer = inputs, cache, writer
-        self._recipe = Recipe.of(config)
+        self._carried, self._recipe = carried, Recipe.of(config)
         self._names = [source.name for source in config.sources]
         self.report = BuildReport(self._names)
-        self._previous = PreviousInputs(previous)
-        self._next = InputsBuilder(self._previous, self._names)
         self._loaded: tuple[int, PreparedDocument | Skipped] | None = None
-        self._contents = inputs.contents()
-        self._places = self._previous.find(self._contents)
-        self._signatures = Signatures(inputs, cache, self._names, self._previous, self._places)
-        self._corpus = _decide(self._signatures, config.build, config.versions, self._read)
+        self._table = InputTable(inputs, cache, self._names, carried)
+        self._corpus = _decide(self._table, config.build, config.versions, self._read)
         self._decisions = np.zeros(len(inputs), dtype=np.uint64)
         for number in {*self._corpus.boilerplate, *self._corpus.copies}:
             self._decisions[number] = self._decision_key(number)
@@ -101,78 +94,77 @@ class _Assembler:
         return Preparer(self._recipe)
 
     def add_all(self, embedder: StaticEmbedder | None, progress: Progress) -> None:
-        """Add all documents to the index."""
-        carried = self._find_carried()
-        for first, last in self._spans(carried):
-            if carried[first] == NOT_INDEXED:
-                for number in range(first, last):
+        """Add all documents to the index, and leave what is known of them for the next build."""
+        documents = self._find_copied()
+        for inputs in self._spans(documents):
+            if (document := int(documents[inputs.first])) == NOT_INDEXED:
+                for number in map(InputNumber, range(*inputs)):
                     self._take(number, embedder)
                     progress.advance()
             else:
-                self._carry(first, last, int(carried[first]))
-                progress.advance(last - first)
+                self._copy(inputs, PreviousDocument(document))
+                progress.advance(inputs.last - inputs.first)
+        self._table.leave()
         if embedder is not None:
-            gone = (chunk.text for chunk in self._writer.chunks_left_out())
-            self._previous.resume(embedder, gone)
-
-    def hand_over(self, handover: Handover, embedder: StaticEmbedder | None) -> None:
-        """Write what the next build can copy."""
-        self._next.hand_over(handover, embedder)
+            if (counts := self._carried.array("pieces")) is not None:
+                gone = (chunk.text for chunk in self._carried.chunks_left_out())
+                embedder.resume(counts, self._carried.manifest.chunks, gone)
+            self._carried.leave("pieces", embedder.frequencies)
 
     def unlisted_versions(self, listed: Sequence[str]) -> list[str]:
         """Return the folders of a new version beside those `listed`."""
         paths: dict[str, list[str]] = {}
-        for signature in map(self._signatures.__getitem__, range(len(self._signatures))):
-            if signature is not None:
+        for number in map(InputNumber, range(len(self._table))):
+            if (signature := self._table.signature(number)) is not None:
                 paths.setdefault(signature.source, []).append(signature.path)
         found = [name for each in paths.values() for name in find_unlisted(each, listed)]
         return [*dict.fromkeys(found)]
 
-    def _find_carried(self) -> NDArray[np.int64]:
-        """Return the numbers (n,) in the previous index of the documents to copy from it;
-        NOT_INDEXED for all others."""
-        documents = self._previous.documents(self._places, self._decisions)
+    def _find_copied(self) -> NDArray[np.int64]:
+        """Return the numbers (n,) in the index before of the inputs to copy from it; NOT_INDEXED
+        for all others."""
+        documents = self._table.documents_before(self._decisions)
         documents[[*self._corpus.repeated, *self._corpus.originals]] = NOT_INDEXED
         found = np.flatnonzero(documents != NOT_INDEXED)
         in_order = found[sorted(longest_ascent(documents[found].tolist()))]
-        carried = np.full(len(documents), NOT_INDEXED)
-        carried[in_order] = documents[in_order]
-        return carried
+        copied = np.full(len(documents), NOT_INDEXED)
+        copied[in_order] = documents[in_order]
+        return copied
 
-    def _spans(self, carried: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-        """Yield spans of documents that are copied together, and of those that are not copied.
+    def _spans(self, documents: NDArray[np.int64]) -> Iterator[Span[InputNumber]]:
+        """Yield spans of inputs that are copied together, and of those that are not copied.
 
-        Five documents of one source, all known but the third and numbered [0, 1, NOT_INDEXED, 2, 3]
-        in the previous index, are in the spans (0, 2), (2, 3) and (3, 5): the second span is read.
+        Five inputs of one source, all known but the third and numbered [0, 1, NOT_INDEXED, 2, 3]
+        in the index before, are in the spans (0, 2), (2, 3) and (3, 5): the second span is read.
         """
-        sources, is_carried = self._signatures.sources, carried != NOT_INDEXED
-        goes_on = (np.diff(carried) == 1) & (np.diff(self._places) == 1)
-        goes_on &= is_carried[:-1] & (sources[1:] == sources[:-1])
-        is_first = ~np.where(is_carried[1:], goes_on, ~is_carried[:-1])
-        ends = {0, *(np.flatnonzero(is_first) + 1).tolist(), len(carried)}
-        yield from pairwise(sorted(ends))
+        sources, is_copied = self._table.sources, documents != NOT_INDEXED
+        goes_on = (np.diff(documents) == 1) & (np.diff(self._table.places) == 1)
+        goes_on &= is_copied[:-1] & (sources[1:] == sources[:-1])
+        is_first = ~np.where(is_copied[1:], goes_on, ~is_copied[:-1])
+        ends = {0, *(np.flatnonzero(is_first) + 1).tolist(), len(documents)}
+        for first, last in pairwise(sorted(ends)):
+            yield Span(InputNumber(first), InputNumber(last))
 
     def _decision_key(self, number: int) -> int:
-        copies = (self._contents[copy] or b"" for copy in self._corpus.copies.get(number, ()))
+        contents = self._table.contents
+        copies = (bytes(contents[copy]) for copy in self._corpus.copies.get(number, ()))
         return decision_key(self._corpus.boilerplate.get(number, ()), copies)
 
-    def _carry(self, first: int, last: int, document: int) -> None:
-        """Copy documents from the previous index, in which the first has the number `document`."""
-        place, count = int(self._places[first]), last - first
-        self._next.carry(place, place + count, self._writer.document_count)
-        self._writer.carry(document, document + count)
-        for remarkable in self._previous.remarkable(place, place + count):
-            remarks = self._previous.remarks(remarkable)
-            signature = self._signatures[first + remarkable - place]
+    def _copy(self, inputs: Span[InputNumber], document: PreviousDocument) -> None:
+        """Copy inputs from the index before, in which the first has this number."""
+        count = inputs.last - inputs.first
+        self._writer.copy(Span(document, PreviousDocument(document + count)))
+        for number in self._table.remarkable(inputs):
+            remarks, signature = self._table.remarks(number), self._table.signature(number)
             assert isinstance(remarks, Remarks) and signature is not None
             self.report.read(signature.source, signature.path, remarks)
-        figures = self._previous.figures(place, place + count)
-        self.report.index(self._names[self._signatures.sources[first]], figures, count)
+        source = self._names[self._table.sources[inputs.first]]
+        self.report.index(source, self._table.figures(inputs), count)
 
-    def _take(self, number: int, embedder: StaticEmbedder | None) -> None:
+    def _take(self, number: InputNumber, embedder: StaticEmbedder | None) -> None:
         """Add a document that is not copied, or note why it stays out of the index."""
-        remarks, signature = self._remarks(number), self._signatures[number]
-        decision, document, figures = 0, NOT_INDEXED, Figures()
+        remarks, signature = self._remarks(number), self._table.signature(number)
+        decision, figures = 0, None
         if isinstance(remarks, Skipped) or signature is None:
             assert isinstance(remarks, Skipped)
             self.report.skip(remarks)
@@ -182,18 +174,16 @@ class _Assembler:
         else:
             self.report.read(signature.source, signature.path, remarks)
             original = self._corpus.originals.get(number)
-            kept = None if original is None else self._signatures[original]
+            kept = None if original is None else self._table.signature(InputNumber(original))
             if kept is not None:
                 words = remarks.words[0] if remarks.words else 0
                 place = signature.source, signature.path
                 self.report.copy(*place, kept.source, kept.path, words)
             else:
-                document = self._writer.document_count
                 decision = int(self._decisions[number])
                 figures = self._add(number, embedder)
                 self.report.index(signature.source, figures)
-        if (content := self._contents[number]) is not None:
-            self._next.add(content, signature, remarks, decision, document, figures)
+        self._table.note(number, remarks, decision, figures)
 
     def _add(self, number: int, embedder: StaticEmbedder | None) -> Figures:
         """Add a document that has changed, or for which the decisions have changed."""
@@ -216,9 +206,9 @@ class _Assembler:
         dropped, cut_off = trimmed.dropped, trimmed.characters
         return Figures(len(prepared.chunks), characters, dropped, cut_off, words)
 
-    def _remarks(self, number: int) -> Remarks | Skipped:
-        if (place := int(self._places[number])) >= 0:
-            return self._previous.remarks(place)
+    def _remarks(self, number: InputNumber) -> Remarks | Skipped:
+        if (known := self._table.remarks(number)) is not None:
+            return known
         result = self._load(number)
         return result if isinstance(result, Skipped) else Remarks.of(result.document)
 
@@ -248,30 +238,37 @@ class _Decisions:
 
 
 def _decide(
-    signatures: Signatures,
+    table: InputTable,
     options: BuildSection,
     versions: Sequence[str],
     read: Callable[[int], Document],
 ) -> _Decisions:
-    """Decide by the signatures of all documents; `read` gives a document by its number, as few
+    """Decide by what the table has of all documents; `read` gives a document by its number, as few
     have to be seen again."""
-    found = np.flatnonzero(signatures.sources != SKIPPED)
+    found = np.flatnonzero(table.sources != SKIPPED)
     first: dict[bytes, int] = {}
-    shared = found[find_shared(signatures.ids[found])].tolist()
-    ids = signatures.ids[shared].tolist()
+    shared = found[find_shared(table.ids[found])].tolist()
+    ids = table.ids[shared].tolist()
     repeated = [n for n, each in zip(shared, ids, strict=True) if first.setdefault(each, n) != n]
     own = np.setdiff1d(found, repeated, assume_unique=True)
-    texts = signatures.texts[own]
-    originals = find_copies(own, texts, signatures.__getitem__, options.duplicates, read, versions)
+    texts = table.texts[own]
+    originals = find_copies(
+        own,
+        texts,
+        lambda number: table.signature(InputNumber(number)),
+        options.duplicates,
+        read,
+        versions,
+    )
     copies: dict[int, list[int]] = {}
     for number, original in originals.items():
         copies.setdefault(original, []).append(number)
     boilerplate: dict[int, set[int]] = {}
     if options.boilerplate == "drop":
         kept = np.setdiff1d(own, [*originals], assume_unique=True)
-        for source in range(signatures.sources.max(initial=SKIPPED) + 1):
-            members = kept[signatures.sources[kept] == source]
-            boilerplate |= find_boilerplate(members, *signatures.blocks(members))
+        for source in range(table.sources.max(initial=SKIPPED) + 1):
+            members = kept[table.sources[kept] == source]
+            boilerplate |= find_boilerplate(members, *table.blocks(members))
     return _Decisions(frozenset(repeated), originals, copies, boilerplate)
 
 

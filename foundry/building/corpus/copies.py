@@ -17,8 +17,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.building.corpus.input_table import find_shared
 from foundry.building.corpus.near_copies import find_near_copies
-from foundry.building.corpus.signatures import find_shared
 from foundry.building.documents.signature import Signature
 from foundry.documents import Document
 

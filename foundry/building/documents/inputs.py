@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from foundry.building.documents.cache import DocumentCache, Entry, KnownTable
 from foundry.building.documents.encoding import content_key
@@ -62,19 +63,17 @@ class Inputs:
         number = self._numbers[place]
         return cache.load(number) if number > 0 else self._skipped[-number - 1]
 
-    def contents(self) -> list[bytes | None]:
+    def contents(self) -> NDArray[np.void]:
         """Return, by place, the hash of everything that decides how a document is prepared.
 
-        None for what a source left out, or what another build may prepare differently.
+        Zeros for what a source left out, or what another build may prepare differently.
         """
-        contents: list[bytes] = np.frombuffer(self._contents, f"V{HASH_BYTES}").tolist()
-        none = bytes(HASH_BYTES)
-        return [None if content == none else content for content in contents]
+        return np.frombuffer(bytes(self._contents), f"V{HASH_BYTES}")
 
     def encode_lines(self, lines: LinesBuilder, origin: str) -> bytes:
         """Return the lines of a table, except those whose documents are not to be used again."""
         numbers = np.array(self._numbers, dtype=np.int64)
-        return lines.encode(origin, numbers, np.frombuffer(self._contents, f"V{HASH_BYTES}"))
+        return lines.encode(origin, numbers, self.contents())
 
     def signature(self, place: int, cache: DocumentCache) -> Signature | None:
         """Return the signature of the document at a place; None if it was skipped."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.indexing.dense.calibration import depth_of, recall_of
-from foundry.indexing.dense.nearest import UNKNOWN, Nearest, PreviousNearest
+from foundry.indexing.dense.nearest import Nearest
 from foundry.indexing.files import ArrayFile, write_array
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval.dense_lane import (
@@ -139,39 +139,18 @@ class WrittenVectors:
         rows *= self.scales[start : start + len(rows), None]
         return rows
 
-    def nearest(
-        self, queries: NDArray[np.float32], previous: PreviousNearest | None = None
-    ) -> Nearest:
-        """Return the RECALL_DEPTH vectors of highest cosine to each of `queries` (q, d).
-
-        Queries of the `previous` build are compared with the added vectors alone.
-        """
-        depth = min(RECALL_DEPTH, len(self.scales))
-        nearest = Nearest.unknown(len(queries), depth)
-        added: list[list[int]] = []
-        if previous is not None:
-            nearest, added = previous.find(queries, depth), previous.added
-        is_new = (nearest.chunks == UNKNOWN).any(axis=1)
-        for chosen, spans in ((is_new, [[0, len(self.scales)]]), (~is_new, added)):
-            if chosen.any():
-                found = Nearest(nearest.chunks[chosen], nearest.cosines[chosen])
-                for first, last in spans:
-                    found = self._nearer(queries[chosen], found, first, last)
-                nearest.chunks[chosen], nearest.cosines[chosen] = found
-        return nearest
-
-    def _nearer(
-        self, queries: NDArray[np.float32], nearest: Nearest, first: int, last: int
-    ) -> Nearest:
-        """Return the nearest to queries (q, d) among these and the vectors `first` to `last`."""
-        for start in range(first, last, BLOCK):
-            found = (self.block(start, min(BLOCK, last - start)) @ queries.T).T
+    def nearest(self, queries: NDArray[np.float32]) -> Nearest:
+        """Return the RECALL_DEPTH vectors of highest cosine to each of `queries` (q, d)."""
+        count = len(self.scales)
+        nearest = Nearest.unknown(len(queries), min(RECALL_DEPTH, count))
+        for start in range(0, count, BLOCK):
+            found = (self.block(start, BLOCK) @ queries.T).T
             # Few vectors of a part are nearer than the best of all before it, if parts grow slowly.
-            part, size = 0, max(FIRST_ROWS, start - first)
+            part, size = 0, max(FIRST_ROWS, start)
             while part < found.shape[1]:
                 nearest = nearest.join(start + part, found[:, part : part + size])
                 part += size
-                size = start - first + part
+                size = start + part
         return nearest
 
     def measure(

@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.documents.prepared import ChunkTerms, NamedHeading
-from foundry.indexing.files import Rows, StoredRows
-from foundry.indexing.handover import Handover
+from foundry.indexing.carried.carried import Carried
 from foundry.indexing.keyword.names import ChunkNames, Namer
 from foundry.indexing.keyword.vocabulary import NO_TERM
-from foundry.indexing.previous import Previous
 from foundry.runtime.index.lines import hash_key
 
 KNOWN_ITEMS = 5
@@ -54,18 +52,13 @@ class Kind(IntEnum):
 class HeadingsBuilder:
     """Collects the headings of documents."""
 
-    def __init__(self, previous: Previous | None = None) -> None:
-        # By document: key, chunk of the document, number of the heading term, kind.
-        self._headings = Rows("QIII")
-        self._texts = Rows("B")
-        if previous is not None:
-            self._previous = StoredRows.open(previous.handover.headings, 4)
-            self._previous_texts = StoredRows.open(previous.handover.heading_texts)
+    def __init__(self, carried: Carried) -> None:
+        # Key, chunk of the document, number of the heading term, kind.
+        self._headings = carried.table("headings", "QIII", has_texts=True)
 
     def add(self, headings: Sequence[NamedHeading], numbers: Sequence[int]) -> None:
         """Take the headings of the next document, and the numbers of its vocabulary's terms."""
-        for heading in headings:
-            self._texts.add(heading.text.encode("utf-8", "surrogatepass"))
+        self._headings.add_texts(heading.text for heading in headings)
         self._headings.add(
             [hash_key(heading.text) for heading in headings],
             [heading.chunk for heading in headings],
@@ -73,15 +66,9 @@ class HeadingsBuilder:
             [heading.kind for heading in headings],
         )
 
-    def carry(self, first: int, last: int) -> None:
-        """Copy the documents from `first` to `last` of the previous index."""
-        span = self._previous.span(first, last)
-        self._headings.carry(self._previous, first, last)
-        self._texts.carry(self._previous_texts, span.start, span.stop)
-
     def samples(self) -> list[str]:
         """Return some of the different headings, evenly spread."""
-        texts = self._texts.stored()
+        texts = self._headings.stored_texts()
         return [
             texts.bytes(entry).decode("utf-8", "surrogatepass")
             for entry in _spread(self._first_entries().tolist(), SAMPLES)
@@ -93,7 +80,7 @@ class HeadingsBuilder:
         `frequencies` (v,) say how many chunks have the term of a number. Where a heading
         is there in several kinds, the one that reads best is chosen.
         """
-        rows, texts = self._headings.stored(), self._texts.stored()
+        rows, texts = self._headings.stored(), self._headings.stored_texts()
         _, chunks, terms, kinds = rows.columns
         bearing = np.append(frequencies, 0)[np.minimum(terms, len(frequencies))]
         first = self._first_entries()
@@ -106,13 +93,12 @@ class HeadingsBuilder:
             for entry, document in zip(entries, documents.tolist(), strict=True)
         ]
 
-    def hand_over(self, handover: Handover, ranks: NDArray[np.uint32]) -> None:
-        """Write what the next build needs; `ranks` are the places of terms in the vocabulary."""
-        rows = self._headings.stored()
-        keys, chunks, terms, kinds = rows.columns
-        ranked = np.append(ranks, NO_TERM)[np.minimum(terms, len(ranks))].astype(np.uint32)
-        StoredRows(rows.offsets, [keys, chunks, ranked, kinds]).write(handover.headings)
-        self._texts.stored().write(handover.heading_texts)
+    def number_by_rank(self, ranks: NDArray[np.uint32]) -> None:
+        """Have terms kept by their ranks (v,) in the vocabulary, which are their numbers in the
+        next build."""
+        terms = self._headings.stored().columns[2]
+        ranked = np.append(ranks, NO_TERM)[np.minimum(terms, len(ranks))]
+        self._headings.replace(2, ranked.astype(np.uint32))
 
     def _first_entries(self) -> NDArray[np.int64]:
         """Return the places of the different headings, each where it is found first."""

@@ -18,17 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.documents.prepared import ChunkTerms, unpack
+from foundry.indexing.carried.carried import Carried
 from foundry.indexing.files import ArrayFile, offsets_of, open_stored, write_array
-from foundry.indexing.handover import Handover
 from foundry.indexing.keyword.runs import RUN_POSTINGS, PostingRuns
 from foundry.indexing.keyword.vocabulary import Vocabulary
-from foundry.indexing.previous import Previous
 from foundry.runtime.index.layout import CHUNK_LENGTHS, MEAN_LENGTH, POSTING_COUNTS, IndexLayout
 from foundry.runtime.index.tokens import NAMED
 
 K1 = 1.5
 B = 0.75
 HEADING_FACTOR = 1.0
+
+COUNTS = "postings.counts"
+"""The array that says how often a term stands in its chunk, as it is left for the next build."""
 
 MEAN_BITS = 6
 """A mean length that moves in steps has so many bits: it is off by 1.6 % at the most."""
@@ -37,66 +39,41 @@ MEAN_BITS = 6
 class PostingsBuilder:
     """Collects term counts document by document and writes them as a compressed sparse matrix.
 
-    Until they are written, they wait in a file in `folder`. Terms of a `previous` index keep their
-    numbers.
+    Until they are written, they wait in a file in `folder`.
     """
 
-    def __init__(self, folder: Path, previous: Previous | None = None) -> None:
-        self.vocabulary = Vocabulary(previous)
+    def __init__(self, folder: Path, carried: Carried) -> None:
+        self.vocabulary = Vocabulary(carried.index)
+        self._carried = carried
         self._runs = PostingRuns(folder / "postings.runs")
-        self._terms = array("I")
-        self._counts = array("I")
-        self._lengths = array("I")
-        self._distinct = array("I")
-        self._previous = previous
-        if previous is not None:
-            self._previous_lengths = open_stored(previous.handover.chunk_lengths)
+        self._lengths = carried.table("lengths", "I")
+        self._terms, self._chunks, self._counts = array("I"), array("I"), array("I")
 
     def add(self, terms: ChunkTerms) -> list[int]:
         """Take the terms of the next document's chunks; returns the numbers of its vocabulary."""
         places = self.vocabulary.numbers(terms.vocabulary)
-        own = unpack(terms.numbers, np.uint32)
+        own, first = unpack(terms.numbers, np.uint32), self._lengths.entries
+        self._lengths.add(terms.lengths)
+        chunks = np.arange(first, self._lengths.entries, dtype=np.uint32)
         distinct = np.diff(unpack(terms.offsets, np.uint32))
-        for column, values in (
-            (self._terms, np.array(places, dtype=np.uint32)[own]),
-            (self._counts, unpack(terms.counts, np.uint32)),
-            (self._distinct, distinct),
-            (self._lengths, unpack(terms.lengths, np.uint32)),
-        ):
-            column.frombytes(values.astype(np.uint32, copy=False).tobytes())
+        self._terms.frombytes(np.array(places, dtype=np.uint32)[own].tobytes())
+        self._chunks.frombytes(np.repeat(chunks, distinct).tobytes())
+        self._counts.frombytes(terms.counts)
         if len(self._terms) >= RUN_POSTINGS:
             self._end_run()
         return places
 
-    def carry(self, first: int, last: int) -> None:
-        """Copy the chunks from `first` to `last` of the previous index, without postings yet."""
-        self._lengths.frombytes(self._previous_lengths[first:last].tobytes())
-        self._distinct.frombytes(bytes(4 * (last - first)))
-
-    def carry_postings(self, chunks: NDArray[np.int64]) -> None:
-        """Copy the postings of all chunks that were carried over, with the chunks' new numbers."""
-        assert self._previous is not None
-        previous = self._previous
-        self._runs.carry(
-            open_stored(previous.index.posting_chunks),
-            open_stored(previous.handover.posting_counts),
-            open_stored(previous.index.posting_offsets),
-            chunks,
-        )
-
     def write(
-        self,
-        layout: IndexLayout,
-        handover: Handover | None = None,
-        statistics: Path | None = None,
-        *,
-        in_steps: bool = False,
+        self, layout: IndexLayout, statistics: Path | None = None, *, in_steps: bool = False
     ) -> "WrittenPostings":
-        """Write the files, and what the next build is handed over; counts and lengths of terms also
-        into the folder of `statistics`. The mean length moves `in_steps`, or with every chunk."""
+        """Write the files; counts and lengths of terms also into the folder of `statistics`.
+
+        The mean length moves `in_steps`, or with every chunk.
+        """
         self._end_run()
-        handed_over = None if handover is None else handover.root
-        kept = [folder for folder in (handed_over, statistics) if folder is not None]
+        self._copy_postings()
+        kept = [path for path in (self._carried.path(COUNTS),) if path is not None]
+        kept += [statistics / POSTING_COUNTS] if statistics is not None else []
         frequencies = self._runs.frequencies(len(self.vocabulary))
         order = self.vocabulary.write(layout, frequencies)
         ranks = np.zeros(len(frequencies), dtype=np.uint32)
@@ -104,21 +81,18 @@ class PostingsBuilder:
         offsets = offsets_of(frequencies[order])
         write_array(layout.posting_offsets, offsets)
 
-        chunk_lengths = np.frombuffer(self._lengths, dtype=np.uint32)
+        (chunk_lengths,) = self._lengths.stored().columns
         mean = max(1.0, int(chunk_lengths.sum()) / max(1, len(chunk_lengths)))
         if in_steps:
             mean = _round_mean(mean)
         idf = _idf(len(chunk_lengths), frequencies[order])
         norms = K1 * (1 - B + B * (chunk_lengths / mean))
-        first, of_headings = self.vocabulary.heading_impacts(order, idf, handover)
+        first, of_headings = self.vocabulary.heading_impacts(order, idf)
         of_headings *= HEADING_FACTOR
         with ExitStack() as files:
             chunks = files.enter_context(closing(ArrayFile(layout.posting_chunks, np.uint32)))
             impacts = files.enter_context(closing(ArrayFile(layout.posting_impacts, np.float32)))
-            counts = [
-                files.enter_context(closing(ArrayFile(folder / POSTING_COUNTS, np.uint32)))
-                for folder in kept
-            ]
+            counts = [files.enter_context(closing(ArrayFile(path, np.uint32))) for path in kept]
             for part in self._runs.merged(ranks):
                 values = norms[part.chunks]
                 values += part.counts
@@ -132,24 +106,28 @@ class PostingsBuilder:
                 impacts.append(values.astype(np.float32))
                 for file in counts:
                     file.append(part.counts)
-        for folder in kept:
-            write_array(folder / CHUNK_LENGTHS, chunk_lengths)
         if statistics is not None:
+            write_array(statistics / CHUNK_LENGTHS, chunk_lengths)
             write_array(statistics / MEAN_LENGTH, np.array([mean], dtype=np.float64))
         self._runs.remove()
         return WrittenPostings(len(order), int(offsets[-1]), frequencies, ranks)
 
+    def _copy_postings(self) -> None:
+        """Take the postings of all documents that were copied, with the new numbers of chunks."""
+        index, counts = self._carried.index, self._carried.array(COUNTS)
+        if index is not None and counts is not None:
+            chunks, offsets = open_stored(index.posting_chunks), open_stored(index.posting_offsets)
+            self._runs.copy(chunks, counts, offsets, self._carried.chunk_numbers)
+
     def _end_run(self) -> None:
         """Move what is held in memory into a run."""
-        after = len(self._lengths)
-        distinct = np.array(self._distinct, dtype=np.uint32)
         self._runs.add(
             np.array(self._terms, dtype=np.uint32),
-            np.repeat(np.arange(after - len(distinct), after, dtype=np.uint32), distinct),
+            np.array(self._chunks, dtype=np.uint32),
             np.array(self._counts, dtype=np.uint32),
             self.vocabulary,
         )
-        self._terms, self._counts, self._distinct = array("I"), array("I"), array("I")
+        self._terms, self._chunks, self._counts = array("I"), array("I"), array("I")
 
 
 @dataclass(frozen=True, slots=True)

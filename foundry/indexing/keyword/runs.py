@@ -50,8 +50,8 @@ class TermRange:
 
 
 @dataclass(frozen=True, slots=True)
-class _Carried:
-    """The postings (p,) of a previous index, by the `offsets` (v + 1,) of its terms.
+class _Copied:
+    """The postings (p,) of the index before, by the `offsets` (v + 1,) of its terms.
 
     `renumbered` gives the new numbers of its chunks, ascending; those that are `gone` have none.
     `terms` (u,) are those that others have, and `frequencies` (u,) how many of these.
@@ -96,7 +96,7 @@ class PostingRuns:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._runs: list[_Run] = []
-        self._carried: _Carried | None = None
+        self._copied: _Copied | None = None
 
     def add(
         self,
@@ -123,14 +123,14 @@ class PostingRuns:
             file.write(counts[order].data)
         self._runs.append(_Run(ordered, frequencies[ordered].astype(np.uint32), start))
 
-    def carry(
+    def copy(
         self,
         chunks: NDArray[np.uint32],
         counts: NDArray[np.uint32],
         offsets: NDArray[np.uint64],
         renumbered: NDArray[np.int64],
     ) -> None:
-        """Add the postings (p,) of a previous index, whose terms have the first numbers, sorted.
+        """Add the postings (p,) of the index before, whose terms have the first numbers, sorted.
 
         `renumbered` gives the new numbers of its chunks, ascending; negative ones are left out.
         """
@@ -141,13 +141,13 @@ class PostingRuns:
                 places = np.flatnonzero(is_gone[chunks[start : start + RUN_POSTINGS]]) + start
                 np.subtract.at(frequencies, np.searchsorted(ends, places, side="right") - 1, 1)
         terms, numbers = np.flatnonzero(frequencies), renumbered.astype(np.uint32)
-        self._carried = _Carried(chunks, counts, ends, numbers, is_gone, terms, frequencies[terms])
+        self._copied = _Copied(chunks, counts, ends, numbers, is_gone, terms, frequencies[terms])
 
     def frequencies(self, terms: int) -> NDArray[np.int64]:
         """Return how many postings each of the `terms` numbers has."""
         total = np.zeros(terms, dtype=np.int64)
-        if self._carried is not None:
-            total[self._carried.terms] = self._carried.frequencies
+        if self._copied is not None:
+            total[self._copied.terms] = self._copied.frequencies
         for run in self._runs:
             total[run.terms] += run.frequencies
         return total
@@ -160,8 +160,8 @@ class PostingRuns:
         by_rank = np.zeros(len(used), dtype=np.int64)
         by_rank[rank[used]] = frequencies[used]
         merge = None
-        if (carried := self._carried) is not None:
-            merge = partial(carried.merged, rank[carried.terms].astype(np.int64))
+        if (copied := self._copied) is not None:
+            merge = partial(copied.merged, rank[copied.terms].astype(np.int64))
         with self._path.open("rb") as file:
             for first, last in _ranges(by_rank):
                 added = self._range(file, rank, first, last)

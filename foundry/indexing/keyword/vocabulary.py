@@ -1,59 +1,46 @@
-"""Number the terms of an index, and write what its headings consist of.
+"""Number the terms of an index, and weigh its headings by what they consist of.
 
-Terms of the previous index are numbered by their places in its sorted vocabulary, and read from its
+Terms of the index before are numbered by their places in its sorted vocabulary, and read from its
 files, so that most of them need not be looked up or written one by one.
 """
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.indexing.files import look_up, offsets_of, open_stored, write_array
-from foundry.indexing.handover import Handover
-from foundry.indexing.previous import Previous
+from foundry.indexing.files import offsets_of, open_stored, write_array
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.index.lines import hash_key
-from foundry.runtime.index.tokens import HEADING_MARK, heading_parts
+from foundry.runtime.index.tokens import HEADING_MARK, SURFACE_MARK
 
 NO_TERM = 2**32 - 1
 
-_AFTER_HEADINGS = chr(ord(HEADING_MARK) + 1)
+_HEADING, _SURFACE = HEADING_MARK.encode(), SURFACE_MARK.encode()
+_AFTER_HEADINGS = chr(ord(HEADING_MARK) + 1).encode()
 
 
 class Vocabulary:
-    """Numbers terms: those of a `previous` index by their places there, others as they come.
+    """Numbers terms: those of the index `before` by their places there, others as they come.
 
     After an index with the terms `oil` and `pump`, these have the numbers 0 and 1, and `lamp`, the
     first new one, has 2. In their order, which `sorted` gives, the numbers are 2, 0, 1: so `lamp`
     is written before the old terms.
     """
 
-    def __init__(self, previous: Previous | None = None) -> None:
+    def __init__(self, before: IndexLayout | None = None) -> None:
         self._numbers: dict[str, int] = {}
         # Of terms that are new: before which old term they stand, and how they are written.
         self._new: list[tuple[int, bytes]] = []
         self._old, self._offsets = b"", np.zeros(1, dtype=np.uint64).data
-        self._handed_over = None if previous is None else previous.handover
-        if previous is not None:
-            self._old = previous.index.terms.read_bytes()
-            self._offsets = open_stored(previous.index.term_offsets).astype(np.uint64).data
+        if before is not None:
+            self._old = before.terms.read_bytes()
+            self._offsets = open_stored(before.term_offsets).astype(np.uint64).data
         self._old_count = len(self._offsets) - 1
 
     def __len__(self) -> int:
         return self._old_count + len(self._new)
-
-    def find(self, term: str) -> int | None:
-        """Return the number of a term that has one."""
-        number = self._numbers.get(term)
-        if number is None and self._old_count:
-            text = term.encode()
-            place = self._place_of(text)
-            if place < self._old_count and self._text_of(place) == text:
-                number = self._numbers[term] = place
-        return number
 
     def numbers(self, terms: Sequence[str]) -> list[int]:
         """Return the numbers of terms; new ones get theirs now."""
@@ -89,63 +76,28 @@ class Vocabulary:
         return np.insert(old, places, np.array(new, dtype=np.int64))
 
     def heading_impacts(
-        self, order: NDArray[np.int64], idf: NDArray[np.float64], handover: Handover | None
+        self, order: NDArray[np.int64], idf: NDArray[np.float64]
     ) -> tuple[int, NDArray[np.float64]]:
         """Return the rank of the first heading term among all (v,), and for it and those after it
-        the sums of the idf (v,) of their parts, which the next build is handed over.
+        the sums of the idf (v,) of their parts.
 
         `order` has the numbers of the sorted terms. What a heading consists of need not be a term
         of a text, as the whole of `shop.Store.size` is not where it is put together from its parts:
         then it is as rare as the heading. A name as it is written has no parts.
         """
-        first, last = (
-            bisect_left(order, mark.encode(), key=self._text_of)
-            for mark in (HEADING_MARK, _AFTER_HEADINGS)
-        )
-        ranks = np.full(len(self) + 1, -1, dtype=np.int64)
-        ranks[order] = np.arange(len(order))
-        owners, parts, hashes = self._carried_parts(ranks)
-        new = order[first:last][order[first:last] >= self._old_count]
-        found = [*map(heading_parts, (self._text_of(number).decode() for number in new.tolist()))]
-        texts = [*chain.from_iterable(found)]
-        find = self.find if self._old_count else self._numbers.get
-        numbers = [-1 if number is None else number for number in map(find, texts)]
-        counts = np.array([*map(len, found)], dtype=np.int64)
-        owners = np.append(owners, np.repeat(ranks[new], counts))
-        parts = np.append(parts, ranks[np.array(numbers, dtype=np.int64)])
-        if handover is not None:
-            is_missing = parts < 0
-            unknown = np.flatnonzero(is_missing[len(hashes) :]).tolist()
-            added = np.array([hash_key(texts[place]) for place in unknown], dtype=np.uint64)
-            missing = np.append(hashes[is_missing[: len(hashes)]], added)
-            write_array(handover.part_owners, owners.astype(np.uint32))
-            write_array(handover.parts, np.where(is_missing, NO_TERM, parts).astype(np.uint32))
-            write_array(handover.parts_missing, missing)
-        weights = idf[np.where(parts < 0, owners, parts)]
-        return first, np.bincount(owners - first, weights, last - first).astype(np.float64)
-
-    def _carried_parts(
-        self, ranks: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]:
-        """Return pairs (p,) of heading terms and their parts by rank, and the parts' hashes.
-
-        A part that is no term has a negative rank; only such a one has a hash.
-        """
-        if self._handed_over is None:
-            none = np.zeros(0, dtype=np.int64)
-            return none, none, none.astype(np.uint64)
-        numbers = open_stored(self._handed_over.parts).astype(np.int64)
-        is_missing = numbers == NO_TERM
-        hashes = np.zeros(len(numbers), dtype=np.uint64)
-        hashes[is_missing] = open_stored(self._handed_over.parts_missing)
-        new = np.array([hash_key(text.decode()) for _, text in self._new], dtype=np.uint64)
-        order = np.argsort(new)
-        numbers[is_missing] = look_up(hashes[is_missing], new[order], order + self._old_count)
-        parts = ranks[numbers]
-        for place in np.flatnonzero((parts < 0) & (numbers >= 0)).tolist():
-            hashes[place] = hash_key(self._text_of(int(numbers[place])).decode())
-        owners = ranks[open_stored(self._handed_over.part_owners)]
-        return owners[owners >= 0], parts[owners >= 0], hashes[owners >= 0]
+        terms = [*map(self._text_of, order.tolist())]
+        first, last = (bisect_left(terms, mark) for mark in (_HEADING, _AFTER_HEADINGS))
+        ranks = {term: rank for rank, term in enumerate(terms) if not first <= rank < last}
+        owners, parts = array("q"), array("q")
+        for rank in range(first, last):
+            term = terms[rank]
+            own = [] if term.startswith(_SURFACE) else term[len(_HEADING) :].split(b" ")
+            found = [ranks.get(part, rank) for part in own] or [rank]
+            parts.extend(found)
+            owners.extend([rank - first] * len(found))
+        weights = idf[np.array(parts, dtype=np.int64)]
+        sums = np.bincount(np.array(owners, dtype=np.int64), weights, last - first)
+        return first, sums.astype(np.float64)
 
     def _place_of(self, text: bytes) -> int:
         """Return before which old term a text sorts."""

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
 from foundry.documents import Chunk, Document
+from foundry.indexing.carried.carried import Carried
 from foundry.indexing.files import write_array
-from foundry.indexing.handover import Handover
-from foundry.indexing.previous import Previous
 from foundry.indexing.queries.completions import CompletionsBuilder
 from foundry.indexing.queries.correction import write_correction
 from foundry.indexing.queries.pinned import write_pinned
@@ -29,18 +28,16 @@ ReadChunks = Callable[[], Iterator[ChunkRecord]]
 
 
 class QueryFilesBuilder:
-    """Collects what those stages need, as far as the `previous` index does not have it already."""
+    """Collects what those stages need of documents."""
 
-    def __init__(
-        self, options: IndexOptions, tokenizer: Tokenizer, previous: Previous | None = None
-    ) -> None:
+    def __init__(self, options: IndexOptions, tokenizer: Tokenizer, carried: Carried) -> None:
         self._options, self._tokenizer = options, tokenizer
         self._words: WordsBuilder | None = None
         self._completions: CompletionsBuilder | None = None
         if options.correction_words or options.suggested_words:
-            self._words = WordsBuilder(tokenizer, previous)
+            self._words = WordsBuilder(tokenizer, carried)
         if options.suggested_words:
-            self._completions = CompletionsBuilder(previous)
+            self._completions = CompletionsBuilder(carried)
 
     def add(self, document: Document, chunks: Sequence[Chunk]) -> None:
         """Take the next document with its chunks."""
@@ -52,27 +49,14 @@ class QueryFilesBuilder:
         if self._completions is not None:
             self._completions.add(heading for above in headings for heading in above)
 
-    def carry(self, first: int, last: int) -> None:
-        """Copy the documents from `first` to `last` of the previous index."""
-        if self._completions is not None:
-            self._completions.carry(first, last)
+    def write(self, layout: IndexLayout, read_all: ReadChunks, read_gone: ReadChunks) -> None:
+        """Write the files of each chosen stage.
 
-    def write(
-        self,
-        layout: IndexLayout,
-        read_all: ReadChunks,
-        read_gone: ReadChunks,
-        handover: Handover | None,
-    ) -> None:
-        """Write the files of each chosen stage, and the handover to the next build.
-
-        `read_gone` gives the chunks of the previous index that are not in this one.
+        `read_gone` gives the chunks of the index before that are not in this one.
         """
         options = self._options
         if self._words is not None:
-            words = self._words.finish(
-                lambda: _texts(read_gone()), lambda: _texts(read_all()), handover
-            )
+            words = self._words.finish(lambda: _texts(read_gone()), lambda: _texts(read_all()))
             if options.correction_words:
                 groups = options.synonyms or ()
                 known = [form for group in groups for form in (*group[0], *group[1])]
@@ -80,7 +64,7 @@ class QueryFilesBuilder:
                 root = layout.root / CORRECTION
                 write_correction(root, words, options.correction_words, known)
             if self._completions is not None:
-                self._completions.write(layout.root, words, options.suggested_words, handover)
+                self._completions.write(layout.root, words, options.suggested_words)
         if options.synonyms is not None:
             texts = (
                 text

@@ -1,6 +1,6 @@
 """The words of a corpus as its texts write them, counted; and what completes and corrects by them.
 
-The counts of the previous index are updated: the words of texts that are gone are subtracted, and
+The counts of the index before are updated: the words of texts that are gone are subtracted, and
 those of new ones added. All texts are read again only where one of these counts is missing.
 """
 
@@ -8,22 +8,20 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 
 from foundry.embedding.static import MODEL_FOLDER
-from foundry.indexing.files import open_stored, split, write_array, write_stretches
-from foundry.indexing.handover import Handover
-from foundry.indexing.previous import Previous
+from foundry.indexing.carried.carried import Carried
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.encoder import CONTINUATION, EncoderLayout
 from foundry.runtime.retrieval.stages.nearest_words import MAX_LENGTH, MIN_LENGTH
 
 MAX_COUNTED = 2_000_000
 """Different forms counted at a time; beyond, those that came up once are forgotten."""
+
+SEPARATOR = "\n"
 
 _WORD = re.compile(r"(?<!\w)[^\W\d]+(?!\w)")
 
@@ -59,22 +57,10 @@ def count_words(spellings: Iterable[tuple[str, str, int]]) -> tuple[Counter[str]
 
 
 class CorpusWords:
-    """The words of a corpus, folded: how often each comes up, and how it is mostly written.
+    """The words of a corpus, folded: how often each comes up, and how it is mostly written."""
 
-    `known` says of words whether they are words of the `tokenizer`, and `of_language` are those of
-    its language, as far as the previous build has found out.
-    """
-
-    def __init__(
-        self,
-        forms: Counter[str],
-        tokenizer: Tokenizer,
-        known: dict[str, bool] | None = None,
-        of_language: list[str] | None = None,
-    ) -> None:
-        self._forms, self._tokenizer = forms, tokenizer
-        self._known = {} if known is None else known
-        self._of_language = of_language
+    def __init__(self, forms: Counter[str], tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
         spellings = ((form.casefold(), form, count) for form, count in forms.items())
         self.frequencies, self.best = count_words(spellings)
 
@@ -88,16 +74,19 @@ class CorpusWords:
         return [word for word in self._ranked[:most] if self.is_word(word)]
 
     def is_word(self, word: str) -> bool:
-        """Return whether a run of letters is one word: scripts without spaces have no others."""
-        if (known := self._known.get(word)) is None:
-            known = self._known[word] = _is_word(word, self._tokenizer)
-        return known
+        """Return whether a form, in lower case, is one word: of scripts without spaces few are."""
+        if not MIN_LENGTH <= len(word) <= MAX_LENGTH:
+            return False
+        # The tokenizer divides none of these, and takes a hundred times as long to say so.
+        if word.isascii():
+            return True
+        tokens = self._tokenizer.tokenize(word)
+        is_whole = len(tokens) == 1 and tokens[0].text == word
+        return is_whole and (len(tokens[0].terms) < 2 or tokens[0].is_identifier)
 
     @cached_property
     def of_language(self) -> list[str]:
         """The whole words among the pieces of the built-in encoder, and their stems."""
-        if self._of_language is not None:
-            return self._of_language
         tokenizer = self._tokenizer
         if tokenizer.language != "english":
             return []
@@ -106,90 +95,48 @@ class CorpusWords:
         stems = [term for word in words for term in tokenizer.terms(word)]
         return [word for word in (*words, *stems) if MIN_LENGTH <= len(word) <= MAX_LENGTH]
 
-    def hand_over(self, handover: Handover) -> None:
-        """Write what the next build can use."""
-        forms = sorted(self._forms)
-        encoded = [form.encode("utf-8", "surrogatepass") for form in forms]
-        write_stretches(handover.word_forms, handover.word_offsets, encoded)
-        counts = [self._forms[form] for form in forms]
-        write_array(handover.word_counts, np.array(counts, dtype=np.int64))
-        are_words = [self.is_word(form.casefold()) for form in forms]
-        write_array(handover.are_words, np.array(are_words, dtype=bool))
-        of_language = "\n".join(self.of_language)
-        handover.language_words.write_text(of_language, encoding="utf-8", newline="\n")
-
-
-def _is_word(word: str, tokenizer: Tokenizer) -> bool:
-    if not MIN_LENGTH <= len(word) <= MAX_LENGTH:
-        return False
-    tokens = tokenizer.tokenize(word)
-    is_whole = len(tokens) == 1 and tokens[0].text == word
-    return is_whole and (len(tokens[0].terms) < 2 or tokens[0].is_identifier)
-
-
-@dataclass(slots=True)
-class _PreviousWords:
-    """The forms of the previous index with their counts, and which of them are words."""
-
-    forms: Counter[str]
-    known: dict[str, bool]
-    of_language: list[str]
-
-    @classmethod
-    def read(cls, handover: Handover) -> Self | None:
-        if not handover.word_forms.exists():
-            return None
-        stretches = split(handover.word_forms.read_bytes(), open_stored(handover.word_offsets))
-        forms = [each.decode("utf-8", "surrogatepass") for each in stretches]
-        counts = open_stored(handover.word_counts).tolist()
-        known = open_stored(handover.are_words).tolist()
-        return cls(
-            Counter(dict(zip(forms, counts, strict=True))),
-            dict(zip(map(str.casefold, forms), known, strict=True)),
-            handover.language_words.read_text(encoding="utf-8").splitlines(),
-        )
-
 
 class WordsBuilder:
-    """Counts the words of texts as they come, on top of those of the `previous` index."""
+    """Counts the words of texts as they come, on top of those of the index before."""
 
-    def __init__(self, tokenizer: Tokenizer, previous: Previous | None = None) -> None:
-        self._tokenizer = tokenizer
-        self._previous = None if previous is None else _PreviousWords.read(previous.handover)
+    def __init__(self, tokenizer: Tokenizer, carried: Carried) -> None:
+        self._tokenizer, self._carried = tokenizer, carried
         # None where the texts have to be read in the end.
-        self._added: Counter[str] | None = Counter()
-        if previous is not None and self._previous is None:
-            self._added = None
+        self._forms: Counter[str] | None = Counter()
+        if carried.index is not None:
+            self._forms = _forms_before(carried)
 
     def add(self, text: str) -> None:
         """Count the words of a new text."""
-        if self._added is not None:
-            self._added.update(find_forms(text))
-            if len(self._added) > MAX_COUNTED:
-                self._added = None
+        if self._forms is not None:
+            self._forms.update(find_forms(text))
+            if len(self._forms) > MAX_COUNTED:
+                self._forms = None
 
     def finish(
-        self,
-        read_gone: Callable[[], Iterator[str]],
-        read_all: Callable[[], Iterator[str]],
-        handover: Handover | None,
+        self, read_gone: Callable[[], Iterator[str]], read_all: Callable[[], Iterator[str]]
     ) -> CorpusWords:
-        """Return the words of all texts, and hand over what the next build can use.
+        """Return the words of all texts.
 
-        `read_gone` gives the texts of the previous index that are not in this one.
+        `read_gone` gives the texts of the index before that are not in this one.
         """
-        previous, forms = self._previous, self._added
-        if previous is not None and forms is not None:
-            forms.update(previous.forms)
+        forms = self._forms
+        if forms is None:
+            return CorpusWords(count_forms(read_all()), self._tokenizer)
+        if self._carried.index is not None:
             for text in read_gone():
                 forms.subtract(find_forms(text))
             forms = Counter({form: count for form, count in forms.items() if count})
-        is_whole = forms is not None and len(forms) <= MAX_COUNTED
-        words = CorpusWords(
-            forms if forms is not None and is_whole else count_forms(read_all()),
-            self._tokenizer,
-            *((previous.known, previous.of_language) if previous is not None else ()),
-        )
-        if handover is not None and is_whole:
-            words.hand_over(handover)
-        return words
+        joined = SEPARATOR.join(forms).encode("utf-8", "surrogatepass")
+        self._carried.leave("words.forms", np.frombuffer(joined, dtype=np.uint8))
+        self._carried.leave("words.counts", np.fromiter(forms.values(), dtype=np.int64))
+        return CorpusWords(forms, self._tokenizer)
+
+
+def _forms_before(carried: Carried) -> Counter[str] | None:
+    """Return the words of the index before; None if they were too many to be left."""
+    joined, counts = carried.array("words.forms"), carried.array("words.counts")
+    if joined is None or counts is None:
+        return None
+    forms = joined.tobytes().decode("utf-8", "surrogatepass").split(SEPARATOR)
+    return Counter(dict(zip(forms, counts.tolist(), strict=False)))

@@ -13,8 +13,7 @@ from processes import leftovers, snapshot
 
 from foundry.building.corpus import boilerplate
 from foundry.building.documents.cache import DocumentCache
-from foundry.indexing.dense.nearest import Nearest, PreviousNearest
-from foundry.indexing.dense.vectors import WrittenVectors
+from foundry.indexing.carried.numbers import PreviousDocument, Span
 from foundry.indexing.writer import IndexWriter
 
 SEALS = "# Seals\n\nReplace the D40 seal yearly.\n"
@@ -196,38 +195,19 @@ def test_a_build_that_fails_leaves_what_the_one_before_has_left(
     assert len(loaded) == 1
 
 
-def test_only_new_vectors_are_compared_with_queries_that_were_asked_before(
-    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    added: list[list[list[int]]] = []
-    nearest = WrittenVectors.nearest
-
-    def note(
-        vectors: WrittenVectors, queries: Any, previous: PreviousNearest | None = None
-    ) -> Nearest:
-        added.append([] if previous is None else previous.added)
-        return nearest(vectors, queries, previous)
-
-    corpus.build({f"{name}.md": f"# Page {name}\n\nText.\n" for name in "abd"})
-    monkeypatch.setattr(WrittenVectors, "nearest", note)
-    corpus.write({"c.md": SEALS})
-    corpus.project.succeed("build", "--quiet")
-    assert added == [[[2, 3]]]
-
-
 def test_what_lies_together_is_taken_over_together_and_nothing_else_is_loaded(
     corpus: Corpus, loaded: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spans: list[tuple[int, int]] = []
-    carry = IndexWriter.carry
+    spans: list[Span[PreviousDocument]] = []
+    copy = IndexWriter.copy
 
-    def note(writer: IndexWriter, first: int, last: int) -> None:
-        spans.append((first, last))
-        carry(writer, first, last)
+    def note(writer: IndexWriter, documents: Span[PreviousDocument]) -> None:
+        spans.append(documents)
+        copy(writer, documents)
 
     pages = {f"{name}.md": f"# Page {name}\n\nText of {name}.\n" for name in "abdef"}
     corpus.build({**pages, "g.md": pages["a.md"], "h.bin": PICTURE})
-    monkeypatch.setattr(IndexWriter, "carry", note)
+    monkeypatch.setattr(IndexWriter, "copy", note)
     loaded.clear()
     # Neither the copy nor what cannot be read is looked at again.
     corpus.write({"c.md": SEALS, "e.md": None})

@@ -5,21 +5,23 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processes import snapshot
 
 from foundry.documents.prepared import ChunkTerms
+from foundry.indexing.carried.carried import Carried, carrying
+from foundry.indexing.carried.numbers import DocumentNumber, PreviousDocument, Span
 from foundry.indexing.dense import vectors
 from foundry.indexing.files import ArrayFile, offsets_of, write_array
-from foundry.indexing.handover import Handover
 from foundry.indexing.keyword import postings, runs
 from foundry.indexing.keyword.terms import NAMED, make_chunk_terms
-from foundry.indexing.previous import Previous
-from foundry.runtime.index.layout import IndexLayout
+from foundry.indexing.versions import BuiltIndex
+from foundry.runtime.index.layout import IndexLayout, Manifest
 from foundry.runtime.index.tokens import HEADING_MARK, SURFACE_MARK
 from foundry.runtime.retrieval.dense_lane import pack_signs
 from foundry.runtime.retrieval.quantising import quantise
@@ -42,7 +44,7 @@ def test_runs_are_merged_by_term_and_chunk(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "RUN_POSTINGS", size)
         patch.setattr(postings, "RUN_POSTINGS", size)
-        builder = postings.PostingsBuilder(folder)
+        builder = postings.PostingsBuilder(folder, Carried())
         for chunks in documents:
             terms = [[*Counter(chunk).elements()] for chunk in chunks]
             builder.add(make_chunk_terms(terms, [{}] * len(chunks)))
@@ -114,7 +116,7 @@ def test_a_heading_is_worth_the_terms_that_it_is_made_of(
     tmp_path_factory: pytest.TempPathFactory, chunks: list[tuple[dict[str, int], dict[str, int]]]
 ) -> None:
     layout = IndexLayout(tmp_path_factory.mktemp("headings"))
-    builder = postings.PostingsBuilder(layout.root)
+    builder = postings.PostingsBuilder(layout.root, Carried())
     builder.add(_terms_of(chunks))
     builder.write(layout)
     having = Counter(term for counts, names in chunks for term in {**counts, **names})
@@ -150,7 +152,7 @@ def test_postings_of_an_index_before_are_those_of_one_written_anew(
         patch.setattr(runs, "RUN_POSTINGS", size)
         patch.setattr(postings, "RUN_POSTINGS", size)
         before: list[ChunkTerms] = []
-        previous = None
+        index = None
         for number, edits in enumerate(rounds):
             places: list[int | ChunkTerms] = []
             left = iter(range(len(before)))
@@ -161,15 +163,12 @@ def test_postings_of_an_index_before_are_those_of_one_written_anew(
                 else:
                     places.append(_terms_of(chunks))
             places += left
-            now = [before[each] if isinstance(each, int) else each for each in places]
-            carried, anew = folder / f"carried{number}", folder / f"anew{number}"
-            _write(anew, None, now, now)
-            _write(carried, previous, places, before)
-            assert _contents(carried) == _contents(anew)
-            before = now
-            layout = IndexLayout(carried)
-            handover = Handover(carried / "handover")
-            previous = Previous(layout, handover, cast("Any", None), offsets_of([]))
+            before = [before[each] if isinstance(each, int) else each for each in places]
+            anew, copied = folder / f"anew{number}", folder / f"copied{number}"
+            _write(anew, folder / "left-anew", None, before, before)
+            index = _write(copied, folder / "left", index, places, before)
+            assert snapshot(copied) == snapshot(anew)
+            assert snapshot(folder / "left") == snapshot(folder / "left-anew")
 
 
 def _terms_of(chunks: list[tuple[dict[str, int], dict[str, int]]]) -> ChunkTerms:
@@ -180,34 +179,29 @@ def _terms_of(chunks: list[tuple[dict[str, int], dict[str, int]]]) -> ChunkTerms
 
 def _write(
     folder: Path,
-    previous: Previous | None,
+    left: Path,
+    before: BuiltIndex | None,
     documents: Sequence[int | ChunkTerms],
-    before: Sequence[ChunkTerms],
-) -> None:
-    """Write the postings of documents; numbers are those of documents `before`."""
-    handover = Handover(folder / "handover")
-    handover.root.mkdir(parents=True)
-    builder = postings.PostingsBuilder(folder, previous)
-    ends = np.cumsum([0, *(len(terms.lengths) // 4 for terms in before)])
-    renumbered, count = np.full(ends[-1], -1), 0
-    for each in documents:
-        if isinstance(each, int):
-            first, last = ends[each], ends[each + 1]
-            builder.carry(first, last)
-            renumbered[first:last] = np.arange(count, count + last - first)
-            count += last - first
-        else:
-            builder.add(each)
-            count += len(each.lengths) // 4
-    if previous is not None:
-        builder.carry_postings(renumbered)
-    builder.write(IndexLayout(folder), handover)
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    """Return all files; the pairs of headings and their parts are left in any order."""
-    found = {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    return {name: content for name, content in found.items() if not name.startswith("parts")}
+    terms: Sequence[ChunkTerms],
+) -> BuiltIndex:
+    """Write the postings of documents, which have these terms; numbers are those of documents in
+    the index before."""
+    folder.mkdir()
+    layout = IndexLayout(folder)
+    ends = offsets_of([len(each.lengths) // 4 for each in terms])
+    write_array(layout.document_chunks, ends)
+    with carrying(left, "state", before) as carried:
+        builder = postings.PostingsBuilder(folder, carried)
+        for number, each in enumerate(documents):
+            if isinstance(each, int):
+                span = Span(PreviousDocument(each), PreviousDocument(each + 1))
+                carried.copy(span, DocumentNumber(number), int(ends[number]))
+            else:
+                builder.add(each)
+        counts = (len(terms), int(ends[-1]), *builder.write(layout).counts)
+        manifest = Manifest(*counts, 1, "none", 1.0, 0.0, {}, None, [], [], [], "", [])
+        carried.finish(left, "state", manifest.version)
+    return BuiltIndex(folder, manifest)
 
 
 @settings(max_examples=20, deadline=None)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from processes import snapshot
 
 from foundry.building.corpus import boilerplate
-from foundry.building.corpus.previous_inputs import longest_ascent
+from foundry.building.corpus.input_table import longest_ascent
 from foundry.building.documents.cache import DocumentCache
 from foundry.documents import Skipped
 from foundry.documents.prepared import PreparedDocument

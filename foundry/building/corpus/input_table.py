@@ -1,0 +1,222 @@
+"""The inputs of a build, with what is known of them from the build before.
+
+An input is identified by a hash of everything that decides how it is prepared. What the index holds
+of it can also depend on other documents: on boilerplate that an earlier one has, and on its copies.
+So a document is copied if these decisions and its place among the others are unchanged.
+"""
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundry.building.documents.cache import DocumentCache
+from foundry.building.documents.inputs import Inputs
+from foundry.building.documents.lines import HASH_BYTES
+from foundry.building.documents.signature import Signature
+from foundry.building.report import Figures, Remarks
+from foundry.documents import Skipped
+from foundry.documents.reasons import Reason
+from foundry.indexing.carried.carried import Carried
+from foundry.indexing.carried.numbers import InputNumber, Span
+from foundry.indexing.files import Rows, StoredRows, look_up
+
+NOT_INDEXED = SKIPPED = UNKNOWN = -1
+NO_REMARKS = Remarks()
+
+_COLUMNS = np.dtype(
+    [
+        ("content", f"V{HASH_BYTES}"),
+        ("source", "<i8"),
+        ("id", "V16"),
+        ("text", "V16"),
+        ("decision", "<u8"),
+        ("is_indexed", "?"),
+        ("figures", "<i8", (len(Figures._fields),)),
+    ]
+)
+
+
+class InputTable:
+    """The n inputs of a build by number: what decides about each, and what became of it.
+
+    `sources` (n,) are numbers of the sources' `names`, SKIPPED for what is skipped; `ids` and
+    `texts` (n,) are hashes. `places` (n,) are the inputs' numbers in the build before, UNKNOWN for
+    those that are new or have changed.
+    """
+
+    def __init__(
+        self, inputs: Inputs, cache: DocumentCache, names: Sequence[str], carried: Carried
+    ) -> None:
+        self._carried = carried
+        left, self._remarks = carried.array("inputs"), carried.rows("inputs.remarks", "B")
+        self._before = np.zeros(0, dtype=_COLUMNS) if left is None else left
+        self.contents = inputs.contents()
+        self.places = _find(self._before["content"], self.contents)
+        self._new_remarks: dict[int, Remarks | Skipped] = {}
+        is_known = self.places >= 0
+        self._columns = np.zeros(len(self.contents), dtype=_COLUMNS)
+        self._columns[is_known] = self._before[self.places[is_known]]
+        self._columns["content"] = self.contents
+        self._new = np.flatnonzero(~is_known).tolist()
+        signatures, blocks = Rows("B"), Rows("Q")
+        for number in self._new:
+            self._columns[number]["source"] = SKIPPED
+            compared = blocked = b""
+            if (signature := inputs.signature(number, cache)) is not None:
+                row = (names.index(signature.source), signature.id, signature.text)
+                self._columns[["source", "id", "text"]][number] = row
+                compared = signature._replace(blocks=signature.blocks[:0]).to_bytes()
+                blocked = signature.blocks.astype(np.uint64).tobytes()
+            signatures.add(compared)
+            blocks.add(blocked)
+        self._signatures = self._gather("B", carried.rows("inputs.signatures", "B"), signatures)
+        self._blocks = self._gather("Q", carried.rows("inputs.blocks", "Q"), blocks)
+        self.sources, self.ids, self.texts = (
+            self._columns[name] for name in ("source", "id", "text")
+        )
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def signature(self, number: InputNumber) -> Signature | None:
+        """Return the signature of an input, without blocks; None if it was skipped."""
+        content = self._signatures.bytes(number)
+        return Signature.from_bytes(content) if content else None
+
+    def blocks(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """Return how many blocks inputs (m,) have, and the keys of all of them in order."""
+        counts = np.diff(self._blocks.offsets).astype(np.int64)
+        is_wanted = np.zeros(len(self), dtype=bool)
+        is_wanted[numbers] = True
+        return counts[numbers], self._blocks.columns[0][np.repeat(is_wanted, counts)]
+
+    def documents_before(self, decisions: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the numbers (n,) of inputs as documents of the index before.
+
+        NOT_INDEXED for one that is not in it, or that went in under another decision (n,).
+        """
+        is_indexed = self._before["is_indexed"]
+        numbers = np.where(is_indexed, np.cumsum(is_indexed) - 1, NOT_INDEXED)
+        known = np.flatnonzero(self.places >= 0)
+        places = self.places[known]
+        is_same = self._before["decision"][places] == decisions[known]
+        documents = np.full(len(self), NOT_INDEXED)
+        documents[known] = np.where(is_same, numbers[places], NOT_INDEXED)
+        return documents
+
+    def remarks(self, number: InputNumber) -> Remarks | Skipped | None:
+        """Return the report's remarks on an input; None if it is new and has not been noted."""
+        if (place := int(self.places[number])) < 0:
+            return self._new_remarks.get(number)
+        content = self._remarks.bytes(place)
+        if not content:
+            return NO_REMARKS
+        said = json.loads(content)
+        if isinstance(said, dict):
+            return Skipped(**said | {"reason": Reason(said["reason"])})
+        return Remarks(*said)
+
+    def remarkable(self, inputs: Span[InputNumber]) -> list[InputNumber]:
+        """Return those inputs that a report has remarks on; all follow each other in the build
+        before as well."""
+        first, last = inputs
+        place = int(self.places[first])
+        lengths = np.diff(self._remarks.offsets[place : place + last - first + 1])
+        return [InputNumber(number) for number in (first + np.flatnonzero(lengths)).tolist()]
+
+    def figures(self, inputs: Span[InputNumber]) -> Figures:
+        """Return the sum of the figures of inputs."""
+        figures = self._columns["figures"][slice(*inputs)]
+        return Figures(*figures.sum(axis=0).tolist())
+
+    def note(
+        self,
+        number: InputNumber,
+        remarks: Remarks | Skipped,
+        decision: int,
+        figures: Figures | None,
+    ) -> None:
+        """Note what became of an input that was not copied; it has figures if it is indexed."""
+        self._new_remarks[number] = remarks
+        is_indexed, row = figures is not None, tuple(figures or Figures())
+        self._columns[["decision", "is_indexed", "figures"]][number] = decision, is_indexed, row
+
+    def leave(self) -> None:
+        """Leave all of this for the next build."""
+        remarks = Rows("B")
+        for number in self._new:
+            remarks.add(_encode(self._new_remarks[number]))
+        self._carried.leave("inputs", self._columns)
+        self._carried.leave("inputs.signatures", self._signatures)
+        self._carried.leave("inputs.blocks", self._blocks)
+        self._carried.leave("inputs.remarks", self._gather("B", self._remarks, remarks))
+
+    def _gather(self, kind: str, before: StoredRows, added: Rows) -> StoredRows:
+        """Return the rows of all inputs: those of the build `before`, and those `added`."""
+        rows, new = Rows(kind), added.stored()
+        is_new = self.places < 0
+        places = np.where(is_new, np.cumsum(is_new) - 1, self.places)
+        goes_on = (np.diff(places) == 1) & (is_new[1:] == is_new[:-1])
+        ends = {0, *(np.flatnonzero(~goes_on) + 1).tolist(), len(self)}
+        for first, last in pairwise(sorted(ends)):
+            place = int(places[first])
+            rows.carry(new if is_new[first] else before, place, place + last - first)
+        return rows.stored()
+
+
+def _find(known: NDArray[np.void], contents: NDArray[np.void]) -> NDArray[np.int64]:
+    places = {content: place for place, content in enumerate(known.tolist())}
+    # What another build may prepare differently.
+    places.pop(bytes(HASH_BYTES), None)
+    found = [places.get(content, UNKNOWN) for content in contents.tolist()]
+    return np.array(found, dtype=np.int64)
+
+
+def _encode(remarks: Remarks | Skipped) -> bytes:
+    if remarks == NO_REMARKS:
+        return b""
+    said: Any = asdict(remarks) if isinstance(remarks, Skipped) else remarks
+    return json.dumps(said).encode()
+
+
+def decision_key(boilerplate: Iterable[int], copies: Iterable[bytes]) -> int:
+    """Hash the decisions on a document, which are the boilerplate cut off it and its copies; 0 if
+    there are none."""
+    decided = (sorted(boilerplate), [copy.hex() for copy in copies])
+    if not any(decided):
+        return 0
+    return int.from_bytes(blake2b(repr(decided).encode(), digest_size=8).digest())
+
+
+def longest_ascent(numbers: Sequence[int]) -> set[int]:
+    """Return the places of a longest strictly ascending subsequence (Schensted 1961)."""
+    ends: list[int] = []
+    values: list[int] = []
+    before = [-1] * len(numbers)
+    for place, number in enumerate(numbers):
+        length = bisect_left(values, number)
+        before[place] = ends[length - 1] if length else -1
+        ends[length : length + 1] = [place]
+        values[length : length + 1] = [number]
+    chosen: set[int] = set()
+    place = ends[-1] if ends else -1
+    while place >= 0:
+        chosen.add(place)
+        place = before[place]
+    return chosen
+
+
+def find_shared(digests: NDArray[np.void]) -> NDArray[np.int64]:
+    """Return, ascending, the places of digests (n,) of 16 bytes that may occur more than once."""
+    # Half of a digest tells almost all apart.
+    halves = np.ascontiguousarray(digests).view("<u8")[::2]
+    ordered = np.sort(halves)
+    shared = ordered[1:][ordered[1:] == ordered[:-1]]
+    return np.flatnonzero(look_up(halves, shared, np.arange(len(shared))) != NOT_INDEXED)
