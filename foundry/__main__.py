@@ -6,8 +6,8 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; an interrupt while its modules load prints no traceback either."""
-    # Python looks for cycles once more when it ends: a seventh of the time of a short command.
+    """Run the command line; an interrupt during imports prints no traceback either."""
+    # The garbage collector runs again at exit: a seventh of the time of a short command.
     atexit.register(gc.freeze)
     try:
         from foundry.cli.main import main as command_line

@@ -23,7 +23,7 @@ from foundry.serving.options import Watched
 from foundry.terminal import count_of
 
 _NAMED_FOLDERS = 10
-"""So many folders that cannot be watched are named, others counted."""
+"""Folders that cannot be watched: this many are named, the others counted."""
 
 jobs_option = click.option(
     "--jobs",
@@ -93,7 +93,7 @@ def watch(project: Path, quiet: bool, **chosen: Any) -> None:
 
 
 def show_result(result: BuildResult, *, adopted: bool = False) -> None:
-    """Print what a build did: counts, how queries are embedded, what each source gave.
+    """Print what a build did: counts, how queries are embedded, results per source.
 
     `adopted` documents have no foundry.toml to change.
     """
@@ -120,7 +120,7 @@ def show_result(result: BuildResult, *, adopted: bool = False) -> None:
 
 
 def describe_outcome(outcome: BuildResult) -> str:
-    """Return a line on what a build did, with the time of day."""
+    """Describe a build on one line, with the time of day."""
     now = time.strftime("%H:%M:%S")
     if outcome.unchanged:
         return f"{now} nothing has changed: {count_of(outcome.documents, 'document')}"
@@ -129,7 +129,7 @@ def describe_outcome(outcome: BuildResult) -> str:
 
 
 def show_watched(watched: Watched) -> None:
-    """Say how many folders are watched, and which cannot be."""
+    """Print how many folders are watched, and which cannot be."""
     now = time.strftime("%H:%M:%S")
     for skipped in watched.left[:_NAMED_FOLDERS]:
         place = f"{skipped.source}: {skipped.path}"

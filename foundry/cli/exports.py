@@ -23,7 +23,7 @@ from foundry.stores.options import GRACE_SECONDS, PublishOptions
 from foundry.terminal import count_of, printable
 
 UNSETTLED = 3
-"""Exit code of an update that leaves something for the owner to decide."""
+"""Exit code of an update that leaves conflicts for the owner."""
 
 _trust = flag("--trust", "Run the project's own templates ([export] templates), which are code.")
 
@@ -39,10 +39,10 @@ _SAID = {
     "added": "added",
     "replaced": "replaced",
 }
-"""Messages about updated files, most important first; {} says where its code is."""
+"""Messages about updated files, most important first; {} is the new place of the code."""
 
 _COUNTED = {"replaced": "replaced", "added": "added"}
-"""Messages that count files; a dry run names each."""
+"""Messages that count files; a dry run lists each."""
 
 
 @click.command(short_help="Write the server to a folder.")

@@ -1,4 +1,4 @@
-"""The commands that show what is in an index, and what is installed."""
+"""The commands that show the content of an index, and what is installed."""
 
 import sys
 from dataclasses import asdict

@@ -33,10 +33,10 @@ Exit codes:
 
 
 class _Boundary(click.Group):
-    """The one place where errors become messages and exit codes."""
+    """Turns errors into messages and exit codes, for all commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Return the names in the order in which they are used."""
+        """Return the commands in the order of use."""
         return list(self.commands)
 
     def format_commands(
@@ -46,13 +46,13 @@ class _Boundary(click.Group):
         width = max(map(len, self.commands))
         for title, commands in GROUPS.items():
             with formatter.section(title):
-                # Padded to one width, so that the columns of all groups agree.
+                # Padded, so that the columns of all groups align.
                 rows = [(f"{each.name:{width}}", each.get_short_help_str()) for each in commands]
                 formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         for stream in (sys.stdout, sys.stderr):
-            # Names of files need not be text, and a terminal need not know every character.
+            # File names may be undecodable, and a terminal may lack characters.
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
         try:
@@ -122,7 +122,7 @@ def query(words: tuple[str, ...], as_json: bool, explain: bool, **chosen: Any) -
     if len(words) > 2:
         raise click.UsageError("give one query; put it in quotes if it has several words")
     try:
-        # Where the locale knows no UTF-8, what the terminal sent has not been decoded yet.
+        # If the locale is not UTF-8, the argument has undecoded bytes.
         os.fsencode(words[-1]).decode()
     except UnicodeError:
         raise click.UsageError("the query is not valid UTF-8") from None
@@ -143,6 +143,6 @@ GROUPS = {
     "Export": (export, update, verify),
     "Other commands": (watch, publish, doctor),
 }
-"""The commands, in the order in which one uses them."""
+"""The commands, in the order of use."""
 
 main.commands = {str(command.name): command for commands in GROUPS.values() for command in commands}

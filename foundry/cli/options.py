@@ -1,4 +1,4 @@
-"""Options that commands share, and how results for programs are printed."""
+"""Options that commands share, and printing for programs."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., object] | click.Command)
 
 
 def flag(name: str, said: str, *names: str) -> Callable[[Decorated], Decorated]:
-    """Return an option that is given or not; `names` are further ones, of its parameter."""
+    """Return a flag option; `names` are its other names."""
     return click.option(name, *names, is_flag=True, help=said)
 
 
@@ -62,20 +62,20 @@ stale_option = flag(
 
 
 def warn(message: str, hint: str) -> None:
-    """Print a warning that stops nothing, and what would make it go away."""
+    """Print a warning, and how to get rid of it."""
     complain("warning", message, hint)
 
 
 def complain(kind: str, message: str, hint: str | None) -> None:
-    """Print what is wrong, and the remedy if there is one, to standard error."""
+    """Print an error and its hint, if any, to standard error."""
     said = f"{kind}: {message}\nhint: {hint}" if hint else f"{kind}: {message}"
     for line in said.split("\n"):
         click.echo(printable(line), err=True)
 
 
 def print_json(value: object) -> None:
-    """Print a value for programs."""
-    # Imported when needed, as `format_report` is: with NumPy, it takes longer than to show help.
+    """Print a value as JSON."""
+    # Imported when needed, like `format_report`: with NumPy it takes longer than showing help.
     from foundry.runtime.cli import format_json
 
     click.echo(format_json(value, indent=2))

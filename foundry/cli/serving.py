@@ -1,4 +1,4 @@
-"""The command that serves a project here."""
+"""The command that serves a project on this machine."""
 
 import time
 from contextlib import closing
@@ -86,7 +86,7 @@ def _show_address(listening: Listening) -> None:
 
 
 def _show_failure(error: Exception) -> None:
-    """Say on one line why nothing was built or started."""
+    """Print on one line why nothing was built or started."""
     said = [line.strip() for line in str(error).splitlines()]
     hint = getattr(error, "hint", None)
     line = " ".join([*said, *([f"(hint: {hint})"] if hint else [])])
@@ -101,5 +101,5 @@ def _say(line: str) -> None:
 def _open_page(address: str) -> None:
     import webbrowser
 
-    # All addresses of this machine: one of them is reached from here.
+    # 0.0.0.0 and :: are no addresses to open; the loopback address is.
     webbrowser.open(address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:"))

@@ -1,1 +1,1 @@
-"""foundry.toml: what users write, checked and resolved."""
+"""foundry.toml: validated and resolved."""

@@ -1,4 +1,4 @@
-"""What every kind of source has, and says of itself."""
+"""The base of every kind of source."""
 
 from abc import abstractmethod
 from pathlib import Path
@@ -21,12 +21,12 @@ class AnySource(Table):
     @property
     @abstractmethod
     def stem(self) -> str:
-        """What the source is named after, if it is not given a name."""
+        """The text from which a default name is made."""
 
     def find_problems(self, _key: str, _project: Path, /) -> list[str]:
-        """Return problems beyond wrong types; `key` is the source's path in the file."""
+        """Return problems that types do not show; `key` is the source's path in the file."""
         return []
 
     def resolve(self, name: str, _root: Path, /) -> Self:
-        """Return the source under a name, with absolute paths instead of those from `root`."""
+        """Return the source with a name, and with absolute paths instead of paths from `root`."""
         return self.model_copy(update={"name": name})

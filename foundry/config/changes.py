@@ -1,6 +1,6 @@
-"""Find the keys that decide an index, and those that have changed since it was built.
+"""Finds the keys on which an index depends, and those that changed since it was built.
 
-Every key decides unless `EXEMPT` lists it, so whoever adds one has to say why it does not.
+Every key counts unless `EXEMPT` lists it with a reason.
 """
 
 import hashlib
@@ -56,28 +56,28 @@ EXEMPT: Mapping[str, str] = {
     "server": _SERVING,
     "export": _SHIPPING,
 }
-"""Keys of foundry.toml that no index depends on, and why."""
+"""Keys of foundry.toml that do not affect an index, with reasons."""
 
 _RECORD = "configuration.json"
-"""The file in a project's state that holds the configuration of the published index, by key."""
+"""The file in a project's state with the configuration of the published index, by key."""
 
 STATISTICS = "server.access_statistics"
-"""The one key of [server] that an index depends on."""
+"""The only key of [server] that affects an index."""
 
 ENGINE = "store.engine"
-"""Decides whether an index has counts of terms, and how its mean length of chunks is rounded."""
+"""Decides whether an index has term counts, and how its mean length is rounded."""
 
 _LONG_CHARS = 60
 """Characters of a value that are shown."""
 
 
 def hash_config(config: Config) -> str:
-    """Return the SHA-256 over everything of a configuration that decides the index, in hex."""
+    """Return the SHA-256, in hex, of all of a configuration that affects the index."""
     return _hash(deciding_values(config))
 
 
 def deciding_values(config: Config) -> dict[str, object]:
-    """Return the values that the index depends on, by key path; paths are relative to the root."""
+    """Return the values that affect the index, by key path; paths are relative to the root."""
     sections = ("project", "sources", "build", "chunking", "embedding", "search", "synonyms")
     written = ((name, getattr(config, name)) for name in sections)
     values = {
@@ -91,13 +91,13 @@ def deciding_values(config: Config) -> dict[str, object]:
 
 
 def record_config(config: Config) -> None:
-    """Note, for `find_changes`, what the published index was built with."""
+    """Record the configuration of the published index, for `find_changes`."""
     values = json.dumps(deciding_values(config), sort_keys=True, indent=1)
     replace_file(config.state / _RECORD, values.encode())
 
 
 def find_changes(config: Config, manifest: Manifest) -> list[str]:
-    """Return a line for each key that has changed since the index was built."""
+    """Return a line for each key that changed since the index was built."""
     if manifest.config_sha256 == hash_config(config):
         return []
     built_with: object = None
@@ -109,7 +109,7 @@ def find_changes(config: Config, manifest: Manifest) -> list[str]:
 
 
 def _walk(value: object, path: str, config: Config) -> Iterator[tuple[str, object]]:
-    """Yield key paths and values, as JSON has them, of all that is not exempt."""
+    """Yield key paths and JSON values of everything that is not exempt."""
     if re.sub(r"\[\d+\]", "", path) in EXEMPT:
         return
     children: Iterable[tuple[str, object]] | None = None

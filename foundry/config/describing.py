@@ -1,4 +1,4 @@
-"""What is wrong with a foundry.toml, in words: a key path, and what would be allowed there."""
+"""Describes the problems of a foundry.toml: key paths, and what is allowed there."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def describe(details: Sequence[ErrorDetails]) -> list[str]:
     return [
         _describe(detail)
         for detail in details
-        # A list is too short as well where all that is in it is wrong.
+        # A list whose items are all invalid is also reported as too short.
         if detail["type"] != "too_short"
         or not any(place[: len(detail["loc"])] == detail["loc"] != place for place in places)
     ]
@@ -27,11 +27,11 @@ def describe(details: Sequence[ErrorDetails]) -> list[str]:
 
 def _describe(detail: ErrorDetails) -> str:
     parts = detail["loc"]
-    # The type of a source, which follows its number, is not a key of its own.
+    # The type of a source, which follows its number, is no key.
     parts = parts[:2] + parts[3:] if parts[0] == "sources" else parts
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
     key = key.lstrip(".")
-    # What TOML calls an array, and people a list, is a tuple once it is read.
+    # A TOML array, for people a list, is a tuple once it is read.
     kind, message = detail["type"], re.sub("(?i)tuple", "list", detail["msg"])
     if kind == "extra_forbidden":
         known = _known_keys(detail["loc"])
@@ -47,10 +47,10 @@ def _describe(detail: ErrorDetails) -> str:
     elif kind in {"union_tag_not_found", "union_tag_invalid"}:
         key, message = f"{key}.type", f"must be one of {', '.join(map(repr, SOURCES))}"
     elif kind == "value_error":
-        # Its own words, which quote of the value what may be shown.
+        # Our own message, which quotes only what may be shown.
         message = str(detail["ctx"]["error"])
     elif parts[0] == "store" and "://" in str(detail["input"]):
-        # Not quoted: it may hold a password.
+        # Not quoted, since it may contain a password.
         message = f"must be a name; {WHERE_ADDRESSES_ARE}"
     elif "input" in detail and not isinstance(detail["input"], (dict, list)):
         text = repr(detail["input"])
@@ -60,7 +60,7 @@ def _describe(detail: ErrorDetails) -> str:
 
 
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:
-    """Return the keys of the table around a location."""
+    """Return the keys of the table at a location."""
     table: type[BaseModel] = ConfigFile
     for part in location[:-1]:
         if part in SOURCES:
@@ -71,7 +71,7 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
 
 
 def _find_table(annotation: Any) -> type[BaseModel] | None:
-    """Return the table that a field holds, perhaps in a list or as an alternative to None."""
+    """Return the table in a field, which may be in a list, or an alternative to None."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_find_table, get_args(annotation))), None)

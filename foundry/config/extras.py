@@ -1,7 +1,7 @@
-"""Find the extras of Foundry that a configuration needs, beyond its own dependencies.
+"""Finds the extras of Foundry that a configuration needs.
 
-A command asks for all of it before it renders, builds or writes anything. An exported server
-declares what it needs itself; only what runs in Foundry is asked for here.
+Commands check for them before they render, build or write anything. An exported server declares its
+own dependencies; only what runs in Foundry is checked here.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "ocr": ("[[sources]] with ocr", ("rapidocr", "onnxruntime")),
     "near": ('[build] duplicates = "near"', ("datasketch",)),
 }
-"""Extra -> how its feature is chosen, and the modules that the feature needs."""
+"""Extra -> how its feature is chosen, and the modules that it needs."""
 
 INSTEAD = {
     "sentence-transformers": (
@@ -32,11 +32,11 @@ INSTEAD = {
         " alone"
     )
 }
-"""What works without an extra, by its name; it has to be chosen, as vectors differ a little."""
+"""Alternatives to an extra, by name; they have to be chosen, since vectors differ a little."""
 
 
 def require(names: Iterable[str]) -> None:
-    """Raise MissingExtraError if a module is missing; names that are no feature need none."""
+    """Raise MissingExtraError if a module is missing; other names need none."""
     lacking = {
         name: missing
         for name in dict.fromkeys(names)
@@ -55,7 +55,7 @@ def require(names: Iterable[str]) -> None:
 
 
 def of_build(config: Config, engine: str) -> Iterator[str]:
-    """Yield the features of a build that `engine` runs."""
+    """Yield the features that a build with `engine` runs."""
     yield config.embedding.provider
     if PROVIDERS[config.embedding.provider].asks_model:
         yield "models"
@@ -67,7 +67,7 @@ def of_build(config: Config, engine: str) -> Iterator[str]:
 
 
 def of_server(config: Config, kind: str) -> Iterator[str]:
-    """Yield the features of a server that searches here; `kind` is its query encoder's."""
+    """Yield the features of a server that searches here, with a query encoder of this `kind`."""
     if kind == "model":
         yield config.embedding.provider
     yield config.store.engine
@@ -75,7 +75,7 @@ def of_server(config: Config, kind: str) -> Iterator[str]:
 
 
 def of_figures(config: Config, kind: str) -> Iterator[str]:
-    """Yield the features of a server that is measured at export; see `asking.record_figures`."""
+    """Yield the features of a server that is evaluated at export; see `asking.record_figures`."""
     if kind not in {"model", "service"}:
         yield from config.stages
 

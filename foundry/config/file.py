@@ -18,7 +18,7 @@ from foundry.runtime.retrieval.hosts import HOST, HOSTS_HINT, plain_host
 from foundry.runtime.retrieval.settings import ADDRESS
 
 DEFAULT_MAX_CHARS = {"page": 4000, "parent": 400}
-"""Defaults other than 1200: a page is long, and a chunk with a parent is only what finds it."""
+"""Defaults other than 1200: pages are long, and a chunk with a parent only serves to find it."""
 
 MINIMUM_MAX_TOKENS = 32
 
@@ -68,12 +68,12 @@ class ChunkingSection(Table):
     @model_validator(mode="before")
     @classmethod
     def _choose_size(cls, written: object) -> object:
-        """Fill in the size of a strategy that has its own: a page is more than a section."""
+        """Set the default size of the strategy."""
         size = isinstance(written, dict) and DEFAULT_MAX_CHARS.get(str(written.get("strategy")))
         return {"max_chars": size, **written} if isinstance(written, dict) and size else written
 
     def find_problems(self) -> list[str]:
-        """Return problems between keys that are each valid, with their key paths."""
+        """Return problems between keys that are valid each, with key paths."""
         problems = []
         if self.overlap >= self.max_chars:
             problems.append(
@@ -148,7 +148,7 @@ class EmbeddingSection(Table):
     distillation_texts: int = Field(default=16_000, ge=100, le=1_000_000)
 
     def find_problems(self) -> list[str]:
-        """Return problems between keys that are each valid, with their key paths."""
+        """Return problems between keys that are valid each, with key paths."""
         allowed = PROVIDERS[self.provider].keys
         problems = []
         for key in EmbeddingSection.model_fields:
@@ -168,7 +168,7 @@ class EmbeddingSection(Table):
         declared, written = PROVIDERS[self.provider], self.model_fields_set
         defaults = {
             "base_url": declared.base_url,
-            # A key is for the service that gave it, and goes to no other unless it is named for it.
+            # A key belongs to one service, and is sent to no other unless its variable says so.
             "api_key_env": OTHER_KEY_VARIABLE if "base_url" in written else declared.api_key_env,
             "dimensions": declared.dimensions,
         }
@@ -199,16 +199,16 @@ class ServerOptions(Table):
 
     @property
     def interfaces(self) -> dict[str, Interface]:
-        """The interfaces that are not left out, by name."""
+        """The enabled interfaces, by name."""
         return {name: each for name, each in INTERFACES.items() if getattr(self, name)}
 
     @property
     def has_tokens(self) -> bool:
-        """True if the server can ask callers for tokens."""
+        """True if the server can check tokens."""
         return Callers.name in self.interfaces
 
     def find_problems(self) -> list[str]:
-        """Return keys of an interface that is left out or cannot be alone, and impossible hosts."""
+        """Return keys of disabled interfaces, interfaces that need others, and invalid hosts."""
         return [
             *(
                 f"server.{name}: needs {needed} = true; set that, or remove {name}"
@@ -251,7 +251,7 @@ class ExportSection(Table):
     templates: str | None = Field(default=None, min_length=1)
 
     def find_problems(self, name: str, project: Path, *, has_tokens: bool) -> list[str]:
-        """Return problems that a server of this name would have, with their key paths."""
+        """Return problems of a server with this name, with key paths."""
         problems = [
             f"export.targets: {target!r} lets other machines reach the server, which needs"
             " server.callers = true; leave callers in, or remove the target"
@@ -270,7 +270,7 @@ class ExportSection(Table):
         return problems
 
     def resolve(self, *, has_tokens: bool) -> Self:
-        """Return each target once, with "docker" first if one of them runs the image."""
+        """Return each target once, with "docker" first if one of them needs the image."""
         if not has_tokens and "targets" not in self.model_fields_set:
             return self.model_copy(update={"targets": ()})
         image = ["docker"] if any(TARGETS[target].runs_image for target in self.targets) else []
@@ -278,7 +278,7 @@ class ExportSection(Table):
 
 
 class ConfigFile(Table):
-    """The file as written; optional fields are those that may be left out."""
+    """The file as written; optional fields may be missing."""
 
     project: ProjectSection
     sources: Annotated[

@@ -75,16 +75,16 @@ class GitSource(AnySource):
 
     @property
     def refs(self) -> tuple[str, ...]:
-        """The branches, tags or commits that are read."""
+        """The branches, tags or commits to read."""
         return self.versions or (self.ref,)
 
     @property
     def stem(self) -> str:
-        """The repository's own name."""
+        """The name of the repository."""
         return re.split(r"[/:\\]", self.repository.rstrip("/"))[-1].removesuffix(".git")
 
     def find_problems(self, key: str, project: Path, /) -> list[str]:
-        """Return problems beyond wrong types; `key` is the source's path in the file."""
+        """Return problems that types do not show; `key` is the source's path in the file."""
         problems = []
         if self.versions and self.ref != "HEAD":
             problems.append(f"{key}.versions: replaces ref; remove one of them")
@@ -102,7 +102,7 @@ class GitSource(AnySource):
         return problems
 
     def resolve(self, name: str, root: Path, /) -> Self:
-        """Return the source under a name, with an absolute path if it has one."""
+        """Return the source with a name, and with an absolute path if it has one."""
         if is_repository_url(self.repository):
             return self.model_copy(update={"name": name})
         path = str((root / self.repository).resolve())
@@ -110,7 +110,7 @@ class GitSource(AnySource):
 
 
 def local_host_of(url: str) -> str | None:
-    """Return the host of a repository's url, with its port, if it seems to be a private one."""
+    """Return host and port of a repository's url, if the host seems to be private."""
     place = url.partition("://")[2].partition("/")[0] if "://" in url else url.partition(":")[0]
     authority = place.rpartition("@")[2]
     host = authority if authority.endswith("]") else authority.partition(":")[0]
@@ -118,5 +118,5 @@ def local_host_of(url: str) -> str | None:
 
 
 def is_repository_url(written: str) -> bool:
-    """Return whether a repository is named by a url that git may be given."""
+    """Return whether a repository is given by a url that git accepts."""
     return _URL.fullmatch(written) is not None

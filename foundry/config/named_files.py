@@ -1,8 +1,8 @@
-"""Opens every file that a configuration or a command names: regular files of a stated size.
+"""Opens the files that a configuration or a command names: regular files of limited size.
 
-What a configuration names has to lie in its project, links resolved, since a project may come from
-anywhere. What the command line names may lie wherever its user says. Errors name the file and the
-remedy, and quote nothing of what a file holds.
+A configuration's files must be in its project, after resolving links, since a project may come from
+anywhere. Files named on the command line may be anywhere. Errors name the file and a remedy, and
+never quote content.
 """
 
 import errno
@@ -16,7 +16,7 @@ CONFIG_BYTES = 4_000_000
 SYNONYMS_BYTES = 16_000_000
 TEMPLATE_BYTES = 1_000_000
 MODEL_TEXT_BYTES = 128_000_000
-"""Of what describes a model: vocabularies of a quarter of a million pieces have a fifth of that."""
+"""Files of models: a vocabulary of 250,000 tokens has a fifth of that."""
 
 _REMEDIES = {
     errno.EFBIG: "shorten or divide it",
@@ -29,7 +29,7 @@ _REMEDIES = {
 class NamedFileError(RequestError):
     """A file cannot be read; `reason` says why and what to do, without naming the file.
 
-    `key` is the key or the option that names it, if any does. `is_missing`: nothing is there.
+    `key` is the key or option that names it, if any. `is_missing` is True if it does not exist.
     """
 
     def __init__(self, path: Path, reason: str, key: str = "", *, is_missing: bool = False) -> None:
@@ -41,7 +41,7 @@ class NamedFileError(RequestError):
 def read_named(path: Path, most_bytes: int, *, key: str = "", inside: Path | None = None) -> bytes:
     """Return the content of a regular file that a key or an option names.
 
-    It must lie in the folder `inside`, if one is given. Raises NamedFileError.
+    It must be in the folder `inside`, if given. Raises NamedFileError.
     """
     if "\0" in str(path):
         reason = "cannot be read: its name has a NUL character; correct the name"
@@ -61,7 +61,7 @@ def read_named(path: Path, most_bytes: int, *, key: str = "", inside: Path | Non
 def read_named_text(
     path: Path, most_bytes: int, *, key: str = "", inside: Path | None = None
 ) -> str:
-    """Return the text of a file in UTF-8, without a byte order mark; see `read_named`."""
+    """Return the text of a UTF-8 file, without a byte order mark; see `read_named`."""
     try:
         return read_named(path, most_bytes, key=key, inside=inside).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -70,19 +70,19 @@ def read_named_text(
 
 
 def why_no_folder(path: Path) -> str | None:
-    """Return why a path is no folder, None if it is one."""
+    """Return why a path is no folder; None if it is one."""
     return _why_not(path, is_folder=True)
 
 
 def why_no_file(path: Path) -> str | None:
-    """Return why a path is no regular file, None if it is one."""
+    """Return why a path is no regular file; None if it is one."""
     return _why_not(path, is_folder=False)
 
 
 def _why_not(path: Path, *, is_folder: bool) -> str | None:
     kind = "folder" if is_folder else "file"
     try:
-        # What is there, but is something else, is no such thing either.
+        # It exists, but is of another type.
         is_there = path.is_dir() if is_folder else path.is_file()
     except OSError as error:
         return f"{error.strerror}: {shown(str(path))}"

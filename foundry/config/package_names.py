@@ -1,4 +1,4 @@
-"""Names that the package of an exported server must not have."""
+"""Checks names of exported packages against names that are taken."""
 
 import keyword
 import sys
@@ -7,11 +7,11 @@ from functools import cache
 from foundry.files import read_beside, templates_folder
 
 _SERVER = "server"
-"""The lock's name for the project itself."""
+"""Name of the project itself in the lock."""
 
-# Modules that can be installed next to the package, and are not in the lock under their name: those
-# called otherwise than their distribution, what installs and builds, what Python looks for, the
-# export's own, and the clients of services.
+# Modules that may be installed next to the package, and are not in the lock under this name: those
+# called otherwise than their distribution, tools that install and build, modules that Python looks
+# for, the export's own, and clients of services.
 _TAKEN = frozenset("""
     attr blib2to3 blackd cuda functorch google grpc isympy jwt markdown_it multipart mypyc nvidia
     opentelemetry pkg_resources py pythoncom pywintypes rpds sklearn torchgen yaml
@@ -20,11 +20,11 @@ _TAKEN = frozenset("""
 
 
 _PYTHONS = frozenset(read_beside(__file__, "stdlib_modules.toml")["modules"].split())
-"""Modules of every supported Python, since an export may run on another one than its builder."""
+"""Modules of every supported Python, since an export may run on another version."""
 
 
 def is_taken(package: str) -> bool:
-    """Return whether a package of this name would hide another, or one of Python's own."""
+    """Return whether a package of this name would shadow another, or a module of Python."""
     is_pythons = package in sys.stdlib_module_names or package in _PYTHONS
     is_module = is_pythons or package in _TAKEN or _is_locked(package)
     return keyword.iskeyword(package) or is_module
@@ -38,5 +38,5 @@ def _is_locked(package: str) -> bool:
 
 @cache
 def _lock() -> bytes:
-    # Searched as it is: parsing it takes longer than all else that a configuration needs.
+    # Searched as text: parsing it takes longer than all other work on a configuration.
     return (templates_folder() / "uv.lock").read_bytes()

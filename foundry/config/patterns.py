@@ -45,9 +45,9 @@ _TIMES = {"*": (0, MAX_PATTERN_INPUT), "+": (1, MAX_PATTERN_INPUT), "?": (0, 1)}
 
 
 def check_pattern(pattern: str) -> None:
-    """Raise ValueError, with the reason, for an invalid pattern and for one that may take long.
+    """Raise ValueError, with the reason, for an invalid pattern or one that may take long.
 
-    That includes one whose cost cannot be estimated, such as a reference to a group.
+    This includes patterns whose cost cannot be estimated, such as those with references to groups.
     """
     try:
         re.compile(pattern)
@@ -60,7 +60,7 @@ def check_pattern(pattern: str) -> None:
                 "Python fails on some groups beside `++` or `(?>...)`; write `(?:...)` instead of"
                 " `(...)`"
             )
-        # A pattern is matched from end to end, so that nothing follows.
+        # A pattern must match the whole input, so nothing follows.
         ways = _read(iter(tokens), "").ways(0, in_repeat=False)
         if ways > MAX_WAYS:
             raise ValueError(
@@ -73,16 +73,16 @@ def check_pattern(pattern: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of a pattern, here one of a single way: the samples it can begin with, as bits."""
+    """A part of a pattern with a single way; the characters it can begin with are a bit set."""
 
     first: int = 0
     is_nullable: bool = True
     has_repeat: bool = False
 
     def ways(self, after: int, *, in_repeat: bool) -> int:
-        """Return in how many ways it may be tried where one of the characters `after` follows.
+        """Return the number of ways to try it, if one of the characters `after` follows.
 
-        Raises ValueError if they would multiply with each round of a repetition around it.
+        Raises ValueError if they would multiply with each round of an outer repetition.
         """
         del after, in_repeat
         return 1
@@ -102,7 +102,7 @@ class _Sequence(_Part):
 
     def ways(self, after: int, *, in_repeat: bool) -> int:
         ways = 1
-        # From the end, so that what follows each of them is known.
+        # From the end, so that the following characters are known.
         for item in reversed(self.items):
             ways *= item.ways(after, in_repeat=in_repeat)
             after = item.first | (after if item.is_nullable else 0)
@@ -139,7 +139,7 @@ class _Branch(_Part):
 
 @dataclass(frozen=True, slots=True)
 class _Final(_Part):
-    """An atomic group or an assertion: once it has matched, no other way is tried."""
+    """An atomic group or an assertion: once matched, it is not tried another way."""
 
     body: _Part = _Part()
     is_assertion: bool = False
@@ -184,7 +184,7 @@ class _Repeat(_Part):
             )
         if self.rounds <= 1:
             return self.body.ways(after, in_repeat=in_repeat) * (2 if is_chosen else 1)
-        # What a round begins with may follow one as well.
+        # A round may be followed by the beginning of another.
         ways = self.body.ways(after | self.first, in_repeat=True)
         if ways > 1:
             ways *= self.rounds
@@ -201,7 +201,7 @@ def _captures(token: re.Match[str]) -> bool:
 
 
 def _read(tokens: Iterator[re.Match[str]], flags: str) -> _Part:
-    """Return the part up to the end of a group, in which what `flags` opens, `(?i:`, holds."""
+    """Parse up to the end of a group, with its `flags`, as in `(?i:`."""
     options: list[list[_Part]] = [[]]
     for token in tokens:
         match token.lastgroup:
@@ -222,7 +222,7 @@ def _read(tokens: Iterator[re.Match[str]], flags: str) -> _Part:
             case "refers":
                 raise ValueError("how long a reference to a group takes cannot be told")
     shared: list[_Part] = []
-    # Of `AB|AC`, the A is no part of the choice: where it matches, B and C decide.
+    # In `AB|AC` the A is no choice: after it, B and C decide.
     while len(options) > 1 and all(options) and all(each[0] == options[0][0] for each in options):
         shared.append(options[0][0])
         options = [each[1:] for each in options]
@@ -247,7 +247,7 @@ def _add_flags(flags: str, opened: str) -> str:
 
 
 def _samples(written: str, flags: str) -> int:
-    """Return the samples that a single item matches, and all others if it names one of these."""
+    """Return the samples that a single item matches; all others too if it names one of them."""
     match = re.compile(flags + written + ")" * flags.count("(")).fullmatch
     found = sum(1 << number for number, sample in enumerate(_SAMPLES) if match(sample))
     return found | _NOT_ASCII if _NAMES_OTHERS.search(written) else found

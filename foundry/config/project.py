@@ -1,7 +1,6 @@
-"""From foundry.toml to `Config`: resolved, frozen, with absolute paths.
+"""Turns foundry.toml into `Config`: resolved and frozen, with absolute paths.
 
-Every problem of a file is found and reported at once, each with its key path and what would be
-allowed.
+All problems of a file are reported at once, each with its key path and what is allowed.
 """
 
 import tomllib
@@ -33,13 +32,13 @@ LANGUAGES = frozenset(
     " german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian persian"
     " polish portuguese romanian russian serbian spanish swedish tamil turkish yiddish none".split()
 )
-"""Those with a Snowball stemmer, and `none` for no stemming and no stop words."""
+"""Languages with a Snowball stemmer; `none` for no stemming and no stop words."""
 
 
 class Config(ConfigFile):
-    """A project: its foundry.toml, with what was left out filled in and with absolute paths."""
+    """A project's configuration, with defaults filled in and absolute paths."""
 
-    # Made of what was validated already, so that no validator is needed.
+    # Built from validated values, so it needs no validators.
     model_config = ConfigDict(defer_build=True)
 
     root: Path
@@ -47,13 +46,13 @@ class Config(ConfigFile):
 
     @property
     def stages(self) -> dict[str, Stage]:
-        """The optional stages of a search that were chosen, by name, in their order."""
+        """The optional stages that were chosen, by name, in their order."""
         parents = {Parents.name: Parents()} if self.chunking.strategy == "parent" else {}
         return {**self.search.stages, **parents}
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """The folders of versions, newest first, if the table for them is there."""
+        """The folders of versions, newest first, if configured."""
         stage = self.search.stages.get(Versions.name)
         return stage.paths if isinstance(stage, Versions) else ()
 
@@ -80,13 +79,13 @@ class Config(ConfigFile):
 
     @property
     def has_own_statistics(self) -> bool:
-        """Whether a caller's scores reveal nothing about documents that only others see."""
+        """Whether scores reveal nothing about documents that the caller may not see."""
         server = self.server
         return isinstance(server, access.AccessKeys) and server.has_own_statistics
 
     @property
     def weights(self) -> tuple[float, float]:
-        """The weights of the semantic and of the keyword lane."""
+        """The weights of the semantic and the keyword lane."""
         return config_search.resolve_weights(self.search)
 
     @property
@@ -101,12 +100,12 @@ class Config(ConfigFile):
 
     @property
     def templates(self) -> Path | None:
-        """The folder of the project's own templates, if it has any."""
+        """The folder of the project's own templates, if any."""
         return self.root / self.export.templates if self.export.templates else None
 
     @cached_property
     def state(self) -> Path:
-        """The folder of everything that can be made again: index, preview server, cache.
+        """The folder of everything that can be rebuilt: index, preview server, cache.
 
         Raises ForeignStateError unless this installation wrote it.
         """
@@ -114,7 +113,7 @@ class Config(ConfigFile):
 
     @property
     def default_export(self) -> Path:
-        """The folder of an export, by default."""
+        """The default folder of an export."""
         return self.root / "dist" / self.project.name
 
     @property
@@ -126,7 +125,7 @@ class Config(ConfigFile):
 def load_config(project: Path) -> Config:
     """Read and resolve `project/foundry.toml`.
 
-    Raises ConfigError, with every problem of the file, when it cannot be used.
+    Raises ConfigError with every problem of the file.
     """
     file = project / CONFIG_NAME
     try:
@@ -195,7 +194,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
 
 
 def _read_synonyms(parsed: ConfigFile, project: Path) -> tuple[tuple[Group, ...], list[str]]:
-    """Return the groups in the file of synonyms, and its problems."""
+    """Return the groups in the file of synonyms, and problems."""
     stage = parsed.search.stages.get(Synonyms.name)
     if not isinstance(stage, Synonyms) or not stage.file:
         return (), []

@@ -1,4 +1,4 @@
-"""[search]: its keys, weights, and what the index is built with for searching."""
+"""[search]: keys, weights, and options that affect the index."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from foundry.runtime.retrieval.filters import KNOWN_FIELDS
 from foundry.runtime.retrieval.stages.pinned import pinned_key
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
-"""Filters that every index has, whose values are dates or can be told to a language model."""
+"""Filters of every index that are dates, or have values that a language model can be told."""
 
 DEFAULT_WEIGHTS = {"linear": (0.7, 0.3), "rrf": (0.5, 0.5)}
 """Semantic and keyword weight by fusion. Ranks say less than scores, so RRF trusts both alike."""
@@ -46,7 +46,7 @@ class FieldsSection(Table):
     metadata: dict[str, FieldWeight] = Field(default={})
 
     def flatten(self) -> dict[str, int]:
-        """Return all of them, keys of metadata as `metadata.KEY`."""
+        """Return all weights, metadata as `metadata.KEY`."""
         metadata = {f"metadata.{key}": weight for key, weight in sorted(self.metadata.items())}
         return {**self.model_dump(exclude={"metadata"}), **metadata}
 
@@ -79,7 +79,7 @@ class SearchOptions(Table):
 
     @property
     def stages(self) -> dict[str, Stage]:
-        """The stages whose tables are there, by name."""
+        """The stages that are configured, by name."""
         tables = {name: getattr(self, name) for name in STAGES}
         return {name: table for name, table in tables.items() if table is not None}
 
@@ -137,7 +137,7 @@ class IndexOptions:
 def find_problems(
     search: SearchSection, sources: Sequence[Source], *, has_vectors: bool
 ) -> list[str]:
-    """Return problems of [search] between keys that are each valid."""
+    """Return problems of [search] between keys that are valid each."""
     problems = _find_fusion_problems(search, has_vectors=has_vectors)
     for number, pattern in enumerate(search.identifier_patterns):
         try:
@@ -195,7 +195,7 @@ def _find_column_problems(search: SearchSection, sources: Sequence[Source]) -> l
 
 
 def find_pinned_problems(answers: Sequence[PinnedAnswer], language: str) -> Iterator[str]:
-    """Yield problems of pinned answers with their key paths, whatever the index holds."""
+    """Yield problems of pinned answers with key paths, independently of the index."""
     tokenizer = Tokenizer(language)
     documents: dict[str, list[str]] = defaultdict(list)
     for number, answer in enumerate(answers):
@@ -218,9 +218,9 @@ def find_pinned_problems(answers: Sequence[PinnedAnswer], language: str) -> Iter
 
 
 def resolve_weights(search: SearchSection) -> tuple[float, float]:
-    """Return the weights of the semantic and of the keyword lane.
+    """Return the weights of the semantic and the keyword lane.
 
-    One given alone leaves the rest to 1 for the other; ValueError if there is none.
+    A missing one is 1 minus the other. Raises ValueError if one is out of range.
     """
     semantic, keyword = search.semantic_weight, search.keyword_weight
     if semantic is None:
@@ -229,6 +229,6 @@ def resolve_weights(search: SearchSection) -> tuple[float, float]:
 
 
 def filterable_columns(search: SearchSection, sources: Sequence[Source]) -> tuple[str, ...]:
-    """Return the columns of metadata that results can be filtered by, sorted."""
+    """Return the metadata columns that results can be filtered by, sorted."""
     versions = [VERSION for source in sources if getattr(source, "versions", ())]
     return tuple(sorted({*search.filterable, *versions}))

@@ -1,4 +1,4 @@
-"""[[sources]]: what is read, under which name, and what is left out of it."""
+"""[[sources]]: what is read, under which names, and what is excluded."""
 
 import re
 from collections.abc import Sequence
@@ -24,11 +24,11 @@ CONFIG_NAME = "foundry.toml"
 QUESTIONS_NAME = "questions.jsonl"
 
 TABLES = frozenset({".csv", ".jsonl"})
-"""The endings of files that are read row by row."""
+"""Endings of files that are read as tables."""
 
 
 def _to_path(written: object) -> object:
-    # An empty text would name the project's own folder.
+    # An empty path would mean the project's own folder.
     return Path(written) if isinstance(written, str) and written else written
 
 
@@ -40,11 +40,11 @@ class _LocalSource(AnySource):
 
     @property
     def stem(self) -> str:
-        """The path, or the name of the folder where that has none."""
+        """The path, or the name of the folder if the path has none."""
         return self.path.resolve().name if self.path.name in {"", ".."} else str(self.path)
 
     def resolve(self, name: str, root: Path, /) -> Self:
-        """Return the source under a name, with an absolute path."""
+        """Return the source with a name and an absolute path."""
         path = (root / self.path).resolve()
         return self.model_copy(update={"name": name, "path": path})
 
@@ -86,7 +86,7 @@ class FolderSource(_LocalSource):
     ocr_pages: int = Field(default=OCR_PAGES, ge=1, le=2_000)
 
     def find_problems(self, key: str, project: Path, /) -> list[str]:
-        """Return problems beyond wrong types; `key` is the source's path in the file."""
+        """Return problems that types do not show; `key` is the source's path in the file."""
         reason = why_no_folder(project / self.path)
         return [f"{key}.path: {reason}"] if reason else []
 
@@ -125,7 +125,7 @@ class RecordsSource(_LocalSource):
     tags: Strings = ()
 
     def find_problems(self, key: str, project: Path, /) -> list[str]:
-        """Return problems beyond wrong types; `key` is the source's path in the file."""
+        """Return problems that types do not show; `key` is the source's path in the file."""
         problems = []
         if reason := why_no_file(project / self.path):
             problems.append(f"{key}.path: {reason}")
@@ -151,7 +151,7 @@ UNSEEN_LANGUAGES = frozenset(
 
 
 def find_problems(sources: Sequence[Source], project: Path, language: str = "none") -> list[str]:
-    """Return problems of sources between keys that are each valid."""
+    """Return problems between sources that are valid each."""
     names = [_name_of(source) for source in sources]
     problems = [
         f"sources[{number}].name: {name!r} is taken by another source; give each its own name"
@@ -174,7 +174,7 @@ def find_problems(sources: Sequence[Source], project: Path, language: str = "non
 
 
 def resolve(sources: Sequence[Source], root: Path, project_name: str) -> tuple[Source, ...]:
-    """Return the sources, each with a name, absolute paths and canonical urls."""
+    """Return the sources with names, absolute paths and canonical urls."""
     named = [source.resolve(_name_of(source), root) for source in sources]
     return tuple(_without_own_files(source, root, project_name) for source in named)
 
@@ -188,7 +188,7 @@ def _name_of(source: Source) -> str:
 
 
 def _without_own_files(source: Source, root: Path, project_name: str) -> Source:
-    """Leave out the project's own files, which are no documents of a folder that holds them."""
+    """Exclude the project's own files from a folder that contains them."""
     if not isinstance(source, FolderSource) or source.path not in (root, *root.parents):
         return source
     parts = (pattern_of(part) for part in root.relative_to(source.path).parts)
@@ -198,5 +198,5 @@ def _without_own_files(source: Source, root: Path, project_name: str) -> Source:
 
 
 def pattern_of(path: str) -> str:
-    """Return a pattern, as in .gitignore, that matches this path of a file or folder alone."""
+    """Return a .gitignore pattern that matches only this path."""
     return re.sub(r"([^\w./-])", r"\\\1", path)

@@ -1,4 +1,4 @@
-"""What a new foundry.toml says of the source that somebody names on the command line."""
+"""Suggests the first foundry.toml for a source named on the command line."""
 
 import os
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ from foundry.urls import parse_url
 
 
 def suggest(written: str, project: Path) -> dict[str, object]:
-    """Return what a new foundry.toml says about a folder, a table, a repository or a website.
+    """Return the settings of a folder, a table, a repository or a website.
 
-    Raises FoundryError if there is no such thing.
+    Raises FoundryError if the source does not exist.
     """
     if names_repository(written):
         return {"type": "git", "repository": written}
@@ -33,9 +33,9 @@ def suggest(written: str, project: Path) -> dict[str, object]:
 
 
 def private_hosts_of(written: str) -> tuple[str, ...]:
-    """Return the host that a url names, if it seems to be a private one, as `allow_private`.
+    """Return the host of a url as `allow_private`, if it seems to be private.
 
-    Whoever gives the url on the command line allows that host by it. Raises UrlError.
+    Naming the url on the command line allows its host. Raises UrlError.
     """
     if names_repository(written):
         host = local_host_of(written)
@@ -46,12 +46,12 @@ def private_hosts_of(written: str) -> tuple[str, ...]:
 
 
 def names_repository(written: str) -> bool:
-    """Return whether a source is written as a git repository is, rather than a web page."""
+    """Return whether a source is written like a git repository, not like a web page."""
     return is_repository_url(written) and (written.endswith(".git") or "://" not in written)
 
 
 def with_base_url(settings: Mapping[str, object], base_url: str) -> dict[str, object]:
-    """Return a new source's settings with the address of its documents. Raises FoundryError."""
+    """Return a source's settings with the base url of its documents. Raises FoundryError."""
     if settings["type"] not in {"folder", "records", "git"}:
         raise FoundryError(
             "--base-url is for folders, tables and repositories",
@@ -64,7 +64,7 @@ def with_base_url(settings: Mapping[str, object], base_url: str) -> dict[str, ob
 
 
 def suggest_file(source: Path, project: Path) -> dict[str, object]:
-    """Return what foundry.toml says about a single file: its folder, and nothing else there.
+    """Return the settings for a single file: its folder, including only that file.
 
     Raises FoundryError.
     """
@@ -79,7 +79,7 @@ def suggest_file(source: Path, project: Path) -> dict[str, object]:
 
 
 def _path_from(project: Path, source: Path) -> str:
-    """Return a path that stays right when the project is moved: relative to what moves with it."""
+    """Return a path that stays valid when the project moves: relative to what moves with it."""
     source, project = source.resolve(), project.resolve()
     path = os.path.relpath(source, project) if _move_together(project, source) else str(source)
     if not path.isprintable():
@@ -90,7 +90,7 @@ def _path_from(project: Path, source: Path) -> str:
 
 
 def _move_together(project: Path, source: Path) -> bool:
-    """Return whether a source is below the project, around it, next to it or in its repository."""
+    """Return whether a source is below, around or next to the project, or in its repository."""
     if project.parent in source.parents or source in (project, *project.parents):
         return True
     repository = next((each for each in project.parents if (each / ".git").exists()), None)

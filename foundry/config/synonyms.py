@@ -21,14 +21,13 @@ MAX_PROBLEMS = 20
 ARROW = "=>"
 
 Group = tuple[tuple[str, ...], tuple[str, ...]]
-"""Forms that a query may have, and the forms that stand for them: the same in a group that works
-both ways."""
+"""Maps forms to their synonyms; a group that works both ways maps every form to the others."""
 
 
 def read_synonyms(
     path: Path, language: str, *, inside: Path | None = None
 ) -> tuple[tuple[Group, ...], list[str]]:
-    """Return the groups in a file, and its problems, each with its line."""
+    """Return the groups in a file, and its problems by line."""
     try:
         key = "search.synonyms.file"
         lines = read_named_text(path, SYNONYMS_BYTES, key=key, inside=inside).splitlines()

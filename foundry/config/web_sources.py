@@ -1,4 +1,4 @@
-"""[[sources]] of the web: single urls, what a sitemap lists, or one site followed by its links."""
+"""[[sources]] of the web: single urls, the pages of a sitemap, or a site crawled by its links."""
 
 import ipaddress
 import re
@@ -28,18 +28,18 @@ def _as_pattern(written: str) -> str:
 
 
 def check_base_url(written: str) -> str:
-    """Return the address under which documents are, if it is one. Raises ValueError."""
+    """Return the base url of documents, if it is valid. Raises ValueError."""
     try:
         parse_url(written)
     except UrlError as error:
-        # Without the detail, which quotes what may hold a password.
+        # Without the detail, which may quote a password.
         said = f"{error.reason}; write an address like https://docs.example.com/guide"
         raise ValueError(said) from None
     return written
 
 
 UrlSuffix = Literal["", "/", ".html"]
-"""What urls of published pages end in, in place of the endings of their files."""
+"""Endings of published urls, which replace those of files."""
 
 BaseUrl = Annotated[str, AfterValidator(check_base_url)]
 Url = Annotated[str, AfterValidator(lambda written: str(parse_url(written)))]

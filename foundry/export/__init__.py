@@ -1,1 +1,1 @@
-"""Writes rendered files to a folder and checks folders that were written."""
+"""Writes, updates and verifies exports."""

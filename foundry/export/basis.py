@@ -1,4 +1,4 @@
-"""The basis of an export: the index, the server's design and the questions, decided once."""
+"""The basis of an export: index, design of the server, and questions."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ class Basis:
 
     Attributes:
         design: The design of its server.
-        index: The folder of the version of the index that travels with it, which was checked.
+        index: The folder of the verified version of the index that is exported.
         questions: The project's questions, as lines of JSON, if it has any.
     """
 
@@ -40,18 +40,18 @@ class Basis:
 
     @classmethod
     def of(cls, config: Config, *, trust: bool, stale: bool) -> Self:
-        """Decide what the export of a project's current index is made from.
+        """Return the basis for an export of a project's current index.
 
-        The index is opened as its server will do. Raises StaleIndexError if it is not the one that
-        foundry.toml asks for and `stale` is not given, TrustError if the project has templates of
-        its own and `trust` is not given.
+        The index is opened as the server will open it. Raises StaleIndexError if it is not what
+        foundry.toml asks for, unless `stale`; TrustError if the project has templates of its own,
+        unless `trust`.
         """
         index = built_index(config)
         check_index(index, config.root)
         if not stale:
             refuse_stale(config, index.manifest)
         design = Design.of(config, choose_query_encoder(config, index.manifest))
-        # An index of other options or versions is refused here.
+        # Refuses an index of other options or versions.
         opened = open_index(index.folder, vectors=design.query_encoder.kind == "pieces")
         _check_search_options(design, opened)
         questions = _read_own_questions(design)
@@ -77,11 +77,11 @@ def _check_search_options(design: Design, index: OpenedIndex) -> None:
 
 
 def _read_own_questions(design: Design) -> bytes | None:
-    """Return the project's questions that can be asked here. Raises FoundryError."""
+    """Return the project's questions that can be asked. Raises FoundryError."""
     file = own_questions(design.config)
     if file is None:
         return None
-    # What is wrong with them is said with the line of this file, not of the export's copy.
+    # Parsed here, so that errors name a line of this file and not of the copy.
     read_questions(file, inside=design.config.root)
     require(of_figures(design.config, design.query_encoder.kind))
     return askable_lines(file, inside=design.config.root)

@@ -1,9 +1,9 @@
-"""Bills of materials: what the code of a server consists of, and what its index was made from.
+"""Bills of materials for the code of a server and for its index.
 
-sbom.cdx.json is CycloneDX 1.6 (ECMA-424, https://cyclonedx.org/specification/overview/), made from
-the lock and a table of licences alone, so that it is the same on every machine and on every day; it
-has no timestamp and no serial number, which the specification leaves optional. A package has the
-SHA-256 of each of its wheels, of which an installation takes one. corpus.json lists the documents.
+sbom.cdx.json is CycloneDX 1.6 (ECMA-424, https://cyclonedx.org/specification/overview/). It is made
+from the lock and a table of licences alone, so it is the same on every machine and day; timestamp
+and serial number, which are optional, are left out. A package has the SHA-256 of each of its
+wheels, of which an installation uses one. corpus.json lists the documents.
 """
 
 import json
@@ -19,22 +19,21 @@ from foundry.runtime.index.layout import IndexLayout
 SBOM = "sbom.cdx.json"
 SPECIFICATION = "1.6"
 MARKER_PROPERTY = "uv:package:marker"
-"""The property under which uv's own export says when a package is installed."""
+"""The property that uv's own export uses for the condition of a package."""
 
 CORPUS = "corpus.json"
 CORPUS_FORMAT = 1
 
 _STATED = {"licence": ("licence", "license"), "fetched_at": ("fetched_at",)}
-"""Entries that come from a document's own metadata, with the keys that they may have there."""
+"""Entries from a document's own metadata, with the keys that they may have there."""
 
 
 def format_sbom(
     name: str, version: str, roots: Sequence[str], selected: Sequence[Selection], foundry: str
 ) -> bytes:
-    """Return the bill of materials of a server of this name and version.
+    """Return the bill of materials of a server with this name and version.
 
-    `roots` are the names of the packages that it asks for itself, `foundry` the version that
-    generated it.
+    `roots` are its direct requirements, `foundry` is the version that generated it.
     """
     own = f"{name}@{version}"
     depends = {
@@ -98,7 +97,7 @@ def _needed_by(item: Selection, selected: Sequence[Selection]) -> set[str]:
 
 
 def _reference(item: Selection) -> str:
-    """Return the package URL, which names the package as well as its version."""
+    """Return the package URL of a package at its version."""
     return f"pkg:pypi/{item.package.name}@{item.package.version}"
 
 
@@ -109,13 +108,13 @@ LICENCES: Mapping[str, str] = {
     ).items()
     for package in packages.split()
 }
-"""SPDX expressions by the names of packages, as a lock writes them."""
+"""SPDX expressions by package name, as in a lock."""
 
 
 def format_corpus(index: Path) -> bytes:
-    """Return the bill of materials of an index: path or url, hash and size of every document.
+    """Return the bill of materials of an index: path or url, hash and size of each document.
 
-    A document's licence, and when it was fetched, are listed where its metadata says so.
+    Licence and time of fetching are listed if a document's metadata has them.
     """
     with IndexLayout(index).documents.open(encoding="utf-8") as lines:
         documents = [_describe(json.loads(line)) for line in lines]

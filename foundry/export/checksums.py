@@ -1,4 +1,4 @@
-"""SHA256SUMS: the list of everything that an export consists of."""
+"""SHA256SUMS: the list of all files of an export."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -11,12 +11,12 @@ from foundry.runtime.index.tree import FILE, LINK, Entry, read_file, walk
 CHECKSUMS = "SHA256SUMS"
 
 OWNERS_FILES = frozenset({".env", ".git", ".venv"})
-"""Names in an export that belong to its owner alone: secrets, history, an environment."""
+"""Names in an export that belong to the owner: secrets, history, an environment."""
 
 UNLISTED = "not part of the export"
 
 BY_PRODUCTS = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"}
-"""Folders that running and checking an export leaves behind."""
+"""Folders that running or testing an export creates."""
 
 MAX_LIST_BYTES = 64_000_000
 
@@ -25,15 +25,15 @@ _ESCAPED = {escape: character for character, escape in _TO_ESCAPE.items()}
 
 
 def format_checksums(digests: Mapping[str, str]) -> bytes:
-    """Return the list as `sha256sum --check` reads it, sorted by path.
+    """Format the list for `sha256sum --check`, sorted by path.
 
-    As it writes it, too: a line begins with a backslash if its path has escapes.
+    Like sha256sum, it marks a line whose path has escapes with a backslash.
     """
     return b"".join(_format_line(name, digests[name]) for name in sorted(digests))
 
 
 def read_checksums(folder: Path) -> dict[str, str]:
-    """Read the SHA-256 of each path. Raises VerificationError for a missing or malformed list."""
+    """Parse the SHA-256 of each path. Raises VerificationError for a missing or malformed list."""
     try:
         if (folder / CHECKSUMS).is_symlink():
             raise OSError("is a link, not a file")
@@ -56,9 +56,9 @@ def read_checksums(folder: Path) -> dict[str, str]:
 
 
 def compare(folder: Path) -> dict[str, str]:
-    """Hash every listed file, and look for what is not listed or no file: path -> difference.
+    """Hash every listed file, and find unlisted or special files: path -> difference.
 
-    By-products of running the export are passed over; links are never followed.
+    By-products of running the export are ignored; links are not followed.
     """
     listed, present = read_checksums(folder), list_files(folder)
     unlisted = sorted(present.keys() - listed.keys() - {CHECKSUMS})
@@ -76,7 +76,7 @@ def compare(folder: Path) -> dict[str, str]:
 def find_changed(
     folder: Path, digests: Mapping[str, str], present: Mapping[str, Entry]
 ) -> list[str]:
-    """Return the sorted names of files that were changed or are no longer files."""
+    """Return the sorted names of files that were changed or replaced by something else."""
     return sorted(
         name
         for name in digests.keys() & present.keys()
@@ -90,14 +90,14 @@ def is_owners(name: str) -> bool:
 
 
 def list_files(folder: Path) -> dict[str, Entry]:
-    """Return by path all that lies in an export but folders and what running it leaves behind."""
+    """Return everything in an export by path, except folders and by-products of running it."""
     return {entry.path: entry for entry in walk(folder, BY_PRODUCTS)}
 
 
 def find_obstacles(present: Iterable[Entry]) -> list[str]:
-    """Return a line for whatever cannot be brought into another folder: no file and no link.
+    """Return a line for everything that cannot be moved to another folder: neither file nor link.
 
-    Of what belongs to the owner alone, single files are given another name without being read.
+    The single files that belong to the owner alone are renamed without being read.
     """
     return [
         f"{entry.path}: a {entry.kind}"

@@ -1,4 +1,4 @@
-"""Composes an export from its basis: the server's files, locks and bills of materials."""
+"""Composes an export from its basis: server files, locks and bills of materials."""
 
 import ast
 from collections.abc import Mapping
@@ -22,13 +22,13 @@ from foundry.rendering.plan import plan_server
 from foundry.runtime.store.store import HELD_FILES, RECORD_FILES
 
 LOCK = "uv.lock"
-"""The name of two locks: of all that servers depend on, in the templates, and of one server."""
+"""Name of two locks: that of the templates, for all servers, and that of one server."""
 
 REQUIREMENTS = "requirements.txt"
 
 
 def compose_export(basis: Basis) -> Export:
-    """Return everything that an export consists of."""
+    """Return all files of an export."""
     design, index, questions = basis.design, basis.index, basis.questions
     config, package = design.config, design.config.package
     files = plan_server(design, questions, config.templates)
@@ -43,20 +43,20 @@ def compose_export(basis: Basis) -> Export:
 
 
 def _plan_embedded(design: Design, questions: bytes) -> dict[str, bytes]:
-    """Return the server that needs no engine: its answers are the same, and it is not shipped."""
+    """Return the server without an engine, for evaluation; its answers are the same."""
     config = design.config
     embedded = design.varied(config.model_copy(update={"store": StoreSection()}))
     return plan_server(embedded, questions, config.templates, with_tests=False)
 
 
 def explain_export(basis: Basis, export: Export) -> dict[str, str]:
-    """Return the reason for every file of an export but those of the index."""
+    """Return the reason for every file of an export except those of the index."""
     said = explain_files(basis.design, export.all_files())
     return {**said, f"{export.index_place}/": "the index that was built last"}
 
 
 def _bills(name: str, package: str, files: Mapping[str, bytes], index: Path) -> dict[str, bytes]:
-    """Return what the code needs and what the index was made from: locks and bills of materials."""
+    """Return the locks and bills of materials."""
     path = templates_folder() / LOCK
     try:
         resolution = Resolution(path.read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
-"""Decides what an update makes of each file of an export.
+"""Decides what an update does with each file of an export.
 
-Three texts decide: what was generated last, what is there, what would be generated now.
-Untouched files are replaced and edited ones merged; nothing of the owner's is lost.
+The decision depends on three texts: the one generated last, the present one, and the one generated
+now. Untouched files are replaced, edited ones merged; the owner's changes are never lost.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from foundry.export.merge import merge
 from foundry.runtime.index.tree import LINK
 
 BESIDE = ".new"
-"""Appended to a file's name for the generated version, if the owner's could not be merged."""
+"""Suffix of the generated version next to a file that could not be merged."""
 
 WENT: dict[str, str] = {
     "evaluation.py": (
@@ -37,11 +37,11 @@ Keys are paths in the package. A module that moves or is divided gets an entry.
 """
 
 OWNERS_MODULE = "custom.py"
-"""The module that is there for the owner's own code."""
+"""The module for the owner's own code."""
 
 
 def where_code_went(name: str, package: str) -> str | None:
-    """Return, in words, where the code of a module is now; None if it left with the module."""
+    """Describe where the code of a module is now; None if it was removed."""
     place = PurePosixPath(name)
     return WENT.get(str(place.relative_to(package))) if package in place.parts[:1] else None
 
@@ -79,21 +79,21 @@ class Update:
 
     @property
     def is_settled(self) -> bool:
-        """True if nothing is left for the owner to decide."""
+        """True if the owner has nothing left to decide."""
         return not (self.conflicts or self.beside or self.unresolved)
 
 
 def decide(
     target: Path, existing: Existing, files: Mapping[str, bytes], package: str
 ) -> tuple[Update, dict[str, bytes]]:
-    """Decide what happens to each file, and return the contents to write."""
+    """Decide about each file; return the update and the contents to write."""
     decisions = _Decisions(target, existing, files, package)
     decisions.decide_all()
     return decisions.update, decisions.contents
 
 
 class _Decisions:
-    """Collects decisions: the outcome of the update, and the contents to write."""
+    """Collects the decisions of an update, and the contents to write."""
 
     def __init__(
         self, target: Path, existing: Existing, files: Mapping[str, bytes], package: str
@@ -127,7 +127,7 @@ class _Decisions:
         return new
 
     def _edited(self, name: str, new: bytes | None) -> bytes | None:
-        """Return the content of a file that was edited; None to leave the file alone."""
+        """Return the content for an edited file; None to leave the file alone."""
         update, base, path = self.update, self._base, self._target / name
         if self._existing.present[name].kind == LINK:
             (update.orphaned if new is None else update.kept).append(name)

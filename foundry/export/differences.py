@@ -1,4 +1,4 @@
-"""How an export differs from what would be written now."""
+"""Shows how an export differs from what would be written now."""
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping
@@ -13,11 +13,11 @@ from foundry.runtime.index.tree import FILE, read_file, shown
 from foundry.terminal import printable
 
 _DERIVED = frozenset({CHECKSUMS, GENERATED})
-"""Files that differ whenever any other does; they are named, and that is enough."""
+"""Files that differ whenever any other does; they are only named."""
 
 
 def diff_export(target: Path, export: Export) -> str:
-    """Return how an export differs from what would be written now; "" if it does not."""
+    """Return the difference between an export and what would be written now; "" if none."""
     if not target.is_dir():
         raise ExportError(f"{target}: no such folder", hint="write it: foundry export")
     files, index = export.all_files(), export.index_digests()
@@ -32,10 +32,10 @@ def diff_folder(
     *,
     ignored: Callable[[str], bool],
 ) -> str:
-    """Return how a folder differs from what was regenerated; "" if it does not.
+    """Return the difference between a folder and regenerated files; "" if none.
 
-    `files` are compared line by line, those in `digests` by their SHA-256 alone. Names that are
-    `ignored` may be there or not.
+    `files` are compared by line, those in `digests` by SHA-256. Names that are `ignored` may exist
+    or not.
     """
     present = {name: entry.kind for name, entry in list_files(folder).items() if not ignored(name)}
     expected = files.keys() | digests.keys()
@@ -67,5 +67,5 @@ def _diff_file(name: str, found: bytes, expected: bytes) -> Iterator[str]:
         yield f"contents differ: {name}\n"
         return
     for line in difflib.unified_diff(old, new, name, f"{name} (regenerated)", lineterm=""):
-        # A file that was tampered with must not steer the terminal that shows how.
+        # A manipulated file must not control the terminal.
         yield f"{printable(line)}\n"

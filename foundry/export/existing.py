@@ -1,8 +1,8 @@
-"""Examine an existing export: which files are Foundry's as they were, and which are not.
+"""Examines an existing export: which files are as Foundry wrote them, and which are not.
 
-The files that Foundry generated are kept in the export: the base of the next update. Texts are kept
-whole, since an edited file is merged against them. For binary files, and lists that are made by
-machines and that nobody merges, the hash is enough.
+An export contains a record of its generated files, as the base of the next update. Texts are
+recorded whole, for merging. For binary files, and for lists that only machines write, the hash is
+enough.
 """
 
 import bz2
@@ -30,20 +30,20 @@ MAX_BYTES = 64_000_000
 """More text than any server has."""
 
 LISTS = frozenset({"uv.lock", "requirements.txt", "sbom.cdx.json", "corpus.json"})
-"""Files that are replaced rather than merged."""
+"""Files that are replaced, not merged."""
 
 ABOUT_FILES = frozenset({CHECKSUMS, GENERATED})
-"""Files that describe the others."""
+"""Files that describe the other files."""
 
 MAX_READ_BYTES = 16_000_000
-"""Larger files are no code or text whose conflicts and imports are looked at."""
+"""Larger files are not searched for conflicts and imports."""
 
 _SETTINGS = "/settings.json"
-"""Marks the package, which holds the index."""
+"""Found in the package, which has the index."""
 
 
 def warn_without_model(config: Config, target: Path, warn: Callable[[str, str], object]) -> None:
-    """Say that the chat will ask no language model, if one is named here or was until now."""
+    """Warn that the chat will ask no language model, if one is configured here or was before."""
     interfaces = config.server.interfaces
     if "chat" not in interfaces or "language_model" in interfaces:
         return
@@ -63,7 +63,7 @@ def _could_ask_model(package: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """The SHA-256 of every generated file but the index, and the texts of those that are merged."""
+    """The SHA-256 of every generated file except the index, and the texts of those to merge."""
 
     digests: Mapping[str, str]
     texts: Mapping[str, str]
@@ -71,12 +71,12 @@ class Generated:
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """An export as it is found; each list holds sorted relative paths.
+    """An export as it is found; lists are sorted relative paths.
 
-    `generated` is what Foundry wrote last, the index aside, and `index` the SHA-256 of its files as
-    they were written. `edited` are files that are not as they were written, `added` those that
-    Foundry did not write, `deleted` generated ones that are gone. `present` is all that was found,
-    by path, whether it is a file or not.
+    `generated` is what Foundry wrote last, except the index, and `index` has the SHA-256 of the
+    index's files as written. `edited` files differ from what was written, `added` ones are the
+    owner's, and `deleted` ones were generated but are gone. `present` has everything found, by
+    path.
     """
 
     generated: Generated
@@ -92,7 +92,7 @@ class Existing:
         return [*self.edited, *self.added]
 
     def read_files(self, folder: Path) -> dict[str, bytes]:
-        """Return the files up to MAX_READ_BYTES, except the index and those of the owner alone."""
+        """Return the files up to MAX_READ_BYTES, except the index and the owner's."""
         return {
             name: read_file(folder / name)
             for name, entry in self.present.items()
@@ -101,19 +101,19 @@ class Existing:
         }
 
     def is_foundrys(self, name: str) -> bool:
-        """Return whether Foundry wrote a file, whatever has become of it."""
+        """Return whether Foundry wrote a file, even if it was edited since."""
         return name in self.generated.digests or name in self.index or name in ABOUT_FILES
 
 
 def examine(folder: Path) -> Existing:
-    """Compare an export with what was generated. Raises VerificationError and ExportError."""
+    """Compare an export with its record. Raises VerificationError and ExportError."""
     listed = read_checksums(folder)
     index_places = tuple(
         _index_place(name.removesuffix(_SETTINGS), listed)
         for name in listed
         if name.endswith(_SETTINGS)
     )
-    # Files that were edited or added before an update are listed as they were then.
+    # Files edited or added before an update are listed as they were then.
     index = {name: digest for name, digest in listed.items() if name.startswith(index_places)}
     generated = read_generated(folder)
     written = {**generated.digests, **index}
@@ -135,7 +135,7 @@ def _index_place(package: str, listed: Mapping[str, str]) -> str:
 
 
 def encode_generated(files: Mapping[str, bytes]) -> bytes:
-    """Return the record of these files."""
+    """Encode the record of these files."""
     texts, digests = {}, {}
     for name, content in sorted(files.items()):
         text = None if name in LISTS else _to_text(content)
@@ -144,12 +144,12 @@ def encode_generated(files: Mapping[str, bytes]) -> bytes:
         else:
             texts[name] = text
     values = {"format": FORMAT, "texts": texts, "digests": digests}
-    # Its output has not depended on the library's version or the machine for decades.
+    # The output of bz2 has not depended on version or machine for decades.
     return bz2.compress(json.dumps(values, sort_keys=True).encode())
 
 
 def read_generated(folder: Path) -> Generated:
-    """Read the record of an export. Raises ExportError if it is missing or damaged."""
+    """Decode the record of an export. Raises ExportError if it is missing or damaged."""
     path = folder / GENERATED
     try:
         decompressor = bz2.BZ2Decompressor()

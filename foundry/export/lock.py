@@ -1,7 +1,7 @@
-"""The lock files of a server: the part of the templates' resolution that its pyproject.toml needs.
+"""The lock files of a server: the part of the templates' lock that its pyproject.toml needs.
 
-`uv.lock` holds every package for every platform, development tools too. `requirements.txt` holds
-what the server runs on, for pip, which takes wheels alone from it and checks their hashes.
+`uv.lock` has every package for every platform, with development tools. `requirements.txt` has the
+server's runtime packages for pip, as wheels with hashes.
 """
 
 import json
@@ -26,7 +26,7 @@ _REQUIREMENTS_HEADING = """\
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Requirements of a pyproject.toml by extra, "" for those always needed."""
+    """Requirements of a pyproject.toml by extra; "" for those always needed."""
 
     name: str
     requirements: Mapping[str, Sequence[Requirement]]
@@ -46,14 +46,14 @@ def read_asked(pyproject: bytes) -> Asked:
 
 
 def select_packages(resolution: Resolution, asked: Asked) -> list[Selection]:
-    """Return the server's runtime requirements, without development tools. Raises RenderError."""
+    """Return the packages that a server needs at run time. Raises RenderError."""
     return resolution.select(_edges(resolution, asked, ""))
 
 
 def format_lock(resolution: Resolution, asked: Asked) -> bytes:
-    """Return the server's uv.lock.
+    """Return a server's uv.lock.
 
-    Raises RenderError if it asks for something that the resolution does not hold.
+    Raises RenderError if a requirement is not in the templates' lock.
     """
     edges = {extra: _edges(resolution, asked, extra) for extra in asked.requirements}
     selected = resolution.select([edge for group in edges.values() for edge in group])
@@ -100,7 +100,7 @@ def _edges(resolution: Resolution, asked: Asked, extra: str) -> list[Edge]:
 
 
 def _block(item: Selection) -> str:
-    """Return a package's text, without the extras that nobody asks for."""
+    """Return a package's text without unused extras."""
     text, separator, extras = item.package.block.partition("\n\n[package.optional-dependencies]\n")
     kept = [
         match[0]
@@ -158,5 +158,5 @@ def _format_required(name: str, extra: str, requirement: Requirement) -> str:
 
 
 def _format_specifier(specifier: SpecifierSet) -> str:
-    # As uv writes it: lower bounds first.
+    # In uv's order: lower bounds first.
     return ",".join(sorted((str(part) for part in specifier), key=lambda part: part[0] == "<"))

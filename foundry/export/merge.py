@@ -1,8 +1,8 @@
 """Three-way merging of lines.
 
 Source: S. Khanna, K. Kunal, B. C. Pierce, "A Formal Investigation of Diff3", FSTTCS 2007. Both
-sides are matched with the base; where the base is matched by both, all three agree, and each
-stretch between is settled by the side that differs from the base, if only one does.
+sides are matched with the base. Where both match it, all three agree; between these places, the
+side that differs from the base wins if only one does.
 """
 
 import re
@@ -15,7 +15,7 @@ OPENING, MIDDLE, CLOSING = "<<<<<<< yours\n", "=======\n", ">>>>>>> generated\n"
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A text with both sides' changes; in `conflicts` places both are kept, marked.
+    """A merged text; `conflicts` counts the places where both sides are kept, with markers.
 
     `longest` counts the lines of both sides of the longest conflict.
     """
@@ -26,7 +26,7 @@ class Merged:
 
 
 def merge(base: str, yours: str, generated: str) -> Merged:
-    """Bring the changes from `base` to `generated` into `yours`.
+    """Merge the changes from `base` to `generated` into `yours`.
 
     Line ends stay those of `yours`.
     """
@@ -52,7 +52,7 @@ Stretch = tuple[Sequence[str], Sequence[str], Sequence[str]]
 
 
 def _stretches(base: Sequence[str], left: Sequence[str], right: Sequence[str]) -> Iterator[Stretch]:
-    """Yield the three texts side by side, in turn where all agree and where they may not."""
+    """Yield matching stretches of the three texts, alternately equal and possibly different."""
     in_left, in_right = _matches(base, left), _matches(base, right)
     place = at_left = at_right = 0
     for number in sorted(in_left.keys() & in_right.keys()):
@@ -65,7 +65,7 @@ def _stretches(base: Sequence[str], left: Sequence[str], right: Sequence[str]) -
 
 
 def _matches(base: Sequence[str], other: Sequence[str]) -> dict[int, int]:
-    """Map lines of the base to the equal lines of the other text, both ascending."""
+    """Map lines of the base to equal lines of the other text, both ascending."""
     blocks = SequenceMatcher(None, base, other, autojunk=False).get_matching_blocks()
     return {
         first + number: second + number for first, second, size in blocks for number in range(size)
@@ -78,7 +78,7 @@ def _split(text: str) -> list[str]:
 
 
 def _ended(lines: Sequence[str]) -> list[str]:
-    """Return the same lines, the last of them with its line end."""
+    """Return the lines, the last one with a line end."""
     if lines and not lines[-1].endswith("\n"):
         return [*lines[:-1], f"{lines[-1]}\n"]
     return list(lines)

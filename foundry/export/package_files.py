@@ -1,4 +1,4 @@
-"""Finds problems in the text of a package: conflicts, invalid Python, lost imports."""
+"""Finds problems in the files of a package: conflicts, invalid Python, broken imports."""
 
 import ast
 import re
@@ -7,21 +7,21 @@ from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
 LEFTOVERS = (".new", ".rej")
-"""Endings of what merging leaves beside a file for its owner to decide about."""
+"""Suffixes of files that a merge leaves for the owner."""
 
 _MARKED = re.compile(rb"(?ms)^<{7}(?: [^\n]*)?$.*?^={7}\r?$.*?^>{7}(?: [^\n]*)?$")
 _COMPILED = (".so", ".pyd")
 _STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
-"""Nodes in which a statement may be."""
+"""Nodes that contain statements."""
 
 
 def has_conflicts(content: bytes) -> bool:
-    """Return whether a file holds a conflict, marked as diff3, Git and Foundry do."""
+    """Return whether a text has conflict markers, as of diff3, Git and Foundry."""
     return b"<<<<<<<" in content and _MARKED.search(content) is not None
 
 
 def find_unsettled(files: Mapping[str, bytes]) -> list[str]:
-    """Return a line for each file, given by its path, that a merge has left to be decided."""
+    """Return a line for each file that a merge left for the owner, by path."""
     marked = [f"{name}: holds conflict markers" for name in files if has_conflicts(files[name])]
     beside = [
         f"{name}: is still there"
@@ -42,11 +42,10 @@ def find_malformed(files: Mapping[str, bytes]) -> list[str]:
 
 
 def find_unresolved(files: Mapping[str, bytes], package: str) -> list[str]:
-    """Return a line for each import that leads to no module of `package`, or to no name in one.
+    """Return a line for each import of a missing module of `package`, or of a missing name in one.
 
-    `files` are all files by their paths, in which the package is a folder. Files with conflict
-    markers or that are not Python are passed over, and so are imports of other packages or in a
-    `try`.
+    `files` are all files by path, with the package as a folder. Files with conflict markers and
+    files that are not Python are skipped, and so are imports of other packages or in a `try`.
     """
     trees: dict[str, ast.Module | None] = {}
     findings = []
@@ -84,7 +83,7 @@ def find_unresolved(files: Mapping[str, bytes], package: str) -> list[str]:
 
 
 def find_broken(files: Mapping[str, bytes], package: str) -> list[str]:
-    """Return a line for whatever is unsettled, malformed or unresolved among files."""
+    """Return a line for each conflict, malformed module and broken import among files."""
     return [*find_unsettled(files), *find_malformed(files), *find_unresolved(files, package)]
 
 
@@ -93,10 +92,10 @@ def module_of(name: str) -> str:
     return ".".join(PurePosixPath(name).with_suffix("").parts)
 
 
-# What is malformed and what is unresolved is looked for in the same modules.
+# Modules are parsed once for both checks.
 @lru_cache(maxsize=256)
 def parse(content: bytes) -> ast.Module | Exception:
-    """Return the syntax tree of a module, or why it has none."""
+    """Return the syntax tree of a module, or why there is none."""
     try:
         return ast.parse(content)
     except (SyntaxError, ValueError) as error:
@@ -109,7 +108,7 @@ def _parents(module: str) -> Iterator[str]:
 
 
 def _imports(tree: ast.Module, module: str) -> Iterator[tuple[ast.stmt, str, str, list[str]]]:
-    """Yield the statement, the module as written, its whole name, and the imported names."""
+    """Yield the statement, the module as written, its full name, and the imported names."""
     parents = module.split(".")[:-1]
     waiting: list[ast.AST] = [tree]
     while waiting:
@@ -129,7 +128,7 @@ def _imports(tree: ast.Module, module: str) -> Iterator[tuple[ast.stmt, str, str
 
 
 def _bound_names(tree: ast.Module | None) -> set[str] | None:
-    """Return the names that a module binds at its top; None if its text does not tell."""
+    """Return the names that a module binds at the top level; None if the text does not show."""
     if tree is None:
         return None
     found = {"__file__", "__name__", "__doc__", "__path__"}

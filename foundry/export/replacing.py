@@ -1,7 +1,7 @@
-"""Replaces a folder in one step, with what its owner has in it.
+"""Replaces a folder in one step, keeping the owner's files.
 
-The new folder is written next to the old one, and takes its place when it is whole. A command that
-is stopped midway leaves the old folder, perhaps under another name, which the next command undoes.
+The new folder is written next to the old one and takes its place when it is complete. A command
+that is interrupted may leave the old folder under another name, which the next command restores.
 """
 
 import os
@@ -16,10 +16,10 @@ from foundry.files import sync_folder, sync_tree
 
 
 def settle(target: Path) -> None:
-    """Refuse a target that is reached through a link; undo what was stopped midway.
+    """Refuse a target behind a link; undo an interrupted command.
 
-    This comes first, because a stopped command may have left the owner's files under another name.
-    Raises ExportError.
+    This comes first, because an interrupted command may have left the owner's files under another
+    name. Raises ExportError.
     """
     for link in [path for path in (target, *target.parents) if path.is_symlink()]:
         raise ExportError(f"{target}: {link} is a link", hint="name the real folder")
@@ -29,7 +29,7 @@ def settle(target: Path) -> None:
 def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
     """Let `fill` write a new folder next to `target`, then put it in its place.
 
-    Whatever goes wrong, the old folder stays. Raises ExportError for what the disk refuses.
+    On any failure the old folder stays. Raises ExportError for errors of the file system.
     """
     staging, retired = _beside(target, "new"), _beside(target, "old")
     try:
@@ -58,7 +58,7 @@ def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
 
 
 def _reason(error: OSError) -> str:
-    """Return the system's message; for a tree of files, that about the first one."""
+    """Return the system's message; for a copied tree, that of the first file."""
     if isinstance(error, shutil.Error) and isinstance(error.args[0], list):
         source, _, reason = error.args[0][0]
         return f"{Path(source).name}: {reason.partition(': ')[0]}"
@@ -79,9 +79,9 @@ def _beside(target: Path, role: str) -> Path:
 
 
 def take_over(old: Path, new: Path, is_foundrys: Callable[[str], bool]) -> dict[str, str]:
-    """Bring every file that is not Foundry's from `old` into `new`.
+    """Move every file that is not Foundry's from `old` to `new`.
 
-    One whose name is taken there is kept as .orig; returns these names, and the new ones.
+    If the name is taken there, the file is kept as .orig. Returns these names, old -> new.
     """
     folders = {
         parent.as_posix()
@@ -93,7 +93,7 @@ def take_over(old: Path, new: Path, is_foundrys: Callable[[str], bool]) -> dict[
 
 
 def free_name(path: Path) -> Path:
-    """Return the path itself, or with .orig, .orig2 ... after it if it is taken."""
+    """Return the path, with .orig, .orig2 ... appended if it is taken."""
     free, number = path, 1
     while os.path.lexists(free):
         free = path.with_name(f"{path.name}.orig{number if number > 1 else ''}")
@@ -102,9 +102,9 @@ def free_name(path: Path) -> Path:
 
 
 def link_or_copy(old: str | Path, new: str | Path) -> None:
-    """Give a file a second name, or copy it where that cannot be done.
+    """Hard-link a file, or copy it if that is not possible.
 
-    What is neither a file nor a link, such as a socket, is left behind then.
+    Special files, such as sockets, are left behind then.
     """
     Path(new).parent.mkdir(parents=True, exist_ok=True)
     try:

@@ -1,7 +1,7 @@
-"""Read a lock of uv: packages, their files, and which needs which under what condition.
+"""Reads a lock of uv: packages, their files, and dependencies with conditions.
 
-The format is that of uv.lock, version 1. One resolution of everything that any server may depend
-on ships with the templates; each server's own lock is the part of it that the server reaches.
+The format is that of uv.lock, version 1. The templates have one lock of everything that servers may
+depend on; the lock of a server is the part that it reaches.
 """
 
 import re
@@ -16,14 +16,14 @@ FORMAT = 1
 _SEPARATOR = "\n[[package]]\n"
 
 Condition = frozenset[frozenset[str]]
-"""Alternatives, each a set of environment markers that must all hold; one empty set: always."""
+"""Alternatives, each a set of environment markers that must all hold; an empty set always holds."""
 
 ALWAYS: Condition = frozenset({frozenset()})
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A dependency. `version` is given where there are several; `extras` are asked for."""
+    """A dependency. `version` is set if the lock has several; `extras` are requested."""
 
     name: str
     version: str | None
@@ -33,9 +33,9 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class LockedPackage:
-    """A package at one version; `block` is its text in the lock, `wheels` the SHA-256 of each.
+    """A package at one version; `block` is its text in the lock, `wheels` have the SHA-256 of each.
 
-    `edges` are its dependencies by extra, "" for those always needed; `registry` is an address.
+    `edges` are its dependencies by extra, "" for those always needed; `registry` is a url.
     """
 
     name: str
@@ -52,7 +52,7 @@ class LockedPackage:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A package that is reached, with the extras that are asked for, and when it is needed."""
+    """A selected package, with requested extras, and the condition for it."""
 
     package: LockedPackage
     extras: frozenset[str]
@@ -60,14 +60,14 @@ class Selection:
 
 
 class Resolution:
-    """A lock, read.
+    """A parsed lock.
 
-    `header` is its text above the packages, `roots` what the project that was resolved asks for,
-    `specifiers` the version ranges that were resolved, by extra of the project ("": none) and name.
+    `header` is its text before the packages, `roots` are the dependencies of the resolved project,
+    `specifiers` the resolved version ranges, by extra of the project ("": none) and name.
     """
 
     def __init__(self, text: str) -> None:
-        """Read a lock. Raises RenderError for anything but a lock of the known format."""
+        """Parse a lock. Raises RenderError for any other format."""
         try:
             content = tomllib.loads(text)
             if content["version"] != FORMAT:
@@ -93,7 +93,7 @@ class Resolution:
         }
 
     def select(self, edges: Iterable[Edge]) -> list[Selection]:
-        """Return everything that these dependencies bring with them, sorted by name and version."""
+        """Return all direct and indirect dependencies, sorted by name and version."""
         conditions: dict[tuple[str, str], Condition] = {}
         extras: dict[tuple[str, str], set[str]] = {}
         waiting = [(edge, ALWAYS) for edge in edges]
@@ -124,7 +124,7 @@ class Resolution:
 
 
 def format_condition(condition: Condition) -> str:
-    """Return a condition as an environment marker (PEP 508); "" if it always holds."""
+    """Format a condition as an environment marker (PEP 508); "" if it always holds."""
     alternatives = sorted(
         " and ".join(f"({part})" if " or " in part else part for part in sorted(parts))
         for parts in condition

@@ -1,4 +1,4 @@
-"""Updates an export that its owner has edited."""
+"""Updates an export that its owner may have edited."""
 
 import os
 import shutil
@@ -19,10 +19,10 @@ from foundry.terminal import printable
 
 
 def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -> Update:
-    """Bring `export` into the folder `target`, which is an edited export; returns what changed.
+    """Merge `export` into the edited export in `target`; return what changed.
 
-    With `dry_run` nothing is written. Raises ExportError, before anything is written, when the
-    folder cannot be updated or, without `force`, while conflicts of an earlier update remain.
+    With `dry_run` nothing is written. Raises ExportError, before writing anything, if the folder
+    cannot be updated, or, without `force`, if conflicts of an earlier update remain.
     """
     settle(target)
     existing = find_existing(target)
@@ -44,8 +44,8 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
 
 
 def find_project(folder: Path) -> Path:
-    """Return the project whose folder, or a folder in it, holds an export. Raises ConfigError."""
-    # Not resolved: an export that is reached through a link is refused as such.
+    """Return the project of an export, found in the folders above it. Raises ConfigError."""
+    # Not resolved, since an export behind a link is refused.
     absolute = Path(os.path.abspath(folder))  # noqa: PTH100
     for parent in absolute.parents:
         if (parent / CONFIG_NAME).is_file():
@@ -74,7 +74,7 @@ def _fill(
     set_modes(folder)
     for name in contents.keys() & {*existing.edited, *existing.added}:
         shutil.copymode(target / name, folder / name)
-    # What is written is not taken over: its place is taken by the merged one.
+    # Files to be written are not taken over: the merged version replaces them.
     take_over(target, folder, lambda name: existing.is_foundrys(name) or name in contents)
     for name in existing.edited:
         if (target / name).is_symlink():

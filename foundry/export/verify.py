@@ -1,4 +1,4 @@
-"""Verifies an export: its hashes, the content of its files, its server in a clean interpreter."""
+"""Verifies an export: hashes, content of files, and its server in a clean interpreter."""
 
 import importlib.util
 import json
@@ -53,11 +53,11 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
             raise VerificationError(str(folder), findings, hint=_HINT)
 
     refuse(lambda name: strict or name in ABOUT_FILES)
-    # Before anything else is opened.
+    # Before any other file is opened.
     refuse(lambda name: name in present and present[name].kind != FILE)
     existing = examine(folder)
     places = tuple({"/".join(name.split("/")[:2]) + "/" for name in existing.index})
-    # What no owner edits.
+    # Files that no owner edits.
     refuse(lambda name: name.startswith(places))
     package = find_package(folder)
     files = existing.read_files(folder)
@@ -91,7 +91,7 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
 
 
 def find_package(folder: Path) -> str:
-    """Return the name of the one server package in an exported folder."""
+    """Return the name of the only server package in an exported folder."""
     names = [path.parent.name for path in folder.glob("*/settings.json")]
     if len(names) != 1:
         raise VerificationError(str(folder), ["holds no server package"])
@@ -99,7 +99,7 @@ def find_package(folder: Path) -> str:
 
 
 def _known_question(package: Path) -> str | None:
-    """Return a query that the packaged index must find; None if it names none."""
+    """Return a query that the exported index must find; None if it has none."""
     try:
         manifest = Manifest.read(package / "data" / "manifest.json")
     except ServerError:
@@ -108,11 +108,10 @@ def _known_question(package: Path) -> str | None:
 
 
 def find_forged(folder: Path) -> Iterator[str]:
-    """Yield a line for each file of bytecode that would run in place of a module in `folder`.
+    """Yield a line for each bytecode file that Python would run instead of a module in `folder`.
 
-    No checksum covers bytecode, and Python runs it in place of a module if it only bears the time
-    and size of its file. So what this version of Python would run is compared with what the module
-    compiles to.
+    Checksums do not cover bytecode, and Python uses it if its header has the time and size of the
+    source. So bytecode for this version of Python is compared with what the source compiles to.
     """
     with tempfile.TemporaryDirectory() as scratch:
         compiled = str(Path(scratch, "compiled"))

@@ -1,8 +1,8 @@
-"""Writes an export: next to the target first, then into its place in one step.
+"""Writes an export next to the target, then replaces the target in one step.
 
-An existing folder is replaced only if Foundry wrote it. Files that its owner edited or added
-stop the export; with `force` edited files are kept beside the new ones as `.orig`, added ones stay.
-An update (`export.update`) merges instead.
+An existing folder is replaced only if Foundry wrote it. Files that its owner edited or added stop
+the export; with `force`, edited files are kept as `.orig` and added ones stay. An update
+(`export.update`) merges instead.
 """
 
 import os
@@ -31,8 +31,8 @@ from foundry.terminal import count_of, list_briefly
 class Export:
     """The parts of an export, by relative path.
 
-    `files` are all but the index and what is written about both. The folder `index` goes to
-    `index_place`, less the files `left_out`, because an engine holds what is in them.
+    `files` are all except the index, checksums and record. The folder `index` is copied to
+    `index_place`, without the files `left_out`, whose content is in an engine.
     """
 
     files: Mapping[str, bytes]
@@ -42,7 +42,7 @@ class Export:
 
     @property
     def package(self) -> str:
-        """The name of the package, which holds the index."""
+        """The name of the package, which contains the index."""
         return self.index_place.partition("/")[0]
 
     def all_files(self) -> dict[str, bytes]:
@@ -50,11 +50,11 @@ class Export:
         return {**self.files, GENERATED: encode_generated(self.files)}
 
     def is_left_out(self, path: Path) -> bool:
-        """Return whether a file of the index is one of those that are not copied."""
+        """Return whether a file of the index is not copied."""
         return path.relative_to(self.index).as_posix() in self.left_out
 
     def index_digests(self) -> dict[str, str]:
-        """Return the SHA-256 of every file of the index, by its path in the export."""
+        """Return the SHA-256 of every file of the index, by path in the export."""
         return {
             f"{self.index_place}/{path.relative_to(self.index).as_posix()}": hash_file(path)
             for path in sorted(self.index.rglob("*"))
@@ -63,11 +63,10 @@ class Export:
 
 
 def write_export(target: Path, export: Export, *, force: bool) -> dict[str, str]:
-    """Write an export as the folder `target`.
+    """Write an export to the folder `target`.
 
-    Returns relative paths of the owner's files, those that were edited and those whose names the
-    export has taken, each with the path where it is now. Raises ExportError before anything is
-    written when the target cannot be used.
+    Returns the owner's files that were edited, or whose names the export needs, each with its
+    present path. Raises ExportError before writing anything if the target cannot be used.
     """
     settle(target)
     existing = find_existing(target)
@@ -102,7 +101,7 @@ def write_export(target: Path, export: Export, *, force: bool) -> dict[str, str]
 def warn_of_kept(
     target: Path, kept: Mapping[str, str], package: str, warn: Callable[[str, str], object]
 ) -> None:
-    """Say of each file that `write_export` kept where it is, and where its code went."""
+    """Warn of each file that `write_export` kept: where it is, and where its code went."""
     if not kept:
         return
     lines = []
@@ -124,7 +123,7 @@ def warn_of_kept(
 def find_existing(target: Path) -> Existing | None:
     """Return the export at the target, if there is one.
 
-    Raises ExportError for anything else, and for one with obstacles.
+    Raises ExportError for anything else, and for obstacles.
     """
     if not target.exists():
         return None
@@ -142,7 +141,7 @@ def find_existing(target: Path) -> Existing | None:
 
 
 def refuse_obstacles(target: Path) -> None:
-    """Raise ExportError if an export holds what can neither be replaced nor kept: a pipe, say."""
+    """Raise ExportError for files that can be neither replaced nor kept, such as pipes."""
     if not os.path.lexists(target / CHECKSUMS):
         return
     if obstacles := find_obstacles(list_files(target).values()):
@@ -166,13 +165,13 @@ def fill_folder(folder: Path, files: Mapping[str, bytes], export: Export) -> Non
 
 
 def check_target(target: Path, project: Path) -> Path:
-    """Return the absolute target. Refuses one that is, or holds, what must not be replaced.
+    """Return the absolute target. Refuses targets that must not be replaced.
 
-    So what stands in the way of an export is said before the server is rendered.
+    Called early, so that such errors come before the server is rendered.
     """
-    # Not resolved: a link on the way is to be seen and refused, not followed.
+    # Not resolved, since links on the path must be seen and refused.
     absolute = Path(os.path.abspath(target))  # noqa: PTH100
-    # Path.home raises where the user has no home, as in some containers.
+    # Path.home raises if the user has no home, as in some containers.
     home = Path(os.path.expanduser("~"))  # noqa: PTH111
     for taken, what in (
         (project, "the project"),

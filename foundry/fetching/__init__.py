@@ -1,6 +1,5 @@
-"""The one way to ask the web for something: `fetcher.Fetcher.fetch`.
+"""Fetches from the web, through `fetcher.Fetcher.fetch` only.
 
-Only public addresses are connected to, unless the configuration names a host; every answer is
-bounded in bytes and time; robots.txt is obeyed; a page that is known already is asked for with its
-validators.
+It connects only to public addresses, unless the user allows a host; every response is limited in
+bytes and time; robots.txt is obeyed; a cached page is requested with its validators.
 """

@@ -12,11 +12,11 @@ from foundry.urls import Url, format_address, is_named, parse_host_and_port
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 ALLOWING = "if the host may be asked, name it: --allow-private HOST"
-"""The remedy: only the user may allow an address, never a project."""
+"""Hint: only the user may allow an address, never a project."""
 
-# What Python 3.11's tables call global, and is not the public internet: NAT64 for local use, the
-# discard prefix, IPv4-compatible addresses, Teredo and its neighbours, 6to4 relays, site-local,
-# documentation and segment routing.
+# Global in Python 3.11's tables, but not public: NAT64 for local use, the discard prefix,
+# IPv4-compatible addresses, Teredo and its neighbours, 6to4 relays, site-local, documentation and
+# segment routing.
 _NOT_PUBLIC = tuple(
     ipaddress.ip_network(text)
     for text in (
@@ -29,10 +29,10 @@ _ISATAP = frozenset({0x00005EFE, 0x02005EFE})
 
 
 def is_public(address: IPAddress) -> bool:
-    """Return whether an address belongs to the public internet, whatever it is wrapped in.
+    """Return whether an address belongs to the public internet, even if it embeds another.
 
-    An IPv6 address that carries an IPv4 address (mapped, 6to4, NAT64, ISATAP) is as public as
-    that. Registries: RFC 6890 and its successors at IANA.
+    An IPv6 address that embeds an IPv4 address (mapped, 6to4, NAT64, ISATAP) is as public as that.
+    Registries: RFC 6890 and its successors at IANA.
     """
     if isinstance(address, ipaddress.IPv6Address):
         if address.scope_id is not None:
@@ -40,7 +40,7 @@ def is_public(address: IPAddress) -> bool:
         embedded = _embedded(address)
         if embedded is not None and not is_public(embedded):
             return False
-        # What of these is public depends on the version of Python.
+        # Which of these are public depends on the version of Python.
         if address.ipv4_mapped or address.sixtofour or address in _NAT64:
             return True
     return (
@@ -61,21 +61,21 @@ def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The hosts, each with a port or None for the scheme's own, that may be private."""
+    """The hosts that may be private, each with a port, or None for the scheme's default."""
 
     allowed: frozenset[tuple[str, int | None]] = frozenset()
 
     @classmethod
     def parse(cls, entries: Sequence[str]) -> Self:
-        """Read hosts, each perhaps with a port. Raises UrlError."""
+        """Parse hosts with optional ports. Raises UrlError."""
         return cls(frozenset(parse_host_and_port(entry) for entry in entries))
 
     def check(self, url: Url, address: IPAddress) -> None:
         """Raise FetchError unless this address of the url's host may be connected to."""
         if is_public(address):
             return
-        # A name that was allowed must not lead to what no documents live on, such as the metadata
-        # service of a cloud; that has to be named by its address.
+        # An allowed name must not resolve to special addresses, such as the metadata service of a
+        # cloud; these must be allowed by address.
         is_usual = address.is_private or address in ipaddress.ip_network("100.64.0.0/10")
         is_usual = is_usual and not (
             address.is_link_local or address.is_multicast or address.is_unspecified
@@ -87,7 +87,7 @@ class Policy:
         raise refused(Reason.PRIVATE_ADDRESS, shown)
 
     def check_literal(self, url: Url) -> None:
-        """Raise FetchError for a host that is an address which may not be connected to."""
+        """Raise FetchError if the host is an address that may not be connected to."""
         try:
             address = ipaddress.ip_address(url.host)
         except ValueError:

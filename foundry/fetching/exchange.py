@@ -1,7 +1,6 @@
-"""One request and its answer, on a connection of its own, bounded in bytes and time.
+"""One HTTP request on a connection of its own, limited in bytes and time.
 
-Each has its own connection, since the rest of an answer that is longer than it says could otherwise
-pass for the next one.
+Connections are not reused, since excess bytes after a response could be taken for the next one.
 """
 
 import gzip
@@ -21,16 +20,16 @@ from foundry.urls import Url
 ACCEPTED = "gzip"
 MEMBER_START = b"\x1f\x8b\x08"
 MAX_MEMBERS = 4_000
-"""Members of one gzip stream; each takes some microseconds, however little it holds."""
+"""Members of a gzip stream; each takes some microseconds, even if it is empty."""
 
 MAX_HEADER_BYTES = 65_536
 TOO_LARGE_HEADERS = 431
-"""The status that h11 proposes for an answer whose headers do not end."""
+"""The status that h11 suggests for a response with endless headers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A server's answer; names of headers are lower-case, `body` is empty unless status is 200."""
+    """A response; header names are in lower case, and `body` is empty unless the status is 200."""
 
     status: int
     headers: Mapping[str, str]
@@ -46,11 +45,12 @@ def exchange(
     seconds: float,
     truncate: bool = False,
 ) -> Answer:
-    """Ask for a url once; no redirect is followed.
+    """Request a url once, without following redirects.
 
-    `headers` are those besides Host and Connection, `seconds` are for everything from the resolver
-    to the last byte. A body of more than `max_bytes`, before or after decoding, is refused, or cut
-    with `truncate`. Raises FetchError when there is no whole answer, StoppedError after a stop.
+    `headers` are sent in addition to Host and Connection; `seconds` limit everything from DNS to
+    the last byte. A body of more than `max_bytes`, before or after decoding, is refused, or
+    truncated with `truncate`. Raises FetchError without a complete response, StoppedError after a
+    stop.
     """
     deadline = Deadline(seconds, network.stop)
     scheme, host, target = url.scheme.encode(), url.host.encode(), url.target.encode()
@@ -117,7 +117,7 @@ def _read_body(
 
 
 def unzip(content: bytes, max_bytes: int) -> bytes:
-    """Unpack gzip of any number of members, into no more bytes than are allowed.
+    """Decompress gzip of any number of members, up to the allowed size.
 
     Raises FetchError.
     """

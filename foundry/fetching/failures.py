@@ -6,11 +6,11 @@ from foundry.documents.reasons import AnyReason
 
 
 class FetchError(Exception):
-    """A url that gave no content.
+    """A url without content.
 
-    Such urls are counted by `reason`; `detail` is the rest. `kind` is "refused" where the url was
-    not wanted or not allowed, "failed" where it was asked for in vain. `retry_after` are the
-    seconds that the server asks to wait, `status` what it answered.
+    Reports count urls by `reason`; `detail` is more specific. `kind` is "refused" if the url was
+    not wanted or not allowed, "failed" if the request failed. `retry_after` are the seconds that
+    the server asks to wait, `status` is its response's.
     """
 
     def __init__(
@@ -33,9 +33,9 @@ class FetchError(Exception):
 
 
 def refused(reason: AnyReason, detail: str = "") -> FetchError:
-    """Return the error of a url that must not, or may not, be fetched."""
+    """Return the error for a url that must not, or may not, be fetched."""
     return FetchError(reason, detail, kind="refused")
 
 
 class StoppedError(Exception):
-    """The build was stopped while a fetch waited."""
+    """The build was stopped during a fetch."""

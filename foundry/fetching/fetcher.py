@@ -1,4 +1,4 @@
-"""A url fetched whole: robots.txt, rate, validators, redirects, and another try where it helps."""
+"""Fetches a url completely: robots.txt, rate, validators, redirects and retries."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -23,10 +23,10 @@ _KEPT_HEADERS = ("content-type", "etag", "last-modified", "link", "x-robots-tag"
 
 @dataclass(frozen=True, slots=True)
 class Manners:
-    """Limits and manners for one site.
+    """Limits for one site.
 
-    `timeout` is of one try, `patience` how long a url may be waited for between its tries, both in
-    seconds; `first_wait` is the first such wait, which doubles.
+    `timeout` is that of one try, `patience` the total wait between tries of a url, both in seconds;
+    `first_wait` is the first wait, which then doubles.
     """
 
     user_agent: str
@@ -39,9 +39,9 @@ class Manners:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A page that was fetched; `url` is where the redirects led.
+    """A fetched page; `url` is the one after redirects.
 
-    `unchanged` says that the server answered "not modified", and `body` is from the cache.
+    `unchanged` means that the server answered "not modified"; `body` is from the cache then.
     """
 
     url: Url
@@ -51,10 +51,10 @@ class Fetched:
 
 
 class Fetcher:
-    """Fetches the pages of one source into a cache; for any number of threads.
+    """Fetches the pages of one source into a cache; threads can share it.
 
-    `agent` is the name by which robots.txt and pages address it. `allows` is called with every url
-    on the way to a page, and raises FetchError for one that the source does not extend to.
+    `agent` is the name that robots.txt and pages address it by. `allows` is called with every url
+    on the way to a page, and raises FetchError for one outside the source.
     """
 
     def __init__(
@@ -74,11 +74,11 @@ class Fetcher:
         self._robots = Robots(self._ask_for_robots)
 
     def fetch(self, url: Url, *, max_bytes: int) -> Fetched:
-        """Return the content of a url, after at most five redirects.
+        """Return the content of a url, after up to five redirects.
 
-        Nothing but a page's own validators goes along with a request: there are no cookies and no
-        credentials that could follow to another host. Raises FetchError when there is no content,
-        or more than `max_bytes`; the cache does not stand in for it.
+        Requests carry nothing but validators: there are no cookies or credentials that could leak
+        to another host. Raises FetchError without content, or with more than `max_bytes`; the cache
+        is no substitute.
         """
         visited: set[Url] = set()
         for _ in range(MAX_REDIRECTS + 1):
@@ -97,7 +97,7 @@ class Fetcher:
         raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS}, to {url}")
 
     def rules_for(self, url: Url) -> Rules:
-        """Return the rules of the url's origin, whose Crawl-delay applies from now on."""
+        """Return the rules for the url's origin; its Crawl-delay applies from now on."""
         rules = self._robots.rules_for(url)
         if delay := rules.crawl_delay(self.agent):
             self._pacer.slow_down(url.host, delay)
@@ -134,7 +134,7 @@ class Fetcher:
     def _ask(
         self, url: Url, headers: Mapping[str, str], max_bytes: int, *, truncate: bool = False
     ) -> Answer:
-        """Return the answer to one hop, after as many tries as are needed and allowed."""
+        """Return the response of one hop, with retries where they may help."""
         waited = 0.0
         attempt = 1
         while True:
@@ -163,7 +163,7 @@ class Fetcher:
                 self._health.failed(url.host, failure)
                 raise failure
             if failure.retry_after is not None:
-                # It speaks of the host, not of this url alone.
+                # It is about the host, not only this url.
                 self._pacer.hold(url.host, wait)
             if self._network.stop.wait(wait):
                 raise StoppedError
@@ -171,7 +171,7 @@ class Fetcher:
             attempt += 1
 
     def _ask_for_robots(self, url: Url) -> Answer:
-        # Plain, so that what is too long can be cut.
+        # Without compression, so that it can be truncated.
         headers = {"User-Agent": self._manners.user_agent, "Accept-Encoding": "identity"}
         for _ in range(MAX_REDIRECTS + 1):
             self._network.policy.check_literal(url)
@@ -190,7 +190,7 @@ def _follow(url: Url, answer: Answer) -> Url:
     if not location:
         raise FetchError(Reason.MALFORMED_ANSWER, f"status {answer.status} without a Location")
     try:
-        # Servers write UTF-8 here, which headers carry byte by byte.
+        # Servers send UTF-8 here, which headers carry byte by byte.
         location = location.encode("latin-1").decode("utf-8", "replace")
         return join_url(url, location)
     except UrlError as error:

@@ -1,4 +1,4 @@
-"""When a host may be asked, and whether it is still worth asking."""
+"""Paces requests to hosts, and gives up on hosts that keep failing."""
 
 import threading
 import time
@@ -7,7 +7,7 @@ from foundry.documents.reasons import Reason
 from foundry.fetching.failures import FetchError, StoppedError
 
 MOST_FAILURES = 20
-"""How many urls of one host may fail in a row."""
+"""Consecutive failures of a host after which it is given up."""
 
 _SIGNS = frozenset(
     {Reason.TOO_SLOW, Reason.UNREACHABLE, Reason.CONNECTION_BROKE, Reason.HOST_NOT_FOUND}
@@ -16,7 +16,7 @@ _STATUSES = frozenset({429, 503})
 
 
 class Pacer:
-    """Hands out turns, at least some seconds apart for each host; for any number of threads."""
+    """Hands out turns, some seconds apart for each host; threads can share it."""
 
     def __init__(self, seconds: float, stop: threading.Event) -> None:
         self._seconds = seconds
@@ -26,17 +26,17 @@ class Pacer:
         self._next: dict[str, float] = {}
 
     def slow_down(self, host: str, seconds: float) -> None:
-        """Keep at least this distance on a host from now on."""
+        """Use at least this interval for a host from now on."""
         with self._lock:
             self._distances[host] = max(seconds, self._distances.get(host, self._seconds))
 
     def hold(self, host: str, seconds: float) -> None:
-        """Make no request to a host for some seconds, as it has asked."""
+        """Send no request to a host for some seconds, as it has asked."""
         with self._lock:
             self._next[host] = max(self._next.get(host, 0.0), time.monotonic() + seconds)
 
     def wait_for_turn(self, host: str) -> None:
-        """Return when a request may start. Raises StoppedError."""
+        """Block until a request to the host may start. Raises StoppedError."""
         while True:
             with self._lock:
                 now = time.monotonic()
@@ -51,25 +51,25 @@ class Pacer:
 
 
 class HostHealth:
-    """Failures of the last urls of each host; for any number of threads."""
+    """Recent failures of each host; threads can share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._failures: dict[str, int] = {}
 
     def check(self, host: str) -> None:
-        """Raise FetchError for a host that has failed too often in a row."""
+        """Raise FetchError for a host with too many failures in a row."""
         with self._lock:
             if self._failures.get(host, 0) >= MOST_FAILURES:
                 raise FetchError(Reason.HOST_STOPPED, host)
 
     def succeeded(self, host: str) -> None:
-        """Note that a host has answered, whatever it said."""
+        """Record that a host has answered, whatever the answer."""
         with self._lock:
             self._failures.pop(host, None)
 
     def failed(self, host: str, failure: FetchError) -> None:
-        """Note a failure; one that concerns the url alone says nothing about the host."""
+        """Record a failure, unless it concerns the url alone."""
         if failure.reason in _SIGNS or failure.status in _STATUSES:
             with self._lock:
                 self._failures[host] = self._failures.get(host, 0) + 1

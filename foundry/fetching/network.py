@@ -1,8 +1,8 @@
-"""Connections to checked addresses only, each cut off at a deadline.
+"""Connections to checked addresses only, each with a deadline.
 
-A host is resolved once for a connection, every address in the answer is checked, and the connection
-goes to one of just these, by number: a second answer of the resolver changes nothing (DNS
-rebinding). TLS and the Host header keep the name. Proxies in the environment are not used.
+A host is resolved once per connection, all its addresses are checked, and the connection goes to
+one of exactly these: a second DNS answer changes nothing (DNS rebinding). TLS and the Host header
+keep the name. Proxies in the environment are not used.
 """
 
 import ipaddress
@@ -24,7 +24,7 @@ from foundry.fetching.failures import FetchError, StoppedError
 from foundry.urls import Url
 
 CONNECT_SECONDS = 10.0
-"""Limit of connecting and of a TLS handshake, which a stopped build has to wait for."""
+"""Timeout of connecting and of a TLS handshake, for which a stopped build has to wait."""
 
 SLICE_SECONDS = 0.2
 """A waiting read checks this often whether the build was stopped."""
@@ -34,14 +34,14 @@ Connect = Callable[[str, int, float], httpcore2.NetworkStream]
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """Return every address of a host, as the system's resolver has them. Raises OSError."""
+    """Return every address of a host, from the system's resolver. Raises OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 @dataclass
 class Network:
-    """Ways to reach hosts; `resolve` and `connect` are there to be replaced in tests."""
+    """Access to the network; tests replace `resolve` and `connect`."""
 
     policy: Policy = field(default_factory=Policy)
     resolve: Resolve = resolve
@@ -50,12 +50,12 @@ class Network:
 
     @cached_property
     def ssl_context(self) -> ssl.SSLContext:
-        """The certificates to trust; made when first needed, since it takes tens of ms."""
+        """The trusted certificates; loaded on first use, since it takes tens of ms."""
         return httpcore2.default_ssl_context()
 
 
 class Deadline:
-    """A moment at which everything that belongs to one exchange ends."""
+    """The end of one exchange."""
 
     def __init__(self, seconds: float, stop: threading.Event) -> None:
         self._end = time.monotonic() + seconds
@@ -72,14 +72,14 @@ class Deadline:
         return left
 
     def slice(self) -> float:
-        """Return the seconds to wait before looking again."""
+        """Return the seconds to wait before checking again."""
         return min(self.left(), SLICE_SECONDS)
 
 
 class PinnedBackend(httpcore2.NetworkBackend):
-    """Opens the connection of one exchange; `url` says which host may be private.
+    """Opens the connection of one exchange; `url` tells which host may be private.
 
-    `has_ended` is whether the server has closed the connection.
+    `has_ended` is True once the server has closed the connection.
     """
 
     def __init__(self, network: Network, url: Url, deadline: Deadline) -> None:
@@ -115,7 +115,7 @@ class PinnedBackend(httpcore2.NetworkBackend):
         self.has_ended = True
 
     def _resolve(self) -> list[str]:
-        """Ask for the host's addresses in a thread to abandon: resolvers have no timeout."""
+        """Resolve a host in a thread that can be abandoned: resolvers have no timeout."""
         try:
             return [str(ipaddress.ip_address(self._url.host))]
         except ValueError:
@@ -143,7 +143,7 @@ class PinnedBackend(httpcore2.NetworkBackend):
 
 
 class _TimedStream(httpcore2.NetworkStream):
-    """A stream whose every wait ends at the deadline, however little arrives at a time.
+    """A stream whose every wait ends at the deadline, however little arrives.
 
     `on_end` is called when the other side has closed it.
     """

@@ -1,4 +1,4 @@
-"""Pages on disk by url, with the validators that let a server answer "not modified"."""
+"""A cache of pages on disk, with validators for conditional requests."""
 
 import json
 import zlib
@@ -16,16 +16,16 @@ _PAGE = b"page "
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:
-    """A page as the server last answered it with status 200."""
+    """A page as the server last sent it with status 200."""
 
     headers: Mapping[str, str]
     body: bytes
 
 
 class PageCache:
-    """One file of pages in a folder that nobody else can enter; for any number of threads.
+    """One file of pages in a private folder; threads can share it.
 
-    Raises BuildError when the file cannot be written.
+    Raises BuildError if the file cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -43,14 +43,14 @@ class PageCache:
         return CachedPage(json.loads(headers), zlib.decompress(body))
 
     def store(self, url: Url, page: CachedPage) -> None:
-        """Keep a page; it survives the process from here on."""
+        """Store a page durably."""
         headers = json.dumps(dict(page.headers), sort_keys=True).encode()
         content = headers + b"\n" + zlib.compress(page.body, 1)
         self._file.put({self._use(url): content})
         self._file.commit()
 
     def drop_unused(self) -> None:
-        """Forget the pages that were neither loaded nor stored through this object."""
+        """Delete the pages that were neither loaded nor stored through this object."""
         unused = [key for key in self._file.keys(_PAGE) if key not in self._used]
         self._file.delete(unused)
         self._file.commit()

@@ -1,8 +1,8 @@
-"""A relay on this machine through which another program connects, to checked addresses only.
+"""A local SOCKS proxy for other programs, which connects to checked addresses only.
 
 It is for git, which resolves hosts itself, follows redirects, and starts ssh. The relay speaks
-SOCKS 5 (RFC 1928): it is told a host and a port, and connects as `network` does for pages of the
-web. So each connection is checked when it is made, wherever its address came from.
+SOCKS 5 (RFC 1928): it gets a host and a port, and connects like `network` does for web pages. So
+every connection is checked when it is made, wherever its address came from.
 """
 
 import ipaddress
@@ -31,7 +31,7 @@ _GRANTED, _NOT_ALLOWED, _UNREACHABLE = 0, 2, 4
 
 
 class Relay:
-    """Listens while its context lasts; `failures` say why connections were not made."""
+    """Listens while its context lasts; `failures` are the reasons of refused connections."""
 
     def __init__(self, policy: Policy) -> None:
         self.failures: list[FetchError] = []
@@ -40,7 +40,7 @@ class Relay:
 
     @property
     def port(self) -> int:
-        """The port of this machine that it listens on."""
+        """The local port that it listens on."""
         port: int = self._listener.getsockname()[1]
         return port
 
@@ -50,7 +50,7 @@ class Relay:
 
     def __exit__(self, *exception: object) -> None:
         self._network.stop.set()
-        # A thread that waits for connections is not woken by closing alone.
+        # Closing alone does not wake a thread in accept().
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -96,7 +96,7 @@ class Relay:
 
 
 def _read_request(client: socket.socket) -> tuple[str, int]:
-    """Return the host and the port that a client asks for. Raises EOFError."""
+    """Return the host and port that a client asks for. Raises EOFError."""
     version, methods = _read(client, 2)
     if version != _VERSION or _NO_AUTHENTICATION not in _read(client, methods):
         raise EOFError
@@ -122,12 +122,12 @@ def _read(client: socket.socket, count: int) -> bytes:
 
 
 def _reply(code: int) -> bytes:
-    # The address that it is connected from, which nobody asks for, is that of no host.
+    # The bound address, which clients do not use, is left zero.
     return bytes([_VERSION, code, 0, _IPV4]) + bytes(6)
 
 
 def _copy(source: socket.socket, target: socket.socket) -> None:
-    """Pass on what comes until it ends."""
+    """Copy bytes until the end."""
     with suppress(OSError):
         while content := source.recv(BLOCK_BYTES):
             target.sendall(content)

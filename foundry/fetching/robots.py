@@ -1,4 +1,4 @@
-"""robots.txt by RFC 9309: asked for once a build and origin, and obeyed."""
+"""robots.txt by RFC 9309: fetched once per build and origin, and obeyed."""
 
 import threading
 from collections.abc import Callable
@@ -15,7 +15,7 @@ MAX_BYTES = 512_000
 """Only the first 500 KiB are read (RFC 9309, 2.5)."""
 
 MAX_CRAWL_DELAY_SECONDS = 10.0
-"""Seconds; a longer Crawl-delay counts as this."""
+"""Seconds; longer Crawl-delays are capped."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Rules:
             raise refused(Reason.DISALLOWED)
 
     def crawl_delay(self, agent: str) -> float:
-        """Return the seconds between two requests that the file asks for, capped."""
+        """Return the seconds between requests that the file asks for, capped."""
         delay = self.parsed.crawl_delay(agent) if self.parsed is not None else None
         return min(max(float(delay or 0.0), 0.0), MAX_CRAWL_DELAY_SECONDS)
 
@@ -44,9 +44,9 @@ class Rules:
 
 
 class Robots:
-    """The rules of all origins of a build; for any number of threads.
+    """The rules of all origins of a build; threads can share it.
 
-    `ask` gets a robots.txt: its answer after redirects, cut at `MAX_BYTES`.
+    `ask` fetches a robots.txt, following redirects and truncating at `MAX_BYTES`.
     """
 
     def __init__(self, ask: Callable[[Url], Answer]) -> None:
@@ -72,11 +72,11 @@ class Robots:
         if answer.status == 200:
             body = answer.body
             if len(body) >= MAX_BYTES:
-                # Half a rule would be another rule.
+                # A truncated rule would be another rule.
                 body = body[: body.rfind(b"\n") + 1]
             return Rules(parsed=Protego.parse(body.decode("utf-8-sig", "replace")))
-        # Redirects that lead nowhere and client errors: there is no such file, so no rules
-        # (2.3.1.2, 2.3.1.3). A server that fails may have rules that nobody can know (2.3.1.4).
+        # Too many redirects and client errors mean that there is no file, so no rules (2.3.1.2,
+        # 2.3.1.3). A failing server may have rules that cannot be known (2.3.1.4).
         return _unavailable(answer.status) if answer.status >= 500 else Rules()
 
 

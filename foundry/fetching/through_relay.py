@@ -1,7 +1,7 @@
-"""What ssh starts as its ProxyCommand: `python through_relay.py RELAY_PORT HOST PORT`.
+"""The ProxyCommand of ssh: `python through_relay.py RELAY_PORT HOST PORT`.
 
-Its standard streams become a connection that the relay makes. It is run as a file, since it is to
-start within a few milliseconds, and so imports nothing of Foundry.
+Connects its standard streams through the relay. It runs as a file, without importing Foundry, to
+start within a few milliseconds.
 """
 
 import os
@@ -13,7 +13,7 @@ BLOCK_BYTES = 65_536
 
 
 def main() -> int:
-    """Pass bytes on until both sides have ended; return 1 if the relay does not connect."""
+    """Copy bytes until both sides have ended; return 1 if the relay does not connect."""
     relay, host, port = sys.argv[1:]
     name = host.encode("ascii", "replace")
     with socket.create_connection(("127.0.0.1", int(relay))) as connection:

@@ -1,4 +1,4 @@
-"""Deliver raw documents from every source, and say what it left out."""
+"""Delivers raw documents from every source, and reports what it left out."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,11 +19,11 @@ _BLOCK_BYTES = 1 << 20
 def fetch_all(
     sources: Sequence[Source], state: Path, step: StartStep, policy: Policy
 ) -> tuple[tuple[ReadySource, ...], Delivery]:
-    """Fetch what is not on this machine; the network is not needed after this.
+    """Fetch remote sources; the network is not needed after this.
 
-    Pages and repositories are kept in `state` from build to build; `policy` says which private
-    hosts may be asked. Returns the sources, and what fetching told of them. Raises SourceError when
-    too little of a source could be fetched, and BuildError when the pages cannot be kept.
+    Pages and repositories are kept in `state` between builds; `policy` says which private hosts may
+    be asked. Returns the sources and reports of fetching. Raises SourceError if too little of a
+    source could be fetched, BuildError if the pages cannot be stored.
     """
     ready: dict[str, Fetched] = {}
     traffic: dict[str, dict[str, int]] = {}
@@ -53,11 +53,11 @@ _FETCHERS: tuple[tuple[type[Table], Callable[..., Delivery]], ...] = (
     (WebSource, _fetch_pages),
     (GitSource, git.fetch),
 )
-"""What fetches the sources of each kind, but for those that lie on this machine."""
+"""The functions that fetch remote sources, by kind."""
 
 
 def stamp(source: ReadySource) -> str | None:
-    """Return the stamp of a source that is one file; None if its stamp cannot be relied on."""
+    """Return the stamp of a source that is one file; None if the stamp is not reliable."""
     if not isinstance(source, RecordsSource):
         return None
     try:
@@ -67,7 +67,7 @@ def stamp(source: ReadySource) -> str | None:
 
 
 def estimate_rows(source: RecordsSource) -> int:
-    """Return roughly how many rows a table has; 0 if it cannot be read."""
+    """Return the approximate number of rows of a table; 0 if it cannot be read."""
     try:
         with source.path.open("rb") as file:
             return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK_BYTES), b""))

@@ -1,4 +1,4 @@
-"""Count how much of a web source could be fetched, and why not the rest."""
+"""Counts how much of a web source was fetched, and why the rest was not."""
 
 import re
 from collections import Counter
@@ -14,10 +14,10 @@ from foundry.runtime.index.names import indexed_name
 NOT_EXPECTED = frozenset(
     {Reason.DISALLOWED, Reason.NOINDEX, Reason.DUPLICATE_PAGE, Reason.OVER_MAX_PAGES}
 )
-"""Reasons by which the site's owner, or the configuration, leaves pages out: no gap in coverage."""
+"""Reasons that are the site owner's or the configuration's choice, so no gap in coverage."""
 
 MAX_LISTED = 1_000
-"""How many urls are named for each reason; the others are only counted."""
+"""Urls that are listed for each reason; others are only counted."""
 
 _USER = re.compile(r"//[^/@\s]*@")
 _SHOWN_REASONS = 5
@@ -26,11 +26,11 @@ _SHOWN_URLS = 3
 
 @dataclass
 class Coverage:
-    """The fate of each url of one source.
+    """The outcome for each url of one source.
 
-    `found` counts urls, each of which is fetched, unchanged (fetched in an earlier build, and not
-    modified since, as the server says), refused or failed. `markdown` are the pages read from
-    their Markdown twin. `skipped` names the refused and the failed.
+    `found` counts urls, each of which is fetched, unchanged (fetched by an earlier build and not
+    modified since, as the server says), refused or failed. `markdown` are the pages read from their
+    Markdown twin. `skipped` lists refused and failed urls.
     """
 
     source: str
@@ -45,7 +45,7 @@ class Coverage:
     def miss(
         self, url: str, kind: Literal["refused", "failed"], reason: AnyReason, detail: str = ""
     ) -> None:
-        """Count a url that was found and gave no page."""
+        """Count a url without a page."""
         self.found += 1
         counter = self.refused if kind == "refused" else self.failed
         counter[reason] += 1
@@ -63,13 +63,13 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """The share of urls that gave a page, among those that should have; 0 if there are none."""
+        """The share of fetched pages among the urls that should have one; 0 if there are none."""
         pages = self.fetched + self.unchanged
         left_out = sum(self.refused[reason] for reason in NOT_EXPECTED)
         return pages / (self.found - left_out) if pages else 0.0
 
     def values(self) -> dict[str, object]:
-        """Return the report's section, which does not depend on what was cached."""
+        """Return the section of the report, which does not depend on the cache."""
         return {
             "found": self.found,
             "pages": self.fetched + self.unchanged,
@@ -80,11 +80,11 @@ class Coverage:
         }
 
     def traffic(self) -> dict[str, int]:
-        """Return how many pages were fetched, and how many had not changed."""
+        """Return how many pages were fetched and how many were unchanged."""
         return {"fetched": self.fetched, "unchanged": self.unchanged}
 
     def check(self, minimum: float, *, is_complete: bool) -> None:
-        """Raise SourceError for a coverage that is below `minimum` or cannot be known."""
+        """Raise SourceError if the coverage is below `minimum` or unknown."""
         if not minimum or (self.share >= minimum and is_complete):
             return
         gaps = [entry for entry in self.skipped if entry.reason not in NOT_EXPECTED]
@@ -108,5 +108,5 @@ class Coverage:
 
 
 def _shown(text: str) -> str:
-    """Return a url fit for a report, which travels with the index: printable, without passwords."""
+    """Return a url fit for a report, which is exported: printable, without passwords."""
     return indexed_name(_USER.sub("//***@", text))

@@ -1,4 +1,4 @@
-"""Sources that have been brought to this machine, so that their documents can be delivered."""
+"""Fetched sources, whose documents can be delivered without the network."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from foundry.urls import Url
 
 
 class Fetched(Protocol):
-    """A source of which everything has been fetched."""
+    """A source that was fetched completely."""
 
     @property
     def name(self) -> str:
@@ -18,22 +18,22 @@ class Fetched(Protocol):
         ...
 
     def __len__(self) -> int:
-        """Return how many files or pages were fetched."""
+        """Return the number of files or pages."""
         ...
 
     def __iter__(self) -> Iterator[RawDocument | Skipped]:
-        """Deliver the documents one by one, in an order that depends on names alone.
+        """Deliver the documents in an order that depends on names alone.
 
-        One that cannot be read is delivered as Skipped.
+        Unreadable ones are delivered as Skipped.
         """
         ...
 
 
 class Delivery(NamedTuple):
-    """What fetching some sources gave, by their names.
+    """The results of fetching, by source.
 
-    `traffic` counts what was fetched and what had not changed; `coverage` says what became of the
-    urls, the same whatever was kept from build to build.
+    `traffic` counts what was fetched and what was unchanged; `coverage` reports urls, independently
+    of the cache.
     """
 
     sources: Mapping[str, Fetched]
@@ -43,10 +43,10 @@ class Delivery(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """A page that the cache holds.
+    """A cached page.
 
-    `url` is the canonical one, `requested` the one it was found by, `final` where redirects led,
-    and `content` the one whose bytes are read: `final`, or the page's Markdown twin.
+    `url` is the canonical one, `requested` the one that was found, `final` the one after redirects,
+    and `content` the one that is read: `final`, or the page's Markdown twin.
     """
 
     url: Url
@@ -60,7 +60,7 @@ class FetchedPage:
 
     @property
     def is_twin(self) -> bool:
-        """True if the bytes are those of the Markdown twin."""
+        """True if the Markdown twin is read."""
         return self.content != self.final
 
 

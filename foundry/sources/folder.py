@@ -1,10 +1,9 @@
-"""A folder of files, read recursively in the order of their paths' bytes.
+"""A folder of files, read recursively in the byte order of paths.
 
-No symbolic link is followed: a link's target inside the folder is read under its own name, and one
-outside is none of the source's business; every link is listed as skipped. Hidden names are left
-out unless an include pattern spells them out; so is what is named like a secret, which is listed.
-.gitignore files count from the source's root down; those above it do not, so that what a build
-reads depends on the folder alone.
+Symbolic links are not followed, and listed as skipped: a target inside the folder is read under its
+own name, one outside does not belong to the source. Hidden names are excluded unless an include
+pattern has them literally; so are names of secrets, which are listed. Only .gitignore files at or
+below the source's root count, so that a build depends on the folder alone.
 """
 
 import os
@@ -39,9 +38,9 @@ class Found(NamedTuple):
 
 
 def look(source: FolderSource) -> Iterator[Found | Skipped]:
-    """Find the folder's files, none of which is opened.
+    """Find the folder's files, without opening them.
 
-    Raises SourceError when the folder itself cannot be read or a pattern is malformed.
+    Raises SourceError if the folder cannot be read or a pattern is malformed.
     """
     return _begin(source)
 
@@ -57,9 +56,9 @@ def _begin(source: FolderSource, *, only_folders: bool = False) -> Iterator[Foun
 
 
 def find_folders(source: FolderSource) -> Iterator[str | Skipped]:
-    """Yield the paths of the folders that `look` enters, and those that it cannot.
+    """Yield the paths of the folders that `look` enters, and of those it cannot enter.
 
-    Raises SourceError as `look` does.
+    Raises SourceError like `look`.
     """
     root = os.path.abspath(source.path)  # noqa: PTH100
     for found in _begin(source, only_folders=True):
@@ -69,7 +68,7 @@ def find_folders(source: FolderSource) -> Iterator[str | Skipped]:
 def read_file(source: FolderSource, key: str) -> RawDocument | Skipped:
     """Read a file that was found.
 
-    With `base_url`, a document has the url at which its relative path is published.
+    With `base_url`, the document gets the url at which its path is published.
     """
     path = _to_bytes(key)
     *folders, name = path.split(b"/")
@@ -91,7 +90,7 @@ def read_file(source: FolderSource, key: str) -> RawDocument | Skipped:
 
 @dataclass(slots=True)
 class _Walk:
-    """One pass over a folder source, which finds its files or, with `only_folders`, its folders."""
+    """One walk through a folder source, which finds files or, with `only_folders`, folders."""
 
     source: FolderSource
     selection: Selection
@@ -99,7 +98,7 @@ class _Walk:
     visited: set[tuple[int, int]] = field(default_factory=set)
 
     def walk(self) -> Iterator[Found | Skipped]:
-        """Find everything below the source's path; raises OSError if that cannot be opened."""
+        """Find everything below the source's path. Raises OSError if that cannot be opened."""
         return self._walk_folder(os.open(self.source.path, _OPEN_ROOT), b"", ())
 
     def _walk_folder(
@@ -113,7 +112,7 @@ class _Walk:
                 return
             self.visited.add(identity)
             try:
-                # A slash after a folder's name puts its contents where their full paths belong.
+                # A slash after a folder's name sorts its contents by their full paths.
                 with os.scandir(folder) as entries:
                     names = sorted(
                         os.fsencode(entry.name) + b"/" * entry.is_dir(follow_symlinks=False)
@@ -176,7 +175,7 @@ class _Walk:
         root = os.path.realpath(os.fsencode(self.source.path)).rstrip(b"/") + b"/"
         target = os.path.realpath(root + path).rstrip(b"/") + b"/"
         where = "inside" if target.startswith(root) else "outside"
-        # Not where to: the report travels with the export.
+        # Without the target: the report is exported.
         return f"leads {where} the folder"
 
     def _skip(self, path: bytes, reason: AnyReason, detail: str = "") -> Skipped:
@@ -216,7 +215,7 @@ def _skip(source: FolderSource, path: bytes, reason: AnyReason, detail: str = ""
 
 
 def _open_folder(source: FolderSource, names: list[bytes]) -> int:
-    """Open a folder below the source's path, unless somebody has replaced it by a link."""
+    """Open a folder below the source's path, unless it was replaced by a link."""
     folder = os.open(source.path, _OPEN_ROOT)
     for name in names:
         try:
@@ -239,7 +238,7 @@ def _read_ignore_file(folder: int, prefix: bytes) -> tuple[IgnoreFile, ...]:
 
 
 def _read_regular(folder: int, name: bytes, max_bytes: int) -> tuple[bytes | None, os.stat_result]:
-    """Read a file; None if it changed meanwhile, or is over the limit."""
+    """Read a file; None if it changed meanwhile or is too large."""
     file = os.open(name, _OPEN_FILE, dir_fd=folder)
     with os.fdopen(file, "rb") as stream:
         before = os.fstat(file)
@@ -260,7 +259,7 @@ def _kind(mode: int) -> str:
 
 
 def _to_text(path: bytes) -> str:
-    # UTF-8 whatever the locale says, so that ids do not depend on it.
+    # UTF-8 in any locale, so that ids do not depend on it.
     return path.decode("utf-8", "surrogateescape")
 
 

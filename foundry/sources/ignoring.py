@@ -1,4 +1,4 @@
-"""Which files of a folder are wanted: include, exclude, and .gitignore files as git reads them."""
+"""Selects the files of a folder: include and exclude patterns, and .gitignore as in git."""
 
 import os
 import re
@@ -30,14 +30,14 @@ _ESCAPED = re.compile(r"\\(.)")
 
 @dataclass(frozen=True, slots=True)
 class IgnoreFile:
-    """The patterns of one .gitignore; `prefix` is its folder's path, "" or ending in a slash."""
+    """The patterns of one .gitignore; `prefix` is its folder's path, "" or ending with a slash."""
 
     prefix: str
     patterns: pathspec.GitIgnoreSpec
 
     @classmethod
     def parse(cls, prefix: str, lines: Iterable[str]) -> Self:
-        """Compile the lines that are patterns, as git does."""
+        """Compile the patterns of the file, as git does."""
         usable = [line for line in lines if _is_pattern(line)]
         return cls(prefix, pathspec.GitIgnoreSpec.from_lines(usable))
 
@@ -46,7 +46,7 @@ class Selection:
     """A source's include and exclude patterns, and the rule for hidden names."""
 
     def __init__(self, source: FolderSource | GitSource) -> None:
-        # To compare tens of thousands of paths with patterns that take all takes its time.
+        # Matching tens of thousands of paths against patterns that match everything takes long.
         self._takes_all = source.include == _EVERYTHING
         self._include = _compile(source, source.include)
         self._exclude = _compile(source, source.exclude) if source.exclude else None
@@ -66,11 +66,11 @@ class Selection:
         return (self._takes_all or self._include.match_file(path)) and not self._excludes(path)
 
     def enters(self, path: str) -> bool:
-        """Return whether a folder can hold wanted files; `path` ends in a slash."""
+        """Return whether a folder may contain wanted files; `path` ends with a slash."""
         return not self.hides(path[:-1].rpartition("/")[2]) and not self._excludes(path)
 
     def hides(self, name: str) -> bool:
-        """Return whether a name is hidden and no include pattern spells it out."""
+        """Return whether a name is hidden, and no include pattern has it literally."""
         if name in _NEVER:
             return True
         return name.startswith(".") and not any(
@@ -78,12 +78,12 @@ class Selection:
         )
 
     def spells_out(self, path: str) -> bool:
-        """Return whether an include pattern selects this file and spells out its name."""
+        """Return whether an include pattern selects this file and has its name literally."""
         name = path.rpartition("/")[2]
         return any(name == written and pattern.match_file(path) for written, pattern in self._names)
 
     def leaves_out(self, path: str) -> tuple[Reason, str] | None:
-        """Return why a wanted file is not read, and what would have it read; None if it is read."""
+        """Return why a wanted file is not read, and how to include it; None if it is read."""
         if looks_secret(path) and not self.spells_out(path):
             return Reason.LOOKS_SECRET, how_to_include(path)
         is_other = path.lower().endswith(NO_DOCUMENTS) and not self._names_ending(path)
@@ -103,9 +103,9 @@ class Selection:
 
 
 def is_ignored(path: str, ignore_files: tuple[IgnoreFile, ...]) -> bool:
-    """Return whether .gitignore files, outermost first, ignore a path; folders end in a slash.
+    """Return whether .gitignore files, outermost first, ignore a path; folders end with a slash.
 
-    The innermost file with a pattern that fits decides, as in git.
+    As in git, the innermost file with a matching pattern decides.
     """
     for ignore_file in reversed(ignore_files):
         ignored = ignore_file.patterns.check_file(path[len(ignore_file.prefix) :]).include
@@ -133,9 +133,9 @@ def _is_pattern(line: str) -> bool:
 
 
 def concerns_any(sources: Sequence[FolderSource]) -> Callable[[str], bool]:
-    """Return whether a path may concern what one of the folders delivers.
+    """Return whether a path may affect what one of the folders delivers.
 
-    Excluded and hidden names do not; .gitignore files do, whatever they say.
+    Excluded and hidden names do not; .gitignore files do.
     """
     selections = [(os.path.realpath(source.path), Selection(source)) for source in sources]
 
@@ -160,6 +160,6 @@ def _concerns(root: str, selection: Selection, path: str) -> bool:
             return False
     if name == ".gitignore":
         return True
-    # A folder that was moved in or away is a change of all that is in it.
+    # A folder that was moved in or away changes everything in it.
     is_wanted = selection.wants_file(relative) or not os.path.isfile(path)  # noqa: PTH113
     return is_wanted and selection.enters(relative + "/")

@@ -1,4 +1,4 @@
-"""Names as sources find them: made printable, judged as secret or hidden."""
+"""Classifies names of files: secrets, endings, and published urls."""
 
 import json
 import posixpath
@@ -22,19 +22,19 @@ _NAMES = frozenset(
     }
 )
 _PLACES = ("/.docker/config.json", "/.kube/config", "/gh/hosts.yml")
-"""Ends of paths whose last part alone would say nothing."""
+"""Ends of paths whose last part alone is too general."""
 _ENDINGS = (
     *(".env", ".jks", ".kdb", ".kdbx", ".key", ".keystore", ".kubeconfig", ".ovpn", ".p12", ".p8"),
     *(".pem", ".pfx", ".ppk", ".tfstate", ".tfstate.backup", ".tfvars", ".tfvars.json"),
     *("_dsa", "_ecdsa", "_ed25519", "_rsa", "accesskeys.csv"),
 )
 _BEGINNINGS = ("credentials.", "kubeconfig-", "kubeconfig.", "secrets.", "secring.")
-"""Secret unless the file is prose, such as `credentials.html` on how to obtain some."""
+"""Secret, except in prose, such as `credentials.html` on how to obtain some."""
 _BEGINNINGS_OF_DATA = (
     *("credential.", "credentials", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa", "passwords."),
     "secret.",
 )
-"""Secret unless the file is prose or a program, such as `CredentialsProvider.java`."""
+"""Secret, except in prose and programs, such as `CredentialsProvider.java`."""
 _BEGINNINGS_OF_JSON = (
     *("client-secret", "client_secret", "gcp-key", "gcp_key", "service-account", "service_account"),
     "serviceaccount",
@@ -44,7 +44,7 @@ _PROSE = (
     *(".mediawiki", ".odp", ".odt", ".org", ".pdf", ".ppt", ".pptx", ".pub", ".rst", ".rtf"),
     *(".tex", ".wiki", ".wikitext", ".xhtml"),
 )
-"""Endings of files that are written for people, and of public keys."""
+"""Endings of prose and of public keys."""
 _PROGRAMS = (
     *(".c", ".cc", ".cpp", ".cs", ".dart", ".ex", ".exs", ".go", ".h", ".hpp", ".hs", ".java"),
     *(".jl", ".js", ".jsx", ".kt", ".kts", ".lua", ".m", ".mjs", ".mm", ".php", ".pl", ".py"),
@@ -52,7 +52,7 @@ _PROGRAMS = (
 )
 
 NO_DOCUMENTS = (".css", ".drawio", ".svg")
-"""Endings of files whose words are names of parts, which are read only if a pattern names them."""
+"""Endings of files whose words are mostly names of parts; read only if a pattern names them."""
 
 _PAGES = frozenset(
     {
@@ -64,7 +64,7 @@ _PAGES = frozenset(
 
 
 def looks_secret(path: str) -> bool:
-    """Return whether a file of this path usually holds a key or a password."""
+    """Return whether a file at this path usually contains a key or a password."""
     place = f"/{path.casefold()}"
     name = place[place.rindex("/") + 1 :]
     if name in _NAMES or name.startswith(".env.") or place.endswith(_ENDINGS + _PLACES):
@@ -79,20 +79,20 @@ def looks_secret(path: str) -> bool:
 
 
 def how_to_include(path: str) -> str:
-    """Return how foundry.toml includes the file of this path, which looks like a secret."""
+    """Return how to include this file, which looks like a secret, in foundry.toml."""
     pattern = json.dumps(indexed_name("/" + pattern_of(path)), ensure_ascii=False)
     return f"read with {pattern} in include"
 
 
 def how_to_include_ending(path: str) -> str:
-    """Return how foundry.toml includes files with the ending of this path."""
+    """Return how to include files with this ending in foundry.toml."""
     return f'read with "**/*{path[path.rindex(".") :]}" in include'
 
 
 def url_of(base_url: str, path: bytes, suffix: str | None) -> str:
-    """Return where a file is published: the address, one slash and its percent-encoded path.
+    """Return the url at which a file is published: base, one slash, percent-encoded path.
 
-    A `suffix` replaces the ending of a page, and the url of `index` is that of its folder.
+    A `suffix` replaces the ending of a page, and `index` has the url of its folder.
     """
     folder, name = posixpath.split(path)
     stem, ending = posixpath.splitext(name)

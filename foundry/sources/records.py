@@ -1,4 +1,4 @@
-"""A CSV or JSONL table, one document a row, read row by row."""
+"""A CSV or JSONL table with one document per row, read row by row."""
 
 import json
 from collections.abc import Callable, Container, Iterator, Mapping
@@ -23,10 +23,10 @@ _MEDIA_TYPES = {"text": "text/plain", "markdown": "text/markdown", "html": "text
 _DEFAULTS = {"title": "title", "url": "url", "modified": "modified", "tags_column": "tags"}
 
 
-# Not frozen: one that is takes three times as long to make, and a table may have millions of rows.
+# Not frozen: frozen ones take three times as long to create, and tables may have millions of rows.
 @dataclass(slots=True)
 class KnownRow:
-    """A line that gave a document: its hash, the document's key, the names of its columns."""
+    """A line that gave a document: its hash, the document's key, and the names of its columns."""
 
     digest: bytes
     key: str
@@ -34,9 +34,9 @@ class KnownRow:
 
 
 class Delivered(NamedTuple):
-    """An item of a table: a document, why there is none, or nothing for a known row.
+    """An item of a table: a document, a skipped row, or nothing for a known row.
 
-    `row` describes a line that gave a document; rows of CSV files have none.
+    `row` describes the line of a document; rows of CSV files have none.
     """
 
     document: RawDocument | Skipped | None
@@ -46,14 +46,14 @@ class Delivered(NamedTuple):
 def look(source: RecordsSource, find: Callable[[bytes], KnownRow | None]) -> Iterator[Delivered]:
     """Deliver the table's rows; `key` is the row's id as written.
 
-    `find` tells, by the hash of a line, what became of it under the same options of the source; a
-    line that is known is not parsed.
+    `find` returns, by the hash of a line, what it gave under the same options; a known line is not
+    parsed.
 
-    A row that is malformed, has no id, has neither text nor title, or has an id that came before,
-    is delivered as Skipped with its number. A url without a scheme is joined to `base_url`; a row
-    without url gets `base_url`, one slash and its percent-encoded id; what is no plain http or
-    https url, or names a user, is dropped. Raises SourceError when the file cannot be read, and
-    when a column that the configuration names is in no row.
+    A row that is malformed, has no id, has neither text nor title, or repeats an id is delivered as
+    Skipped with its number. A url without a scheme is joined to `base_url`; a row without a url
+    gets `base_url`, one slash and its percent-encoded id; urls that are not plain http or https, or
+    name a user, are dropped. Raises SourceError if the file cannot be read, or if no row has a
+    configured column.
     """
     try:
         yield from _convert_rows(source, find)
@@ -100,7 +100,7 @@ def _read_rows(
 ) -> Iterator[tuple[Row | RowProblem | KnownRow, bytes]]:
     """Yield the rows of a table with the hashes of their lines; rows of CSV files have none.
 
-    A row is known as long as its key has not been `seen`.
+    A row is known only if its key has not been `seen`.
     """
     if path.suffix == ".csv":
         yield from ((row, b"") for row in read_csv(path))
@@ -124,7 +124,7 @@ def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
     if "\0" in key or not _is_encodable(key):
         return _skip(source, row, Reason.ID_IS_NO_TEXT, indexed_name(key))
     if key in {".", ".."}:
-        # Browsers leave them out of an address, however they are escaped.
+        # Browsers remove these from urls, escaped or not.
         return _skip(source, row, Reason.ID_HAS_NO_ADDRESS, key)
     if isinstance(text, (list, dict)):
         return _skip(source, row, Reason.TEXT_IS_NO_STRING, indexed_name(key))
@@ -133,7 +133,7 @@ def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
     if not text.strip():
         if title is None:
             return _skip(source, row, Reason.NO_TEXT, indexed_name(key))
-        # All that there is to find; it is no markup, whatever the texts of others are.
+        # The title is all there is; it is no markup, whatever format texts have.
         text, media_type = title, _MEDIA_TYPES["text"]
     tags = _split_tags(values.get(source.tags_column)) if source.tags_column else ()
     return RawDocument(
@@ -214,7 +214,7 @@ def _to_text(value: Any) -> str:
 
 
 def _to_bytes(text: str) -> bytes:
-    """Return the bytes that the file has for this text, in whatever encoding."""
+    """Return the bytes of this text in the file, in whatever encoding."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -222,7 +222,7 @@ def _to_bytes(text: str) -> bytes:
 
 
 def _repair(text: str) -> str:
-    """Return a short text whose bytes were not UTF-8, read as Windows' western code page."""
+    """Decode a short text that was not UTF-8 as Windows-1252."""
     if _is_encodable(text):
         return text
     try:

@@ -1,6 +1,6 @@
-"""Rows of a CSV or JSONL file, streamed; a malformed row never stops the others.
+"""Rows of a CSV or JSONL file, streamed; malformed rows do not stop the others.
 
-Bytes that are not UTF-8 arrive as lone surrogates (`surrogateescape`), so nothing is lost here.
+Bytes that are not UTF-8 become lone surrogates (`surrogateescape`), so nothing is lost here.
 """
 
 import csv
@@ -22,14 +22,14 @@ MAX_ROW_SIZE = 64_000_000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: column name to value; `place` says where it is in the file."""
+    """A row: column name -> value; `place` is its place in the file."""
 
     place: str
     values: Mapping[str, Any]
 
 
 class Line(NamedTuple):
-    """A line of a JSONL file, by its number from 1: UTF-8, but for bytes that are not."""
+    """A line of a JSONL file, by number from 1, as bytes."""
 
     number: int
     content: bytes
@@ -49,7 +49,7 @@ class RowProblem:
 
 
 def read_rows(path: Path) -> Generator[Row | RowProblem, None, None]:
-    """Return the rows of a file, which is CSV by its suffix or else JSONL. Raises OSError."""
+    """Return the rows of a file: CSV by its suffix, else JSONL. Raises OSError."""
     if path.suffix == ".csv":
         yield from read_csv(path)
     else:
@@ -58,10 +58,10 @@ def read_rows(path: Path) -> Generator[Row | RowProblem, None, None]:
 
 
 def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
-    """Yield the rows of a CSV file below the one that names the columns, which is number 1.
+    """Yield the rows of a CSV file after the header, which is number 1.
 
-    The delimiter is the comma, unless the first line holds more semicolons or tabs. Raises OSError
-    when the file cannot be read.
+    The delimiter is the comma, unless the first line has more semicolons or tabs. Raises OSError if
+    the file cannot be read.
     """
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_SIZE))
     with _open(path, newline="") as stream:
@@ -89,7 +89,7 @@ def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
 def read_lines(path: Path) -> Generator[Line | RowProblem, None, None]:
     """Yield the lines of a JSONL file that are not blank. Raises OSError."""
     with _open(path, newline="\n") as stream:
-        # Decoding takes longer than hashing, which is all that most lines need.
+        # Decoding takes longer than hashing, which is enough for most lines.
         lines = _lines_of(stream.buffer, b"\0", b"\n\r", "bytes")
         if stream.encoding == UTF_16:
             lines = map(str.encode, _text_lines(stream))
@@ -102,13 +102,13 @@ def read_lines(path: Path) -> Generator[Line | RowProblem, None, None]:
                 yield RowProblem(Reason.MALFORMED_LINE, f"line {number}: {error}")
                 continue
             line = Line(number, content.removeprefix(BOM_UTF8) if number == 1 else content)
-            # Others than objects may be blank, in any script.
+            # Lines that are no objects may be blank, with any white space of Unicode.
             if line.content.startswith(b"{") or line.text.strip():
                 yield line
 
 
 def parse_line(line: Line) -> Row | RowProblem:
-    """Return the object that a line of a JSONL file holds; numbers stay strings, as written."""
+    """Parse a line of a JSONL file as an object; numbers stay strings, as written."""
     place = f"line {line.number}"
     try:
         value = json.loads(line.text, parse_int=str, parse_float=str, parse_constant=str)
@@ -122,7 +122,7 @@ class _TooLongError(Exception):
 
 
 def _lines_of(stream: IO[AnyStr], nul: AnyStr, ends: AnyStr, unit: str) -> Iterator[AnyStr]:
-    """Return a file's lines without NUL characters, also those after one that is too long."""
+    """Return the lines of a file without NUL characters, continuing after one that is too long."""
 
     def read() -> AnyStr:
         line = stream.readline(MAX_ROW_SIZE)
@@ -132,7 +132,7 @@ def _lines_of(stream: IO[AnyStr], nul: AnyStr, ends: AnyStr, unit: str) -> Itera
             raise _TooLongError(f"longer than {MAX_ROW_SIZE} {unit}")
         return line.replace(nul, nul[:0])
 
-    # A generator would have ended with the error.
+    # A generator would end at the error.
     return iter(read, nul[:0])
 
 

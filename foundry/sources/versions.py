@@ -1,8 +1,7 @@
-"""Recognise the folders of a documentation's versions by their names and by what lies in them.
+"""Recognises folders of documentation versions by their names and contents.
 
-`v1/guide.md` and `v2/guide.md` are versions of one page if they say much the same. The years of a
-blog, the chapters of a course and the numbers of standards are named like versions too, but their
-pages have other paths, or other texts.
+`v1/guide.md` and `v2/guide.md` are versions of a page if their texts are similar. Years of a blog,
+chapters of a course and numbers of standards have similar names, but other paths or texts.
 """
 
 import math
@@ -19,15 +18,14 @@ from foundry.features.stages.results import MAX_FOLDERS
 from foundry.sources import folder
 
 SHARED_PAGES = 0.5
-"""The share of the pages of the smaller of two folders that the other must have too."""
+"""Share of the smaller folder's pages that the other must have."""
 
 ALIKE = 0.2
-"""The share of the word pairs of the shorter of two pages that the other must have too, in the
-median of those that are read."""
+"""Share of the shorter page's word pairs that the other must have, as the median of pages read."""
 
 PAIRS_READ = 8
 MAX_BYTES = 200_000
-"""How much of each page is read."""
+"""Bytes of each page that are read."""
 
 _RELEASED = ("latest", "stable", "current")
 _UNRELEASED = ("main", "master", "next", "dev", "nightly", "unreleased", "draft")
@@ -35,52 +33,52 @@ _NUMBERED = re.compile(
     r"(?:v|version-|release-)?(\d+(?:[.-]\d+)*(?:\.x)?)(?:[-.]?((?:alpha|beta|rc)[-.]?\d*))?"
 )
 _GENERIC = {"index", "readme", "license", "changelog", "_index"}
-"""Names of files that any two folders may have."""
+"""Names of files that any two folders may share."""
 
 _WORD = re.compile(r"\w+")
 
 ReadText = Callable[[str], str | None]
-"""Returns the text of a page by its path; None if it is none."""
+"""Returns the text of a page by path; None if it is not text."""
 
 
 def is_version(name: str) -> bool:
-    """Return whether a folder may be a version by its name, such as `v2`, `1.x` or `latest`."""
+    """Return whether a folder's name may be a version, such as `v2`, `1.x` or `latest`."""
     lowered = name.casefold()
     is_word = lowered in (*_RELEASED, *_UNRELEASED)
     return is_word or _NUMBERED.fullmatch(lowered) is not None
 
 
 def recognise_versions(source: FolderSource, paths: Iterable[str] | None = None) -> list[str]:
-    """Return the folders of a source that hold versions of the same pages, newest first.
+    """Return the folders of a source that contain versions of the same pages, newest first.
 
-    `paths` are those of its files, if they are known already; "" stands for pages outside of the
-    other folders. Raises SourceError.
+    `paths` are those of its files, if known; "" stands for pages outside the other folders. Raises
+    SourceError.
     """
     if paths is None:
         paths = (each.key for each in folder.look(source) if isinstance(each, folder.Found))
     found = find_versions(paths, lambda path: _read_text(source, path))
-    # A server knows folders by the paths that it shows.
+    # Servers compare the paths that they show.
     return found if all(map(str.isprintable, found)) else []
 
 
 def describe_versions(versions: Sequence[str]) -> str:
-    """Return a clause that says which folders were recognised, newest first."""
+    """Return a clause about the recognised folders, newest first."""
     names = ", ".join(name or "pages outside of the others" for name in versions)
     return f"versions of the same pages, newest first: {names}"
 
 
 def find_versions(paths: Iterable[str], read: ReadText) -> list[str]:
-    """Return the folders that hold versions of the same pages, newest first.
+    """Return the folders that contain versions of the same pages, newest first.
 
-    Folders named as released come first, then the folder around all of them if it has the same
-    pages, then numbers and dates in descending order, then what is named as unreleased.
+    Names of releases come first, then the parent folder if it has the same pages, then numbers and
+    dates in descending order, then names of unreleased versions.
     """
     found = [name for folders in _candidates(paths).values() for name in _related(folders, read)]
     return sorted(sorted(found), key=_age)[:MAX_FOLDERS]
 
 
 def find_unlisted(paths: Iterable[str], listed: Collection[str]) -> list[str]:
-    """Return folders beside `listed` versions that share their pages, newest first."""
+    """Return siblings of `listed` versions that share their pages, newest first."""
     unlisted = []
     for around, folders in _candidates(paths).items():
         known = {page for name, pages in folders.items() if name in listed for page in pages}
@@ -91,9 +89,9 @@ def find_unlisted(paths: Iterable[str], listed: Collection[str]) -> list[str]:
 
 
 def _candidates(paths: Iterable[str]) -> dict[str, dict[str, set[str]]]:
-    """Return folders that are named like versions, with their pages, by the folder around them.
+    """Return folders named like versions, with their pages, by parent folder.
 
-    That folder is one of them too, with the pages that are in no other.
+    The parent is one of them too, with the pages that are in no other.
     """
     named: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     paths = [*paths]
@@ -116,7 +114,7 @@ def _candidates(paths: Iterable[str]) -> dict[str, dict[str, set[str]]]:
 
 
 def _related(folders: Mapping[str, set[str]], read: ReadText) -> Iterator[str]:
-    """Yield the folders of which each shares pages with another one."""
+    """Yield the folders that share pages with another one."""
     related: set[str] = set()
     for name, pages in folders.items():
         others = sorted(
@@ -134,7 +132,7 @@ def _related(folders: Mapping[str, set[str]], read: ReadText) -> Iterator[str]:
 
 
 def _share(pages: set[str], others: set[str]) -> float:
-    """Return which share of the pages of the smaller folder the other has too."""
+    """Return the share of the smaller folder's pages that the other has too."""
     own, their = ({page for page in each if not _is_generic(page)} for each in (pages, others))
     return len(own & their) / max(1, min(len(own), len(their)))
 
@@ -166,7 +164,7 @@ def _read_text(source: FolderSource, path: str) -> str | None:
 
 
 def _age(folder: str) -> tuple[int, list[float], bool]:
-    """Return the sort key for folders of versions, newest first."""
+    """Return the sort key of version folders, newest first."""
     name = folder.rpartition("/")[2].casefold()
     if name in _RELEASED:
         return 0, [_RELEASED.index(name)], False

@@ -1,11 +1,11 @@
-"""A bare copy of a git repository: commits are fetched into it, and files are read out of it.
+"""A bare copy of a git repository: commits are fetched into it, and files read from it.
 
-Nothing is ever checked out, so hooks, filters, submodules and symbolic links of a repository are
-neither followed nor run. Contents are fetched when they are wanted, if the server of the repository
-supports partial clones; of earlier commits, only names and dates.
+Nothing is checked out, so hooks, filters, submodules and symbolic links of a repository are not
+used. Contents are fetched on demand if the server supports partial clones; of earlier commits, only
+names and dates are fetched.
 
-Git obeys the user's configuration, the options given here, and none that lies in the copy: that is
-written anew before it is used.
+Git uses the user's configuration and the options given here. The copy's own configuration is
+overwritten before each use.
 """
 
 import os
@@ -28,7 +28,7 @@ LONGEST_SLOW_SECONDS = 60
 
 _INHERITED = ("GIT_SSL", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
 _PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy"})
-# A prompt would wait for somebody who is not there.
+# A prompt would wait for input forever.
 _ENVIRONMENT = {
     "GIT_ASKPASS": "",
     "GIT_NO_LAZY_FETCH": "1",
@@ -55,16 +55,16 @@ _NOT_OURS = (
     *("commondir", "config.worktree", "hooks", "info", "modules", "worktrees"),
     *("objects/info/alternates", "objects/info/http-alternates"),
 )
-"""Names of what would bring further configuration, programs or objects into a copy."""
+"""Files that could add configuration, programs or objects to a copy."""
 
 
 class GitError(FoundryError):
-    """Git is not installed, or a command of it failed."""
+    """Git is not installed, or a command failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class TreeEntry:
-    """A name in a commit: `mode` as git writes it, `blob` the id of its content."""
+    """An entry of a commit: `mode` as git writes it, `blob` the id of its content."""
 
     mode: str
     blob: str
@@ -73,7 +73,7 @@ class TreeEntry:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The commit that last changed a file, and its date (YYYY-MM-DD) if it has a possible one."""
+    """The commit that last changed a file, and its date (YYYY-MM-DD) if that is valid."""
 
     commit: str
     date: str | None
@@ -81,7 +81,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """The repository that is copied: its url, with the port of the relay to it, or its path."""
+    """The repository that is copied: its url, with the port of the relay, or its path."""
 
     url: str
     relay_port: int | None
@@ -95,12 +95,12 @@ class Remote:
         }
         if self.relay_port is not None:
             relay = f"socks5h://127.0.0.1:{self.relay_port}"
-            # The latter goes before what the user has configured for single hosts.
+            # The second one overrides the user's settings for single hosts.
             options |= {"http.proxy": relay, "remote.origin.proxy": relay}
         return options
 
     def variables(self, ssh: str) -> dict[str, str]:
-        """Return the variables for git; `ssh` is the user's command for that."""
+        """Return the environment of git; `ssh` is the user's command for that."""
         if self.relay_port is None:
             return {"GIT_ALLOW_PROTOCOL": "file"}
         begin = shlex.join([sys.executable, "-I", "-S", str(THROUGH_RELAY), str(self.relay_port)])
@@ -112,16 +112,16 @@ class Remote:
 
 
 class BareRepository:
-    """The bare copy in `folder`, of which `remote` is the origin. Every method raises GitError."""
+    """The bare copy in `folder`, with `remote` as its origin. Every method raises GitError."""
 
     def __init__(self, folder: Path, remote: Remote | None = None) -> None:
         self.folder = folder
         self._remote = remote
 
     def fetch(self, refs: Sequence[str], *, history: bool) -> list[str]:
-        """Fetch branches, tags or commits of the origin; return the ids of their commits.
+        """Fetch branches, tags or commits of the origin; return the ids of the commits.
 
-        With `history`, the commits before them come as well, but not their files.
+        With `history`, earlier commits are fetched too, without their files.
         """
         names = [f"refs/foundry/{number}" for number in range(len(refs))]
         wanted = [f"+{ref}:{name}" for ref, name in zip(refs, names, strict=True)]
@@ -131,7 +131,7 @@ class BareRepository:
         return [commit.decode().strip() for commit in commits]
 
     def fetch_blobs(self, commits: Iterable[str], wanted: set[str]) -> int:
-        """Fetch the blobs that are still missing; return how many there were."""
+        """Fetch missing blobs; return how many there were."""
         trees = [f"{commit}^{{tree}}" for commit in commits]
         listing = ("rev-list", "--objects", "--no-object-names", "--missing=print")
         listed = self._run(*listing, *trees).decode().split()
@@ -145,14 +145,14 @@ class BareRepository:
         return len(missing)
 
     def entries(self, commit: str) -> Iterator[TreeEntry]:
-        """Yield what a commit holds, in the order of the paths' bytes; folders are not named."""
+        """Yield the files of a commit, in the byte order of paths."""
         for line in self._run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]:
             described, _, path = line.partition(b"\t")
             mode, _, blob = described.decode().split()
             yield TreeEntry(mode, blob, path)
 
     def last_changes(self, commit: str) -> dict[bytes, Change]:
-        """Return for each path the last commit that changed it on the way to `commit`.
+        """Return the last commit, up to `commit`, that changed each path.
 
         A merge counts as the commit of everything that it added to its first parent.
         """
@@ -169,13 +169,13 @@ class BareRepository:
         return changes
 
     def sizes(self, blobs: Iterable[str]) -> dict[str, int]:
-        """Return the bytes of each content that is in the copy."""
+        """Return the sizes in bytes of the blobs in the copy."""
         told = self._run("cat-file", "--batch-check", stdin=_lines(blobs)).decode().splitlines()
         fields = (line.split() for line in told)
         return {one[0]: int(one[2]) for one in fields if len(one) == 3 and one[1] == "blob"}
 
     def contents(self, blobs: Iterable[str], sizes: Mapping[str, int]) -> Iterator[bytes]:
-        """Yield contents whose sizes in bytes are known, one in memory at a time."""
+        """Yield the contents of blobs of known sizes, one in memory at a time."""
         with subprocess.Popen(
             self._command("cat-file", "--batch"),
             stdin=subprocess.PIPE,
@@ -215,7 +215,7 @@ class BareRepository:
             input=stdin,
             capture_output=True,
             env=self._environment,
-            # Without a terminal, ssh has nobody to ask for a password.
+            # Without a terminal, ssh cannot ask for a password.
             start_new_session=True,
             check=False,
         )
@@ -226,7 +226,7 @@ class BareRepository:
 
 
 def _inherit() -> dict[str, str]:
-    # A build that a hook of git starts is told of the hook's repository by further variables.
+    # If a hook of git starts the build, variables point to the hook's repository.
     return {
         name: value
         for name, value in os.environ.items()
@@ -236,7 +236,7 @@ def _inherit() -> dict[str, str]:
 
 
 def _make_ours(folder: Path) -> None:
-    """Make an empty copy if there is none, and strip the configuration of any other."""
+    """Create an empty copy if there is none, and remove configuration from an existing one."""
     for name in ("objects", "refs"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for name in _NOT_OURS:
@@ -250,7 +250,7 @@ def _make_ours(folder: Path) -> None:
 
 
 def _find_ssh() -> str:
-    """Return the shell command with which the user wants git to start ssh."""
+    """Return the shell command that the user configured for ssh."""
     if command := os.environ.get("GIT_SSH_COMMAND"):
         return command
     asked = ["git", "config", "--global", "--includes", "--get", "core.sshCommand"]

@@ -1,4 +1,4 @@
-"""Read git repositories: which files of a commit are documents, and what is known of them."""
+"""Reads git repositories: selects the files of commits that are documents."""
 
 import hashlib
 import shutil
@@ -22,16 +22,16 @@ from foundry.sources.names import url_of
 
 CACHE_FOLDER = "git"
 MAX_POINTER_BYTES = 1_024
-"""The largest pointer that Git LFS may leave in place of a file, by its specification."""
+"""The largest pointer file of Git LFS, by its specification."""
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _NO_FILES = {"120000": Reason.SYMBOLIC_LINK, "160000": Reason.SUBMODULE}
-"""Entries of a tree that are not files, by mode."""
+"""Entries of a tree that are no files, by mode."""
 
 
 @dataclass(frozen=True, slots=True)
 class GitFile:
-    """A file of one version: its content by the name of its blob, and when it was last changed."""
+    """A file of one version, with the id of its content and the date of its last change."""
 
     key: str
     blob: str
@@ -42,7 +42,7 @@ class GitFile:
 
 @dataclass(frozen=True, slots=True)
 class FetchedRepository:
-    """A git repository, of which the bare copy `folder` holds what is to be read."""
+    """A git repository whose files are in the bare copy `folder`."""
 
     source: GitSource
     folder: Path
@@ -59,7 +59,7 @@ class FetchedRepository:
         return len(self.files)
 
     def __iter__(self) -> Iterator[RawDocument | Skipped]:
-        """Deliver the files of each version in the order of their paths, then what was left out."""
+        """Deliver the files of each version in the order of paths, then what was left out."""
         source, copy = self.source, BareRepository(self.folder)
         sizes = copy.sizes(dict.fromkeys(file.blob for file in self.files))
         read: list[GitFile] = []
@@ -82,9 +82,9 @@ class FetchedRepository:
 
 
 def fetch(sources: Sequence[GitSource], state: Path, step: StartStep, policy: Policy) -> Delivery:
-    """Bring the copies of repositories in `state` up to date.
+    """Update the copies of repositories in `state`.
 
-    Raises SourceError when git is missing, or cannot fetch a branch, tag or commit.
+    Raises SourceError if git is missing, or a branch, tag or commit cannot be fetched.
     """
     copies = {source.name: _place_copy(source, state / CACHE_FOLDER) for source in sources}
     for unused in {*(state / CACHE_FOLDER).glob("*")} - {*copies.values()}:
@@ -112,7 +112,7 @@ def fetch(sources: Sequence[GitSource], state: Path, step: StartStep, policy: Po
 
 
 def _place_copy(source: GitSource, folder: Path) -> Path:
-    # A copy without earlier commits does not get them by fetching what is new.
+    # Fetching does not add earlier commits to a copy made without them.
     name = f"{source.repository}\0{source.history}".encode()
     return folder / f"{hashlib.sha256(name).hexdigest()[:16]}.git"
 
@@ -143,7 +143,7 @@ def _copy(source: GitSource, copy: BareRepository) -> tuple[FetchedRepository, i
 def _select(
     source: GitSource, copy: BareRepository, commit: str, version: str | None
 ) -> Iterator[GitFile | Skipped]:
-    """Yield the files of a commit that the patterns select, and why some are left out."""
+    """Yield the files of a commit that the patterns select, and those left out with reasons."""
     selection = Selection(source)
 
     @cache

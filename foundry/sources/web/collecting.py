@@ -1,7 +1,7 @@
-"""Fetch the pages of a web source into the cache, level by level, each level in parallel.
+"""Fetches the pages of a web source into the cache, level by level, each in parallel.
 
-What a level holds is decided before it begins, in the order of its urls, so that the result does
-not depend on which answer comes first.
+The content of a level is decided before it starts, in the order of urls, so the result does not
+depend on the order of responses.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,10 +32,10 @@ WORKERS = 8
 URLS_AT_ONCE = 128
 MAX_REFRESHES = 3
 MAX_WAITING_URLS = 100_000
-"""Links that are remembered for the next level, if `max_pages` is no larger."""
+"""Links kept for the next level, unless `max_pages` is larger."""
 
 
-# What says nothing about the content, which names and bytes then decide.
+# Media types that say nothing; name and content decide then.
 _VAGUE_TYPES = frozenset({"text/plain", "application/octet-stream", "binary/octet-stream"})
 _TYPE_NAMES = {"application/xhtml+xml": "text/html", "text/x-markdown": "text/markdown"}
 
@@ -62,9 +62,9 @@ class Collector:
         )
 
     def collect(self) -> tuple[list[FetchedPage], Coverage]:
-        """Fetch everything; returns the pages in the order of their urls, each once.
+        """Fetch everything; return the pages in the order of urls, each once.
 
-        Raises SourceError when too little could be fetched.
+        Raises SourceError if too little could be fetched.
         """
         pool = ThreadPoolExecutor(WORKERS)
         try:
@@ -110,7 +110,7 @@ class Collector:
     def _fetch_level(
         self, pool: ThreadPoolExecutor, urls: Iterable[Url], *, in_order: bool = False
     ) -> list[Url]:
-        """Fetch what has not been fetched yet; returns where the pages lead."""
+        """Fetch new urls; return the links of their pages."""
         new = [url for url in dict.fromkeys(urls) if url not in self._seen]
         if not in_order:
             new.sort()
@@ -134,13 +134,13 @@ class Collector:
     def _visit_all(
         self, pool: ThreadPoolExecutor, urls: list[Url]
     ) -> Iterator[tuple[Url, tuple[FetchedPage | FetchError, tuple[Url, ...]]]]:
-        """Visit in the order of `urls`; a few at a time, since pages may hold very many links."""
+        """Visit in the order of `urls`, a few at a time, since pages may have very many links."""
         for start in range(0, len(urls), URLS_AT_ONCE):
             part = urls[start : start + URLS_AT_ONCE]
             yield from zip(part, pool.map(self._visit, part), strict=True)
 
     def _visit(self, url: Url) -> tuple[FetchedPage | FetchError, tuple[Url, ...]]:
-        """Fetch a page and its Markdown twin, if it has one; return it, and where it leads.
+        """Fetch a page and its Markdown twin, if any; return it and its links.
 
         Runs in a thread of the pool.
         """
@@ -169,7 +169,7 @@ class Collector:
         return page, links
 
     def _fetch(self, url: Url) -> tuple[Fetched, PageFacts]:
-        """Fetch a page, or the one of the same site that it only sends its readers to."""
+        """Fetch a page, or the page of the same site that it redirects to by `refresh`."""
         fetched = self._fetcher.fetch(url, max_bytes=self._source.max_bytes)
         facts = examine(fetched, self._fetcher.agent)
         for _ in range(MAX_REFRESHES):
@@ -190,7 +190,7 @@ class Collector:
         return found if found is not None and is_known else fetched.url
 
     def _read_sitemaps(self, home: Url) -> list[Url]:
-        """Return the pages of sitemaps that robots.txt names, by which a crawl finds more."""
+        """Return the pages in the sitemaps of robots.txt, which help a crawl."""
         walk = SitemapWalk(self._fetcher, self._scope, Coverage(self._source.name))
         for written in self._fetcher.rules_for(home).sitemaps():
             with suppress(FetchError, UrlError):
@@ -201,7 +201,7 @@ class Collector:
     def _without_duplicates(self) -> list[FetchedPage]:
         twins = {page.content for page in self._pages if page.is_twin}
         kept: dict[Url, FetchedPage] = {}
-        # A page that was found by its canonical url goes before one that only names it.
+        # A page found at its canonical url precedes one that only names it.
         for page in sorted(
             self._pages, key=lambda page: (page.requested != page.url, page.requested)
         ):

@@ -1,8 +1,8 @@
-"""Find what a page leads to: links, canonical url, Markdown twin, robots rules.
+"""Examines a page: links, canonical url, Markdown twin, robots rules.
 
-A Markdown twin is the same page without the site's frame around it, where a site offers one. A page
-names its twin in a `Link` header or a `link` element; or a site's llms.txt (llmstxt.org) lists it,
-under the page's url with `.md` at its end.
+A Markdown twin is the page's content without the site's navigation. A page names its twin in a
+`Link` header or a `link` element, or the site's llms.txt (llmstxt.org) lists it, as the page's url
+with `.md` appended.
 """
 
 import codecs
@@ -20,11 +20,11 @@ from foundry.urls import Url, UrlError, join_url
 MAX_LINKS = 10_000
 MAX_LISTING_BYTES = 10_000_000
 MAX_REFRESH_SECONDS = 5
-"""Pages that lead elsewhere later are there to be read."""
+"""Pages that redirect later are meant to be read."""
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _TWIN_TYPES = frozenset({"text/markdown", "text/x-markdown", "text/plain"})
-# Comments and elements that hold text alone are passed over as a whole.
+# Comments and elements that contain only text are skipped as a whole.
 _TAG = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|textarea|title|xmp|iframe)\b.*?(?:</\1|\Z)"
     r"|(?P<tag><(?P<name>a|area|link|meta|base)(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*+>)",
@@ -41,10 +41,10 @@ _MARKDOWN_LINK = re.compile(r"\]\(\s*<?([^\s()<>]{1,2000})")
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """The findings in one page; every url is absolute.
+    """The findings in a page; urls are absolute.
 
-    `links` are those that robots may follow, in the order of the page, each once; `refresh` is
-    where the page itself sends its readers at once.
+    `links` are those that robots may follow, in order, each once; `refresh` is the target of an
+    immediate redirect.
     """
 
     links: tuple[Url, ...] = ()
@@ -55,7 +55,7 @@ class PageFacts:
 
 
 def examine(page: Fetched, agent: str) -> PageFacts:
-    """Look through a page, in time linear in its length; rules for robots may address `agent`."""
+    """Examine a page in linear time; robots rules may address `agent`."""
     alternate = _markdown_from_header(page)
     rules = _robots_header(page.headers.get("x-robots-tag", ""), agent)
     if not is_html(page):
@@ -78,34 +78,34 @@ def examine(page: Fetched, agent: str) -> PageFacts:
 
 
 def is_html(page: Fetched) -> bool:
-    """Return whether an answer is a page: by its media type, or without one by how it begins."""
+    """Return whether a response is a page, by its media type, or else by its first bytes."""
     kind = media_type(page.headers)
     return begins_as_html(page) if kind is None else kind in _HTML_TYPES
 
 
 def begins_as_html(page: Fetched) -> bool:
-    """Return whether the bytes begin as those of a page do."""
+    """Return whether the bytes begin like a page."""
     return page.body[:1024].lstrip().lower().startswith((b"<!doctype html", b"<html"))
 
 
 def media_type(headers: Mapping[str, str]) -> str | None:
-    """Return the media type that a server states, without parameters, in lower case."""
+    """Return the media type of the response, without parameters, in lower case."""
     return headers.get("content-type", "").partition(";")[0].strip().lower() or None
 
 
 def charset(headers: Mapping[str, str]) -> str | None:
-    """Return the charset that a server states."""
+    """Return the charset of the response."""
     match = _CHARSET.search(headers.get("content-type", ""))
     return match[1] if match else None
 
 
 def markdown_links(text: str, base: Url) -> list[Url]:
-    """Return where the links of a Markdown text lead, each once."""
+    """Return the link targets of a Markdown text, each once."""
     return list(_resolve_all(base, (match[1] for match in _MARKDOWN_LINK.finditer(text))))
 
 
 def _flatten(page: str) -> str:
-    """Return the elements that matter, side by side: parsing deep trees takes quadratic time."""
+    """Return the relevant elements without nesting: parsing deep trees takes quadratic time."""
     kept = ["<body>"]
     for match in _TAG.finditer(page):
         if match["tag"]:
@@ -135,7 +135,7 @@ def _first(tree: LexborHTMLParser, selector: str, base: Url) -> Url | None:
 
 
 def _refresh(tree: LexborHTMLParser, base: Url, own: Url) -> Url | None:
-    """Return where `meta http-equiv=refresh` leads at once, unless to the page itself."""
+    """Return the target of an immediate `meta http-equiv=refresh`, unless it is the page itself."""
     for node in tree.css("meta[http-equiv][content]"):
         attributes = node.attributes
         if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
@@ -147,7 +147,7 @@ def _refresh(tree: LexborHTMLParser, base: Url, own: Url) -> Url | None:
 
 
 def _resolve_all(base: Url, references: Iterable[str]) -> Iterator[Url]:
-    """Yield where references on the page `base` lead, each once and not too many."""
+    """Yield the absolute urls of references on the page `base`, each once, up to a limit."""
     seen: set[Url] = set()
     for reference in references:
         with suppress(UrlError):
@@ -171,7 +171,7 @@ def _markdown_from_header(page: Fetched) -> Url | None:
 
 
 def _robots_header(value: str, agent: str) -> set[str]:
-    """Return the rules of X-Robots-Tag that are for everyone or for `agent`."""
+    """Return the rules of X-Robots-Tag for everyone or for `agent`."""
     rules: set[str] = set()
     addressed = ""
     for part in value.lower().split(","):
@@ -184,7 +184,7 @@ def _robots_header(value: str, agent: str) -> set[str]:
 
 
 class Twins:
-    """The twins of a source's pages; `fetch` may be called by any number of threads."""
+    """The Markdown twins of a source's pages; threads can call `fetch`."""
 
     def __init__(self, fetcher: Fetcher, max_bytes: int) -> None:
         self._fetcher = fetcher
@@ -192,7 +192,7 @@ class Twins:
         self._listed: dict[Url, Url] = {}
 
     def read_listing(self, home: Url) -> list[Url]:
-        """Take the twins from the site's llms.txt, if it has one; returns its other links."""
+        """Read the twins listed in the site's llms.txt, if any; return its other links."""
         try:
             listing = replace(home, path="/llms.txt", query="")
             fetched = self._fetcher.fetch(listing, max_bytes=MAX_LISTING_BYTES)
@@ -209,7 +209,7 @@ class Twins:
         return others
 
     def fetch(self, page: Url, facts: PageFacts) -> Fetched | None:
-        """Return the twin of a page; None if it has none, or the answer is not one."""
+        """Return the twin of a page; None if it has none, or the response is no Markdown."""
         twin = facts.markdown or self._listed.get(page)
         if twin is None or twin == page or twin.host != page.host:
             return None
@@ -220,14 +220,14 @@ class Twins:
         return None
 
     def without_pages(self, pages: Iterable[Url]) -> list[Url]:
-        """Return the listed files that belong to none of these pages and so are pages too."""
+        """Return the listed files that are no twin of these pages, so pages themselves."""
         there = set(pages)
         taken = {twin for page, twin in self._listed.items() if page in there}
         return [twin for twin in dict.fromkeys(self._listed.values()) if twin not in taken]
 
 
 def _pages_of(twin: Url) -> list[Url]:
-    """Return the pages that a listed Markdown file may belong to."""
+    """Return the pages whose twin a listed Markdown file may be."""
     path = twin.path.removesuffix(".md")
     paths = [path, f"{path}.html", f"{path}/"]
     folder, _, name = path.rpartition("/")

@@ -1,4 +1,4 @@
-"""Which urls belong to a web source: its hosts, and its include and exclude patterns."""
+"""Decides which urls belong to a web source, by hosts and patterns."""
 
 import re
 from pathlib import PurePosixPath
@@ -8,7 +8,7 @@ from foundry.documents.reasons import Reason
 from foundry.fetching.failures import refused
 from foundry.urls import DEFAULT_PORTS, Url, is_named, parse_host_and_port, parse_url
 
-# What pages link to that holds no text to read.
+# Linked files that contain no text.
 _NO_DOCUMENTS = frozenset(
     ".avif .bmp .gif .ico .jpeg .jpg .png .svg .tif .tiff .webp .css .js .mjs .map .wasm"
     " .woff .woff2 .ttf .otf .eot .mp3 .mp4 .m4a .mov .avi .mkv .ogg .ogv .wav .webm .flac"
@@ -17,7 +17,7 @@ _NO_DOCUMENTS = frozenset(
 
 
 class Scope:
-    """The pages that a source may hold."""
+    """The urls that a source may contain."""
 
     def __init__(self, source: WebSource) -> None:
         self._listed = source if isinstance(source, ListedSource) else None
@@ -28,12 +28,12 @@ class Scope:
         self._hosts.update(parse_host_and_port(host) for host in hosts)
 
     def check_host(self, url: Url) -> None:
-        """Raise FetchError for a url of a host that the source does not extend to."""
+        """Raise FetchError for a url of a host outside the source."""
         if not self.has_host(url):
             raise refused(Reason.OTHER_HOST, str(url))
 
     def has_host(self, url: Url) -> bool:
-        """Return whether the source extends to a url's host."""
+        """Return whether a url's host belongs to the source."""
         return self._listed is None or is_named(url, self._hosts)
 
     def selects(self, url: Url) -> bool:
@@ -44,7 +44,7 @@ class Scope:
         return included and not any(matches(pattern, url) for pattern in self._listed.exclude)
 
     def follows(self, url: Url) -> bool:
-        """Return whether a link is to be followed."""
+        """Return whether to follow a link."""
         suffix = PurePosixPath(url.path).suffix.lower()
         return suffix not in _NO_DOCUMENTS and self.has_host(url) and self.selects(url)
 
@@ -58,7 +58,7 @@ def matches(pattern: str, url: Url) -> bool:
     """
     text = url.target if pattern.startswith("/") else str(url)
     first, *rest = map(re.escape, pattern.split("*"))
-    # Atomic: a part is taken where it comes first, and looked for nowhere else.
+    # Atomic: each part matches at its first occurrence, and nowhere else.
     between = "".join(f"(?>.*?{part})" for part in rest[:-1])
     last = f".*{rest[-1]}" if rest else ""
     return re.fullmatch(first + between + last, text, re.DOTALL) is not None

@@ -1,4 +1,4 @@
-"""Sitemaps by the protocol of sitemaps.org: XML or text, nested, gzipped, and never trusted."""
+"""Parses sitemaps (sitemaps.org): XML or text, nested, gzipped, from untrusted sites."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ MAX_DEPTH = 5
 MAX_SITEMAPS = 10_000
 MAX_ENTRIES = 2_000_000
 MAX_ELEMENTS = 2_000_000
-"""Elements of one sitemap: forty for each of the 50,000 pages that the protocol allows."""
+"""Elements of one sitemap: forty for each of the 50,000 allowed pages."""
 
 _MAX_NESTING = 16
 # With or without the zero bytes of UTF-16.
@@ -32,11 +32,10 @@ _TEXT_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 
 @dataclass
 class SitemapWalk:
-    """The urls of a sitemap and of those that it names.
+    """The urls of a sitemap and of those that it lists.
 
-    `pages` maps urls in the source's scope to their `lastmod`, in the order of the sitemaps;
-    everything else is counted in `coverage`. `is_complete` says whether every sitemap could be
-    read.
+    `pages` maps urls in the source's scope to their `lastmod`, in order; other urls are counted in
+    `coverage`. `is_complete` says whether every sitemap could be read.
     """
 
     fetcher: Fetcher
@@ -49,7 +48,7 @@ class SitemapWalk:
     _entries: int = 0
 
     def read(self, url: Url, depth: int = 1) -> None:
-        """Read a sitemap and those below it. Raises FetchError if it is the first and fails."""
+        """Read a sitemap and those that it lists. Raises FetchError if the first one fails."""
         try:
             self._read(url, depth)
         except FetchError as error:
@@ -114,8 +113,7 @@ class SitemapWalk:
 def parse_sitemap(content: bytes) -> Iterator[tuple[str, str, str | None]]:
     """Yield its entries: "page" or "sitemap", the location as written, and any `lastmod`.
 
-    Raises FetchError for a DTD, for XML that is damaged or of another kind, and for what is not a
-    sitemap at all.
+    Raises FetchError for a DTD, for damaged or other XML, and for anything else.
     """
     start = content[:1024].removeprefix(b"\xef\xbb\xbf").lstrip()
     is_wide = content[:2] in {b"\xff\xfe", b"\xfe\xff"}
@@ -163,5 +161,5 @@ def _parse_xml(content: bytes) -> Iterator[tuple[str, str, str | None]]:
                 yield kind, fields["loc"], fields.get("lastmod")
             fields = {}
         if path:
-            # Nothing of what was read stays in memory.
+            # Frees the elements that were read.
             path[-1].clear()

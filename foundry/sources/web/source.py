@@ -1,4 +1,4 @@
-"""Fetch all web sources first, then deliver them from the cache in the order of urls."""
+"""Fetches all web sources first, then delivers their pages from the cache, by url."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -24,7 +24,7 @@ CACHE_FOLDER = "web"
 
 @dataclass(frozen=True, slots=True)
 class FetchedPages:
-    """A source of the web whose pages are in the cache, in `folder`."""
+    """A web source whose pages are in the cache in `folder`."""
 
     name: str
     tags: tuple[str, ...]
@@ -37,7 +37,7 @@ class FetchedPages:
         return len(self.pages)
 
     def __iter__(self) -> Iterator[RawDocument | Skipped]:
-        """Deliver the pages in the order of their urls, then what was left out.
+        """Deliver the pages in the order of urls, then what was left out.
 
         `key`, `path` and `url` are the canonical url.
         """
@@ -62,10 +62,10 @@ class FetchedPages:
 
 
 def fetch(sources: Sequence[WebSource], state: Path, step: StartStep, policy: Policy) -> Delivery:
-    """Fetch the pages of every web source, and keep them in `state` from build to build.
+    """Fetch the pages of every web source into the cache in `state`.
 
-    Raises SourceError when too little of a source could be fetched, BuildError when nothing can be
-    kept.
+    Raises SourceError if too little of a source could be fetched, BuildError if nothing can be
+    stored.
     """
     with closing(PageCache(state / CACHE_FOLDER)) as cache:
         found = {source.name: _fetch(source, state, cache, step, policy) for source in sources}
