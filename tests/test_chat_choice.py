@@ -23,6 +23,7 @@ SERVER = '[embedding]\nprovider = "none"\n[server]\nmcp = false\npage = false\n'
 MODEL = {"LLM_BASE_URL": "http://127.0.0.1:9/v1", "LLM_MODEL": "m"}
 OF_A_MODEL = {
     "notes/language_model.py",
+    "notes/model_events.py",
     "notes/model_reply.py",
     "notes/chat/claims.py",
     "notes/chat/guarded_model.py",

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .errors import ConfigurationError
+from .model_events import read_events
 from .model_reply import (
     AnswerFilter,
     BudgetSpentError,
@@ -107,6 +108,7 @@ class LanguageModel:
     def __init__(self, settings: ModelSettings) -> None:
         self.settings = settings
         self._refused: frozenset[str] = frozenset()
+        self._is_closing = False  # See `AnswerFilter`.
         self._places = asyncio.Semaphore(settings.concurrency)
 
     @classmethod
@@ -166,43 +168,58 @@ class LanguageModel:
         self, parameters: Mapping[str, Any], limit: float, end: float
     ) -> AsyncGenerator[ModelChunk, None]:
         """Yield a reply that must begin by `limit` and end by `end`, in the loop's time."""
-        import httpx2
 
         clock = asyncio.get_running_loop().time
         left = MAX_EVENT_BYTES + BYTES_PER_TOKEN * parameters["max_tokens"]
-        has_begun, has_answered, finish_reason, usage = False, False, None, None
-        answer = AnswerFilter()
-        async with aclosing(await self._send(parameters, limit)) as response:
-            events = aiter(httpx2.EventSource(response, MAX_EVENT_BYTES))
-            while True:
-                try:
-                    async with _in_time(limit):
-                        event = await anext(events, None)
-                except ModelTimeoutError as error:
-                    # The reply is slow, but it was still arriving.
-                    raise ModelError(str(error)) if has_begun and limit == end else error from None
-                if event is None or event.data.strip() == "[DONE]":
-                    break
-                chunk = read_event(event.data)
-                finish_reason = chunk.finish_reason or finish_reason
-                usage = chunk.usage or usage
-                has_begun = has_begun or bool(chunk.text)
-                if text := answer.feed(chunk.text):
-                    has_answered = True
-                    yield ModelChunk(text)
-                left -= len(event.data)
-                if left < 0:
-                    finish_reason = "length"
-                    break
-                if has_begun:
-                    limit = min(clock() + self.settings.pause_seconds, end)
-        rest = answer.finish()
-        if not (has_answered or rest):
+        has_begun, has_answered, has_reasoned = False, False, False
+        finish_reason, usage = None, None
+        answer = AnswerFilter(is_closing=self._is_closing)
+        try:
+            async with (
+                aclosing(await self._send(parameters, limit)) as response,
+                aclosing(read_events(response, MAX_EVENT_BYTES)) as events,
+            ):
+                while finish_reason != "error":
+                    try:
+                        async with _in_time(limit):
+                            event = await anext(events, None)
+                    except ModelTimeoutError as error:
+                        # Slow as it is, it has gone on to the last moment.
+                        is_slow = has_begun and limit == end
+                        raise ModelError(str(error)) if is_slow else error from None
+                    if event is None or event.data.strip() == "[DONE]":
+                        break
+                    chunk = read_event(event.data, event.name)
+                    finish_reason = chunk.finish_reason or finish_reason
+                    usage = chunk.usage or usage
+                    has_begun = has_begun or bool(chunk.text) or chunk.is_reasoning
+                    if text := answer.feed(chunk.text):
+                        has_answered = True
+                        yield ModelChunk(text)
+                    elif not has_reasoned and (chunk.is_reasoning or answer.is_reasoning):
+                        has_reasoned = True
+                        yield ModelChunk(is_reasoning=True)
+                    left -= len(event.data)
+                    if left < 0:
+                        finish_reason = "length"
+                        break
+                    if has_begun:
+                        limit = min(clock() + self.settings.pause_seconds, end)
+            if finish_reason == "error":
+                raise ModelError("reported an error")
+            if event is None and finish_reason is None and has_begun:
+                raise ModelError("broke off")
+        except ModelError:
+            if rest := answer.finish(is_cut=True):
+                yield ModelChunk(rest)
+            raise
+        finally:
+            self._is_closing |= answer.is_closing
+        rest = answer.finish(is_cut=finish_reason not in (None, "stop"))
+        if not (has_answered or rest.strip()):
             is_cut = has_begun and finish_reason == "length"
             said = "used up its tokens before answering" if is_cut else "gave an empty answer"
             raise EmptyReplyError(said)
-        if event is None and finish_reason is None:
-            raise ModelError("broke off")
         yield ModelChunk(rest, finish_reason or "stop", usage)
 
     @asynccontextmanager

@@ -1,82 +1,205 @@
-"""The reply of a language model: its chunks, the answer in them, and errors."""
+"""What a language model replies: its pieces, what of them is the answer, and how it may fail."""
 
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
-
-# Tags around the reasoning of a model, for endpoints that do not separate it.
-_REASONING, _END_OF_REASONING = "<think>", "</think>"
+from typing import Any, Literal
 
 
 class ModelError(Exception):
-    """The model gave no answer; the message says why, as in "it took too long"."""
+    """The language model gives no answer; the message says why, as in "it took too long"."""
 
 
 class BudgetSpentError(ModelError):
-    """The daily limit of calls is reached."""
+    """The calls of the day are used up."""
 
 
 class ModelTimeoutError(ModelError):
-    """The model timed out: on connecting, before the first token, or between two."""
+    """The model was asked, and said nothing in time: no connection, first word or next word."""
 
 
 class EmptyReplyError(ModelError):
-    """The reply has no answer."""
+    """The model replied without an answer."""
+
+
+FinishReason = Literal["stop", "length", "filter", "error"]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChunk:
-    """A chunk of a reply; the last one has the reason for its end, and token counts if known."""
+    """A piece of a reply; the last says why it ended, and the tokens it took if known."""
 
     text: str = ""
-    finish_reason: str | None = None
+    finish_reason: FinishReason | None = None
     usage: dict[str, int] | None = None
+    is_reasoning: bool = False
+
+
+# Around what a model reasons before it answers, where its endpoint does not tell the two apart.
+_TAG = "think|thinking|thought|thoughts|reasoning|reason|reflection|analysis|scratchpad|seed:think"
+_OPENED = re.compile(
+    rf"<(?:{_TAG})>|\[THINK\]|\u25c1think\u25b7|<\|(?:START_THINKING|begin_of_thought)\|>"
+    r"|(?:<\|start\|>assistant)?<\|channel\|>(?!final)\w+|<\|channel>thought|analysis(?=[A-Z])"
+)
+_CLOSED = re.compile(
+    rf"(?<!`)</(?:{_TAG})>(?!`)|\[/THINK\]|\u25c1/think\u25b7"
+    r"|<\|(?:END_THINKING|end_of_thought)\|>\s*(?:<\|(?:START_RESPONSE|begin_of_solution)\|>)?"
+    r"|(?:<\|start\|>assistant)?<\|channel\|>final[^<]{0,40}<\|message\|>|<channel\|>"
+    r"|assistantfinal(?=[A-Z])"
+)
+# What an opening mark may be of which not all has come.
+_MAY_OPEN = re.compile(r"[<\[\u25c1][\w|:>\[]{0,40}\Z|a(?:n(?:a(?:l(?:y(?:s(?:is?)?)?)?)?)?)?\Z")
+_MAY_CLOSE = re.compile(r"(?:[<\[\u25c1][^\s\]\u25b7]{0,80}|assistant\w{0,5})\Z")
+_TOKEN = re.compile(r"<\|[A-Za-z_]{1,30}\|>")
+_MAY_BE_TOKEN = re.compile(r"<(?:\|[A-Za-z_]{0,30}\|?)?\Z")
+# Some endpoints send the closing mark alone. Then what came before has to be known by its words;
+# an answer cites a passage soon.
+_THOUGHT = re.compile(
+    r"\b(?:let me|let['\u2019]s|let us|i(?:['\u2019](?:ll|m)| will| need| should| think| have to"
+    r"| must| am| recall| remember| want| wonder| look| see)|we (?:need|should|have to|must|are"
+    r"|can|know|could)|the (?:user|person) (?:asks?|asked|wants?|is|says?|said|needs)"
+    r"|the question|okay|ok so|hm+|alright|maybe|perhaps|my (?:answer|response|task))\b"
+    r"|(?:\A|[.!?\n] ?)(?:(?:wait|so|actually)[,:]? (?:the|it)|(?:wait|so|actually|now|first|right)"
+    r"[,:]? (?:let|i|we|what|which))\b|\bwait[,:]|\A(?:thinking|reasoning)\b",
+    re.IGNORECASE,
+)
+_CITES = re.compile(r"[\[\u3010]\^?\d{1,3}")
+MAX_DOUBTFUL = 600  # Characters without a citation, after which an answer is taken for one.
 
 
 class AnswerFilter:
-    """Removes the reasoning at the beginning of a streamed reply."""
+    """Passes a streamed reply on without the reasoning that it may begin with.
 
-    def __init__(self) -> None:
+    `is_closing` models have been seen to close their reasoning without a mark that opened it.
+    """
+
+    def __init__(self, *, is_closing: bool = False) -> None:
+        self.is_closing = is_closing
         self._held = ""
-        self._part: Literal["beginning", "reasoning", "answer"] = "beginning"
+        self._part: Literal["beginning", "reasoning", "doubt", "answer"] = "beginning"
+        self._has_tokens = self._has_closed = False
+
+    @property
+    def is_reasoning(self) -> bool:
+        """Whether what has come last seems to be no answer yet."""
+        is_thought = self._part == "doubt" and _THOUGHT.search(self._held) is not None
+        return self._part == "reasoning" or is_thought
 
     def feed(self, text: str) -> str:
-        """Take the next chunk; return the part of it that belongs to the answer."""
+        """Take the next piece; return what of it belongs to the answer."""
         text, self._held = self._held + text, ""
         if self._part == "beginning":
             text = text.lstrip()
-            if len(text) < len(_REASONING) and _REASONING.startswith(text):
+            opened = _OPENED.match(text)
+            if not text or (opened is None and _MAY_OPEN.match(text)):
                 self._held = text
                 return ""
-            self._part = "reasoning" if text.startswith(_REASONING) else "answer"
-        if self._part == "reasoning":
-            _, end, after = text.partition(_END_OF_REASONING)
-            if not end:
-                # The end tag may be split between chunks.
-                self._held = text[1 - len(_END_OF_REASONING) :]
+            self._has_tokens |= text.startswith("<|")
+            self._part = "reasoning" if opened else "answer" if self._has_closed else "doubt"
+        if self._part in ("reasoning", "doubt"):
+            closed = _CLOSED.search(text)
+            if closed and (text[closed.end() :].strip() or closed.start() > 0):
+                # Another stretch of reasoning may follow.
+                self.is_closing |= self._part == "doubt" and not self._has_tokens
+                self._part, self._has_closed = "beginning", True
+                return self.feed(text[closed.end() :])
+            if self._part == "reasoning":
+                # Its end may be cut by the next piece.
+                cut = _MAY_CLOSE.search(text, max(0, len(text) - 120))
+                self._held = text[cut.start() :] if cut else ""
                 return ""
-            self._part, text = "answer", after.lstrip()
-        return text
+            if not self._is_told(text):
+                self._held = text
+                return ""
+            self._part = "answer"
+        if not self._has_tokens:
+            return text
+        cut = _MAY_BE_TOKEN.search(text)
+        self._held = text[cut.start() :] if cut else ""
+        return _TOKEN.sub("", text[: cut.start()] if cut else text)
 
-    def finish(self) -> str:
-        """Return the text held back until the end of the reply."""
-        return self._held if self._part == "beginning" else ""
+    def _is_told(self, text: str) -> bool:
+        """Return whether a reply that no mark opens is an answer."""
+        if self.is_closing or _THOUGHT.search(text):
+            return False
+        return _CITES.search(text) is not None or len(text) > MAX_DOUBTFUL
+
+    def finish(self, *, is_cut: bool = False) -> str:
+        """Return the text that was held back until the end, or until the reply was cut."""
+        is_lost = self._part == "reasoning" or (is_cut and self.is_reasoning)
+        return "" if is_lost else _TOKEN.sub("", self._held) if self._has_tokens else self._held
 
 
-def read_event(data: str) -> ModelChunk:
-    """Parse one event of a streamed chat completion. Raises ModelError for anything else."""
+_COUNTS = ("prompt_tokens", "completion_tokens")
+_ERROR_KEYS = ("error", "errors", "detail", "message", "error_message", "error_type")
+_WHOLE = re.compile(
+    r"(?:|null|none|stop(?:ped)?|stop_sequences?|eos|eos_token|end|end_turn|complete[d]?|done"
+    r"|finish(?:ed)?|finish_reason_stop|tool_calls?|tool_use|function_call|load|unload)"
+)
+_CUT = re.compile("length|max|limit|budget|truncat|window")
+_FAILED = re.compile(
+    "err|abort|cancel|fail|time_?out|insufficient|malformed|interrupt|unavailable|crash|overload"
+)
+
+
+def read_event(data: str, name: str = "") -> ModelChunk:
+    """Read one event of a streamed chat completion. Raises ModelError for anything else."""
+    if name == "error":
+        raise ModelError("reported an error")
     try:
         payload = json.loads(data)
-        if payload.get("error"):
+        if _tells_error(payload):
             raise ModelError("reported an error")
-        choice = (payload.get("choices") or [{}])[0]
-        # JSON may contain lone surrogates, which cannot be encoded in UTF-8.
-        text = ((choice.get("delta") or {}).get("content") or "").encode(errors="replace").decode()
-        reason = choice.get("finish_reason")
+        choice = (payload.get("choices") or [{}])[0] or {}
+        if choice.get("error"):
+            raise ModelError("reported an error")
+        delta = choice.get("delta") or choice.get("message") or {}
+        text, has_thoughts = _read_content(delta.get("content"))
+        text = text or delta.get("refusal") or choice.get("text") or ""
+        # JSON may hold lone surrogates, which no answer in UTF-8 can.
+        text = text.encode(errors="replace").decode()
+        reason = _read_reason(choice.get("finish_reason"))
         used = payload.get("usage") or {}
-        counts = ("prompt_tokens", "completion_tokens")
-        usage = {name: used[name] for name in counts if type(used.get(name)) is int}
+        usage = {name: used[name] for name in _COUNTS if type(used.get(name)) is int}
+        has_thoughts |= any(re.search("reason|think|thought", key) for key in delta if delta[key])
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         raise ModelError("did not send a chat completion") from None
     counted = {**usage, "total_tokens": sum(usage.values())} if len(usage) == 2 else None
-    return ModelChunk(text, "length" if reason == "length" else reason and "stop", counted)
+    return ModelChunk(text, reason, counted, has_thoughts)
+
+
+def _tells_error(payload: Mapping[str, Any]) -> bool:
+    if payload.get("error") or "error" in (payload.get("object"), payload.get("type")):
+        return True
+    codes = (payload.get("code"), payload.get("status"), payload.get("status_code"))
+    is_refusal = any(isinstance(code, int) and code >= 400 for code in codes)
+    is_other = "choices" not in payload and any(map(payload.get, _ERROR_KEYS))
+    return is_refusal or is_other
+
+
+def _read_content(content: object) -> tuple[str, bool]:
+    """Return the text of a content, which may be a list of parts, and whether some is reasoning."""
+    if not isinstance(content, list):
+        return (content, False) if isinstance(content, str) else ("", False)
+    text, has_thoughts = "", False
+    for part in content:
+        kind = part.get("type", "text") if isinstance(part, dict) else "text"
+        said = part if isinstance(part, str) else part.get("text") or part.get("refusal")
+        if kind in ("text", "output_text", "refusal"):
+            text += said if isinstance(said, str) else ""
+        else:
+            has_thoughts = True
+    return text, has_thoughts
+
+
+def _read_reason(written: object) -> FinishReason | None:
+    """Return why a reply ended; a reason that is not known is one to end before its end."""
+    if written is None:
+        return None
+    reason = str(written).rpartition(".")[2].strip().lower().replace("-", "_").replace(" ", "_")
+    if _WHOLE.fullmatch(reason):
+        return "stop"
+    if _FAILED.search(reason):
+        return "error"
+    return "length" if _CUT.search(reason) else "filter"

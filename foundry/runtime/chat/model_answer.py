@@ -33,7 +33,8 @@ from .model_text import CitationFilter, MarkupFilter
 from .prompt import answer_messages, condense_messages
 from .support import CheckedDone, UnsupportedSentence, find_unsupported
 
-CONDENSE_SECONDS, CONDENSE_TOKENS, MAX_CONDENSED_CHARACTERS = 4.0, 128, 500
+# Tokens for a model that reasons before it writes the query, too.
+CONDENSE_SECONDS, CONDENSE_TOKENS, MAX_CONDENSED_CHARACTERS = 4.0, 1024, 500
 
 _logger = logging.getLogger(__name__)
 
@@ -170,12 +171,14 @@ async def _checked(
     unsupported = await asyncio.to_thread(check, answer)
     count = "a sentence" if len(unsupported) == 1 else f"{len(unsupported)} sentences"
     doubt = f"The passages do not support {count} of this answer" if unsupported else None
+    is_filtered = chunk.finish_reason == "filter"
+    end = "The language model's service ended this answer before its end" if is_filtered else None
     yield CheckedDone(
         mode="model",
         reason="default",
-        notice=" ".join(f"{told}." for told in (hedge, doubt) if told) or None,
+        notice=" ".join(f"{told}." for told in (hedge, end, doubt) if told) or None,
         cited=[passages[number - 1].source.cited() for number in citations.cited],
-        truncated=chunk.finish_reason == "length",
+        truncated=chunk.finish_reason != "stop",
         usage=dict(usage) or None,
         unsupported=unsupported,
     )

@@ -17,7 +17,9 @@ from ..language_model import LanguageModel, draw_fence
 from ..model_reply import ModelError
 from .calls import CircuitBreaker
 
-MAX_TOKENS = 256
+MAX_TOKENS = 1024
+"""Some models reason before they write."""
+
 KEPT_ANSWERS = 1024
 FAILURES_IN_A_ROW = 3
 """One late answer means little: the latency of models varies from half a second to three."""
