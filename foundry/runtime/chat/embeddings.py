@@ -4,18 +4,21 @@ from base64 import b64encode
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
+import numpy as np
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StringConstraints
 from starlette.concurrency import run_in_threadpool
 
 from ..errors import InvalidRequestError
 from ..index.protocols import Vector
 from ..index.reader import current_index
 from ..web.routes import JsonResponse, JsonRoute
-from .openai import ERRORS, Count, Text, count_words
+from .openai import ERRORS, Count, count_words
 from .openai_schemas import EmbeddingList
 
 MAX_INPUTS = 256
+
+Text = Annotated[str, StringConstraints(max_length=16_000)]
 
 
 class EmbeddingRequest(BaseModel):
@@ -56,18 +59,19 @@ def embedding_routes(model_name: str) -> APIRouter:
 
 
 def _embed(texts: Sequence[str], dimensions: int | None) -> list[Vector]:
-    """Return the unit vector (d,) of each text. Raises InvalidRequestError."""
+    """Return the unit vector (d,) of each text, zeros for one among several that has no known word.
+
+    Raises InvalidRequestError if none has any.
+    """
     encoder = current_index().encoder
-    vectors = []
-    for number, text in enumerate(texts):
-        vector = encoder.encode(text)
-        if vector is None:
-            raise InvalidRequestError("has too few words that are known", field=f"input.{number}")
-        if dimensions not in (None, len(vector)):
-            message = f"must be {len(vector)}, as many as all vectors of this server have"
-            raise InvalidRequestError(message, field="dimensions")
-        vectors.append(vector)
-    return vectors
+    found = [encoder.encode(text) for text in texts]
+    known = next((vector for vector in found if vector is not None), None)
+    if known is None:
+        raise InvalidRequestError("has too few words that are known", field="input.0")
+    if dimensions not in (None, len(known)):
+        message = f"must be {len(known)}, as many as all vectors of this server have"
+        raise InvalidRequestError(message, field="dimensions")
+    return [np.zeros_like(known) if vector is None else vector for vector in found]
 
 
 def _pack(vector: Vector) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from fastapi.sse import format_sse_event
-from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic import BaseModel, Field, model_validator
 from pydantic_core import PydanticCustomError, to_json
 from starlette.exceptions import HTTPException
 
@@ -30,7 +30,7 @@ from .openai_schemas import (
     ModelList,
     OpenAiError,
 )
-from .routes import LAST_TURN, MAX_TURN_CHARACTERS, MAX_TURNS, EventStream, until_stopped
+from .routes import LAST_TURN, MAX_MESSAGES, MAX_TURNS, EventStream, cut_turns, until_stopped
 
 MAX_WISHES_CHARACTERS = 8_000
 
@@ -66,7 +66,6 @@ _WITHOUT_EFFECT: dict[str, tuple[object, ...]] = {
 }
 """Parameters that would change the answer, with the values besides null that would not."""
 
-Text = Annotated[str, StringConstraints(max_length=MAX_TURN_CHARACTERS)]
 Count = Annotated[int, Field(strict=True, ge=1), WHOLE]
 
 
@@ -74,21 +73,21 @@ class TextPart(BaseModel):
     """A part of a message; no other kind than text can be answered."""
 
     type: Literal["text"]
-    text: Text
+    text: str
 
 
 class CompletionTurn(BaseModel):
     """A message. `system` and `developer` state wishes, which are no instructions here."""
 
     role: Literal["user", "assistant", "system", "developer"]
-    content: Text | Annotated[list[TextPart], Field(max_length=MAX_TURNS)]
+    content: str | Annotated[list[TextPart], Field(max_length=MAX_MESSAGES)] | None = None
 
     @property
     def text(self) -> str:
         """The text of all parts."""
-        if isinstance(self.content, str):
-            return self.content
-        return "\n".join(part.text for part in self.content)
+        if isinstance(self.content, list):
+            return "\n".join(part.text for part in self.content)
+        return self.content or ""
 
 
 class CompletionRequest(BaseModel):
@@ -96,7 +95,7 @@ class CompletionRequest(BaseModel):
 
     model: str
     messages: Annotated[
-        list[CompletionTurn], Field(min_length=1, max_length=MAX_TURNS, description=LAST_TURN)
+        list[CompletionTurn], Field(min_length=1, max_length=MAX_MESSAGES, description=LAST_TURN)
     ]
     stream: bool | None = None
     stream_options: dict[str, Any] | None = None
@@ -108,10 +107,12 @@ class CompletionRequest(BaseModel):
     def conversation(self) -> Conversation:
         """Return the conversation as it is answered."""
         limits = [limit for limit in (self.max_tokens, self.max_completion_tokens) if limit]
-        turns = [
-            Turn("user", turn.text) if turn.role == "user" else read_legend(turn.text)
-            for turn in self._said()
-        ]
+        turns = cut_turns(
+            [
+                Turn("user", turn.text) if turn.role == "user" else read_legend(turn.text)
+                for turn in self._said()[-MAX_TURNS:]
+            ]
+        )
         options = {"temperature": self.temperature, "top_p": self.top_p}
         most = min(limits, default=None)
         return Conversation(turns, wishes=self._wishes(), max_tokens=most, options=options)
