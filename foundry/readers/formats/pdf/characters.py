@@ -1,19 +1,13 @@
 """The characters of a page's text, by PDFium: their boxes, and the sizes of their type."""
 
-import ctypes
 import math
-from collections import deque
-from collections.abc import Sequence
-from itertools import repeat
-from struct import Struct
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from foundry.readers.formats.pdf.pdfium import address_of, function
+from foundry.readers.formats.pdf.pdfium import address_of, function, read_floats
 
-Box = tuple[float, float, float, float]
+Box = tuple[float, ...]
 """Left, top, right and bottom, in points from the left and the bottom of the page."""
-
-_BOX = Struct("4f")
 
 
 class Characters:
@@ -34,13 +28,8 @@ class Characters:
 
     def look_up(self, places: Sequence[int]) -> None:
         """Find the boxes of many characters, which is cheaper than one by one."""
-        boxes = (ctypes.c_float * (4 * len(places)))()
-        first = ctypes.addressof(boxes)
-        addresses = range(first, first + ctypes.sizeof(boxes), _BOX.size)
-        indexes = map(self._index, places)
-        get_box = function("FPDFText_GetLooseCharBox")
-        deque(map(get_box, repeat(self._page), indexes, addresses), maxlen=0)
-        self._boxes.update(zip(places, _BOX.iter_unpack(boxes), strict=True))
+        boxes = read_floats("FPDFText_GetLooseCharBox", 4, *self._arguments(places))
+        self._boxes.update(zip(places, boxes, strict=True))
 
     def box(self, place: int) -> Box:
         """Return the box of a character, empty for one without a place on the page."""
@@ -50,18 +39,19 @@ class Characters:
 
     def size(self, place: int) -> float:
         """Return the size of a character's type, before it is scaled to the page."""
-        size = self._sizes.get(place)
-        if size is None:
-            size = self._ask("FPDFText_GetFontSize", place)
-            self._sizes[place] = size
-        return size
+        if place not in self._sizes:
+            self._sizes[place] = self._ask("FPDFText_GetFontSize", place)
+        return self._sizes[place]
 
-    def turn(self, place: int) -> tuple[float, float]:
-        """Return the size of a character's type on the page, and its angle in degrees."""
-        matrix = (ctypes.c_float * 6)(1, 0, 0, 1, 0, 0)
-        self._ask("FPDFText_GetMatrix", place, ctypes.addressof(matrix))
-        a, b, c, d, _, _ = matrix
-        return self.size(place) * math.hypot(c, d), math.degrees(math.atan2(b, a))
+    def types(self, places: Sequence[int]) -> Iterator[tuple[float, float]]:
+        """Yield the size of characters' type on the page, and its angle in degrees."""
+        matrices = read_floats("FPDFText_GetMatrix", 6, *self._arguments(places))
+        for place, (a, b, c, d, _, _) in zip(places, matrices, strict=True):
+            yield self.size(place) * math.hypot(c, d), math.degrees(math.atan2(b, a))
+
+    def is_any_unknown(self, places: Sequence[int]) -> bool:
+        """Return whether the font does not tell of one of these which character it is."""
+        return any(map(function("FPDFText_HasUnicodeMapError"), *self._arguments(places)))
 
     def is_hyphen(self, place: int) -> bool:
         """Return whether a word was divided at a character."""
@@ -71,8 +61,12 @@ class Characters:
         """Return whether the font does not tell which character it is."""
         return bool(self._ask("FPDFText_HasUnicodeMapError", place))
 
-    def _ask(self, name: str, place: int, *more: int) -> Any:
-        return function(name)(self._page, self._index(place), *more)
+    def _ask(self, name: str, place: int) -> Any:
+        return function(name)(self._page, self._index(place))
+
+    def _arguments(self, places: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
+        indexes = places if self._is_whole else list(map(self._index, places))
+        return [self._page] * len(places), indexes
 
     def _index(self, place: int) -> int:
         if self._is_whole:

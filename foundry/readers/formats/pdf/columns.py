@@ -26,13 +26,12 @@ Part = tuple[int, list[Word]]
 """A part of a line, and the number of the line."""
 
 
-def split_columns(words: Sequence[Word], depth: int = 1) -> list[list[Part]]:
+def split_columns(words: Sequence[Word], rows: Sequence[Row], depth: int = 1) -> list[list[Part]]:
     """Return, for each region with columns, the parts of its lines in the order of reading.
 
     No line is in two regions, and a region has all words of its lines; what is no prose in columns
     is in none.
     """
-    rows = find_rows(words)
     regions = []
     taken: set[int] = set()
     for gutter in _gutters(rows):
@@ -50,7 +49,7 @@ def split_columns(words: Sequence[Word], depth: int = 1) -> list[list[Part]]:
 
 def _read(words: Sequence[Word], depth: int) -> Iterator[Part]:
     """Yield the parts of lines in a column, which may be columns itself."""
-    inner = split_columns(words, depth + 1) if depth < MAX_COLUMNS - 1 else []
+    inner = split_columns(words, find_rows(words), depth + 1) if depth < MAX_COLUMNS - 1 else []
     firsts = {region[0][0]: region for region in inner}
     inside = {line for region in inner for line, _ in region}
     lines: dict[int, list[Word]] = {}

@@ -4,13 +4,11 @@ By PDFium's own functions: a page has thousands of objects, most of which are te
 object for each would take a third of the time of reading.
 """
 
-import ctypes
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Sequence
 from itertools import islice, repeat
 from typing import Any
 
-from foundry.readers.formats.pdf.pdfium import address_of, function
+from foundry.readers.formats.pdf.pdfium import address_of, function, read_floats
 from foundry.readers.formats.pdf.tables import MAX_RULES, Rule
 
 MAX_OBJECTS = 10_000
@@ -20,7 +18,7 @@ THIN = 2.0
 SHORT = 5.0
 """Points up to which a line is part of a drawing."""
 
-_Box = tuple[float, float, float, float]
+_Box = tuple[float, ...]
 """Left, bottom, right and top."""
 _Point = tuple[float, float]
 
@@ -29,7 +27,7 @@ def find_pictures(page: Any) -> Iterator[_Box]:
     """Yield the boxes of a page's pictures, in points from its left and bottom."""
     from pypdfium2 import raw
 
-    yield from filter(None, map(_bounds, _objects(page, raw.FPDF_PAGEOBJ_IMAGE)))
+    return _bounds(_objects(page, raw.FPDF_PAGEOBJ_IMAGE))
 
 
 def find_rules(page: Any, height: float) -> list[Rule]:
@@ -40,11 +38,13 @@ def find_rules(page: Any, height: float) -> list[Rule]:
     from pypdfium2 import raw
 
     paths = _objects(page, raw.FPDF_PAGEOBJ_PATH)
-    return list(islice((rule for path in paths for rule in _rules_of(path, height)), MAX_RULES))
+    drawn = zip(paths, _bounds(paths), strict=True)
+    rules = (rule for path, box in drawn for rule in _rules_of(path, box, height))
+    return list(islice(rules, MAX_RULES))
 
 
-def _objects(page: Any, kind: int) -> Iterator[int]:
-    """Yield a page's objects of a kind, those inside of forms too."""
+def _objects(page: Any, kind: int) -> list[int]:
+    """Return a page's objects of a kind, those inside of forms too."""
     from pypdfium2 import raw
 
     get_type = function("FPDFPageObj_GetType")
@@ -59,22 +59,14 @@ def _objects(page: Any, kind: int) -> Iterator[int]:
                 yield from walk(found, *inner, depth + 1)
 
     outer = function("FPDFPage_CountObjects"), function("FPDFPage_GetObject")
-    return islice(walk(address_of(page.raw), *outer, 1), MAX_OBJECTS)
+    return list(islice(walk(address_of(page.raw), *outer, 1), MAX_OBJECTS))
 
 
-def _bounds(drawn: int) -> _Box | None:
-    box = (ctypes.c_float * 4)()
-    first = ctypes.addressof(box)
-    if not function("FPDFPageObj_GetBounds")(drawn, *range(first, first + 16, 4)):
-        return None
-    left, bottom, right, top = box
-    return left, bottom, right, top
+def _bounds(drawn: Sequence[int]) -> Iterator[_Box]:
+    return read_floats("FPDFPageObj_GetBounds", 4, drawn)
 
 
-def _rules_of(path: int, height: float) -> Iterator[Rule]:
-    box = _bounds(path)
-    if box is None:
-        return
+def _rules_of(path: int, box: _Box, height: float) -> Iterator[Rule]:
     left, bottom, right, top = box
     if right - left <= SHORT and top - bottom <= SHORT:
         return
@@ -92,31 +84,20 @@ def _edges(path: int) -> Iterator[tuple[_Point, _Point]]:
     """Yield the ends of each straight line of a path."""
     from pypdfium2 import raw
 
-    matrix, point = (ctypes.c_float * 6)(), (ctypes.c_float * 2)()
-    if not function("FPDFPageObj_GetMatrix")(path, ctypes.addressof(matrix)):
-        return
-    a, b, c, d, e, f = matrix
-    to_x = ctypes.addressof(point)
-    get_point, to_y = function("FPDFPathSegment_GetPoint"), to_x + 4
     numbers = range(min(function("FPDFPath_CountSegments")(path), MAX_RULES))
     segments = list(map(function("FPDFPath_GetPathSegment"), repeat(path), numbers))
-
-    # No line leads to most of the points of a curve, which need not be asked for.
-    @cache
-    def place(number: int) -> _Point:
-        get_point(segments[number], to_x, to_y)
-        x, y = point
-        return a * x + c * y + e, b * x + d * y + f
-
+    points = read_floats("FPDFPathSegment_GetPoint", 2, segments)
     kinds = map(function("FPDFPathSegment_GetType"), segments)
     closes = map(function("FPDFPathSegment_GetClose"), segments)
-    start = before = 0
-    for number, kind, is_closed in zip(numbers, kinds, closes, strict=True):
-        if kind == raw.FPDF_SEGMENT_MOVETO:
-            start = number
-        elif kind == raw.FPDF_SEGMENT_LINETO:
-            yield place(before), place(number)
-        before = number
+    ((a, b, c, d, e, f),) = read_floats("FPDFPageObj_GetMatrix", 6, [path])
+    start = before = (0.0, 0.0)
+    for (x, y), kind, is_closed in zip(points, kinds, closes, strict=True):
+        place = a * x + c * y + e, b * x + d * y + f
+        if kind == raw.FPDF_SEGMENT_LINETO:
+            yield before, place
+        elif kind == raw.FPDF_SEGMENT_MOVETO:
+            start = place
+        before = place
         if is_closed:
-            yield place(number), place(start)
+            yield place, start
             before = start

@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 from foundry.documents import Reading
 from foundry.readers.composing import Composer
 from foundry.readers.formats.pdf.columns import split_columns
-from foundry.readers.formats.pdf.rows import Word
+from foundry.readers.formats.pdf.rows import Row, Word, find_rows
 from foundry.readers.formats.pdf.tables import Table
 
 MAX_HEADING_CHARS = 160
@@ -77,13 +77,16 @@ def put_in_tables(lines: Sequence[Line], tables: Sequence[Table]) -> list[Line]:
 
 
 def split_lines(
-    lines: Sequence[Line], words: Sequence[Word], tables: Sequence[Table]
+    lines: Sequence[Line], words: Sequence[Word], rows: Sequence[Row], tables: Sequence[Table]
 ) -> tuple[list[Line], list[Table]]:
     """Return a page's lines, those of columns that were drawn row by row in parts and in their
     order, and the tables with the new numbers of their lines.
     """
     inside = frozenset[int]().union(*(table.lines for table in tables))
-    regions = split_columns([word for word in words if word.line not in inside])
+    if inside:
+        words = [word for word in words if word.line not in inside]
+        rows = find_rows(words)
+    regions = split_columns(words, rows)
     if not regions:
         return list(lines), list(tables)
     firsts = {min(line for line, _ in region): region for region in regions}

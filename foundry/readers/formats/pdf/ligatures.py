@@ -40,17 +40,13 @@ def name_ligatures(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     def name(text: str) -> str:
         return _BROKEN.sub(lambda broken: _complete(broken[0], own), text)
 
-    named = [
-        [
-            replace(
-                line,
-                text=name(line.text).strip(),
-                rows=tuple(tuple(map(name, r)) for r in line.rows),
-            )
-            for line in page
-        ]
-        for page in pages
-    ]
+    def mend(line: Line) -> Line:
+        if UNNAMED not in line.text:
+            return line
+        rows = tuple(tuple(map(name, row)) for row in line.rows)
+        return replace(line, text=name(line.text).strip(), rows=rows)
+
+    named = [list(map(mend, page)) for page in pages]
     return [[line for line in page if line.text] for page in named]
 
 

@@ -16,7 +16,7 @@ from foundry.readers.formats.pdf.forms import Filled, find_filled
 from foundry.readers.formats.pdf.layout import JOINT, Line, order, put_in_tables, split_lines
 from foundry.readers.formats.pdf.ligatures import UNNAMED
 from foundry.readers.formats.pdf.raised import SMALLER, mark_raised
-from foundry.readers.formats.pdf.rows import Word
+from foundry.readers.formats.pdf.rows import Word, find_rows
 from foundry.readers.formats.pdf.tables import MAX_WORDS, find_tables
 from foundry.readers.notes import leave_out, note_source
 
@@ -38,7 +38,6 @@ _BREAK = "\r\n"
 # PDFium gives these, among others, for glyphs of which the font does not tell what they are.
 _PERHAPS_UNNAMED = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe]")
 _WORD = re.compile(r"\S+")
-_DIGIT = re.compile(r"\d")
 _FIRST = re.compile(r"(?m)^ *\S")
 
 
@@ -50,6 +49,8 @@ class PageReader:
         self._number = number
         self._illegible = 0
         self._characters = Characters(page)
+        self._text = self._read_text()
+        self._written = mark_raised(self._text, range(len(self._text)), self._characters)
         self._height = page.get_height() or 1.0
         # What is turned has no lines from left to right, or not where they are looked for.
         self._is_upright = page.get_rotation() == 0
@@ -59,29 +60,30 @@ class PageReader:
         """Return the page's lines; those of a table are one, which has its rows."""
         lines: list[Line] = []
         words: list[Word] = []
-        text = self._read_text()
-        spans = (word.span() for word in _WORD.finditer(text))
+        spans = [word.span() for word in _WORD.finditer(self._text)]
         self._characters.look_up([place for start, end in spans for place in (start, end - 1)])
-        for stretches in self._join_raised(text):
+        joined = list(self._join_raised())
+        types = self._characters.types([stretches[0].start for stretches in joined])
+        for stretches, (size, angle) in zip(joined, types, strict=True):
             if self._is_upright and len(words) <= MAX_WORDS:
-                found = (self._words(text, places, len(lines)) for places in stretches)
-                words += chain.from_iterable(found)
-            lines.append(self._line(text, stretches))
+                words += chain.from_iterable(self._words(s, len(lines)) for s in stretches)
+            lines.append(self._line(stretches, size, angle))
         self._fill(lines, words)
+        rows = find_rows(words)
         rules = find_rules(self._page, self._top) if self._is_upright and len(lines) > 1 else []
-        tables = find_tables(words, rules) if len(lines) > 1 else []
+        tables = find_tables(words, rules, rows) if len(lines) > 1 else []
         self._characters.close()
-        lines = put_in_tables(*split_lines(lines, words, tables))
+        lines = put_in_tables(*split_lines(lines, words, rows, tables))
         return order(lines) if words else lines
 
-    def _join_raised(self, text: str) -> Iterator[list[range]]:
+    def _join_raised(self) -> Iterator[list[range]]:
         """Yield the places of each line's text, without white space around it.
 
         PDFium ends a line before what is raised, or after it; such a line has several stretches.
         """
         joined: list[range] = []
         index = 0
-        for written in text.split(_BREAK):
+        for written in self._text.split(_BREAK):
             begin = index + len(written) - len(written.lstrip())
             places = range(begin, index + len(written.rstrip()))
             index += len(written) + len(_BREAK)
@@ -112,12 +114,13 @@ class PageReader:
         Words of that are left out: all if half of the page is such, otherwise those that no sign of
         mathematics makes.
         """
-        text, is_unknown = self._characters.text, self._characters.is_unknown
-        note_source(text)
-        text = _PERHAPS_UNNAMED.sub(self._mark_unnamed, text)
-        if not any(is_unknown(match.end() - 1) for match in _FIRST.finditer(text)):
+        note_source(self._characters.text)
+        text = _PERHAPS_UNNAMED.sub(self._mark_unnamed, self._characters.text)
+        firsts = [match.end() - 1 for match in _FIRST.finditer(text)]
+        if not self._characters.is_any_unknown(firsts):
             return text
         words = list(_WORD.finditer(text))
+        is_unknown = self._characters.is_unknown
         illegible = [word for word in words if all(map(is_unknown, range(*word.span())))]
         if 2 * len(illegible) < len(words):
             illegible = [word for word in illegible if len(word[0]) >= ILLEGIBLE_CHARS]
@@ -164,14 +167,12 @@ class PageReader:
             if 1 < size <= MAX_URL_BYTES:
                 yield normalise(buffer.value.decode("utf-8", "replace"))
 
-    def _line(self, text: str, stretches: Sequence[range]) -> Line:
-        first, last = stretches[0][0], stretches[-1][-1]
+    def _line(self, stretches: Sequence[range], size: float, angle: float) -> Line:
         # Where PDFium has joined a divided word, what is one line to it ends on the next.
-        _, top, _, _ = self._characters.box(first)
-        _, _, _, bottom = self._characters.box(last)
-        size, angle = self._characters.turn(first)
+        _, top, _, _ = self._characters.box(stretches[0][0])
+        _, _, _, bottom = self._characters.box(stretches[-1][-1])
         return Line(
-            text=normalise(self._mark_raised(text, stretches)).strip(),
+            text=normalise(self._join(stretches)).strip(),
             # Half points, so that what was meant to be of one size is.
             size=round(2 * size) / 2,
             top=min(max(1 - top / self._height, 0.0), 1.0),
@@ -179,34 +180,32 @@ class PageReader:
             angle=round(angle) % 360,
         )
 
-    def _mark_raised(self, text: str, stretches: Sequence[range]) -> str:
-        written, places = "", list[int]()
+    def _join(self, stretches: Sequence[range]) -> str:
+        """Return what is written in the stretches of a line."""
+        if len(stretches) == 1:
+            return "".join(self._written[stretches[0].start : stretches[0].stop])
+        text, places = "", list[int]()
         for stretch in stretches:
             if places and self._is_apart(places[-1], stretch.start):
-                written, places = written + " ", [*places, stretch.start]
-            written += text[stretch.start : stretch.stop]
+                text, places = text + " ", [*places, stretch.start]
+            text += self._text[stretch.start : stretch.stop]
             places += stretch
-        if not _DIGIT.search(written):
-            return written
-        return mark_raised(written, places, self._characters)
+        return "".join(mark_raised(text, places, self._characters))
 
     def _is_apart(self, before: int, after: int) -> bool:
         _, top, right, bottom = self._characters.box(before)
         left, _, _, _ = self._characters.box(after)
         return left - right > SPACE * max(top - bottom, 0.0)
 
-    def _words(self, text: str, places: range, line: int) -> Iterator[Word]:
-        box = self._characters.box
-        for match in _WORD.finditer(text, places.start, places.stop):
+    def _words(self, places: range, line: int) -> Iterator[Word]:
+        written, box, height = self._written, self._characters.box, self._top
+        for match in _WORD.finditer(self._text, places.start, places.stop):
             start, stop = match.span()
             left, top, _, bottom = box(start)
             _, _, right, _ = box(stop - 1)
-            word = match[0]
-            if _DIGIT.search(word):
-                word = mark_raised(word, range(start, stop), self._characters)
-            word = normalise(word)
+            word = normalise("".join(written[start:stop]))
             if word and left <= right and bottom < top:
-                yield Word(word, left, right, self._top - top, self._top - bottom, line)
+                yield Word(word, left, right, height - top, height - bottom, line)
 
     def _fill(self, lines: list[Line], words: list[Word]) -> None:
         """Put what is filled into the page's fields where it stands, beside the labels."""

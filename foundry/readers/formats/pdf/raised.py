@@ -15,26 +15,28 @@ SHIFT = 0.12
 """The least distance from the line, in heights of its type."""
 MAX_WORD = 60
 
-_WORD = re.compile(r"\S+")
+_WITH_DIGIT = re.compile(r"(?<!\S)[^\s\d]*\d\S*")
 _RAISED = re.compile(r"[-+\u2212\u2013]?\d+(?:,\d+)*")
 _NOTED = re.compile(r"[^\W\d_]{3}\W*$|[.,;:!?'\"\u2019\u201c\u201d\xab\xbb]$")
 _FUNCTION = re.compile(r"(?:sin|cos|tan|cot|sec|log|exp|det)h?$")
 
 
-def mark_raised(text: str, places: Sequence[int], characters: Characters) -> str:
-    """Return a line with `10^6`, `word [3]` and `1010_2` where digits are raised or lowered.
+def mark_raised(text: str, places: Sequence[int], characters: Characters) -> Sequence[str]:
+    """Return what to write for each character: `10^6`, `word [3]` and `1010_2` for raised digits.
 
-    `places` are those of its characters on the page. Indices of letters (H2O) stay.
+    `places` are those of the characters on the page. Indices of letters (H2O) stay.
     """
-    parts, end = [], 0
-    for word in _WORD.finditer(text):
-        if not 1 < len(word[0]) <= MAX_WORD or not any(map(str.isdigit, word[0])):
-            continue
+    written: Sequence[str] = text
+    for word in _WITH_DIGIT.finditer(text):
         start, stop = word.span()
-        for part, written in _find_raised(word[0], places[start:stop], characters):
-            parts += [text[end : start + part.start], written]
-            end = start + part.stop
-    return "".join([*parts, text[end:]])
+        if not 1 < stop - start <= MAX_WORD:
+            continue
+        for part, digits in _find_raised(word[0], places[start:stop], characters):
+            if not isinstance(written, list):
+                written = list(text)
+            first, last = start + part.start, start + part.stop
+            written[first:last] = [digits, *[""] * (last - first - 1)]
+    return written
 
 
 def _find_raised(
@@ -50,7 +52,7 @@ def _find_raised(
         while size(places[first]) >= large:
             first += 1
         if first:
-            base, raised = (characters.box(places[each]) for each in (first - 1, first))
+            base, raised = characters.box(places[first - 1]), characters.box(places[first])
             written = _write(word[:first], word[first:stop], base, raised)
             if written:
                 yield slice(first, stop), written

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 from statistics import median
 
 GAP = 0.8
@@ -38,19 +39,22 @@ class Row:
 def find_rows(words: Sequence[Word]) -> list[Row]:
     """Return the rows of a page from top to bottom."""
     bands: list[list[Word]] = []
+    above = below = -inf
     for word in sorted(words, key=lambda word: (word.top + word.bottom, word.left)):
-        if bands and bands[-1][0].top < word.middle < bands[-1][0].bottom:
+        if above < word.middle < below:
             bands[-1].append(word)
         else:
             bands.append([word])
-    rows = []
-    for band in bands:
-        band.sort(key=lambda word: word.left)
-        height = median(word.bottom - word.top for word in band)
-        cells = [[band[0]]]
-        for before, word in pairwise(band):
-            if word.left - before.right > GAP * height:
-                cells.append([])
-            cells[-1].append(word)
-        rows.append(Row(cells, min(w.top for w in band), max(w.bottom for w in band)))
-    return rows
+            above, below = word.top, word.bottom
+    return list(map(_row, bands))
+
+
+def _row(band: list[Word]) -> Row:
+    band.sort(key=lambda word: word.left)
+    gap = GAP * median([word.bottom - word.top for word in band])
+    cells = [[band[0]]]
+    for before, word in pairwise(band):
+        if word.left - before.right > gap:
+            cells.append([])
+        cells[-1].append(word)
+    return Row(cells, min([w.top for w in band]), max([w.bottom for w in band]))

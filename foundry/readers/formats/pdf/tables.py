@@ -63,8 +63,13 @@ _Found = tuple[list[list[str]], list[Word]]
 """The rows of a table, and the words in them."""
 
 
-def find_tables(words: Sequence[Word], rules: Sequence[Rule]) -> list[Table]:
-    """Return a page's tables; none of them shares a line with another."""
+def find_tables(
+    words: Sequence[Word], rules: Sequence[Rule], rows: Sequence[Row] = ()
+) -> list[Table]:
+    """Return a page's tables; none of them shares a line with another.
+
+    `rows` are those of all words, where they have been found already.
+    """
     if not 4 <= len(words) <= MAX_WORDS:
         return []
     found: list[_Found] = []
@@ -74,17 +79,19 @@ def find_tables(words: Sequence[Word], rules: Sequence[Rule]) -> list[Table]:
         if table and taken.isdisjoint(word.line for word in table[1]):
             found.append(table)
             taken.update(word.line for word in table[1])
-    for run in _find_runs(find_rows([word for word in words if word.line not in taken])):
+    if taken or not rows:
+        rows = find_rows([word for word in words if word.line not in taken])
+    for run in _find_runs(rows):
         # A line of prose above a table may have a gap too.
         parts = (run[first:] for first in range(min(len(run) - 1, MAX_PROSE_LINES)))
         found += islice(filter(None, map(_align, parts)), 1)
     tables = []
-    for rows, inside in found:
+    for cells, inside in found:
         # A line that goes on beside the table is rather said twice.
         members = set(inside)
         shared = {word.line for word in words if word not in members}
         lines = frozenset(word.line for word in inside) - shared
-        tables.append(Table(tuple(map(tuple, rows)), lines))
+        tables.append(Table(tuple(map(tuple, cells)), lines))
     return tables
 
 
@@ -102,14 +109,13 @@ def _touching(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
         first = bisect_right(lefts, level.left - NEAR)
         last = bisect_right(lefts, level.right + NEAR)
         for other, rule in upright[first:last]:
-            if rule.top - NEAR <= level.top <= rule.bottom + NEAR:
-                one, two = group_of[number], group_of[other]
-                if one != two:
-                    small, large = sorted((one, two), key=lambda each: len(members[each]))
-                    for member in members[small]:
-                        group_of[member] = large
-                    members[large] += members[small]
-                    groups[large] += groups[small]
+            one, two = group_of[number], group_of[other]
+            if one != two and rule.top - NEAR <= level.top <= rule.bottom + NEAR:
+                small, large = sorted((one, two), key=lambda each: len(members[each]))
+                for member in members[small]:
+                    group_of[member] = large
+                members[large] += members[small]
+                groups[large] += groups[small]
     yield from (groups[number] for number in dict.fromkeys(group_of))
 
 
