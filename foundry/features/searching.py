@@ -70,6 +70,6 @@ def steps_of_search(
 
 def _note_unknown(*, is_rewritten: bool) -> SearchStep:
     module = "retrieval.identifiers"
-    tokens = Call(module, "tokens_of", ("index", ASKED)) if is_rewritten else "tokens"
+    tokens = Call(module, "tokens_of", ("index", ASKED, "journal")) if is_rewritten else "tokens"
     asked = ("index", ASKED, tokens, "patterns", "journal")
     return SearchStep(SearchPlace.KNOW, Call(module, "note_unknown_identifiers", asked))

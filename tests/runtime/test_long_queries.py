@@ -15,12 +15,8 @@ from hypothesis import strategies as st
 
 from foundry.runtime import retrieval
 from foundry.runtime.index.layout import Vocabulary
-from foundry.runtime.index.tokens import (
-    MAX_QUERY_CHARACTERS,
-    MAX_QUERY_TERMS,
-    Tokenizer,
-    remember,
-)
+from foundry.runtime.index.remembering import remember
+from foundry.runtime.index.tokens import MAX_QUERY_CHARACTERS, MAX_QUERY_TERMS, Tokenizer
 from foundry.runtime.retrieval.encoder import PieceCutter
 
 RETRIEVAL = Path(retrieval.__file__).parent

@@ -22,7 +22,8 @@ from foundry.indexing.links import link_keys
 from foundry.readers import read
 from foundry.readers.sandbox.reading import wear_of
 from foundry.runtime.index.records import informative_title
-from foundry.runtime.index.tokens import Tokenizer, remember
+from foundry.runtime.index.remembering import remember
+from foundry.runtime.index.tokens import Tokenizer
 
 REMEMBERED_WORDS = 200_000
 

@@ -10,14 +10,8 @@ from typing import NamedTuple, Self
 
 from foundry.documents import Chunk, Document, is_code, is_data
 from foundry.indexing.keyword.definitions import defined_names
-from foundry.runtime.index.tokens import (
-    SURFACE_MARK,
-    Token,
-    Tokenizer,
-    heading_term,
-    remember,
-    surface_term,
-)
+from foundry.runtime.index.remembering import remember
+from foundry.runtime.index.tokens import SURFACE_MARK, Token, Tokenizer, heading_term, surface_term
 
 REMEMBERED_NAMES = 16_384
 """Documents of one kind share most of their headings."""
@@ -215,7 +209,7 @@ def heading_terms(tokens: Sequence[Token]) -> tuple[set[str], set[str]]:
     `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`, which is
     inside `Comment on 75.1725`. A heading that is nothing but a name has one term more, and so
     comes before those that only hold the name. A letter that may be an article (`Level A
-    compliance`) may be left out.
+    compliance`) may be left out, and what may be written as several words or as one is both.
     """
     groups: list[Sequence[Token]] = [tokens]
     others = [token for token in tokens if token.text.casefold() not in _ARTICLES]
@@ -231,8 +225,15 @@ def heading_terms(tokens: Sequence[Token]) -> tuple[set[str], set[str]]:
         run = []
         if token is not None and token.terms and token.text.casefold() not in _DIVISIONS:
             found = inside
-    named = (surface_term(tokens), *map(heading_term, groups))
-    return {term for term in named if term}, {term for term in map(heading_term, inside) if term}
+    named = (surface_term(tokens), *_heading_terms(groups))
+    return {term for term in named if term}, {term for term in _heading_terms(inside) if term}
+
+
+def _heading_terms(groups: Sequence[Sequence[Token]]) -> Iterator[str | None]:
+    for group in groups:
+        yield heading_term(group)
+        if any(token.spellings for token in group):
+            yield heading_term(group, as_one=True)
 
 
 _DOUBLE_COLON = frozenset(("code-cpp", "code-php", "code-ruby", "code-rust"))

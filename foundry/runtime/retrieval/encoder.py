@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from ..errors import IndexUnusableError
 from ..index.layout import IndexFiles, open_array, require_vectors
 from ..index.protocols import Vector
+from ..index.remembering import remember
 from ..index.spelling import american
-from ..index.tokens import remember
 from .candidates import stage
 
 FORMAT_VERSION = 1
@@ -88,7 +88,7 @@ def split_words(text: str) -> list[str]:
     """Return the runs of letters and digits in a text, case-folded, without accents."""
     if text.isascii():
         return _WORD.findall(text.lower())
-    decomposed = unicodedata.normalize("NFKD", text)
+    decomposed = unicodedata.normalize("NFKD", text.replace("\u00ad", ""))
     bare = "".join(filter(lambda character: not unicodedata.combining(character), decomposed))
     return _WORD.findall(bare.casefold())
 

@@ -18,6 +18,7 @@ from ..index.protocols import LaneHits
 from ..index.reader import Index
 from ..index.tokens import Token
 from .journal import TEXT_UNITS, Journal
+from .respelling import respell
 
 Patterns = Sequence[re.Pattern[str]]
 
@@ -70,7 +71,7 @@ def find_identifiers(tokens: Iterable[Token], patterns: Patterns = ()) -> list[T
 def whole_terms(token: Token) -> tuple[str, ...]:
     """Return the terms for an identifier as a whole, not for its parts."""
     # A token that only matches a pattern has no term for its whole.
-    return token.terms[:1] if token.is_identifier else token.terms
+    return token.terms[:1] if token.is_identifier else token.spelt(as_one=False)
 
 
 def find_unknown_identifiers(
@@ -93,9 +94,9 @@ def note_unknown_identifiers(
     journal.unknown_identifiers = find_unknown_identifiers(index, query, tokens, patterns, journal)
 
 
-def tokens_of(index: Index, query: str) -> list[Token]:
+def tokens_of(index: Index, query: str, journal: Journal) -> list[Token]:
     """Return the tokens of the original query, if another one is searched for."""
-    return index.tokenizer.tokenize_query(query)[1]
+    return respell(index, index.tokenizer.tokenize_query(query)[1], journal)
 
 
 def finds_identifier(
@@ -135,7 +136,10 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
         if (is_quantity or not text.isascii()) and not is_alone and not is_named:
             continue
         whole = re.sub(r"[-_]+", "", text).casefold()
-        is_told = token.is_identifier and token.terms[0] == whole and not text.startswith("_")
+        is_told = token.is_identifier and whole.removeprefix("v") == token.terms[0].removeprefix(
+            "v"
+        )
+        is_told = is_told and not text.startswith("_")
         if is_number and before:
             text = " ".join([*(member.text for member in before), text])
             # 75.1725 is specific enough alone, 802.3 is not.

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from ..errors import InvalidRequestError
 from ..index.reader import Index
-from ..index.tokens import MAX_QUERY_CHARACTERS
+from ..index.tokens import MAX_QUERY_CHARACTERS, Token
 from .facet_counts import Facets
 
 Mode = Literal["hybrid", "semantic", "keyword"]
@@ -39,6 +39,7 @@ class Journal:
     facets: Facets | None = None
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
     told: dict[str, tuple[str, ...]] = field(default_factory=dict)  # Sentences, by stage.
+    apart: dict[str, Token | None] = field(default_factory=dict)  # Words cut in two: `respell`.
     units: int = MIN_UNITS  # Units left.
     begun: float = field(default_factory=time.thread_time)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, IndexLayout, Vocabulary, open_array
 from ..index.protocols import LaneHits, Mask, Numbers, Posting, Scores
-from ..index.tokens import remember
+from ..index.remembering import remember
 from .candidates import best, stage, threshold
 
 KEPT_BYTES = 64  # Bytes per chunk in the arrays of a search for a term that all chunks have.

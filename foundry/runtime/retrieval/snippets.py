@@ -7,31 +7,27 @@ its lines. Offsets count characters (code points). A snippet is text, which may 
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
 from html import unescape
-from itertools import accumulate, filterfalse
-from operator import attrgetter
-from typing import TypeAlias
+from itertools import accumulate
 
 from ..index.records import GOES_ON
-from ..index.tokens import SPACELESS, WORD, Tokenizer
+from ..index.tokens import Tokenizer
 from .lists import LIST
-from .results import Highlights, Hit, SearchResponse, Span
+from .marks import FindWords, word_finder
+from .results import Highlights, Hit, SearchResponse
 
 MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # A slightly longer text is not cut.
 MAX_REPEATS = 6  # A word that a text has more often says nothing about where to begin.
 MAX_READ_CHARACTERS = 3_000  # A chunk may be a whole document.
 BEGINNINGS = ("\n", ". ", "\u3002")  # What may come before a snippet.
 
-FindWords: TypeAlias = Callable[[str], list[Span]]  # In order, and apart from each other.
-
 # In these files `#` begins a comment and `<` no tag; all others are read as Markdown.
 _CODE_SUFFIXES = frozenset(
     "bash c cc cfg conf cpp cs css go gradle h hpp ini java js json jsonl jsx kt lua mjs php pl"
     " proto ps1 py pyi r rb rs scala scss sh sql swift tf toml ts tsx vue xml yaml yml".split()
 )
-_SPACELESS = re.compile(f"[{SPACELESS}]")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
 _FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
 # The names of a table's columns, and the rule below them; longer ones leave no room for a row.
@@ -65,50 +61,13 @@ _INLINE = re.compile(
 
 def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
     """Give the hits of a response their snippets; `tokenizer` is that of the index."""
-    find = word_finder(response.query, tokenizer)
+    # A corrected query is found as it was searched for.
+    searched = response.stages.get("correction", {}).get("query", response.query)
+    find = word_finder(searched, tokenizer)
     # Hits of one document share its title, and some their headings.
     find_above = cache(find)
     for hit in response.hits:
         _add_snippet(hit, find, find_above)
-
-
-def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
-    """Return a function that finds the words of a text which share a term with the query."""
-    terms, whole = set[str](), set[str]()
-    for token in filter(attrgetter("terms"), tokenizer.tokenize_query(query)[1]):
-        if _SPACELESS.match(token.text):
-            whole.update(token.terms)
-        elif WORD.fullmatch(token.text):
-            terms.update(token.terms)
-        else:
-            whole.add(token.text.lower())
-            # The numbers in `PII-2024-0042` are others elsewhere.
-            terms.update(filterfalse(str.isdigit, token.terms))
-    # Half of each term, since a stem may end otherwise than its words do.
-    beginnings = {term[: max(3, len(term) // 2 + 1)] for term in terms}
-    needles = dict.fromkeys(beginnings, True) | dict.fromkeys(whole, False)
-
-    @cache
-    def is_wanted(word: str) -> bool:
-        return not terms.isdisjoint(tokenizer.token(word).terms)
-
-    def find(text: str) -> list[Span]:
-        # Of all letters this one alone has a lower case of two characters.
-        lower = text.replace("\u0130", "I").lower()
-        ends: dict[int, int] = {}
-        for needle, is_beginning in needles.items():
-            start = lower.find(needle)
-            while start >= 0:
-                end = start + len(needle)
-                if not is_beginning:
-                    ends[start] = max(end, ends.get(start, end))
-                elif (word := WORD.match(text, start)) and is_wanted(word[0]):
-                    ends[start] = end = max(word.end(), ends.get(start, 0))
-                start = lower.find(needle, end)
-        end = 0
-        return [(start, end := last) for start, last in sorted(ends.items()) if start >= end]
-
-    return find
 
 
 def _add_snippet(hit: Hit, find: FindWords, find_above: FindWords) -> None:

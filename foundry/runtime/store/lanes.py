@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..index.layout import IndexFiles, Vocabulary, open_array, require_vectors
 from ..index.protocols import LaneHits, Mask, QueryEncoder, Scores
 from ..index.reader import Index, OpenedIndex
-from ..index.tokens import remember
+from ..index.remembering import remember
 from ..retrieval.candidates import Candidates, distance_from, stage
 from ..retrieval.hybrid import complete_lanes, join_lanes
 from ..retrieval.quantising import quantise

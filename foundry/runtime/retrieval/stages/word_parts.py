@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...index.patterns import WORD
 from ...index.reader import Index
 from ...index.records import ChunkRecord
-from ...index.tokens import WORD, Token
+from ...index.tokens import Token
 from ..candidates import Candidates, stage
 from ..journal import Journal
 

@@ -96,7 +96,7 @@ def test_markup_is_taken_out(text: str, snippet: str) -> None:
 def test_headings_that_are_shown_above_are_left_out() -> None:
     shown = show("set up", "# Guide\n\n## `Set` up\n\nDo it.", section=["Guide", "Set up"])
     assert snippet_of(shown) == "Do it."
-    assert shown.highlights and shown.highlights.section == [[], [(0, 3), (4, 6)]]
+    assert shown.highlights and shown.highlights.section == [[], [(0, 6)]]
 
 
 def test_code_keeps_its_lines_and_marks() -> None:
