@@ -11,8 +11,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, get_args, get_origin
@@ -159,14 +161,31 @@ def _nested_metadata(annotation: Any) -> list[Any]:
 
 
 def described_stages() -> str:
-    """Return a section for each optional stage: what it does, its keys with their defaults."""
+    """Return a section for each optional stage: what it does, its keys, before and after."""
     parts = []
+    examples = tomllib.loads((ROOT / "docs" / "stage-examples.toml").read_text(encoding="utf-8"))
+    by_stage = {example["stage"]: example for example in examples["examples"]}
     for table_name, description, keys in (
         row for stage in STAGES.values() for row in stage.document()
     ):
         told = f"{description[0].upper()}{description[1:]}".removesuffix(".")
         parts += [f"### {table_name}", f"{told}.", f"Keys: {keys}." if keys else "No keys."]
+        if example := by_stage.get(table_name.replace("`", "")):
+            parts += _before_and_after(example)
     return "\n\n".join(parts)
+
+
+def _before_and_after(example: Mapping[str, Any]) -> Iterator[str]:
+    given = ", ".join(example["options"].strip().split("\n")[1:])
+    asked = f"`{example['query']}`" + (f", with `{given}`" if given else "")
+    joined = "; " if any(told.startswith("`") for told in example["told"]) else " "
+    told = " " + joined.join(example["told"]) if example["told"] else ""
+    if example["before"] == example["after"]:
+        yield f"For example: {asked}. The results stay; the response says:{told}"
+        return
+    yield f"For example: {asked}." + (f" The response says:{told}" if told else "")
+    rows = zip_longest(example["before"], example["after"], fillvalue="")
+    yield table(("without", "with"), rows)
 
 
 def described_commands() -> str:

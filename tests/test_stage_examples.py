@@ -1,0 +1,101 @@
+"""Before and after each stage, as docs/stage-examples.toml has it, is what searches return."""
+
+import importlib
+import shutil
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from doc_examples import ROOT
+from small_indexes import rendered_server
+
+from foundry import pipeline
+from foundry.config.project import load_config
+from foundry.features.stages import STAGES
+from foundry.indexing.versions import built_index
+from foundry.progress import Reporter
+
+TOLD = tomllib.loads((ROOT / "docs" / "stage-examples.toml").read_text(encoding="utf-8"))
+EXAMPLES = TOLD["examples"]
+ASK_A_MODEL = {"[search.understanding]", "[search.rerank]", "[search.rerank_service]"}
+ROWS = 4
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the handbook with the files and options of the examples; its first day is fixed."""
+    return build_index(tmp_path_factory.mktemp("stages") / "handbook")
+
+
+@pytest.fixture(scope="module")
+def plain(index: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+    with rendered_server(tmp_path_factory.mktemp("plain"), "without_stages", "") as server:
+        server.load(index)
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def day(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REFERENCE_DATE", TOLD["day"])
+
+
+def build_index(folder: Path) -> Path:
+    shutil.copytree(ROOT / "examples" / "handbook", folder)
+    for name, text in TOLD["files"].items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    with (folder / "foundry.toml").open("a", encoding="utf-8") as file:
+        file.write(TOLD["index"])
+    pipeline.build(folder, Reporter(quiet=True))
+    return built_index(load_config(folder)).folder
+
+
+def search(server: ModuleType, example: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the best hits, each on a line, and what the response tells of the search."""
+    if example["stage"] == "[search.suggestions]":
+        return suggest(server, example["query"]), []
+    asks = {"facets": True} if "[search.facets]" in example["options"] else {}
+    answer = server.search_hybrid(example["query"], ROWS, **asks)
+    hits = [
+        f"{hit.score:.3f} `{hit.path}`, {hit.section[-1] if hit.section else hit.title}"
+        for hit in answer.hits
+    ]
+    facets = answer.facets.filters if asks else ()
+    counts = [
+        f"`{facet.filter}`: {', '.join(f'{one.value} {one.count}' for one in facet.values)}"
+        for facet in facets
+    ]
+    notices = [told["notice"] for told in answer.stages.values() if "notice" in told]
+    return hits, [*(answer.explanation or notices), *counts]
+
+
+def suggest(server: ModuleType, query: str) -> list[str]:
+    stage = importlib.import_module(f"{server.__name__}.retrieval.stages.suggestions")
+    opening = importlib.import_module(f"{server.__name__}.opening")
+    found = stage.suggest(opening.current_index(), query)
+    return [f"`{each.text}` ({each.kind})" for each in found[:ROWS]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["stage"])
+def test_before_and_after(
+    example: dict[str, Any], index: Path, plain: ModuleType, tmp_path: Path
+) -> None:
+    place = EXAMPLES.index(example)
+    if example["stage"] != "[search.suggestions]":
+        assert search(plain, {**example, "options": ""})[0] == example["before"]
+    (tmp_path / "words.txt").write_text(TOLD["files"]["words.txt"], encoding="utf-8")
+    with rendered_server(tmp_path, f"with_stage_{place}", example["options"]) as server:
+        server.load(index)
+        assert search(server, example) == (example["after"], example["told"])
+
+
+def test_every_stage_without_a_model_has_an_example() -> None:
+    titles = [title.replace("`", "") for each in STAGES.values() for title, *_ in each.document()]
+    assert [example["stage"] for example in EXAMPLES] == [
+        title for title in titles if title not in ASK_A_MODEL
+    ]
