@@ -14,6 +14,9 @@ from typing import Any
 _PACKAGED_TEMPLATES = Path(__file__).with_name("_templates")
 _CHECKED_OUT_TEMPLATES = Path(__file__).parents[1] / "templates"
 
+CONFIG_NAME = "foundry.toml"
+"""The file that makes a folder a project."""
+
 FILE_MODE = 0o644
 FOLDER_MODE = 0o755
 

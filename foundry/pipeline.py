@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from foundry.progress import Reporter
     from foundry.rendering.design import Design
     from foundry.runtime.errors import ServerError
+    from foundry.serving.remembered import Answering
     from foundry.stores.options import Publication, PublishOptions
 
 Warn = Callable[[str, str], object]
@@ -117,20 +118,18 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
     `arguments` are those of its `search` command; `warn` is told if the index is out of date.
     """
     from foundry.errors import FoundryError
-    from foundry.indexing.versions import index_folder
-    from foundry.serving.preview import render_preview
+    from foundry.serving.remembered import recall
     from foundry.serving.running import explain_exit, model_variables, run_server
 
-    config = _load_config(project)
-    _, design = _design_server(config, warn)
-    if design.query_encoder.kind == "none" and "--mode" in arguments:
+    answering = recall(project) or _find_answering(project, warn)
+    if not answering.has_modes and "--mode" in arguments:
         hint = "leave --mode out, or set embedding.provider and build again"
-        raise FoundryError(f"{config.root}: searches by keywords alone", hint=hint)
-    server = render_preview(design)
-    variables = {"INDEX_DIR": str(index_folder(config)), **model_variables()}
-    done = run_server(server, config.package, ["search", *arguments], variables=variables)
+        raise FoundryError(f"{project.resolve()}: searches by keywords alone", hint=hint)
+    variables = {"INDEX_DIR": str(answering.indexes), **model_variables()}
+    asked = ["search", *arguments]
+    done = run_server(answering.server, answering.package, asked, variables=variables)
     if done.returncode:
-        raise explain_exit(config.project.name, done.returncode, done.stderr)
+        raise explain_exit(answering.name, done.returncode, done.stderr)
     return done.stdout
 
 
@@ -281,9 +280,9 @@ def inspect_left_out(project: Path, pattern: str, *, as_json: bool) -> Iterator[
 
 def verify(folder: Path, *, strict: bool = False) -> list[dict[str, Any]]:
     """Check an export, or a project's index and its export if it has one."""
-    from foundry.config.sources import CONFIG_NAME
     from foundry.export.checksums import CHECKSUMS
     from foundry.export.verify import verify_export
+    from foundry.files import CONFIG_NAME
     from foundry.indexing.versions import built_index, check_index
 
     if os.path.lexists(folder / CHECKSUMS) or not (folder / CONFIG_NAME).exists():
@@ -309,6 +308,32 @@ def _load_config(project: Path) -> Config:
     from foundry.config.project import load_config
 
     return load_config(project)
+
+
+def _find_answering(project: Path, warn: Warn) -> Answering:
+    """Render the server that answers queries, and note it for the next, if nothing is warned of."""
+    from foundry.indexing.versions import index_folder
+    from foundry.serving.preview import render_preview
+    from foundry.serving.remembered import Answering, remember
+
+    warnings: list[str] = []
+
+    def warn_once(said: str, hint: str) -> None:
+        warnings.append(said)
+        warn(said, hint)
+
+    config = _load_config(project)
+    _, design = _design_server(config, warn_once)
+    answering = Answering(
+        server=render_preview(design),
+        indexes=index_folder(config),
+        package=config.package,
+        name=config.project.name,
+        has_modes=design.query_encoder.kind != "none",
+    )
+    if not warnings and not config.names_files:
+        remember(config.state, answering)
+    return answering
 
 
 def _design_server(config: Config, warn: Warn) -> tuple[Path, Design]:

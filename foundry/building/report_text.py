@@ -7,9 +7,9 @@ from typing import Any
 
 from foundry.building.report import Group, Kind
 from foundry.config.project import Config
-from foundry.config.sources import CONFIG_NAME
 from foundry.documents.reasons import Reason
 from foundry.errors import EmptyBuildError, LostWordsError, StrictBuildError, install_command
+from foundry.files import CONFIG_NAME
 from foundry.sources.names import INCLUDING_SECRETS
 from foundry.state.user_cache import is_adopted
 from foundry.terminal import format_table, list_briefly

@@ -13,8 +13,9 @@ from pathlib import Path
 from foundry.building.options import BuildResult
 from foundry.config.extras import require
 from foundry.config.project import load_config
-from foundry.config.sources import CONFIG_NAME, FolderSource, RecordsSource, Source
+from foundry.config.sources import FolderSource, RecordsSource, Source
 from foundry.errors import BusyError, FoundryError
+from foundry.files import CONFIG_NAME
 from foundry.runtime.errors import ServerError
 from foundry.serving.options import Watched
 from foundry.state.folder import STATE

@@ -17,7 +17,6 @@ from foundry.config.file import ConfigFile
 from foundry.config.named_files import CONFIG_BYTES, NamedFileError, read_named_text
 from foundry.config.package_names import is_taken
 from foundry.config.search import IndexOptions
-from foundry.config.sources import CONFIG_NAME
 from foundry.config.synonyms import Group, read_synonyms
 from foundry.errors import ConfigError
 from foundry.features import access, search_box
@@ -25,6 +24,7 @@ from foundry.features.stage import Stage
 from foundry.features.stages.reading import Correction, Expansion, Suggestions, Synonyms
 from foundry.features.stages.results import Parents, Pinned, Versions
 from foundry.features.stores import STORES
+from foundry.files import CONFIG_NAME
 from foundry.state.folder import open_state
 
 LANGUAGES = frozenset(
@@ -102,6 +102,11 @@ class Config(ConfigFile):
     def templates(self) -> Path | None:
         """The folder of the project's own templates, if any."""
         return self.root / self.export.templates if self.export.templates else None
+
+    @property
+    def names_files(self) -> bool:
+        """Whether files that it names decide how a server answers."""
+        return "synonyms" in self.search.stages or self.templates is not None
 
     @cached_property
     def state(self) -> Path:

@@ -19,8 +19,8 @@ from foundry.config.web_sources import (
 )
 from foundry.documents import OCR_PAGES
 from foundry.features.feature import Slug, Strings, Table
+from foundry.files import CONFIG_NAME
 
-CONFIG_NAME = "foundry.toml"
 QUESTIONS_NAME = "questions.jsonl"
 
 TABLES = frozenset({".csv", ".jsonl"})

@@ -8,7 +8,7 @@ from shlex import quote
 from typing import Any
 
 from foundry.config.project import Config
-from foundry.config.sources import CONFIG_NAME, QUESTIONS_NAME
+from foundry.config.sources import QUESTIONS_NAME
 from foundry.errors import FoundryError
 from foundry.evaluation.asking import ask, render_servers, render_variant
 from foundry.evaluation.known_items import make_known_items
@@ -18,6 +18,7 @@ from foundry.evaluation.questions import read_beir, read_questions
 from foundry.evaluation.report import write_report
 from foundry.evaluation.results import CONFIGURED, Evaluation, Report
 from foundry.evaluation.tuning import METRIC, Candidate, Tuning, tune, vary_stages
+from foundry.files import CONFIG_NAME
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
 from foundry.rendering.design import Design

@@ -6,10 +6,10 @@ from typing import Self
 
 from foundry.config.extras import of_figures, require
 from foundry.config.project import Config
-from foundry.config.sources import CONFIG_NAME
 from foundry.errors import IndexUnusableError, TrustError
 from foundry.evaluation.questions import askable_lines, read_questions
 from foundry.evaluation.run import own_questions
+from foundry.files import CONFIG_NAME
 from foundry.indexing.versions import (
     built_index,
     check_index,

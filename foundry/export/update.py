@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 
 from foundry.config.project import Config
-from foundry.config.sources import CONFIG_NAME
 from foundry.errors import ConfigError, ExportError
 from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners, list_files
 from foundry.export.decisions import BESIDE, Update, decide
@@ -13,7 +12,7 @@ from foundry.export.existing import GENERATED, Existing, encode_generated
 from foundry.export.package_files import find_unresolved, find_unsettled
 from foundry.export.replacing import replace_folder, settle, take_over
 from foundry.export.write import Export, fill_folder, find_existing
-from foundry.files import FILE_MODE, hash_file, set_modes
+from foundry.files import CONFIG_NAME, FILE_MODE, hash_file, set_modes
 from foundry.runtime.index.tree import FILE
 from foundry.terminal import printable
 

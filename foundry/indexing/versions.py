@@ -16,9 +16,8 @@ import numpy as np
 
 from foundry.config.changes import find_changes
 from foundry.config.project import Config
-from foundry.config.sources import CONFIG_NAME
 from foundry.errors import BuildError, FoundryError, IndexUnusableError, StaleIndexError
-from foundry.files import replace_file, set_modes, sync_file, sync_folder, sync_tree
+from foundry.files import CONFIG_NAME, replace_file, set_modes, sync_file, sync_folder, sync_tree
 from foundry.indexing.files import describe_files
 from foundry.runtime.errors import ServerError
 from foundry.runtime.index.documents import Documents

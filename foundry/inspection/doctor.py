@@ -17,10 +17,9 @@ from packaging.requirements import Requirement
 import foundry
 from foundry.config.extras import EXTRAS, of_build, of_server
 from foundry.config.project import Config, load_config
-from foundry.config.sources import CONFIG_NAME
 from foundry.errors import DISTRIBUTION, FoundryError, install_command
 from foundry.features.providers import PROVIDERS
-from foundry.files import templates_folder
+from foundry.files import CONFIG_NAME, templates_folder
 from foundry.indexing.versions import built_index, index_folder, open_index
 from foundry.runtime.errors import ServerError
 from foundry.runtime.retrieval.encoder import PieceEncoder

@@ -11,10 +11,11 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from foundry.config.sources import CONFIG_NAME, FolderSource, resolve
+from foundry.config.sources import FolderSource, resolve
 from foundry.config.suggestions import private_hosts_of, suggest
 from foundry.documents import Document, RawDocument, Skipped
 from foundry.errors import FoundryError
+from foundry.files import CONFIG_NAME
 from foundry.inspection.languages import find_language
 from foundry.inspection.survey import Format, Survey
 from foundry.readers.contract import FileReader

@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from foundry.config.package_names import is_taken
-from foundry.config.sources import CONFIG_NAME
 from foundry.config.suggestions import with_base_url
 from foundry.features.contributions import list_tables
+from foundry.files import CONFIG_NAME
 from foundry.rendering.environment import render
 from foundry.runtime.index.tree import read_file
 from foundry.state.folder import IGNORED

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from foundry.config.sources import CONFIG_NAME, TABLES, FolderSource, resolve
+from foundry.config.sources import TABLES, FolderSource, resolve
 from foundry.config.suggestions import names_repository, private_hosts_of, suggest, suggest_file
 from foundry.errors import FoundryError
-from foundry.files import replace_file
+from foundry.files import CONFIG_NAME, replace_file
 from foundry.rendering.first_config import compose_config, slug_of
 from foundry.serving.options import Adopted
 from foundry.serving.running import model_variables

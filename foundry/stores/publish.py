@@ -5,9 +5,9 @@ from dataclasses import replace
 from importlib import import_module
 
 from foundry.config.project import Config
-from foundry.config.sources import CONFIG_NAME
 from foundry.errors import ConfigError, PublishError
 from foundry.features.stores import STORES
+from foundry.files import CONFIG_NAME
 from foundry.indexing.versions import built_index, check_index, refuse_stale
 from foundry.progress import Reporter
 from foundry.runtime.store.settings import StoreSettings

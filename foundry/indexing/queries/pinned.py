@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from foundry.config.sources import CONFIG_NAME
 from foundry.errors import ConfigError
 from foundry.features.stages.results import PinnedAnswer
+from foundry.files import CONFIG_NAME
 from foundry.indexing.files import encode_json
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.tokens import Tokenizer
