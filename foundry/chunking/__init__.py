@@ -1,4 +1,4 @@
-"""Cut documents into chunks: verbatim passages with ids that survive edits elsewhere."""
+"""Cuts documents into chunks: verbatim passages with ids that survive edits elsewhere."""
 
 import hashlib
 import re
@@ -28,7 +28,7 @@ _MARKDOWN_READERS = frozenset(
     "delimited docx epub html mail markdown mdx notebook old-sheets opendocument opendocument-flat"
     " outlook pptx rst rtf sheets".split()
 )
-"""Readers whose text is written as Markdown, whatever the file was."""
+"""Readers whose text is Markdown, whatever the format of the file."""
 
 _WORD = re.compile(r"[^\W_]")
 
@@ -36,12 +36,12 @@ _WORD = re.compile(r"[^\W_]")
 def chunk(
     document: Document, options: ChunkingSection, count_tokens: CountTokens = len
 ) -> list[Chunk]:
-    """Cut a document into chunks of at most `max_chars` characters, in its order.
+    """Cut a document into chunks of at most `max_chars` characters, in order.
 
-    White space at both ends is left out, but for the indentation of code, and so are pieces without
-    a letter or a digit. An id is derived from the document's id, the heading path and the chunk's
-    number below that path; the same input gives the same ids in every process. The strategy "none"
-    has no limit but the one in tokens, which `count_tokens` counts.
+    White space at both ends is stripped, except the indentation of code, and pieces without a
+    letter or digit are dropped. An id is derived from the document's id, the heading path and the
+    chunk's number below that path; the same input gives the same ids in every process. The strategy
+    "none" has no limit but the one in tokens, which `count_tokens` counts.
     """
     text = document.reading.text
     is_markdown = document.reader.partition("/")[0] in _MARKDOWN_READERS
@@ -75,7 +75,7 @@ def chunk(
 
 
 def _wholes(reading: Reading) -> list[Span]:
-    """Return the spans to keep whole if they fit: lists, and blocks outside of lists."""
+    """Return the spans to keep whole if they fit: lists, and blocks outside lists."""
     starts = [each.start for each in reading.lists]
     wholes = [*reading.lists]
     for block in reading.blocks:
@@ -97,7 +97,7 @@ def _trim(pieces: Iterator[Piece], text: str, *, keeps_indentation: bool) -> Ite
 
 
 def _line_start(text: str, earliest: int, start: int) -> int:
-    """Return where the line of `start` begins, if it does so at or after `earliest`."""
+    """Return the start of the line of `start`, if it is not before `earliest`."""
     begin = text.rfind("\n", earliest, start) + 1
     if begin:
         return begin
@@ -105,7 +105,7 @@ def _line_start(text: str, earliest: int, start: int) -> int:
 
 
 def _fit_parents(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Let each parent begin with its first chunk and end with its last."""
+    """Make each parent begin with its first chunk and end with its last."""
     fitted: list[Chunk] = []
     for parent_span, members in groupby(chunks, key=lambda chunk: chunk.parent):
         family = list(members)

@@ -1,7 +1,7 @@
-"""Blocks that are larger than a chunk: cut between rows of a table or between lines of code.
+"""Cuts blocks that exceed a chunk: tables between rows, code between lines.
 
-Each part begins as the whole does, with the header of its table or the fence of its code. Readers
-write every table as Markdown does: a header, a rule, and a line for each row.
+Each part repeats the header of its table or the fence of its code. Readers write all tables as
+Markdown: a header, a rule, and a line per row.
 """
 
 import re
@@ -14,9 +14,9 @@ from foundry.config.file import ChunkingSection
 from foundry.documents import Document, Reading, Span
 
 ROWS_CHARS = 1_000
-"""Parts of tables are at most this large, as rows of one chunk are found together."""
+"""Largest part of a table, since the rows of a chunk are found together."""
 REPEATED_SHARE = 0.6
-"""A header that takes more of a part than this is not repeated: rows would have little room."""
+"""Larger headers are not repeated, since they would leave little room for rows."""
 
 _RULE = re.compile(r"[\s>]*(?=[^\n]*-)(?=[^\n]*\|)[|:\- \t]+$")
 _MARGIN = " \t>"
@@ -24,7 +24,7 @@ _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 
 
 def cut_blocks(document: Document, options: ChunkingSection) -> Document:
-    """Return the document with large tables and code in parts that fit into chunks, as blocks."""
+    """Return the document with large tables and code cut into parts that fit, as blocks."""
     reading = document.reading
     if options.strategy == "none":
         return document
@@ -55,10 +55,10 @@ def _cut(
     room: int,
     choose: Callable[[int, list[str]], int],
 ) -> list[str]:
-    """Return parts of at most `room` characters, where lines allow it, with head and foot.
+    """Return parts of at most `room` characters, if lines allow, with head and foot.
 
-    `choose` is given how many lines fit into a part, and these with the next one, and tells how
-    many are to be in it. Empty lines between parts are left out.
+    `choose` gets the lengths of the lines that fit into a part, and of these with the next one, and
+    returns how many to take. Empty lines between parts are dropped.
     """
     above = sum(len(line) + 1 for line in (*head, *foot))
     if above > REPEATED_SHARE * room:
@@ -83,9 +83,9 @@ def _cut(
 
 
 def _before_paragraph(fitting: int, lines: list[str]) -> int:
-    """Return how many lines of code go together: up to a line with little space before it.
+    """Return how many lines of code to take: up to one with little white space before it.
 
-    A line that closes a bracket stays with what it closes, and no part is less than half full.
+    A line with a closing bracket stays with its block, and parts are at least half full.
     """
 
     def fitness(count: int) -> tuple[bool, int, bool, int]:
@@ -98,7 +98,7 @@ def _before_paragraph(fitting: int, lines: list[str]) -> int:
 
 
 def _put_in(reading: Reading, cut: dict[Span, list[str]]) -> Reading:
-    """Return the reading with the parts of tables in their places, and every offset moved."""
+    """Return the reading with the parts in place of their tables, and all offsets shifted."""
     ends, moved, parts = [0], [0], list[str]()
     blocks: list[Span] = []
     position = 0

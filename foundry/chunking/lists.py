@@ -1,8 +1,8 @@
-"""Lists with the sentence that introduces them: kept whole, or cut with that stem again above.
+"""Keeps lists with the sentence that introduces them: whole, or cut with that stem repeated.
 
-"No person may sell ... unless: (1) ...; (2) ..." reads as its opposite where an item stands alone.
-Items begin with a mark of Markdown or, as in regulations, with `(a)`, `(1)`, `(i)` or `(A)`, whose
-order tells how they are nested.
+"No person may sell ... unless: (1) ...; (2) ..." would mean the opposite if an item stood alone.
+Items begin with a list mark of Markdown or, as in regulations, with `(a)`, `(1)`, `(i)` or `(A)`,
+whose order shows the nesting.
 """
 
 import re
@@ -18,20 +18,20 @@ from foundry.runtime.chat.text import find_sentence_ends
 
 MAX_STEM_CHARS = 400
 STEM_SHARE = 0.4
-"""Stems that would take more of a chunk are left out, the outer ones first."""
+"""If stems exceed this share of a chunk, the outer ones are left out first."""
 
 _ITEM = re.compile(
     r"[ \t>]*(?:(?P<bullet>[-*+\u2022])|(?P<number>\d{1,3})[.)]"
     r"|\((?P<label>\d{1,3}|[A-Za-z]{1,5})\))[ \t]+\S"
 )
 _OPEN = re.compile(r"(?:[:\u2014\u2013]|\b[a-z]+,?)[*_]{0,3}\s*$")
-"""How a text ends if a list continues it: with a colon, a dash, or in mid-sentence."""
+"""The end of a text that a list continues: a colon, a dash, or no final punctuation."""
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
 @dataclass(slots=True)
 class _Node:
-    """A paragraph or an item, less what is nested in it; `stems` introduce it, from outside in."""
+    """A paragraph or an item without its nested items; `stems` introduce it, outermost first."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class _Node:
 
 @dataclass(slots=True)
 class _Level:
-    """An open list: where its items stand, the kind and number of the last one, and its stem."""
+    """An open list: the indentation of its items, kind and number of the last one, and its stem."""
 
     indent: int
     kind: str
@@ -51,7 +51,7 @@ class _Level:
 
 
 def repeat_stems(document: Document, options: ChunkingSection) -> Document:
-    """Return the document with its lists marked, and stems repeated where they will be cut."""
+    """Return the document with lists marked, and with stems repeated where lists will be cut."""
     if options.strategy == "none" or is_data(document) or document.reader.startswith("code"):
         return document
     reading = document.reading
@@ -69,7 +69,7 @@ def repeat_stems(document: Document, options: ChunkingSection) -> Document:
 
 
 def _cut(nodes: Sequence[_Node], text: str, limit: int) -> Iterator[tuple[int, str]]:
-    """Yield where to insert stems, and which, so that parts of about equal size fit."""
+    """Yield the offsets and texts of stems to insert, so that parts have about equal sizes."""
     above = {node.start: _stems_of(node, text, int(STEM_SHARE * limit)) for node in nodes}
     ends = [*(node.start for node in nodes[1:]), nodes[-1].end]
     spans = [Span(node.start, end) for node, end in zip(nodes, ends, strict=True)]
@@ -89,7 +89,7 @@ def _stems_of(node: _Node, text: str, limit: int) -> str:
 
 
 def _find_lists(reading: Reading) -> Iterator[list[_Node]]:
-    """Yield lists that have a stem: what holds it, and the items in their order."""
+    """Yield lists with a stem: the span of the whole, and the items in order."""
     found: list[_Node] = []
     for node in _with_stems(reading):
         if node is not None and node.stems:
@@ -103,7 +103,7 @@ def _find_lists(reading: Reading) -> Iterator[list[_Node]]:
 
 
 def _with_stems(reading: Reading) -> Iterator[_Node | None]:
-    """Yield paragraphs and items with their stems; None for what ends every list."""
+    """Yield paragraphs and items with their stems; None for what ends all lists."""
     levels: list[_Level] = []
     last: _Node | None = None
     for node in _nodes(reading):
@@ -143,14 +143,14 @@ def _open_level(levels: list[_Level], node: _Node, last: _Node | None, text: str
 
 
 def _ends(levels: Sequence[_Level], kind: str, indent: int) -> bool:
-    """Return whether a list that begins ends the innermost one that is open."""
+    """Return whether a new list ends the innermost open one."""
     if kind.startswith("("):
         return kind in [level.kind for level in levels]
     return levels[-1].indent >= indent and not levels[-1].kind.startswith("(")
 
 
 def _meanings(mark: re.Match[str]) -> list[tuple[str, int]]:
-    """Return the kinds and numbers that a mark may have: `(i)` is a letter or a Roman number."""
+    """Return the possible kinds and numbers of a mark: `(i)` is a letter or a Roman numeral."""
     if mark["bullet"]:
         return [("bullet", 1)]
     if mark["number"]:
@@ -180,7 +180,7 @@ def _stem_in(node: _Node, text: str) -> Span | None:
 
 
 def _nodes(reading: Reading) -> Iterator[_Node | None]:
-    """Yield paragraphs and items in order; None for headings and for blocks at the margin."""
+    """Yield paragraphs and items in order; None for headings and unindented blocks."""
     headings = [(heading.start, heading.end) for heading in reading.headings]
     others = sorted([*headings, *((block.start, block.end) for block in reading.blocks)])
     text, place, number = reading.text, reading.body_start, 0

@@ -1,8 +1,8 @@
-"""Cut a stretch of text into pieces of at most `max_chars`, at the best places.
+"""Cuts a stretch of text into pieces of at most `max_chars`, at the best places.
 
-The stretch becomes units (blocks, paragraphs, lines of an overlong block, sentences of an overlong
-paragraph), and neighbouring units are joined again. Sizes are even: 1,300 characters with a limit
-of 1,200 become two halves rather than one full piece and a remnant.
+The stretch is split into units (blocks, paragraphs, lines of a block that is too long, sentences of
+a paragraph that is too long), and adjacent units are joined again. Sizes are even: 1,300 characters
+with a limit of 1,200 give two halves, not a full piece and a remnant.
 """
 
 import re
@@ -30,15 +30,15 @@ def cut_paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def capacity_of(options: ChunkingSection) -> int:
-    """Return the size up to which pieces are filled, leaving room for what the overlap adds."""
+    """Return the size up to which pieces are filled, reserving room for the overlap."""
     return max(options.max_chars - options.overlap, options.max_chars // 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Packer:
-    """Cuts one text; `blocks` are its spans that stay whole whenever they fit.
+    """Cuts one text; `blocks` are spans that stay whole if they fit.
 
-    `cut_prose` gives the units of what is between blocks; those too large are cut further.
+    `cut_prose` splits the text between blocks into units; units that are too large are cut further.
     """
 
     text: str
@@ -49,17 +49,17 @@ class Packer:
 
     @property
     def capacity(self) -> int:
-        """The size up to which pieces are filled."""
+        """Size up to which pieces are filled."""
         return capacity_of(self.options)
 
     def split(self, start: int, end: int) -> list[Span]:
-        """Return pieces of `start:end` that overlap as configured, none above `max_chars`."""
+        """Return overlapping pieces of `start:end`, none above `max_chars`."""
         if end - start <= self.options.max_chars:
             return [Span(start, end)]
         return self.overlap(join(list(self.units(start, end)), self.capacity))
 
     def units(self, start: int, end: int) -> Iterator[Span]:
-        """Yield what of `start:end` is not cut further, each at most `max_chars` long."""
+        """Yield the units of `start:end`, each at most `max_chars` long."""
         position = start
         index = bisect_left(self.blocks, start, key=lambda block: block.start)
         while index < len(self.blocks) and self.blocks[index].end <= end:
@@ -71,9 +71,9 @@ class Packer:
         yield from self._prose(position, end)
 
     def overlap(self, pieces: Sequence[Span]) -> list[Span]:
-        """Let each piece after the first begin with the end of the one before it.
+        """Extend each piece but the first backwards, over the end of the previous one.
 
-        The overlap is shortened so that it begins with a word, cuts no block and breaks no limit.
+        The overlap begins with a word, cuts no block and exceeds no limit.
         """
         if not self.options.overlap:
             return list(pieces)
@@ -135,9 +135,9 @@ class Packer:
 
 
 def join(units: Sequence[Span], capacity: int) -> list[Span]:
-    """Join neighbouring units into pieces of about equal size, none above `capacity`.
+    """Join adjacent units into pieces of about equal size, none above `capacity`.
 
-    A unit that is larger than `capacity` by itself stays as it is.
+    A single unit above `capacity` stays as it is.
     """
     if not units:
         return []
@@ -166,9 +166,9 @@ def _cut_after(pattern: re.Pattern[str], text: str, start: int, end: int) -> Ite
 def limit_tokens(
     pieces: Iterator[Piece], packer: Packer, count_tokens: CountTokens, title: str
 ) -> Iterator[Piece]:
-    """Yield the pieces, cut further where they and their headings have more than `max_tokens`.
+    """Yield the pieces, cut further if they exceed `max_tokens` with their headings.
 
-    Headings take half of the limit at the most. A single character is not cut.
+    Headings use at most half of the limit. A single character is not cut.
     """
     limit = packer.options.max_tokens
     if not limit:

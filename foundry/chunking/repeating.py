@@ -1,6 +1,6 @@
-"""Repeat at the beginning of chunks what a document says once and several of them need.
+"""Inserts repeated text into documents, such as table headers that several chunks need.
 
-What is inserted is noted in `Reading.repeated`, so that lines and offsets are counted without it.
+Insertions are recorded in `Reading.repeated`, so that lines and offsets do not count them.
 """
 
 from bisect import bisect_left, bisect_right
@@ -12,9 +12,9 @@ from foundry.documents import Reading, Span
 
 
 def insert(reading: Reading, texts: Mapping[int, str]) -> Reading:
-    """Return the reading with texts inserted at these offsets, and everything after them moved.
+    """Return the reading with texts inserted at these offsets, and later offsets shifted.
 
-    A block with insertions becomes several, each of which begins with an insertion.
+    A block with insertions is split into several, each of which begins with an insertion.
     """
     offsets = sorted(texts)
     moved = [0, *accumulate(len(texts[offset]) for offset in offsets)]
@@ -53,7 +53,7 @@ def _start(span: Span) -> int:
 
 
 def _cut_at(borders: Sequence[int], spans: Iterable[Span], text: str) -> Iterator[Span]:
-    """Yield the spans, cut at the borders within them, without white space where they are cut."""
+    """Yield the spans, cut at the borders within them, without white space at the cuts."""
     for span in spans:
         first, last = bisect_right(borders, span.start), bisect_left(borders, span.end)
         for start, end in pairwise([span.start, *borders[first:last], span.end]):
@@ -63,7 +63,7 @@ def _cut_at(borders: Sequence[int], spans: Iterable[Span], text: str) -> Iterato
 
 
 class Origins:
-    """Tells where places of a document are if what is repeated in it is left out."""
+    """Maps offsets to those of the document without its insertions."""
 
     def __init__(self, reading: Reading) -> None:
         self._starts = [span.start for span in reading.repeated]
@@ -83,7 +83,7 @@ class Origins:
         return Span(max(0, self._original(start + repeated) - repeated), self._original(end))
 
     def line_of(self, offset: int) -> int:
-        """Return the number of the line of an offset, from 1."""
+        """Return the line number of an offset, from 1."""
         return bisect_right(self._lines, self._original(offset))
 
     def _holds(self, offset: int) -> bool:

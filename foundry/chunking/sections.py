@@ -1,4 +1,4 @@
-"""The sections of a document, and which of them make one piece."""
+"""The sections of a document, and grouping them into pieces."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -20,9 +20,9 @@ class Section:
 
 
 def find_sections(document: Document) -> list[Section]:
-    """Return the sections of a document in their order; together they cover its whole body.
+    """Return the sections of a document in order; together they cover its whole body.
 
-    A heading without text only ends the sections of its level, as the end of a method does.
+    A heading without text only ends sections of its level, like the end of a method.
     """
     reading = document.reading
     headings = [heading for heading in reading.headings if heading.start >= reading.body_start]
@@ -40,7 +40,7 @@ def find_sections(document: Document) -> list[Section]:
 
 
 class PathFinder:
-    """Tells the heading path of any place in a document."""
+    """Finds the heading path of an offset."""
 
     def __init__(self, document: Document) -> None:
         self._text = document.reading.text
@@ -48,17 +48,17 @@ class PathFinder:
         self._starts = [section.start for section in self._sections]
 
     def path_at(self, place: int) -> tuple[str, ...]:
-        """Return the path of the first text at or after a place."""
+        """Return the path of the first text at or after an offset."""
         while place + 1 < len(self._text) and self._text[place].isspace():
             place += 1
         return self._sections[max(0, bisect_right(self._starts, place) - 1)].heading_path
 
 
 def join_bare_headings(sections: Sequence[Section], text: str) -> list[Section]:
-    """Let a heading without text of its own begin the section below it.
+    """Join a heading without text to the section below it.
 
-    Only when that section is deeper, so that its path names the bare heading too. A bare heading
-    before a sibling stays a section, since its words would be found nowhere else.
+    This needs a deeper section, so that its path has the bare heading too. A bare heading before a
+    sibling remains a section, since its words would otherwise be lost.
     """
     joined: list[Section] = []
     start: int | None = None
@@ -75,16 +75,16 @@ def join_bare_headings(sections: Sequence[Section], text: str) -> list[Section]:
 
 
 class InnerPaths:
-    """Tells which headings lie within pieces, each in the first piece that has it."""
+    """Finds the headings within pieces, each in the first piece that has it."""
 
     def __init__(self, document: Document) -> None:
-        # From the end, so that those of the next piece can be taken off.
+        # From the end, so that those of later pieces can be popped.
         self._sections = [each for each in reversed(find_sections(document)) if each.heading_path]
 
     def take(self, piece: Piece) -> tuple[tuple[str, ...], ...]:
-        """Return the paths of the headings that end in a piece, except the one that it is below.
+        """Return the paths of the headings within a piece, except the path of the piece itself.
 
-        Pieces come in the order of the document.
+        Pieces must be taken in order.
         """
         found = list[tuple[str, ...]]()
         while self._sections and self._sections[-1].body_start <= piece.end:
@@ -97,10 +97,10 @@ class InnerPaths:
 def group_sections(
     sections: Sequence[Section], limit: int, *, depth: int = 0
 ) -> Iterator[Sequence[Section]]:
-    """Yield in order the largest subtrees of at most `limit` characters, else sections.
+    """Yield the largest subtrees of at most `limit` characters, else sections, in order.
 
-    A section goes on where its path comes again, as a class does after a method. No group begins
-    above `depth` headings, a single section aside.
+    A section continues where its path is repeated, as a class does after a method. No group starts
+    above `depth` headings, except a single section.
     """
     ends = _find_ends(sections)
     place = 0
@@ -114,7 +114,7 @@ def group_sections(
 
 
 def _find_ends(sections: Sequence[Section]) -> list[int]:
-    """Return for each section the number of the first one after it that is not below it."""
+    """Return for each section the number of the first later one that is not below it."""
     ends = [len(sections)] * len(sections)
     opened: list[int] = []
     for number, section in enumerate(sections):
@@ -132,8 +132,7 @@ def _is_over(path: tuple[str, ...], following: tuple[str, ...]) -> bool:
 def join_siblings(sections: Sequence[Section], limit: int) -> Iterator[Sequence[Section]]:
     """Yield groups in order, none above `limit` unless it is a single section.
 
-    They are subtrees that fit, and neighbours among these below the same heading, in groups of
-    about equal size.
+    Groups are subtrees that fit, and adjacent ones below the same heading, of about equal size.
     """
     groups = list(group_sections(sections, limit))
     following = [*(group[0].heading_path for group in groups[1:]), ()]
@@ -157,6 +156,6 @@ def _joins_below(group: Sequence[Section], following: tuple[str, ...]) -> tuple[
 
 
 def common_path(group: Sequence[Section]) -> tuple[str, ...]:
-    """Return the headings that all sections of a group are below."""
+    """Return the headings above all sections of a group."""
     levels = zip(*(section.heading_path for section in group), strict=False)
     return tuple(level[0] for level in takewhile(lambda level: len({*level}) == 1, levels))

@@ -1,4 +1,4 @@
-"""Ways of cutting a document into pieces, most of them by its sections."""
+"""Strategies of cutting a document into pieces, most of them by sections."""
 
 import re
 from bisect import bisect_right
@@ -19,18 +19,16 @@ from foundry.documents import Document, Piece, Span, is_code, is_data
 from foundry.runtime.chat.text import find_sentence_ends
 
 RECORD_FACTOR = 2
-"""A record stays whole up to this many times the limit of chunks: a part of it says little, since
-what it is about stands in another part."""
+"""Multiple of the limit up to which a record stays whole: a part of it may lack its subject."""
 _DATA_FIRST = re.compile(r"\s*(?:(?:`{3,}|~{3,})[ \t]*(?:toml|ya?ml|json)\b|\+{3}[ \t]*\n)")
 
 
 def split_headings(document: Document, packer: Packer) -> Iterator[Piece]:
-    """Yield a piece for each section; sections above the limit are cut, and keep the heading path.
+    """Yield a piece for each section; larger sections are cut, and keep the heading path.
 
     A record (YAML, TOML, JSON, or text that begins with a block of these) is one piece, and so are
-    neighbouring keys of larger data, below the keys that all of them are below. The heading's own
-    line belongs to the first piece. A piece that would be nothing but the heading is left out when
-    others follow it: their path says the same words.
+    adjacent keys of larger data below the same keys. The line of a heading belongs to its first
+    piece, which is dropped if it is only the heading and others follow: their paths have its words.
     """
     sections, limit = find_sections(document), packer.options.max_chars
     size = sections[-1].end - sections[0].start
@@ -46,13 +44,13 @@ def split_headings(document: Document, packer: Packer) -> Iterator[Piece]:
 
 
 def _is_record(document: Document) -> bool:
-    """Return whether a document is data, or text below data, as advisories are."""
+    """Return whether a document is data, or data followed by text, like advisories."""
     reading = document.reading
     return is_data(document) or _DATA_FIRST.match(reading.text, reading.body_start) is not None
 
 
 def _join(group: Sequence[Section]) -> Piece:
-    """Return the piece that neighbouring sections make, under the headings that they share."""
+    """Return the piece of adjacent sections, with the headings that they share."""
     return Piece(group[0].start, group[-1].end, common_path(group))
 
 
@@ -64,20 +62,20 @@ def _split_section(document: Document, packer: Packer, section: Section) -> Iter
 
 
 def _without_bare_heading(spans: Sequence[Span], section: Section, text: str) -> Sequence[Span]:
-    """Return the spans of a section, less a first one that is nothing but its heading."""
+    """Return the spans of a section without a first one that is only its heading."""
     is_bare = len(spans) > 1 and not text[section.body_start : spans[0].end].strip()
     return spans[1:] if is_bare else spans
 
 
 def split_nothing(document: Document, _: object) -> Iterator[Piece]:
-    """Yield the one piece of a document: its body."""
+    """Yield the whole body of a document as one piece."""
     yield Piece(document.reading.body_start, len(document.reading.text))
 
 
 def split_pages(document: Document, packer: Packer) -> Iterator[Piece]:
-    """Yield pages, cut where one is too large; without pages, the pieces of `headings`.
+    """Yield pages, cut if they are too large; without pages, the pieces of `headings`.
 
-    The heading path of a piece is that of the place at which it begins.
+    A piece has the heading path of its beginning.
     """
     reading = document.reading
     if not reading.pages:
@@ -90,9 +88,9 @@ def split_pages(document: Document, packer: Packer) -> Iterator[Piece]:
 
 
 def split_evenly(document: Document, packer: Packer) -> Iterator[Piece]:
-    """Yield pieces that are as large as they may be, whatever sections they span.
+    """Yield pieces that are as large as possible, across sections.
 
-    The heading path of a piece is that of the place at which it begins.
+    A piece has the heading path of its beginning.
     """
     sections = find_sections(document)
     units: list[Span] = []
@@ -109,14 +107,14 @@ def split_evenly(document: Document, packer: Packer) -> Iterator[Piece]:
 
 
 _OUTERMOST = 1
-"""Headings above a definition at the margin, its own included: a module is not one piece."""
+"""Least number of headings of an unindented definition, with its own: a module is not one piece."""
 
 
 def split_definitions(document: Document, packer: Packer) -> Iterator[Piece]:
-    """Yield definitions of source code: a class or function that fits is one piece, as a whole.
+    """Yield definitions of source code: a class or function that fits is one piece.
 
-    A class above the limit is opened: its methods are pieces, and what stands between them. Where
-    the reader found no definitions, and in all other documents, pieces are those of `headings`.
+    A larger class is opened: its methods are pieces, and so is the text between them. Documents
+    without definitions are cut as by `headings`.
     """
     if not is_code(document):
         yield from split_headings(document, packer)
@@ -130,10 +128,10 @@ def split_definitions(document: Document, packer: Packer) -> Iterator[Piece]:
 
 
 def split_parents(document: Document, packer: Packer) -> Iterator[Piece]:
-    """Yield small pieces to be found, each with the larger passage that is to be read, its parent.
+    """Yield small pieces for searching, each with its parent, the larger passage for reading.
 
-    A parent is the largest section around a piece, with the sections below it, that is within
-    `parent_max_chars`; a section whose own text is larger is cut into several.
+    A parent is the largest section around a piece, with its subsections, within `parent_max_chars`;
+    a section whose own text is larger is cut into several.
     """
     limit = packer.options.parent_max_chars
     larger_options = packer.options.model_copy(update={"max_chars": limit, "overlap": 0})
@@ -152,9 +150,9 @@ def split_parents(document: Document, packer: Packer) -> Iterator[Piece]:
 
 
 def split_sentences(document: Document, packer: Packer) -> Iterator[Piece]:
-    """Yield whole sentences of one section packed up to the limit; the overlap is sentences too.
+    """Yield sentences of a section, packed up to the limit; the overlap consists of sentences too.
 
-    A sentence above the limit is cut as a paragraph is. Blocks (fences, tables) count as sentences.
+    A sentence above the limit is cut like a paragraph. Blocks (fences, tables) count as sentences.
     """
     if is_data(document):
         yield from split_headings(document, packer)
@@ -180,7 +178,7 @@ def _cut_sentences(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _overlap(pieces: Sequence[Span], units: Sequence[Span], packer: Packer) -> list[Span]:
-    """Let each piece after the first begin with the last sentences of the one before it."""
+    """Extend each piece but the first by the last sentences of the previous one."""
     overlap, limit = packer.options.overlap, packer.options.max_chars
     starts = [unit.start for unit in units]
     extended = list(pieces[:1])

@@ -1,4 +1,4 @@
-"""The protocol of embedders: vectors for chunks, then an encoder for queries."""
+"""The protocol of embedders, which embed chunks and make the encoder for queries."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -16,9 +16,9 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """The model that embeds, and its options; an index and its server must agree on all of it.
+    """The model and its options, on which an index and its server must agree.
 
-    `revision` is a hash of the weights or a commit; empty where the provider tells none.
+    `revision` is a hash of the weights or a commit; empty if the provider has none.
     """
 
     provider: str
@@ -30,11 +30,11 @@ class Contract:
 
 
 OverlapMeasure = Callable[[Sequence[str], Vectors, Vectors], float | None]
-"""Takes queries and their vectors (q, d) by the model and by an encoder.
+"""Takes queries and their vectors (q, d), by the model and by an encoder.
 
-Returns the mean share of the ten best chunks of one linear ranking that are among the ten best of
-the other, corrected for chance: 1 for equal rankings, 0 for random ones; None if there are so few
-chunks that random ones are equal.
+Returns the mean overlap of the ten best chunks of one ranking with those of the other, corrected
+for chance: 1 for equal rankings, 0 for random ones; None if there are so few chunks that random
+rankings are equal.
 """
 
 
@@ -42,7 +42,7 @@ chunks that random ones are equal.
 class QueryFigures:
     """How queries are embedded: `own` table, one `distilled` from the model, or the `same` model.
 
-    `agreement` is the mean cosine of both, `overlap_at_10` the share of best chunks in common.
+    `agreement` is the mean cosine between both, `overlap_at_10` the share of common best chunks.
     """
 
     encoder: str
@@ -54,11 +54,10 @@ class QueryFigures:
 
 @dataclass(frozen=True, slots=True)
 class QueryEncoder:
-    """Embeds queries in the server; `figures` say how it was chosen.
+    """Embeds queries in the server; `figures` describe how it was chosen.
 
-    `encode` returns unit vectors (n, dimensions) as the server will make them, or zero rows.
-    `write` writes its files into a new folder and returns the SHA-256 over them; "" where the
-    server asks the model itself, and there are none.
+    `encode` returns unit vectors (n, dimensions) like the server's, or zero rows. `write` writes
+    its files to a new folder and returns their SHA-256; "" if the server asks the model itself.
     """
 
     figures: QueryFigures
@@ -67,10 +66,10 @@ class QueryEncoder:
 
 
 class Embedder(ABC):
-    """A document embedder; one that asks no model needs no more than the abstract methods.
+    """An embedder of documents; those without a model only need the abstract methods.
 
-    `measures_distance` says whether the distance of a query from the middle of all chunks is known
-    to tell what the documents are not about (`benchmarks/results/quality.md`).
+    `measures_distance` says whether the distance of a query from the mean of all chunks indicates
+    that it is off topic (`benchmarks/results/quality.md`).
     """
 
     measures_distance: bool = False
@@ -78,12 +77,12 @@ class Embedder(ABC):
     @property
     @abstractmethod
     def contract(self) -> Contract:
-        """The contract for the manifest; complete once a text has been embedded."""
+        """The contract for the manifest; complete once a text was embedded."""
 
     @property
     @abstractmethod
     def embedded(self) -> int:
-        """Number of texts embedded so far that were not known from before."""
+        """Number of texts embedded so far, without those from the cache."""
 
     @abstractmethod
     def embed_documents(
@@ -92,24 +91,24 @@ class Embedder(ABC):
         texts: Sequence[str],
         progress: Callable[[int], object] = tell_nobody,
     ) -> Vectors:
-        """Return vectors (n, dimensions) of texts under their headings, of any length.
+        """Return vectors (n, dimensions) of texts below their headings, of any length.
 
-        A zero row stands for a text that cannot be embedded. `progress` is told how many more
-        texts are done.
+        Texts that cannot be embedded have zero rows. `progress` gets the number of further texts
+        done.
         """
 
     @abstractmethod
     def make_query_encoder(
         self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
     ) -> QueryEncoder:
-        """Return the encoder for queries; called once, when all documents have been embedded.
+        """Return the encoder for queries; called once, after all documents were embedded.
 
-        If that changes the contract, documents have to be embedded again.
+        If it changes the contract, documents must be embedded again.
 
-        `chunks` gives all chunks of the index, in its order, as often as it is called; `overlap`
-        compares an encoder's ranking with the model's own.
+        `chunks` returns all chunks of the index, in order, each time it is called; `overlap`
+        compares an encoder's ranking with the model's.
         """
 
     def refusals(self) -> list[dict[str, str]]:
-        """Return the texts that the model has refused: beginning of `text`, `sha256`, `reason`."""
+        """Return the texts that the model refused: start of the `text`, `sha256`, `reason`."""
         return []

@@ -1,4 +1,4 @@
-"""Write the folder of an encoder, which `foundry.runtime.retrieval.encoder` reads."""
+"""Writes the files of an encoder for `foundry.runtime.retrieval.encoder`."""
 
 import hashlib
 import json
@@ -17,9 +17,9 @@ RARITY_POWER = 0.5
 
 
 def write_encoder(directory: Path, encoder: PieceEncoder, pieces: Sequence[str]) -> str:
-    """Write an encoder of these `pieces` (V,) into a folder that may exist.
+    """Write an encoder of these `pieces` (V,) to a folder, which may exist.
 
-    Returns the SHA-256 over the names and contents of the files.
+    Returns the SHA-256 over names and contents of the files.
     """
     directory.mkdir(parents=True, exist_ok=True)
     layout = EncoderLayout(directory)
@@ -41,7 +41,7 @@ def write_encoder(directory: Path, encoder: PieceEncoder, pieces: Sequence[str])
 
 
 def rarity_factors(frequencies: NDArray[np.integer], texts: int) -> NDArray[np.float64]:
-    """Return factors (V,), in (0, 1], of pieces that occur in so many (V,) of the texts.
+    """Return factors (V,), in (0, 1], by the number (V,) of texts with each piece.
 
     The inverse document frequency is that of the keyword lane.
     """

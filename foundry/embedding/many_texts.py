@@ -1,7 +1,6 @@
-"""Embed many texts by a table of word pieces: to the bit what `PieceEncoder.encode` gives for each.
+"""Embeds many texts by a table of word pieces, with results identical to `PieceEncoder.encode`.
 
-What takes longest for one text is not arithmetic but calling numpy, which is done here for all of
-them together.
+For a single text most time is spent on calling numpy, so many texts are processed together.
 """
 
 import math
@@ -16,17 +15,17 @@ from numpy.typing import NDArray
 from foundry.runtime.retrieval.encoder import COUNT_UNIT, LARGEST, PieceEncoder, Word
 
 BATCH_TEXTS = 64
-"""Embedded at a time: the rows of their pieces, as float64, take some 10 MB."""
+"""Texts embedded at a time: the rows of their pieces, as float64, take some 10 MB."""
 
 _ROWS, _LETTERS, _COVERED_LETTERS, _DIGITS, _COVERED_DIGITS = map(itemgetter, range(5))
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedTexts:
-    """Unit vectors float32 (n, d) of texts, a zero row where pieces cover too little of one.
+    """Unit vectors float32 (n, d) of texts; zero rows where pieces cover too little.
 
-    `pieces` uint32 are the rows of the table that occur in each, ascending; `offsets` (n + 1,)
-    say where those of a text begin.
+    `pieces` uint32 are the distinct rows of the table in each text, ascending; those of a text
+    begin at its entry in `offsets` (n + 1,).
     """
 
     vectors: NDArray[np.float32]
@@ -35,12 +34,12 @@ class EncodedTexts:
 
 
 def encode_all(encoder: PieceEncoder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return the unit vectors (n, d) of texts; a zero row where the encoder gives none."""
+    """Return the unit vectors (n, d) of texts; zero rows where the encoder has none."""
     return encode_texts(encoder, texts).vectors
 
 
 def encode_texts(encoder: PieceEncoder, texts: Sequence[str]) -> EncodedTexts:
-    """Return the vectors of texts, and the pieces that occur in each."""
+    """Return the vectors of texts, and the pieces in each."""
     cut = encoder.pieces.cut
     starts = range(0, max(len(texts), 1), BATCH_TEXTS)
     batches = (texts[start : start + BATCH_TEXTS] for start in starts)
@@ -59,7 +58,7 @@ def _encode(encoder: PieceEncoder, texts: Sequence[Sequence[Word]]) -> EncodedTe
     found = [[*chain.from_iterable(map(_ROWS, words))] for words in texts]
     lengths = [*map(len, found)]
     rows = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=sum(lengths))
-    # A text and a piece in one number, so that all are counted at once.
+    # Text and piece in one number, so that all pairs are counted together.
     pieces_of_table = len(encoder.weights)
     starts = np.arange(len(texts) + 1) * pieces_of_table
     keys, counts = np.unique(np.repeat(starts[:-1], lengths) + rows, return_counts=True)
@@ -75,7 +74,7 @@ def _encode(encoder: PieceEncoder, texts: Sequence[Sequence[Word]]) -> EncodedTe
 
 
 def _is_covered(words: Sequence[Word], minimum: float) -> bool:
-    """Return whether pieces cover enough of a text for a vector that does not rank by chance."""
+    """Return whether pieces cover enough of a text for a meaningful vector."""
     whole, covered = sum(map(_LETTERS, words)), sum(map(_COVERED_LETTERS, words))
     if not whole:
         whole, covered = sum(map(_DIGITS, words)), sum(map(_COVERED_DIGITS, words))
@@ -83,7 +82,7 @@ def _is_covered(words: Sequence[Word], minimum: float) -> bool:
 
 
 def _units(totals: NDArray[np.float64], common: float) -> NDArray[np.float32]:
-    """Scale exact integers (n, d) to rows of length one, a common part included."""
+    """Normalise exact integers (n, d), with the common part."""
     largest = np.abs(totals).max(axis=1, initial=0)
     whole = np.rint(totals / np.where(largest > 0, largest, 1)[:, np.newaxis] * LARGEST)
     dimensions = totals.shape[1]

@@ -1,8 +1,8 @@
-"""Documents embedded by a model; queries by an encoder trained after it, or by the model itself.
+"""Embeds documents by a model, and queries by an encoder distilled from it, or by the model.
 
-In English, a chunk's vector is the model's followed by the built-in table's, which finds more than
-either (`benchmarks/results/embeddings.md`), and the encoder learns to imitate both. If the model
-embeds queries itself, it knows nothing of the table, so documents have its vectors alone.
+In English, a chunk's vector is the model's concatenated with the built-in table's, which finds more
+than either (`benchmarks/results/embeddings.md`), and the encoder learns to imitate both. If the
+model itself embeds queries, documents have its vectors alone.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,21 +32,21 @@ from foundry.progress import StartStep, tell_nobody
 from foundry.runtime.index.records import ChunkRecord
 
 MINIMUM_OVERLAP = 0.7
-"""The share of its teacher's ten best chunks, beyond chance, that a good encoder finds.
+"""Least overlap with the model's ten best chunks, corrected for chance, of a good encoder.
 
-Chosen by the table in `benchmarks/results/embeddings.md`: above it the encoder keeps nearly all
-of its teacher's nDCG, below it the loss grows fast.
+Chosen by the table in `benchmarks/results/embeddings.md`: above it the encoder keeps nearly all of
+its teacher's nDCG, below it the loss grows fast.
 """
 
 MINIMUM_HELD_OUT = 30
-"""Texts: an overlap measured on fewer says little."""
+"""Number of texts; with fewer, the measured overlap says little."""
 
 TABLE_LANGUAGE = "english"
 """The only language of the built-in table."""
 
 
 class ModelEmbedder(Embedder):
-    """An embedder around any model."""
+    """An embedder for any model."""
 
     def __init__(
         self, model: BatchedModel, options: EmbeddingSection, language: str, step: StartStep
@@ -60,7 +60,7 @@ class ModelEmbedder(Embedder):
 
     @property
     def contract(self) -> Contract:
-        """The contract for the manifest; complete once a text has been embedded."""
+        """The contract for the manifest; complete once a text was embedded."""
         model = self._model.model
         alone = Contract(
             model.provider,
@@ -82,11 +82,11 @@ class ModelEmbedder(Embedder):
 
     @property
     def embedded(self) -> int:
-        """Number of texts that the model has embedded so far."""
+        """Number of texts that the model embedded so far."""
         return self._model.answered
 
     def refusals(self) -> list[dict[str, str]]:
-        """Return texts so far that have no vector, with the reason."""
+        """Return the texts that have no vector, with reasons."""
         return self._model.refused
 
     def embed_documents(
@@ -95,10 +95,9 @@ class ModelEmbedder(Embedder):
         texts: Sequence[str],
         progress: Callable[[int], object] = tell_nobody,
     ) -> Vectors:
-        """Return vectors (n, dimensions) of texts, each below its headings.
+        """Return vectors (n, dimensions) of texts below their headings.
 
-        A zero row stands for a text that the model refuses, and that the table, if it takes part,
-        cannot embed.
+        Texts that the model refuses, and that the table, if used, cannot embed, have zero rows.
         """
         joined = list(map(embedded_text, headings, texts))
         vectors = self._model.embed(joined, "document", progress)
@@ -107,9 +106,9 @@ class ModelEmbedder(Embedder):
     def _add_table(
         self, vectors: Vectors, headings: Sequence[str], texts: Sequence[str]
     ) -> Vectors:
-        """Append the table's vectors of texts to the model's (n, d), if it takes part.
+        """Append the table's vectors of texts to the model's (n, d), if it is used.
 
-        Both weigh the same; where one is zero, the other has all of the length.
+        Both have equal weight; if one is zero, the other has unit length.
         """
         if self._table is None:
             return vectors
@@ -119,10 +118,10 @@ class ModelEmbedder(Embedder):
     def make_query_encoder(
         self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
     ) -> QueryEncoder:
-        """Distil an encoder, and choose between it and the model as the configuration says.
+        """Distil an encoder, and choose between it and the model as configured.
 
-        `auto` takes the model, which a server then has to run or to reach, only where the encoder
-        falls short of its teacher. Documents are embedded by the model alone from then on.
+        `auto` chooses the model, which a server then has to run or reach, only if the encoder falls
+        short of its teacher. Documents are then embedded by the model alone.
         """
         wanted = self._options.query
         if wanted == "same":
@@ -152,7 +151,7 @@ class ModelEmbedder(Embedder):
         return QueryEncoder(figures, distilled.encode, distilled.write)
 
     def _ask_model(self, figures: QueryFigures) -> QueryEncoder:
-        """Return the model itself, which the server will ask as well."""
+        """Return the model itself as the encoder."""
         self._table = None
         return QueryEncoder(
             figures, lambda texts: self._model.embed(texts, "query"), self._model.model.write
@@ -175,6 +174,6 @@ class ModelEmbedder(Embedder):
         options = DistillationOptions(
             texts=self._options.distillation_texts, language=self._language
         )
-        # Chunks' vectors are known from the index where a text means the same on both sides.
+        # Vectors of chunks can be taken from the index if both sides embed a text alike.
         known = teach_chunks if are_alike else None
         return distil_queries(chunks, teach, known, options, self._step)

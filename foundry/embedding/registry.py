@@ -1,4 +1,4 @@
-"""Embedders by the name that foundry.toml gives them."""
+"""Creates the embedder that foundry.toml chooses."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,11 +25,11 @@ def closing_embedder(
     *,
     weighs_by_corpus: bool = True,
 ) -> Iterator[Embedder | None]:
-    """Provide the embedder that was chosen, closed in the end; None for no vectors.
+    """Provide the chosen embedder, closing it at the end; None for no vectors.
 
-    The path of a model starts from `root`; its vectors are kept in `state` from build to build.
-    `place` decides where a model runs, once it is opened by the options given with it. With
-    `weighs_by_corpus` the built-in table weighs pieces of queries by how rare they are.
+    A model's path is relative to `root`; vectors are cached in `state` between builds. `place`
+    decides where a model runs, once it is opened. With `weighs_by_corpus` the built-in table weighs
+    the pieces of queries by rarity.
     """
     if options.provider == "none":
         yield None

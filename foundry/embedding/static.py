@@ -1,9 +1,9 @@
-"""The default embedder: the table in `models/static-en` serves documents and queries alike.
+"""The default embedder: the table in `models/static-en`, for documents and queries.
 
-Two things make more of it than a plain average, both measured in `benchmarks/quality.py`. A chunk's
-headings are embedded by themselves and added with a fixed share, so that a few telling words are
-not drowned by the many below them. And queries weigh each piece by how rare it is in the corpus,
-which the table cannot know: the index's encoder is the table with those weights.
+Two things improve on a plain average, both measured in `benchmarks/quality.py`. A chunk's headings
+are embedded separately and added with a fixed share, so that the text does not outweigh them. And
+queries weigh each piece by its rarity in the corpus: the index's encoder is the table with these
+weights.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -40,14 +40,14 @@ REMEMBERED_WORDS = 65_536
 FIGURES = QueryFigures("own", "documents and queries are embedded by the same table")
 
 HEADING_SHARE = 0.5
-"""Length of the headings' vector where the text's is 1."""
+"""Length of the headings' vector, relative to the text's."""
 
 
 class StaticEmbedder(Embedder):
     """Embeds with a table of word pieces; needs no network and no other library.
 
-    `frequencies` int64 (V,) are in how many of the observed chunks each piece occurs; queries weigh
-    pieces by them if it `weighs_by_corpus`.
+    `frequencies` int64 (V,) are the numbers of observed chunks with each piece; if it
+    `weighs_by_corpus`, queries weigh pieces by them.
     """
 
     def __init__(self, language: str = "english", *, weighs_by_corpus: bool = True) -> None:
@@ -79,7 +79,7 @@ class StaticEmbedder(Embedder):
         texts: Sequence[str],
         progress: Callable[[int], object] = tell_nobody,
     ) -> Vectors:
-        """Embed texts under their headings: (n, dimensions), as an index gives them back."""
+        """Embed texts below their headings: (n, dimensions), rounded as in an index."""
         vectors = self.embed_chunks(headings, texts)
         self.observe(vectors)
         progress(len(texts))
@@ -88,8 +88,8 @@ class StaticEmbedder(Embedder):
         return rows.astype(np.float32) * scales[:, np.newaxis]
 
     def embed_chunks(self, headings: Sequence[str], texts: Sequence[str]) -> ChunkVectors:
-        """Return the vectors as an index stores them; the texts do not count as observed yet."""
-        # Chunks of one section share their headings.
+        """Return the vectors as an index stores them; the texts are not yet observed."""
+        # Chunks of a section share their headings.
         different = [*dict.fromkeys(headings)]
         places = {heading: place for place, heading in enumerate(different, len(texts))}
         encoded = encode_texts(self._encoder, [*texts, *different])
@@ -112,12 +112,12 @@ class StaticEmbedder(Embedder):
         return {*chain.from_iterable(word.rows for word in words)}
 
     def observe(self, vectors: ChunkVectors) -> None:
-        """Count in which chunks each piece occurs, by which queries will be weighed."""
+        """Count the chunks with each piece, for the weights of queries."""
         self._texts += len(unpack(vectors.scales, np.float32))
         np.add.at(self.frequencies, unpack(vectors.pieces, np.uint32), 1)
 
     def resume(self, frequencies: NDArray[np.int64], texts: int, gone: Iterable[str]) -> None:
-        """Take over what was observed of this many `texts`, except those that are `gone`."""
+        """Take over the counts of this many `texts`, except those that are `gone`."""
         self.frequencies += frequencies
         self._texts += texts
         for text in gone:
@@ -127,7 +127,7 @@ class StaticEmbedder(Embedder):
     def make_query_encoder(
         self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
     ) -> QueryEncoder:
-        """Return the table, with the corpus's weights if it is to have them."""
+        """Return the table, with weights by the corpus if configured."""
         del chunks, overlap
         encoder = self._encoder
         if self._weighs_by_corpus:

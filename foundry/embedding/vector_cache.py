@@ -1,7 +1,7 @@
-"""Vectors on disk by text, so that nothing is embedded twice, whenever a build was interrupted.
+"""A cache of vectors on disk by text, so that interrupted builds embed nothing twice.
 
-A space holds the vectors of one model asked in one way; each is found by a SHA-256 over its space
-and its text.
+A space has the vectors of one model with one set of options; keys are the SHA-256 of space and
+text.
 """
 
 import hashlib
@@ -28,18 +28,18 @@ class VectorCache(KeyValueFile):
     """
 
     def __init__(self, path: Path) -> None:
-        # Embedding again may cost money: what is replaced is kept for its owner to look at.
+        # Embedding again may cost money, so a replaced file is kept for its owner.
         super().__init__(
             path, what="the cache of vectors", loss="texts are embedded again", is_kept=True
         )
 
     def space(self, identity: str) -> "VectorSpace":
-        """Return the vectors of one model asked in one way; `identity` names both."""
+        """Return the space of a model and its options, which `identity` names."""
         return VectorSpace(self, identity)
 
 
 class VectorSpace:
-    """The vectors of one model asked in one way."""
+    """The vectors of one model with one set of options."""
 
     def __init__(self, file: KeyValueFile, identity: str) -> None:
         self._file = file
@@ -47,17 +47,17 @@ class VectorSpace:
 
     @property
     def dimensions(self) -> int | None:
-        """Width of the vectors that were stored last; None if there are none."""
+        """Width of the vectors stored last; None if there are none."""
         content = self._file.get(self._key(_DIMENSIONS))
         return None if content is None else int(content)
 
     @property
     def probe(self) -> Vectors | None:
-        """The vector (d,) that the model gave for a known text when it was first asked."""
+        """The vector (d,) of a known text when the model was first asked."""
         return self._find(_PROBE)
 
     def keep_probe(self, vector: Vectors) -> None:
-        """Keep the vector (d,) of a known text."""
+        """Store the vector (d,) of a known text."""
         self._file.put({self._key(_PROBE): _pack(vector)})
         self._file.commit()
 
@@ -66,7 +66,7 @@ class VectorSpace:
         return [self._find(_TEXT + text) for text in texts]
 
     def store(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Keep the vectors (len(texts), d) exactly; they survive the process from here on."""
+        """Store the vectors (len(texts), d) exactly and durably."""
         named = zip(texts, vectors, strict=True)
         kept = {self._key(_TEXT + text): _pack(vector) for text, vector in named}
         kept[self._key(_DIMENSIONS)] = str(vectors.shape[1]).encode()

@@ -14,11 +14,11 @@ from foundry.runtime.retrieval.filters import KNOWN_FIELDS, parse_time
 
 
 class AccessRule(Table):
-    """A rule: what passes all of its filters can be seen.
+    """A rule: documents that pass all of its filters are visible.
 
     Attributes:
-        name: What the server's environment calls it.
-        filters: As those of a search.
+        name: Its name in the server's environment.
+        filters: Filters, as in a search.
     """
 
     name: Slug
@@ -43,12 +43,12 @@ class AccessKeys(Table):
 
     @property
     def has_own_statistics(self) -> bool:
-        """Whether scores of a caller depend on visible documents alone."""
+        """Whether a caller's scores depend on visible documents alone."""
         return self.access_statistics == "visible"
 
 
 class Access(Interface):
-    """Documents that not every token may see."""
+    """Documents that only some tokens may see."""
 
     name = "access"
     keys = AccessKeys
@@ -57,7 +57,7 @@ class Access(Interface):
     settings = ("access_default", "access_rules", "access_statistics")
     environment = ("access",)
     section = "access"
-    # Closest to the routes: it decides for each request what it sees.
+    # Innermost, since it sets the view of each request.
     app_steps = (
         AppStep(
             AppPlace.OFFER,
@@ -78,7 +78,7 @@ def find_problems(
     keeps_duplicates: bool,
     is_embedded: bool,
 ) -> Iterator[str]:
-    """Yield problems of the chosen rights, with their key paths."""
+    """Yield problems of the rights, with key paths."""
     if not rules:
         yield "server.access_rules: nobody can see anything without rules; add one"
     names = [rule.name for rule in rules]
@@ -112,7 +112,7 @@ def find_problems(
 
 
 def find_statistics_problems(*, keeps_boilerplate: bool, provider: str) -> Iterator[str]:
-    """Yield what would let visible documents reveal others, with its key path."""
+    """Yield settings by which visible documents could reveal others, with key paths."""
     if not keeps_boilerplate:
         yield (
             'build.boilerplate: must be "keep" with server.access_statistics = "visible", since'

@@ -1,4 +1,4 @@
-"""What is added to `create_app`: calls of the runtime at places of it."""
+"""Steps of `create_app`: calls of the runtime, at defined places."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,35 +7,35 @@ from enum import Enum
 from foundry.features.calls import Argument, Call
 
 IN_THREADS, IN_EVENT_LOOP = "in_threads", "in_event_loop"
-"""What runs searches: those that wait for others, and those that only compute."""
+"""How searches run: in threads if they wait, in the event loop if they only compute."""
 
 
 class AppPlace(Enum):
-    """A place in `create_app` for steps, in their order; the value is what templates call it."""
+    """A place in `create_app`, in their order; the value is its name in templates."""
 
     SETTING = "setting"
-    """A named argument of the application; `chosen` are the settings, there as everywhere."""
+    """A keyword argument of the application; `chosen` are the settings, here as everywhere."""
 
     START = "start"
-    """Before there is a search, with `app`, there as in all that follow."""
+    """Before the search exists; with `app`, as at all later places."""
 
     WRAP = "wrap"
-    """A function that gets the search and returns one that does more."""
+    """A function that wraps the search."""
 
     ANSWER = "answer"
-    """After the routes of the search, with `search`, which may be awaited, as below."""
+    """After the search routes; with `search`, awaitable, as below."""
 
     HEALTH = "health"
-    """A named argument of the routes that tell how the server is."""
+    """A keyword argument of the health routes."""
 
     OFFER = "offer"
-    """After these routes."""
+    """After the health routes."""
 
     CHECK = "check"
-    """A named argument of what every request passes."""
+    """A keyword argument of the middleware."""
 
     SURROUND = "surround"
-    """After that, so around it."""
+    """Around the middleware."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class AppStep:
     """A value at a place of `create_app`.
 
     Attributes:
-        place: Where it stands.
+        place: Its place.
         value: A call, or something imported.
-        name: The argument that it is, or the variable that gets it.
+        name: The keyword argument, or the variable that gets it.
         values: The values of options of calls.
     """
 

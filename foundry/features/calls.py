@@ -1,19 +1,19 @@
-"""Calls of the runtime as declarations name them; templates write them as Python."""
+"""Calls of the runtime in declarations, which templates render as Python."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 Argument: TypeAlias = Union[str, "Imported", "Call", tuple["Call", ...]]
-"""A name that is known where the call stands, an imported one, another call, or a list of calls."""
+"""A local name, an imported one, another call, or a list of calls."""
 
 ASKED = "asked"
-"""Stands for the name of the query in the words of the person who asks."""
+"""Stands for the variable with the query as the caller typed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """Something that a module of the runtime defines, or an attribute of it."""
+    """A name in a runtime module, or an attribute of it."""
 
     module: str
     name: str
@@ -24,9 +24,9 @@ class Call:
     """A call of a function.
 
     Attributes:
-        module: Its module below the package; empty for what is known where the call stands.
-        function: Its name, or that of a method after the name of its object.
-        arguments: What is passed by position.
+        module: Its module below the package; empty for a local name.
+        function: Its name; for a method, after the name of its object.
+        arguments: Positional arguments.
         options: Keys of the table that are passed by name.
     """
 
@@ -36,7 +36,7 @@ class Call:
     options: tuple[str, ...] = ()
 
     def parts(self) -> Iterator["Call | Imported | str"]:
-        """Yield the call itself, and what it is given, that of calls among it too."""
+        """Yield the call itself and its arguments, with those of nested calls."""
         yield self
         for argument in self.arguments:
             for each in argument if isinstance(argument, tuple) else (argument,):
@@ -46,12 +46,12 @@ class Call:
                     yield each
 
     def names(self) -> set[str]:
-        """Return the names that it is given."""
+        """Return the names among its arguments."""
         return {each for each in self.parts() if isinstance(each, str)}
 
 
 def imports_of(argument: Argument) -> Iterator[tuple[str, str]]:
-    """Yield what an argument needs: a module below the package, and a name that it defines."""
+    """Yield the imports of an argument: a module below the package, and a name in it."""
     for value in argument if isinstance(argument, tuple) else (argument,):
         for each in value.parts() if isinstance(value, Call) else (value,):
             if isinstance(each, Call) and each.module:
@@ -62,7 +62,7 @@ def imports_of(argument: Argument) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """An argument as it is written: what gets its value, and the values of options."""
+    """A rendered argument: the assigned variable, and the values of options."""
 
     targets: tuple[str, ...]
     value: Argument

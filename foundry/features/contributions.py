@@ -1,4 +1,4 @@
-"""Collects what the chosen features bring together into one export."""
+"""Collects what the chosen features contribute to an export."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -16,12 +16,12 @@ _COMMENT_COLUMN = 34
 
 
 def dependencies_of(features: Iterable[Feature | type[Feature]]) -> list[str]:
-    """Return the requirements of an export, each once, sorted."""
+    """Return the distinct requirements of an export, sorted."""
     return sorted({requirement for each in features for requirement in each.dependencies})
 
 
 def sections_of(features: Iterable[Feature]) -> list[tuple[str, Mapping[str, object]]]:
-    """Return the templates of the server's README, each with its feature's own values."""
+    """Return the templates of README sections, each with its feature's values."""
     return [(f"readme/{each.section}.md.jinja", each.values()) for each in features if each.section]
 
 
@@ -35,13 +35,13 @@ def contents_of(features: Iterable[Feature], **server: object) -> list[tuple[Sni
 
 
 def files_left_out(features: Iterable[Feature]) -> set[str]:
-    """Return the files that only features bring that were not chosen; see `Feature`."""
+    """Return the files of features that were not chosen; see `Feature`."""
     kept = {file for each in features for file in each.files}
     return {file for each in every_feature() for file in each.files} - kept
 
 
 def every_feature() -> list[Feature | type[Feature]]:
-    """Return everything that can be chosen; stages, which have keys, as their classes."""
+    """Return everything that can be chosen; stages, which have keys, as classes."""
     return [
         HTTP,
         *INTERFACES.values(),
@@ -55,7 +55,7 @@ def every_feature() -> list[Feature | type[Feature]]:
 def list_tables(without: Collection[str] = ()) -> list[Snippet]:
     """Return a line of a new foundry.toml for each table of [search] that chooses a stage.
 
-    Stages that it does not choose are written as comments; `without` names those to leave out.
+    Stages that are off by default are commented out; `without` lists those to leave out.
     """
     return [
         Snippet(f"{_written(stage):{_COMMENT_COLUMN}}# {stage.summary}")

@@ -1,4 +1,4 @@
-"""The declaration of everything that can be chosen."""
+"""The base of declarations of everything that can be chosen."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
@@ -10,10 +10,10 @@ from foundry.features.snippet import Snippet
 
 PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"
 HTTPX = "httpx2>=2.16,<3"
-"""The requirement of everything that asks a language model or an embedding service."""
+"""The requirement for asking a language model or an embedding service."""
 
 Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$", max_length=63)]
-"""A name in foundry.toml: small letters, digits, and single - or _ between them."""
+"""A name in foundry.toml: lower-case letters, digits, and single - or _ between them."""
 
 Strings = Annotated[tuple[str, ...], Field(strict=False)]
 """A list of texts in foundry.toml."""
@@ -63,7 +63,7 @@ class Feature:
 
     @classmethod
     def chosen_by(cls) -> str:
-        """Return how foundry.toml chooses it, by its name."""
+        """Return how foundry.toml chooses it, by name."""
         return cls.choice.format(name=cls.name)
 
     def values(self) -> Mapping[str, object]:
@@ -71,9 +71,9 @@ class Feature:
         return {}
 
     def own_settings(self) -> Mapping[str, object]:
-        """Return its section of settings.json, which holds free text."""
+        """Return its section of settings.json, for free text."""
         return {}
 
     def fill(self, text: str, **values: object) -> Snippet:
-        """Return a snippet with its own values, and further ones."""
+        """Return a snippet with its own and further values."""
         return Snippet(text, {**self.values(), **values})

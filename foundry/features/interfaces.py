@@ -1,4 +1,4 @@
-"""Declares what a server answers through besides the search over HTTP."""
+"""Declares the interfaces of a server beside HTTP search."""
 
 from collections.abc import Collection, Iterator
 from typing import ClassVar
@@ -23,7 +23,7 @@ from foundry.features.providers import Static
 from foundry.features.search_box import SearchBox
 
 ADDRESS = AppStep(AppPlace.SETTING, Call("web.citations", "public_servers"), "servers")
-"""The address of those whose answers name it."""
+"""Base URL of the interfaces whose answers contain it."""
 
 
 class _McpKeys(Table):
@@ -53,7 +53,7 @@ class Mcp(Interface):
     section = "mcp"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield its routes, which are none of FastAPI's."""
+        """Yield its routes, which are not FastAPI's."""
         del chosen, words
         routes = Call("mcp.transports", "mcp_routes", ("search", "__version__"))
         yield AppStep(AppPlace.OFFER, Call("", "app.router.routes.extend", (routes,)))
@@ -101,7 +101,7 @@ class Chat(Interface):
     section = "chat"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield its routes, after what answers by extracts where no language model does."""
+        """Yield its routes, after the component that answers with extracts if there is no model."""
         event = Imported("chat.support", "CheckedEvent")
         if LanguageModel.name not in chosen:
             event = Imported("chat.answer", "ChatEvent")
@@ -124,7 +124,7 @@ class _LanguageModelKeys(Table):
 
 
 class LanguageModel(Interface):
-    """Answers of the chat by a language model, whose sentences are held against the passages."""
+    """Chat answers by a language model, with sentences checked against the passages."""
 
     name = "language_model"
     keys = _LanguageModelKeys
@@ -135,7 +135,7 @@ class LanguageModel(Interface):
     environment = ("language_model", "chat_model")
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield what answers by the model that the environment names."""
+        """Yield the component that answers by the configured model."""
         del chosen
         model = Call("chat.guarded_model", "GuardedModel.from_environment")
         told = (model, "chosen.chat_instructions")
@@ -143,7 +143,7 @@ class LanguageModel(Interface):
 
 
 def _chat(module: str, name: str, told: tuple[Argument, ...], words: str | None) -> AppStep:
-    """Return the step that makes a chat, which may know words of the documents' language."""
+    """Return the step that creates a chat, with words of the documents' language if known."""
     known = () if words is None else (Imported(f"chat.words_{words}", "WORDS"),)
     return AppStep(AppPlace.ANSWER, Call(module, name, ("search", *told, *known)), "chat")
 
@@ -160,7 +160,7 @@ class OpenAi(Interface):
     section = "openai"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield its routes, and that of the vectors where they come from a table."""
+        """Yield its routes, and the route of embeddings if they come from a table."""
         del words
         yield include(Call("chat.openai", "openai_routes", ("chat.answer", "chosen.name")))
         if Static.kind in chosen:
@@ -178,7 +178,7 @@ class Page(Interface):
     environment = ("public_url",)
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield the routes of the pages and what they fetch, and of the lists for agents."""
+        """Yield the routes of the pages, of their data, and of the lists for agents."""
         del words
         known = (Call("", "bool", (Call("web.access", "read_tokens"),)),)
         tokens = known if Callers.name in chosen else ()
@@ -218,7 +218,7 @@ class Originals(Interface):
 
 
 def pages_of(interfaces: Collection[str]) -> list[str]:
-    """Return the files of `page/` that a server with these interfaces gives to browsers."""
+    """Return the files of `page/` that a server with these interfaces serves."""
     if Page.name not in interfaces:
         return []
     chat = ["chat.html"] if Chat.name in interfaces else []
@@ -232,7 +232,7 @@ INTERFACES: dict[str, Interface] = {
     for interface in (
         Mcp(),
         Assistants(),
-        # Its chat is made before the routes of the chat.
+        # Its chat is created before the chat's routes.
         LanguageModel(),
         Chat(),
         OpenAi(),

@@ -1,4 +1,4 @@
-"""Declares what every server has, and what its operation may do without."""
+"""Declares the parts of every server, and the optional parts of its operation."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ from foundry.features.feature import Feature, Table
 
 
 class Http(Feature):
-    """The search over HTTP, which every server has."""
+    """HTTP search, which every server has."""
 
     name = "http"
     dependencies = (
@@ -31,7 +31,7 @@ class Http(Feature):
     }
 
     def open(self, chosen: Collection[str]) -> Iterator[AppStep]:
-        """Yield what reports impossible variables at once, and not by the first search.
+        """Yield checks of variables at start, rather than at the first search.
 
         `chosen` is as in `Interface.open`.
         """
@@ -60,18 +60,18 @@ class Interface(Feature):
     queues: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls) -> None:
-        """Make the keys of an interface that has one alone."""
+        """Create the keys of an interface that has only one."""
         if cls.meaning:
             words = f"Key of an interface.\n\nAttributes:\n    {cls.name}: {cls.meaning}\n"
             fields: Any = {cls.name: (bool, cls.is_on)}
             cls.keys = create_model(f"{cls.name}_keys", __base__=Table, __doc__=words, **fields)
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield what opens it in the application.
+        """Yield the steps that open it in the application.
 
-        `chosen` are the names of all interfaces and stages of the server, and the kind of what
-        embeds its queries; `words` is the language of the documents if the chat knows words of it
-        besides English.
+        `chosen` are the names of all interfaces and stages of the server, and the kind of its query
+        encoder; `words` is the language of the documents, if the chat has words of it besides
+        English.
         """
         del chosen, words
         yield from self.app_steps
@@ -93,7 +93,7 @@ class Monitoring(Interface):
 
 
 class QuestionLog(Interface):
-    """What nobody found, in a file for the owner."""
+    """Logs questions that found little, to a file for the owner."""
 
     name = "question_log"
     meaning = (
@@ -106,7 +106,7 @@ class QuestionLog(Interface):
     section = "question_log"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield what opens the file, before there is a search, and the route of thumbs."""
+        """Yield the step that opens the file, before the search, and the route of thumbs."""
         del words
         counting = (Imported("web.observing", "count_question"),)
         counted = counting if Monitoring.name in chosen else ()
@@ -118,7 +118,7 @@ class QuestionLog(Interface):
 
 
 class Reloading(Interface):
-    """The index that is published while the server runs, in place of the one before."""
+    """Serves a new index as soon as it is published."""
 
     name = "reloading"
     meaning = "Whether it goes over to each index that is published while it runs."
@@ -137,7 +137,7 @@ class CallersKeys(Table):
 
 
 class Callers(Interface):
-    """Tokens that callers need, and how often each may ask: else a proxy's business."""
+    """Tokens and rate limits of callers, instead of a proxy's."""
 
     name = "callers"
     keys = CallersKeys

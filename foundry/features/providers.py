@@ -1,4 +1,4 @@
-"""Declares what may embed the documents, and in an export the queries."""
+"""Declares the providers of embeddings, for documents and for an export's queries."""
 
 from typing import ClassVar, Literal
 
@@ -19,7 +19,7 @@ _SERVICE_KEYS = _LOCAL_KEYS | {
 
 
 OTHER_KEY_VARIABLE = "EMBEDDING_API_KEY"
-"""Holds the key of a service at a `base_url`, unless `api_key_env` names another variable."""
+"""The key of a service at a `base_url`, unless `api_key_env` names another variable."""
 
 
 class Provider(Feature):
@@ -47,9 +47,9 @@ class Provider(Feature):
         return self.kind in {"transformer", "model", "service"}
 
     def find_key_problems(self, base_url: str, variable: str) -> list[str]:
-        """Return what is wrong with sending a variable's value to a service at a `base_url`.
+        """Return problems of sending a variable's value to the service at a `base_url`.
 
-        Otherwise a stranger's foundry.toml could have any secret sent to his own server.
+        Otherwise a stranger's foundry.toml could send any secret to his server.
         """
         is_own = base_url.rstrip("/") in ("", self.base_url)
         if is_own or not variable or variable.startswith("EMBEDDING"):
@@ -61,14 +61,14 @@ class Provider(Feature):
 
 
 class Static(Provider):
-    """The table of word pieces that Foundry brings along."""
+    """The built-in table of word pieces."""
 
     name = "static"
     kind = "pieces"
 
 
 class Transformer(Provider):
-    """A small transformer of BERT's family, which numpy runs."""
+    """A small BERT-like transformer, run by numpy."""
 
     name = "transformer"
     kind = "transformer"
@@ -83,7 +83,7 @@ class _Model(Provider):
     section = "embedding_model"
 
     def values(self) -> dict[str, object]:
-        """Return the variable of the folder where models are kept."""
+        """Return the variable of the folder with models."""
         return {"cache": self.cache}
 
 
@@ -121,7 +121,7 @@ class _Service(Provider):
 
 
 class OpenAi(_Service):
-    """Any service that answers like OpenAI's."""
+    """Services compatible with OpenAI."""
 
     name = "openai"
     base_url = "https://api.openai.com/v1"
@@ -138,7 +138,7 @@ class Cohere(_Service):
 
 
 class NoVectors(Provider):
-    """Keywords alone."""
+    """Keywords only."""
 
     name = "none"
     kind = "none"
@@ -156,4 +156,4 @@ PROVIDERS: dict[str, Provider] = {
         NoVectors(),
     )
 }
-"""By their name in [embedding]."""
+"""By name in [embedding]."""

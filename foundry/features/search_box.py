@@ -1,4 +1,4 @@
-"""Declares the search box that other sites may show."""
+"""Declares the search box for other sites."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -23,11 +23,11 @@ class SearchBoxKeys(Table):
 
 
 class SearchBox(Interface):
-    """A script that opens the search in a dialog on pages of other sites."""
+    """A script that opens a search dialog on pages of other sites."""
 
     name = "search_box"
     keys = SearchBoxKeys
-    # A result without a url of its own leads to the page of its document.
+    # Results without a url of their own link to the page of their document.
     needs = ("page",)
     files = ("tests/test_search_box.py",)
     contents = (("{package}/page/box.js", "the search box for other sites"),)
@@ -36,7 +36,7 @@ class SearchBox(Interface):
     section = "search_box"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield its routes, and what lets pages of the sites ask."""
+        """Yield its routes, and the checks for pages of other sites."""
         del words
         sites, suggests = "web.sites", Suggestions.name in chosen
         routes = Call(sites, "box_routes", options=("suggestions",))
@@ -47,7 +47,7 @@ class SearchBox(Interface):
 
 
 def find_problems(origins: Sequence[str]) -> Iterator[str]:
-    """Yield problems of a search box's origins, with their key paths."""
+    """Yield problems of a search box's origins, with key paths."""
     if not origins:
         yield (
             "server.allowed_origins: no site may search without its origin;"
@@ -61,7 +61,7 @@ def find_problems(origins: Sequence[str]) -> Iterator[str]:
         try:
             origin = parse_url(written).origin
         except UrlError as error:
-            # Not quoted: it may hold a password.
+            # Not quoted, since it may contain a password.
             yield f"{key}: {error.reason}; write scheme and host"
             continue
         if written != origin:

@@ -1,4 +1,4 @@
-"""What is added to `search_hybrid`: calls of the runtime at places of it."""
+"""Steps of `search_hybrid`: calls of the runtime, at defined places."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,10 +8,10 @@ from foundry.features.calls import Call
 
 
 class SearchPlace(Enum):
-    """A place in `search_hybrid` for steps, in their order, with the names that they find there.
+    """A place in `search_hybrid`, in their order, with the names that steps can use.
 
-    The value is the word by which templates know it, and the names that a step gives a new value.
-    All steps find `index`, `journal`, `query`, `top_k`, and ASKED; from WIDEN on also `tokens` and
+    The value is the name of the place in templates, and the variables that a step assigns. All
+    steps can use `index`, `journal`, `query`, `top_k`, and ASKED; from WIDEN on also `tokens` and
     `patterns`.
     """
 
@@ -19,19 +19,19 @@ class SearchPlace(Enum):
     """Before all others."""
 
     PARSE = ("parse", ("plain",))
-    """Before tokenizing, with `filters`; `plain` is what is `asked` for those after it."""
+    """Before tokenizing, with `filters`; `plain` becomes `asked` for later steps."""
 
     READ = ("read", ("rewritten", "filters"))
-    """After that: the query to search for, which need not be in anybody's own words."""
+    """After that: the query to search for, which may differ from what was typed."""
 
     WIDEN = ("widen", ("searched", "tokens", "terms"))
     """After tokenizing: the text to embed, its tokens, and the terms for the keyword lane."""
 
     NARROW = ("narrow", ("allowed",))
-    """Before the lanes: the chunks that may be found, None for all."""
+    """Before the lanes: the allowed chunks, None for all."""
 
     KNOW = ("know", ())
-    """After that: what the journal is told of the identifiers that the index does not have."""
+    """After that: identifiers in the journal that the index lacks."""
 
     EMBED = ("embed", ("vector",))
     """Once the query has a vector, with `searched`."""
@@ -40,20 +40,20 @@ class SearchPlace(Enum):
     """Before fusion, with `candidates` of both lanes."""
 
     FUSE = ("fuse", ("candidates",))
-    """One step makes a score of those of both lanes, by `lane_weights`."""
+    """The fusion of both lanes' scores, by `lane_weights`."""
 
     FUSED = ("fused", ("candidates",))
-    """After that, in a hybrid search alone."""
+    """After fusion, in hybrid searches only."""
 
     BOOST = ("boost", ("candidates",))
-    """Whatever was searched for, with `allowed`; as at the next three."""
+    """In every search, with `allowed`, as at the next three places."""
 
     SIFT = ("sift", ("candidates",))
     RERANK = ("rerank", ("candidates",))
     FINISH = ("finish", ("candidates",))
 
     PREFER = ("prefer", ("hits",))
-    """Among hits, best first, which are read when they are due; as at the next three."""
+    """On hits, best first and read lazily, as at the next three places."""
 
     PIN = ("pin", ("hits",))
     MERGE = ("merge", ("hits",))
@@ -65,11 +65,11 @@ class SearchStep:
     """A call at a place of `search_hybrid`.
 
     Attributes:
-        place: Where it stands.
+        place: Its place.
         call: What is called.
-        sets: The names that get what is returned; by default those of the place.
+        sets: The assigned variables; by default those of the place.
         values: Values of options that are not keys of the table.
-        readme: An entry of the list of steps in the server's README.
+        readme: An entry of the README.
     """
 
     place: SearchPlace

@@ -1,9 +1,9 @@
-"""The pieces of a corpus's query encoder: a general vocabulary and what the corpus itself writes.
+"""The word pieces of a corpus's query encoder: a general vocabulary and pieces of the corpus.
 
-A word that is no piece is cut into several, whose rows can only say what all words with those
-pieces have in common; so the corpus's frequent words become pieces. The general vocabulary is
-English. Other scripts get their characters, pairs of characters and frequent words, each as the
-beginning of a word and as its continuation, so that any text of the corpus's language is covered.
+A word that is no piece is split into several, whose rows are shared with other words; so frequent
+words of the corpus become pieces. The general vocabulary is English. Of other scripts, characters,
+pairs of characters and frequent words are added, each as the beginning and as the continuation of a
+word, so that any text in the corpus's language is covered.
 """
 
 import heapq
@@ -22,19 +22,19 @@ COMMON_WORDS = 80
 COMMON_WORD_LENGTH = 4
 LONGEST_WORD = 40
 LONGEST_RUN = 4
-"""Characters of a piece of a script that is written without spaces."""
+"""Length of a piece in scripts without spaces."""
 
 COUNTED_WORDS = 1_000_000
-"""More distinct words than this are not remembered: the rarest are forgotten."""
+"""With more distinct words than this, the rarest are dropped."""
 
 _SPACELESS_RUN = re.compile(f"[{SPACELESS}]+")
 
 
 class WordCounts:
-    """Counts of the folded words of a corpus, in memory that does not grow with it.
+    """Counts the folded words of a corpus in bounded memory.
 
-    When there are too many, the rarer half is forgotten (in the spirit of lossy counting: Manku and
-    Motwani 2002), so that a count may fall short of the truth, but hardly that of a frequent word.
+    If there are too many, the rarer half is dropped (similar to lossy counting: Manku and Motwani
+    2002), so counts may be too low, but hardly for frequent words.
     """
 
     def __init__(self, chunks: Iterable[ChunkRecord]) -> None:
@@ -45,16 +45,16 @@ class WordCounts:
                 self._counts = Counter(dict(self.most_common(COUNTED_WORDS // 2)))
 
     def most_common(self, count: int) -> list[tuple[str, int]]:
-        """Return the `count` most frequent words in that order, equals by alphabet."""
+        """Return the `count` most frequent words, ties in alphabetical order."""
         return heapq.nsmallest(count, self._counts.items(), key=lambda entry: (-entry[1], entry[0]))
 
     def common_words(self) -> frozenset[str]:
-        """Return frequent short words, which in most languages belong to no key phrase."""
+        """Return frequent short words, which are no part of key phrases in most languages."""
         frequent = self.most_common(COMMON_WORDS)
         return frozenset(word for word, _ in frequent if len(word) <= COMMON_WORD_LENGTH)
 
     def items(self) -> Iterable[tuple[str, int]]:
-        """Return all words that are remembered, with their counts."""
+        """Return all counted words with their counts."""
         return self._counts.items()
 
 
@@ -64,9 +64,9 @@ def own_pieces(
     most: int = MAX_OWN_PIECES,
     language: str = "none",
 ) -> list[str]:
-    """Return the pieces to add to `general` for a corpus: at most `most`, the most frequent first.
+    """Return the pieces to add to `general` for a corpus, at most `most`, by frequency.
 
-    Characters come before everything else, since they cover what no other piece does.
+    Characters come first, since they cover what no other piece does.
     """
     cutter = PieceCutter(general)
     characters: Counter[str] = Counter()

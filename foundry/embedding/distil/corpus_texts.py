@@ -1,12 +1,12 @@
-"""Draws texts like queries from a corpus, for the model to embed and its query encoder to learn.
+"""Draws query-like texts from a corpus, as training data for its query encoder.
 
-Nobody has asked the corpus anything yet, so its own words stand in for queries: sentences, short
-spans, titles and headings, questions framed around them and around key phrases, and identifiers.
+There are no real queries yet, so the corpus provides substitutes: sentences, short spans, titles
+and headings, questions about these and about key phrases, and identifiers.
 
-The draw is decided by hashes, so it depends on the corpus and the seed alone. Each document's texts
-carry the weight 1 / sqrt(their number): a long document gives more than a short one, but not as
-much more as it is longer. The texts with the smallest priorities, hash / weight, are kept (priority
-sampling: Duffield, Lund and Thorup 2007), so memory depends on the draw and not on the corpus.
+The draw depends on hashes of texts and a seed alone. Texts of a document have the weight 1 /
+sqrt(their number): a long document contributes more than a short one, but less than in proportion.
+The texts with the smallest priorities, hash / weight, are kept (priority sampling: Duffield, Lund
+and Thorup 2007), so memory depends on the sample, not on the corpus.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ KINDS: Mapping[str, float] = {
     "question": 0.2,
     "identifier": 0.05,
 }
-"""Shares of the draw; what one kind cannot fill goes to the others."""
+"""Shares of the sample; what one kind cannot fill goes to the others."""
 
 SENTENCE_CHARACTERS = (12, 300)
 HEADING_CHARACTERS = (2, 120)
@@ -38,7 +38,7 @@ SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-"""Characters of scripts that are written without spaces, for a regular expression's brackets."""
+"""Characters of scripts without spaces, for a character class."""
 
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f\uff0e\u0964\u0965\u061f\u06d4])\s*|\n+"
@@ -52,7 +52,7 @@ _PHRASE_WORD = re.compile(
 _FRAMES: Mapping[str, Sequence[str]] = json.loads(
     Path(__file__).with_name("question_frames.json").read_bytes()
 )
-"""Questions around a phrase, by language: from them an encoder learns how little "what is" says."""
+"""Question frames by language: they teach the encoder that "what is" means little."""
 
 _SCRIPTS = (
     (re.compile("[\u3040-\u30ff]"), "japanese"),
@@ -67,21 +67,21 @@ Hash = Callable[[str], int]
 
 
 def chunk_text(chunk: ChunkRecord) -> str:
-    """Return the text to embed for a chunk: its headings, a line each, then its text."""
+    """Return the text to embed for a chunk: its headings, one per line, then its text."""
     return embedded_text("\n".join(chunk.headings()), chunk.text)
 
 
 def embedded_text(heading: str, text: str) -> str:
-    """Return what a model is asked to embed for a text under its heading, which may be empty."""
+    """Return what a model embeds for a text below its heading, which may be empty."""
     return f"{heading}\n{text}" if heading else text
 
 
 def draw_chunks(
     chunks: Callable[[], Iterable[ChunkRecord]], count: int, *, seed: int
 ) -> list[ChunkRecord]:
-    """Draw at most `count` chunks, in their order; `seed` decides which.
+    """Draw at most `count` chunks by `seed`, in their order.
 
-    `chunks` gives all of them, those of a document in a row; it is called twice.
+    `chunks` returns all chunks, those of a document consecutively; it is called twice.
     """
     sample = PrioritySample(count, seed, "chunk")
     for _, document in itertools.groupby(chunks(), key=lambda chunk: chunk.document_id):
@@ -95,10 +95,10 @@ def draw_chunks(
 def draw_texts(
     chunks: Iterable[ChunkRecord], budget: int, *, seed: int, language: str, common_words: Words
 ) -> list[str]:
-    """Draw at most `budget` texts like queries, each once, in an order that mixes all kinds.
+    """Draw at most `budget` distinct query-like texts, with all kinds mixed.
 
-    The chunks of a document come in a row. Questions are framed in `language`; `common_words`, case
-    folded, do not belong to key phrases.
+    The chunks of a document are consecutive. Questions are in `language`; `common_words`,
+    case-folded, are excluded from key phrases.
     """
     samples = {kind: PrioritySample(budget, seed, kind) for kind in KINDS}
     tokenizer = Tokenizer("none")
@@ -112,7 +112,7 @@ def draw_texts(
 
 
 class PrioritySample:
-    """A weighted draw without replacement of texts or ids that come document by document."""
+    """A weighted sample without replacement of texts or ids, added by document."""
 
     def __init__(self, size: int, seed: int, name: str) -> None:
         self._size = size
@@ -122,7 +122,7 @@ class PrioritySample:
         self._drawn: dict[str, float] = {}
 
     def add(self, text: str) -> None:
-        """Offer a text of the current document; one that it has twice counts once."""
+        """Add a text of the current document; repeated texts count once."""
         if text not in self._document:
             self._seen += 1
             self._document[text] = self._hash(text)
@@ -130,7 +130,7 @@ class PrioritySample:
                 self._document = _smallest(self._document, self._size)
 
     def end_document(self) -> None:
-        """Note that the next text begins another document."""
+        """Start the next document."""
         factor = math.sqrt(self._seen)
         for text, value in _smallest(self._document, self._size).items():
             priority = value * factor
@@ -140,12 +140,12 @@ class PrioritySample:
         self._document, self._seen = {}, 0
 
     def texts(self) -> list[str]:
-        """Return the sample, by ascending priority."""
+        """Return the sample by ascending priority."""
         return list(_smallest(self._drawn, self._size))
 
 
 def hash_with(seed: int, name: str) -> Hash:
-    """Return a function from texts to 64-bit integers, another for every seed and name."""
+    """Return a hash function from texts to 64-bit integers, for a seed and a name."""
     key = hashlib.blake2b(f"{seed}:{name}".encode(), digest_size=32).digest()
 
     def hash_text(text: str) -> int:
@@ -161,7 +161,7 @@ def _smallest(priorities: Mapping[str, float], size: int) -> dict[str, float]:
 
 
 def _mix(drawn: Mapping[str, list[str]], budget: int, seed: int) -> list[str]:
-    """Fill the budget by the kinds' shares, then with what is left of any kind."""
+    """Fill the budget by the kinds' shares, then with the rest of any kind."""
     taken: dict[str, None] = {}
     for kind, texts in drawn.items():
         taken.update(dict.fromkeys(texts[: int(budget * KINDS[kind])]))
@@ -177,7 +177,7 @@ def _mix(drawn: Mapping[str, list[str]], budget: int, seed: int) -> list[str]:
 def _candidates(
     chunk: ChunkRecord, seed: int, language: str, common_words: Words, tokenizer: Tokenizer
 ) -> Iterator[tuple[str, str]]:
-    """Yield all texts that a chunk offers, with their kinds."""
+    """Yield all candidate texts of a chunk, with their kinds."""
     shape = hash_with(seed, "shape")
     headings = [heading.strip() for heading in chunk.headings()]
     headings = [text for text in headings if _fits(text, HEADING_CHARACTERS)]
@@ -209,14 +209,14 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _fits(text: str, limits: tuple[int, int]) -> bool:
-    # Characters of scripts without spaces are worth about three letters each.
+    # A character of a script without spaces counts as three letters.
     least, most = limits
     size = len(text) + 2 * sum(len(run) for run in re.findall(rf"[{SPACELESS}]+", text))
     return least <= size and len(text) <= most and any(map(str.isalpha, text))
 
 
 def _span(sentence: str, number: int) -> str:
-    """Return two to six words in a row, chosen by a number."""
+    """Return two to six consecutive words, chosen by a number."""
     words = list(_WORD.finditer(sentence))
     least, most = SPAN_WORDS
     length = min(len(words), least + number % (most - least + 1))
@@ -225,9 +225,9 @@ def _span(sentence: str, number: int) -> str:
 
 
 def key_phrase(sentence: str, common_words: Words, number: int) -> str:
-    """Return one of the runs of words between common words and punctuation; "" if there is none.
+    """Return a run of words between common words and punctuation; "" if there is none.
 
-    (Rapid automatic keyword extraction: Rose et al. 2010.) Longer runs are cut.
+    (Rapid automatic keyword extraction: Rose et al. 2010.) Long runs are cut.
     """
     runs: list[list[re.Match[str]]] = [[]]
     end = 0
@@ -246,10 +246,10 @@ def key_phrase(sentence: str, common_words: Words, number: int) -> str:
 
 
 def frame_question(phrase: str, language: str, number: int) -> str:
-    """Return a question around a phrase, chosen by a number.
+    """Return a question about a phrase, chosen by a number.
 
-    A script that gives a language away decides over `language` (as in foundry.toml); a language
-    without frames of its own is asked in English.
+    A script that identifies a language overrides `language` (as in foundry.toml); languages without
+    frames use English.
     """
     written = next((name for script, name in _SCRIPTS if script.search(phrase)), language)
     frames = _FRAMES.get(written, _FRAMES["english"])

@@ -31,15 +31,15 @@ ADAM_SECOND = 0.999
 ADAM_EPSILON = 1e-8
 
 ROWS_AT_ONCE = 4096
-"""Rows worked on at a time where that bounds memory."""
+"""Rows processed at a time, to bound memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Options of training.
 
-    `batch` is the texts of a step, `learning_rate` Adam's step at the start, which falls to zero
-    along a half cosine. The share `held_out` of the texts only measures when to stop: after
+    `batch` is the number of texts per step, `learning_rate` Adam's initial step size, which falls
+    to zero along a half cosine. The share `held_out` of the texts decides when to stop: after
     `patience` epochs without a better cosine.
     """
 
@@ -60,9 +60,9 @@ class Epoch:
 
 
 class Adam:
-    """Adam over the rows that a step touches; the moments of the others stand still.
+    """Adam on the rows that a step touches; moments of other rows do not change.
 
-    `rows`, float32 (V, d), are changed in place.
+    `rows`, float32 (V, d), are updated in place.
     """
 
     def __init__(self, rows: Matrix) -> None:
@@ -71,7 +71,7 @@ class Adam:
         self._first_power = self._second_power = 1.0
 
     def step(self, touched: NDArray[np.intp], gradient: Matrix, learning_rate: float) -> None:
-        """Move the `touched` rows (t,) against their `gradient` (t, d)."""
+        """Update the `touched` rows (t,) by their `gradient` (t, d)."""
         self._first_power *= ADAM_FIRST
         self._second_power *= ADAM_SECOND
         first = ADAM_FIRST * self.first[touched] + (1 - ADAM_FIRST) * gradient
@@ -85,7 +85,7 @@ class Adam:
 def count_pieces(
     texts: Sequence[str], pieces: Sequence[str], language: str = "none"
 ) -> "sparse.csr_matrix":
-    """Return float32 (n, V), the square root of how often each piece occurs in each text."""
+    """Return float32 (n, V): the square root of the count of each piece in each text."""
     cutter = PieceCutter(pieces, language)
     columns: list[int] = []
     offsets = [0]
@@ -110,7 +110,7 @@ def inverse_frequency_weights(counts: "sparse.csr_matrix", smoothing: float = 1e
 
 
 def unit_rows(vectors: Matrix) -> Matrix:
-    """Return each row scaled to length one; zero rows stay zero."""
+    """Return the rows normalised to unit length; zero rows stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)
 
@@ -150,7 +150,7 @@ def train(
         order = generator.permutation(training)
         for start in range(0, len(order), options.batch):
             chosen = order[start : start + options.batch]
-            # Six digits: the last ones of a cosine may differ between machines.
+            # Six digits: further ones of a cosine may differ between machines.
             share = round(0.5 * (1 + math.cos(math.pi * steps / total_steps)), 6)
             touched, gradient = distillation_gradient(counts[chosen], targets[chosen], adam.rows)
             adam.step(touched, gradient, options.learning_rate * share)
@@ -183,15 +183,15 @@ def distillation_gradient(
 
 
 def _agreement(counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix) -> float:
-    """Return the mean cosine between the student's vectors and the targets."""
+    """Return the mean cosine between student vectors and targets."""
     return float(np.mean(np.sum(unit_rows(counts @ rows) * targets, axis=1)))
 
 
 def quantise_rows(rows: Matrix) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
-    """Return the table (V, d) and the weights (V,) of rows (V, d).
+    """Quantise rows (V, d) to a table (V, d) and weights (V,).
 
-    A row becomes integers in -127..127 times its own scale; the scale, as a whole number of
-    fixed-point units, is the piece's weight.
+    A row becomes integers in -127..127 times its own scale; the scale, as a fixed-point integer, is
+    the piece's weight.
     """
     largest = np.maximum(rows.max(axis=1), -rows.min(axis=1)).astype(np.float64)
     weights = np.rint(largest / max(float(largest.max()), 1e-30) * MAX_WEIGHT).astype(np.int32)

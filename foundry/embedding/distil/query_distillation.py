@@ -1,12 +1,12 @@
-"""Trains the encoder that answers a corpus's queries in place of the model that embedded it.
+"""Distils the query encoder of a corpus from the model that embedded its documents.
 
-    texts drawn from the corpus -> the model's vectors -> starting rows -> training -> figures
+    texts drawn from the corpus -> the model's vectors -> initial rows -> training -> figures
 
-The rows start as the built-in encoder's, mapped linearly into the model's space, so that words
-which the corpus never uses mean something as well; training then moves those that it does use.
-Last, each row is weighed by how rare its piece is among the chunks, which the model cannot know:
-that takes the encoder a little away from the model, and finds more (`benchmarks/distillation.py`).
-Some texts are kept back to say when to stop, and how near the encoder came.
+The initial rows are the built-in encoder's, mapped linearly into the model's space, so that words
+outside the corpus have a meaning too; training then changes the rows that the corpus uses. Finally,
+rows are weighted by the rarity of their pieces among the chunks, which the model does not know:
+this moves the encoder away from the model a little, and finds more (`benchmarks/distillation.py`).
+Held-out texts decide when to stop, and measure the result.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -38,18 +38,18 @@ MINIMUM_COVERAGE = 0.6
 HELD_OUT_SHARE = 0.1
 MAX_HELD_OUT = 400
 Teach = Callable[[Sequence[str]], Vectors]
-"""Unit vectors (n, d) of texts; a zero row for one that could not be embedded."""
+"""Returns unit vectors (n, d) of texts; zero rows for those that cannot be embedded."""
 
 TeachChunks = Callable[[Sequence[ChunkRecord]], Vectors]
-"""The same of chunks."""
+"""The same for chunks."""
 
 
 @dataclass(frozen=True, slots=True)
 class DistillationOptions(Options):
     """Options of distillation; `seed` decides every draw.
 
-    The model may embed so many `texts` like queries, drawn from so many `chunks`. Where its vectors
-    of the chunks are known the encoder learns from them too.
+    The model embeds up to `texts` query-like texts, drawn from up to `chunks` chunks. If its
+    vectors of chunks are known, the encoder is trained on them too.
     """
 
     texts: int = 16_000
@@ -59,9 +59,9 @@ class DistillationOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Held-out texts: the model's unit vectors (n, d), and the encoder's.
+    """Held-out texts: unit vectors (n, d) of the model and of the encoder.
 
-    A text that the encoder has no vector for has a zero row.
+    A text that the encoder cannot embed has a zero row.
     """
 
     texts: Sequence[str]
@@ -73,8 +73,8 @@ class HeldOut:
 class DistilledQueries:
     """The trained encoder.
 
-    `agreement` is the mean cosine between model and encoder over the held-out texts, `taught`
-    counts the texts that the model embedded for it.
+    `agreement` is the mean cosine between model and encoder over held-out texts, `taught` the
+    number of texts that the model embedded for training.
     """
 
     held_out: HeldOut
@@ -84,11 +84,11 @@ class DistilledQueries:
     _pieces: Sequence[str]
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Embed texts as the server will: unit vectors (n, d), zero where it makes none."""
+        """Embed texts like the server: unit vectors (n, d), or zero rows."""
         return encode_all(self._encoder, texts)
 
     def write(self, directory: Path) -> str:
-        """Write the encoder's files into a new folder; returns the SHA-256 over them."""
+        """Write the encoder's files to a new folder; return their SHA-256."""
         return write_encoder(directory, self._encoder, self._pieces)
 
 
@@ -99,11 +99,12 @@ def distil_queries(
     options: DistillationOptions | None = None,
     step: StartStep = lambda *_: Progress(),
 ) -> DistilledQueries:
-    """Train an encoder for queries after a model.
+    """Train a query encoder to imitate a model.
 
-    `chunks` gives all chunks, those of a document in a row; it is called a few times. `teach` gives
-    the model's vectors of texts as queries, `teach_chunks` those of chunks, already known; it is
-    None where queries are embedded in another way than documents. `step` begins the training.
+    `chunks` returns all chunks, those of a document consecutively; it is called several times.
+    `teach` returns the model's vectors of texts as queries, `teach_chunks` the known vectors of
+    chunks; it is None if queries are embedded differently from documents. `step` begins the
+    training.
 
     The same chunks, vectors and options give the same files on any x86-64 machine.
     """
@@ -124,7 +125,7 @@ def distil_queries(
         targets = np.concatenate([targets, teach_chunks(drawn)])
     usable = np.flatnonzero(targets.any(axis=1))
     kept_back = usable[usable < taught][: min(MAX_HELD_OUT, round(taught * HELD_OUT_SHARE))]
-    # Held-out texts come first: the draw has mixed them, and all come before the chunks.
+    # Held-out texts come first: the draw has mixed them, and chunks come last.
     pieces, rows = _train(
         [texts[number] for number in usable],
         targets[usable],
@@ -133,7 +134,7 @@ def distil_queries(
         options,
         step,
     )
-    # What is in few of the chunks tells more of them apart.
+    # Pieces in few of the chunks are more distinctive.
     counts = count_pieces([chunk_text(chunk) for chunk in drawn], pieces, options.language)
     occurs = np.diff(counts.tocsc().indptr)
     rows *= rarity_factors(occurs, len(drawn)).astype(np.float32)[:, None]
@@ -161,18 +162,18 @@ def _train(
     options: DistillationOptions,
     step: StartStep,
 ) -> tuple[list[str], Matrix]:
-    """Return pieces and their rows; the first `held_out` texts only say when to stop."""
+    """Return pieces and rows; the first `held_out` texts only decide when to stop."""
     general = general_pieces()
     pieces = [*general, *own_pieces(general, words, language=options.language)]
     counts = count_pieces(texts, pieces, options.language)
-    # An own piece that no text has can learn nothing beyond what its parts say.
+    # An own piece in no text could not learn more than its parts say.
     occurring = np.diff(counts.tocsc().indptr) > 0
     occurring[: len(general)] = True
     kept = np.flatnonzero(occurring)
     pieces, counts = [pieces[number] for number in kept], counts[:, kept]
     rows = starting_rows(general, pieces[len(general) :], counts[held_out:], targets[held_out:])
     if held_out and len(texts) > held_out:
-        # The others would not move, and in a wide space they take much memory.
+        # Other rows would not change, and take much memory in a wide space.
         moving = np.flatnonzero(np.diff(counts.tocsc().indptr))
         with step("Training", "passes", options.epochs) as progress:
             rows[moving] = train(

@@ -1,4 +1,4 @@
-"""The rows that training starts from: the built-in encoder's, mapped into a model's space."""
+"""Initial rows for training: the built-in encoder's, mapped into a model's space."""
 
 from collections.abc import Sequence
 
@@ -17,25 +17,24 @@ from foundry.runtime.retrieval.encoder import CONTINUATION, MAX_WEIGHT, EncoderL
 
 RIDGE = 1.0
 STARTING_LENGTH = 0.5
-"""Median length of the rows, which a step of Adam is to be seen against."""
+"""Median length of rows, the scale for steps of Adam."""
 
 LEAST_GENERAL_SHARE = 0.5
-"""In a corpus with a smaller share of general pieces, those that do not occur begin as zeros."""
+"""If general pieces have a smaller share of a corpus, unused ones start as zeros."""
 
 
 def starting_rows(
     general: Sequence[str], own: Sequence[str], counts: "sparse.csr_matrix", targets: Matrix
 ) -> Matrix:
-    """Return float32 (V, d), the rows of `general` and `own` pieces, to start from.
+    """Return float32 (V, d): initial rows for `general` and `own` pieces.
 
-    A general piece's row is the built-in encoder's, by the linear map that brings its vectors of
-    the texts nearest to the targets; an own piece begins as the sum of the general pieces in it.
-    If there are none, as in another script, it begins as the mean target of its texts less that of
-    all texts, weighted by rarity. General pieces that no text has stay zero if most of the texts
-    consists of others, since nothing is known about them then.
+    A general piece gets the built-in encoder's row, mapped by the linear map that brings its
+    vectors of the texts nearest to the targets; an own piece gets the sum of the general pieces in
+    it. If there are none, as in another script, it gets the mean target of its texts minus that of
+    all texts, weighted by rarity. Unused general pieces stay zero if most of the texts consists of
+    other pieces, since nothing is known about them.
 
-    `counts` float32 (n, V) are of the pieces in the texts, `targets` (n, d) their unit vectors by
-    the model.
+    `counts` float32 (n, V) are the pieces of the texts, `targets` (n, d) the model's unit vectors.
     """
     table = np.load(EncoderLayout(MODEL_FOLDER).table, allow_pickle=False)
     weights = np.load(EncoderLayout(MODEL_FOLDER).weights, allow_pickle=False)
@@ -57,7 +56,7 @@ def starting_rows(
 
 
 def _mean_targets(counts: "sparse.csr_matrix", targets: Matrix, pieces: NDArray[np.intp]) -> Matrix:
-    """Return where texts of `pieces` (p,) point more than the others, times the pieces' rarity."""
+    """Return the mean deviation of targets of texts with `pieces` (p,), times their rarity."""
     sizes = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1).astype(np.float32)
     shares = (sparse.diags(1 / sizes) @ counts).tocsc()[:, pieces]
     others = targets - targets.mean(axis=0) if len(targets) else targets
@@ -66,7 +65,7 @@ def _mean_targets(counts: "sparse.csr_matrix", targets: Matrix, pieces: NDArray[
 
 
 COMPONENT_UNIT = 2.0**14
-"""The fixed point of a unit vector's component: n products of two stay below 2**53 to n = 2**25."""
+"""Fixed point of a unit vector's component: n products of two stay below 2**53 up to n = 2**25."""
 
 COEFFICIENT_BITS = 2.0**30
 ROWS_AT_ONCE = 4096
@@ -75,8 +74,8 @@ ROWS_AT_ONCE = 4096
 def fit_linear_map(sources: Matrix, targets: Matrix, ridge: float) -> NDArray[np.float64]:
     """Return the matrix (s, d) that maps `sources` (n, s) nearest to `targets` (n, d).
 
-    Nearest is by squared distance, and no row is longer than 1. `ridge` is added to the moments,
-    which keeps the map small where there are few texts.
+    Nearest by squared distance, with rows no longer than 1. `ridge` is added to the moments, which
+    keeps the map small if there are few texts.
     """
     size = sources.shape[1]
     moments = np.zeros((size, size + targets.shape[1]))
@@ -90,9 +89,9 @@ def fit_linear_map(sources: Matrix, targets: Matrix, ridge: float) -> NDArray[np
 
 
 def solve(matrix: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the X (s, d) of matrix (s, s) @ X = right (s, d), by Gauss and Jordan's elimination.
+    """Return X (s, d) for matrix (s, s) @ X = right (s, d), by Gauss-Jordan elimination.
 
-    The matrix must be symmetric and positive definite, which makes pivoting needless.
+    The matrix must be symmetric and positive definite, so no pivoting is needed.
     """
     both = np.concatenate([matrix, right], axis=1)
     for column in range(len(matrix)):

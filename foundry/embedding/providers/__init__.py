@@ -1,1 +1,1 @@
-"""The models that embed, and the layer through which each is asked."""
+"""The embedding models, and the layer that calls them."""

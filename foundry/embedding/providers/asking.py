@@ -1,13 +1,13 @@
-"""Ask a model until it answers well: repeat, bisect, and tell bad texts from bad services.
+"""Calls a model until it answers well: retries, bisects, and blames either texts or the service.
 
-A temporary failure is repeated with growing waits. A bad reply to several texts is taken apart:
-each half is asked for by itself, down to the one text that the model does not take. Such a text is
-asked for again, then in halves (a service may take less than it is said to), and is refused in the
-end: it gets no vector, and the build goes on.
+Temporary failures are retried with growing waits. If a call of several texts gets a bad reply, each
+half is asked for separately, down to the single bad text. That is retried, then asked for in halves
+(a service may accept less than it claims), and finally refused: it gets no vector, and the build
+continues.
 
-That is right only if the text is to blame. So before a text is refused the model must give the
-probe, a harmless text, a good vector; if it does not, the service is to blame and the build stops.
-It also stops when more than a few texts, and more than one in ten, have been refused.
+Refusing is right only if the text is to blame. So first the model must return a good vector for the
+probe, a harmless text; otherwise the service is to blame and the build stops. It also stops when
+more than a few texts, and more than one in ten, were refused.
 """
 
 import random
@@ -35,30 +35,30 @@ REPETITIONS = {None: 2, 500: 1}
 service that gives wrong vectors may do so by chance, one that refuses a text has its reasons."""
 
 PAUSE_SECONDS = 0.05
-"""The first pause before a text is asked for again; it doubles each time."""
+"""The first pause before a retry of a text; it doubles each time."""
 
 STUBBORN_ATTEMPTS = 4
-"""Failures with status 500 of the same call, after which its texts are suspected."""
+"""Failures of a call with status 500 after which its texts are suspected."""
 
 SHORTEST_HALVED_CHARS = 400
-"""A refused text that is shorter is not tried in halves."""
+"""Shorter refused texts are not tried in halves."""
 
 MOST_REFUSED = 20
-"""Texts that may be refused whatever their share."""
+"""Refused texts that are tolerated whatever their share."""
 
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 60.0
 UNPROVEN_SECONDS = 30.0
-"""Time for tries when nothing has answered yet: the address may be wrong."""
+"""Time for retries before any answer: the address may be wrong."""
 
 
 class StoppedError(Exception):
-    """The run was stopped while a call waited."""
+    """The run was stopped during a wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Texts of a call, their unit vectors (n, d), and why a text got none, which is mostly ""."""
+    """Texts of a call, their unit vectors (n, d), and why a text has none, mostly ""."""
 
     texts: Sequence[str]
     vectors: NDArray[np.float32]
@@ -66,12 +66,11 @@ class Answer:
 
 
 class Asker:
-    """Asks one model; any number of threads may share it.
+    """Calls one model; threads can share it.
 
-    A service may go on failing for `retry_seconds`; `stop` ends the run. Every method raises
-    BuildError when no vectors can be had, and StoppedError when the run was stopped. `answered`
-    counts texts that were given a vector, the probe aside; `dimensions` is None until the width is
-    known.
+    A service may fail for up to `retry_seconds`; `stop` ends the run. Every method raises
+    BuildError if no vectors can be had, and StoppedError if the run was stopped. `answered` counts
+    texts with a vector, except the probe; `dimensions` is None until the width is known.
     """
 
     def __init__(self, model: EmbeddingModel, retry_seconds: float, stop: threading.Event) -> None:
@@ -83,7 +82,7 @@ class Asker:
         self.dimensions: int | None = model.dimensions
 
     def ask_probe(self) -> Vector:
-        """Return the vector (d,) of a harmless text, which must come well."""
+        """Return the vector (d,) of a harmless text, which must succeed."""
         text = self._model.prefixes.document + PROBE_TEXT
         answer = self._insist(text, "document", PROBE_ATTEMPTS, suspect_texts=False)
         if isinstance(answer, EmbeddingFailure):
@@ -95,7 +94,7 @@ class Asker:
         return answer
 
     def ask(self, texts: Sequence[str], side: Side) -> Iterator[Answer]:
-        """Ask for texts, prefixes included, and yield each answer at once."""
+        """Embed texts, prefixes included, and yield each answer at once."""
         try:
             vectors = self._call(texts, side)
         except EmbeddingFailure as failure:
@@ -111,7 +110,7 @@ class Asker:
         yield Answer(texts, vectors, [""] * len(texts))
 
     def _settle(self, text: str, side: Side, failure: EmbeddingFailure) -> Answer:
-        """Ask again for one text that was answered badly; refuse it if that does not help."""
+        """Retry a text with a bad reply; refuse it if that does not help."""
         repetitions = REPETITIONS.get(failure.status, 0)
         vector = self._insist(text, side, repetitions)
         if not isinstance(vector, np.ndarray):
@@ -135,7 +134,7 @@ class Asker:
     def _insist(
         self, text: str, side: Side, times: int, *, suspect_texts: bool = True
     ) -> Vector | EmbeddingFailure | None:
-        """Return the vector of a text, or the last failure of so many times; None for no time."""
+        """Return the vector of a text, or the last of `tries` failures; None for no try."""
         failure = None
         for attempt in range(times):
             if attempt:
@@ -182,7 +181,7 @@ class Asker:
                     raise BuildError(failure.message, hint=failure.hint) from None
                 failures += 1
                 if suspect_texts and failure.status == 500 and failures >= STUBBORN_ATTEMPTS:
-                    # Some services fail so at a text that they cannot embed.
+                    # Some services answer so if they cannot embed a text.
                     self.ask_probe()
                     raise EmbeddingFailure(failure.message, is_bad_reply=True, status=500) from None
                 self._patience.wait_after(failure, failures)
@@ -206,12 +205,11 @@ class Asker:
 
 
 class _Patience:
-    """Decides when to ask a failing service again, and when to stop, for all threads of a run.
+    """Decides when to retry a failing service and when to give up, for all threads of a run.
 
     Waits grow exponentially with full jitter (Brooker, "Exponential Backoff And Jitter", 2015), and
-    are never shorter than the service asks for by Retry-After, which holds back all calls alike.
-    What is limited is the time since the service began to fail, so that a build of hours may be
-    slowed down any number of times.
+    are never shorter than Retry-After, which delays all calls alike. The limit is on the time since
+    the service began to fail, so a build of hours may be interrupted any number of times.
     """
 
     def __init__(self, seconds: float, stop: threading.Event) -> None:
@@ -232,7 +230,7 @@ class _Patience:
         self.pause(self._not_before - time.monotonic())
 
     def wait_after(self, failure: EmbeddingFailure, attempt: int) -> None:
-        """Wait before a call is repeated, of which `attempt` have failed."""
+        """Wait before a retry after `attempt` failures."""
         now = time.monotonic()
         with self._lock:
             if self._failing_since is None:
@@ -253,6 +251,6 @@ class _Patience:
         self.pause(wait)
 
     def pause(self, seconds: float) -> None:
-        """Wait some seconds, if more than none. Raises StoppedError."""
+        """Wait some seconds, if positive. Raises StoppedError."""
         if self._stop.is_set() or (seconds > 0 and self._stop.wait(seconds)):
             raise StoppedError

@@ -1,8 +1,8 @@
-"""Embed through one layer, whatever the model: nothing twice, nothing cut, nothing lost.
+"""Embeds through one layer for all models: no text is embedded twice, truncated or lost.
 
-Each text is put behind its prefix, looked up in the cache, split if it is longer than the model
-takes, and asked for in calls of the model's size, several at a time where the model allows it. An
-answer is kept at once: whatever ends a build, only the calls under way are lost.
+Each text gets its prefix, is looked up in the cache, split if it exceeds the model's limit, and
+sent in batches of the model's size, several at a time if the model allows it. Answers are cached at
+once: if a build ends, only calls in progress are lost.
 """
 
 import hashlib
@@ -29,17 +29,17 @@ Result = TypeVar("Result")
 Vectors = NDArray[np.float32]
 
 SAME_PROBE = 0.99
-"""The lowest cosine that a model's vectors of one text may have at two times."""
+"""Least cosine between a model's vectors of one text at different times."""
 
 SHOWN_CHARACTERS = 80
 REMEMBERED_COUNTS = 4096
 
 
 class BatchedModel:
-    """A model behind the cache; for one thread, whatever threads it uses itself.
+    """A model behind the cache; for one thread, which may use others.
 
-    A service may go on failing for `retry_seconds`. `refused` are the texts so far that the model
-    would not embed: `text` (its beginning), `sha256` of all of it, and `reason`.
+    A service may fail for up to `retry_seconds`. `refused` are the texts that the model refused so
+    far: `text` (its start), `sha256` of the whole, and `reason`.
     """
 
     def __init__(
@@ -55,17 +55,17 @@ class BatchedModel:
         self._stop = threading.Event()
         self._asker = Asker(model, retry_seconds, self._stop)
         self._probe: Vectors | None = None
-        # Counting takes long enough to do it once for each text; a map of all texts would grow.
+        # Counting is slow, so it is done once per text; a map of all texts would grow.
         self._count = lru_cache(REMEMBERED_COUNTS)(model.count_tokens)
 
     @property
     def answered(self) -> int:
-        """Number of texts that the model has embedded so far."""
+        """Number of texts that the model embedded so far."""
         return self._asker.answered
 
     @property
     def dimensions(self) -> int:
-        """Width of the vectors; the model is asked for one where nothing else tells it."""
+        """Width of the vectors, from the model itself if it is not known otherwise."""
         if self._asker.dimensions is None:
             self._asker.dimensions = self._space("document").dimensions
         if self._asker.dimensions is None:
@@ -76,11 +76,11 @@ class BatchedModel:
     def embed(
         self, texts: Sequence[str], side: Side, progress: Callable[[int], object] = tell_nobody
     ) -> Vectors:
-        """Return unit vectors (n, d); zeros for a blank text, and for one that is refused.
+        """Return unit vectors (n, d); zeros for blank and refused texts.
 
-        Texts may be of any length, and have no prefixes; `progress` is told how many more of them
-        are done. Raises BuildError when the model gives no vectors, or the cache cannot be written;
-        what was embedded until then is kept.
+        Texts may have any length, and come without prefixes; `progress` gets the number of further
+        texts done. Raises BuildError if the model fails, or the cache cannot be written; what was
+        embedded until then is kept.
         """
         space = self._space(side)
         parts = {text: self._split(text, side) for text in dict.fromkeys(texts)}
@@ -88,7 +88,7 @@ class BatchedModel:
         vectors: dict[str, Vectors | None] = dict(zip(wanted, space.find(wanted), strict=True))
         self._check_width(vectors.values())
         missing = [part for part, vector in vectors.items() if vector is None]
-        # A text counts as done when the last of its parts that had to be asked for is.
+        # A text is done when the last part that had to be asked for is.
         lacking = {text: [p for p in found if vectors[p] is None] for text, found in parts.items()}
         waiting = Counter(lacking[text][-1] for text in texts if lacking[text])
         progress(len(texts) - waiting.total())
@@ -106,7 +106,7 @@ class BatchedModel:
         )
 
     def close(self) -> None:
-        """Let go of the model and the cache."""
+        """Close the model and the cache."""
         self._stop.set()
         self.model.close()
         self._cache.close()
@@ -135,7 +135,7 @@ class BatchedModel:
         return split_text(text, lambda part: self._count(prefix + part) <= limit)
 
     def _ask(self, parts: Sequence[str], side: Side, space: VectorSpace) -> Iterator[Answer]:
-        """Yield answers for parts, without prefixes, each kept before it is given."""
+        """Yield answers for parts, without prefixes, each cached before it is yielded."""
         self._begin()
         prefix = self.model.prefixes.of(side)
         batches = [
@@ -150,7 +150,7 @@ class BatchedModel:
         def ask(batch: Sequence[str]) -> Iterator[Answer]:
             for answer in self._asker.ask(batch, side):
                 bare = [text.removeprefix(prefix) for text in answer.texts]
-                # In the thread that asked: the next call waits until this one cannot be lost.
+                # In the calling thread: the next call waits until this answer is safe.
                 if not any(answer.reasons):
                     space.store(bare, answer.vectors)
                     self._keep_probe()
@@ -159,7 +159,7 @@ class BatchedModel:
         yield from run_threads(ask, batches, self.model.limits.calls, self._stop)
 
     def _begin(self) -> None:
-        """Make sure, once, that the model answers, and as it did when the cache was filled."""
+        """Check, once, that the model answers, and like when the cache was filled."""
         self._stop.clear()
         if self._probe is not None:
             return
@@ -179,7 +179,7 @@ class BatchedModel:
         self._probe = probe
 
     def _keep_probe(self) -> None:
-        # Only after a second answer has agreed with it in width.
+        # Only after a second answer had the same width.
         space = self._space("document")
         if self._probe is not None and space.probe is None:
             space.keep_probe(self._probe)
@@ -216,10 +216,10 @@ def run_threads(
     count: int,
     stop: threading.Event,
 ) -> Iterator[Result]:
-    """Yield the results of all items, as they come, from so many threads.
+    """Yield the results of all items as they complete, using several threads.
 
-    An error of any item sets `stop`, and is raised once running calls are done; `work` may watch
-    `stop` too. Ctrl-C ends the run at once, since the threads do not keep the process alive.
+    An error sets `stop`, and is raised after running calls; `work` may check `stop` too. Ctrl-C
+    ends the run at once, since these threads do not keep the process alive.
     """
     if count == 1:
         for item in items:
@@ -239,7 +239,7 @@ def run_threads(
         return done, None
 
     failure: BaseException | None = None
-    # Not a ThreadPoolExecutor, whose threads Python waits for before it exits.
+    # Not a ThreadPoolExecutor, for whose threads Python waits at exit.
     with ThreadPool(max(1, min(count, len(items)))) as pool:
         try:
             for done, error in pool.imap_unordered(run, items):

@@ -1,4 +1,4 @@
-"""An embedding model, opened, and what published models want before a text."""
+"""The interface of an embedding model, and the prefixes of published models."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -19,9 +19,8 @@ Side = Literal["document", "query"]
 class ModelLimits:
     """Limits of one call of a model.
 
-    `tokens` are those of one text; a longer one is split by the batching layer. `batch_tokens` are
-    those of all texts of a call; on this machine, where shorter texts are filled up to the longest,
-    the filling included.
+    `tokens` is the limit of one text; the batching layer splits longer ones. `batch_tokens` is the
+    limit of all texts of a call, including the padding of a model on this machine.
     """
 
     tokens: int
@@ -32,7 +31,7 @@ class ModelLimits:
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """Texts that a model was trained to see before each text, with the space after them."""
+    """Prefixes that a model was trained with, including a final space."""
 
     document: str = ""
     query: str = ""
@@ -44,15 +43,15 @@ class Prefixes:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """A model, opened.
+    """An opened model.
 
-    `revision` is a hash of the weights or a commit, empty where the provider tells none; `service`
-    the address that is asked, empty for a model on this machine; `dimensions` the width that a
-    service is asked for, None for the model's own. Where `sides_differ`, the same text gives
-    another vector as a query than as a document, prefixes aside. `count_tokens` is exact on this
-    machine, and for a service rather too high. `embed` makes one call: unit vectors (n, d) of texts
-    that have their prefix; it raises EmbeddingFailure. `write` writes into a new folder what a
-    server needs to embed queries with the model, and returns the SHA-256 over it; "" for nothing.
+    `revision` is a hash of the weights or a commit, empty if the provider has none; `service` is
+    the address of a service, empty for a local model; `dimensions` is the requested width, None for
+    the model's own. If `sides_differ`, a text has different vectors as query and as document,
+    prefixes aside. `count_tokens` is exact for local models, and an upper estimate for services.
+    `embed` makes one call: unit vectors (n, d) of prefixed texts; it raises EmbeddingFailure.
+    `write` writes what a server needs to embed queries to a new folder, and returns its SHA-256; ""
+    for nothing.
     """
 
     provider: str
@@ -71,7 +70,7 @@ class EmbeddingModel:
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """A family of models: the pattern of their names, their prefixes, and tokens of one text."""
+    """A family of models: pattern of names, prefixes, and token limit."""
 
     pattern: str
     prefixes: Prefixes
@@ -89,13 +88,13 @@ KNOWN_MODELS = [
 
 
 def find_known(model: str) -> KnownModel | None:
-    """Return the first family that a model's name fits, or the name of its folder."""
+    """Return the first family that matches a model's name, or the name of its folder."""
     name = model.lower().replace("_", "-").rstrip("/").rpartition("/")[2]
     return next((known for known in KNOWN_MODELS if re.search(known.pattern, name)), None)
 
 
 def choose_prefixes(options: EmbeddingSection, own: Prefixes | None = None) -> Prefixes:
-    """Return the prefixes to use: as configured, else the model's `own`, else those of its name."""
+    """Return the prefixes: as configured, or the model's `own`, or those known for its name."""
     known = find_known(options.model)
     chosen = own or (known.prefixes if known else Prefixes())
     return Prefixes(

@@ -1,6 +1,6 @@
-"""Open the embedding model that foundry.toml names: on this machine, or behind an HTTP service.
+"""Opens the embedding model of foundry.toml: a local one, or an HTTP service.
 
-Each provider brings its own libraries, so only those of the one that is asked for are imported.
+Each provider has its own libraries, which are imported only if it is used.
 """
 
 import hashlib
@@ -30,16 +30,16 @@ LOCAL_BATCH_TEXTS = 256
 FASTEMBED_BATCH_TOKENS = 4096
 PROCESSOR_BATCH_TOKENS = 2048
 ACCELERATOR_BATCH_TOKENS = 32_768
-"""Few stay in a processor's cache, many keep a graphics card busy."""
+"""Few fit a processor's cache, many keep a graphics card busy."""
 
 USUAL_TOKENS = 512
-"""Tokens of one text, for models of Sentence Transformers that state no limit."""
+"""Token limit of Sentence Transformers models that state none."""
 
 UNKNOWN_TOKENS = 2048
-"""Tokens of one text for models of services that are not known: what servers allow by default."""
+"""Token limit of unknown models of services: what servers allow by default."""
 
 CALL_SECONDS = 120.0
-"""Limit of one call of a service; a small machine takes long for a large batch."""
+"""Timeout of one call; small machines are slow on large batches."""
 
 OPENAI_HOST = "api.openai.com"
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
@@ -51,11 +51,10 @@ MODEL_SUFFIXES = frozenset(
 
 
 def open_model(options: EmbeddingSection) -> EmbeddingModel:
-    """Return the model, loaded where it runs on this machine; a service is not asked yet.
+    """Open the model, loading a local one; a service is not called yet.
 
-    EMBEDDING_BASE_URL replaces the address of a service that is configured, here as in the
-    server: it need not be the same from everywhere. Raises BuildError when a package, a key or the
-    model is missing.
+    EMBEDDING_BASE_URL replaces the configured address of a service, here as in the server, since it
+    may differ between networks. Raises BuildError if a package, a key or the model is missing.
     """
     address = os.environ.get("EMBEDDING_BASE_URL", "").strip()
     if options.base_url and address:
@@ -73,7 +72,7 @@ def _open_fastembed(options: EmbeddingSection) -> EmbeddingModel:
     network: Any = client.network
     from fastembed.text.text_embedding_base import TextEmbeddingBase
 
-    # A copy that cuts and fills up nothing counts what the first would cut.
+    # A copy without truncation and padding, to count tokens.
     tokenizer = type(network.tokenizer).from_str(network.tokenizer.to_str())
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -104,7 +103,7 @@ def _open_sentence_transformers(options: EmbeddingSection) -> EmbeddingModel:
     document = next((text for name in DOCUMENT_PROMPTS if (text := network.prompts.get(name))), "")
 
     def count(text: str) -> int:
-        # Silent about texts that are too long: they are counted in order to be split.
+        # Without warnings about long texts: they are counted in order to be split.
         return len(network.tokenizer(text, truncation=False, verbose=False)["input_ids"])
 
     return _local_model(
@@ -160,12 +159,12 @@ def _local_model(
     prefixes: Prefixes | None = None,
     calls: int = 1,
 ) -> EmbeddingModel:
-    """Return a model on this machine: a folder, or a published one of which `commit` is known."""
+    """Return a local model: a folder, or a published model with a known `commit`."""
     folder = find_folder(options.model)
     return EmbeddingModel(
         provider=options.provider,
         model=options.model if folder is None else folder.resolve().name,
-        # The hash says which model it is, wherever the folder lies.
+        # The hash identifies the model, wherever the folder is.
         revision=commit if folder is None else hash_model_folder(folder),
         service="",
         dimensions=None,
@@ -184,7 +183,7 @@ def _local_model(
 
 
 def hash_model_folder(folder: Path) -> str:
-    """Hash the paths and contents of a model's files, whatever else is in the folder."""
+    """Hash paths and contents of a model's files, ignoring other files in the folder."""
     digest = hashlib.sha256()
     for name, path in list_model_files(folder):
         digest.update(f"{name}\0{hash_file(path)}\n".encode())
@@ -192,7 +191,7 @@ def hash_model_folder(folder: Path) -> str:
 
 
 def list_model_files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the files that a model's vectors depend on, in order, with their names below it."""
+    """Yield the files that affect a model's vectors, in order, with names relative to it."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.suffix in MODEL_SUFFIXES and path.is_file() and not name.startswith("."):
@@ -200,10 +199,10 @@ def list_model_files(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _open_openai(options: EmbeddingSection) -> EmbeddingModel:
-    """Open any service that answers as OpenAI does.
+    """Open a service that is compatible with OpenAI.
 
-    OpenAI takes 2,048 texts and 300,000 tokens in a call; others may take 32 texts and no more.
-    Less is lost when a small call fails.
+    OpenAI accepts 2,048 texts and 300,000 tokens per call; others may accept only 32 texts. A
+    failed small call also loses less.
     """
     from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
 
@@ -219,7 +218,7 @@ def _open_openai(options: EmbeddingSection) -> EmbeddingModel:
 
 
 def _open_cohere(options: EmbeddingSection) -> EmbeddingModel:
-    """Open Cohere, which takes 96 texts and 128,000 tokens in a call."""
+    """Open Cohere, which accepts 96 texts and 128,000 tokens per call."""
     from foundry.runtime.retrieval.embedding.cohere import CohereEmbeddings
 
     return _service_model(

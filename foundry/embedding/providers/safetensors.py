@@ -1,6 +1,6 @@
-"""Read tensors from a file of the safetensors format, which cannot hold code.
+"""Reads tensors from a safetensors file, a format without code.
 
-Eight bytes tell the length of a header of JSON; the numbers follow it:
+Eight bytes have the length of a JSON header; the numbers follow it:
 
     {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
 
@@ -22,7 +22,7 @@ TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 
 class Tensors:
-    """The tensors of one file, mapped into memory. Raises ValueError or OSError."""
+    """The tensors of a file, mapped into memory. Raises ValueError or OSError."""
 
     def __init__(self, path: Path) -> None:
         file_status(path)
@@ -42,7 +42,7 @@ class Tensors:
         return name in self._entries and name != "__metadata__"
 
     def read(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
-        """Return a tensor of real numbers, which must have this shape. Raises ValueError."""
+        """Return a tensor of real numbers with this shape. Raises ValueError."""
         place = f"{self._path}: {name}"
         entry: Any = self._entries.get(name)
         if entry is None:

@@ -1,4 +1,4 @@
-"""Texts in the sizes that a model takes: long ones in parts, short ones together in a call."""
+"""Splits long texts, and batches short ones, to fit the limits of a model."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from foundry.embedding.providers.model import ModelLimits
 
 REACH_CHARS = 1000
-"""Characters on either side of a middle in which white space is looked for."""
+"""Distance from the middle within which white space is looked for."""
 
 _SPACE = re.compile(r"\s+")
 
 
 def split_text(text: str, fits: Callable[[str], bool]) -> list[str]:
-    """Return parts of a text, each of which fits, that hold all of its words in order.
+    """Return parts of a text that fit, in order and with all of its words.
 
-    The text is halved at the white space nearest to its middle, within a word if there is none,
-    until all parts fit. A single character is a part even if it does not fit.
+    The text is halved at the white space nearest to its middle, or within a word, until all parts
+    fit. A single character is a part even if it does not fit.
     """
     text = text.strip()
     if not text:
@@ -30,7 +30,7 @@ def split_text(text: str, fits: Callable[[str], bool]) -> list[str]:
 
 
 def find_cut(text: str) -> int:
-    """Return where to halve a text of two characters or more: at white space near its middle."""
+    """Return where to halve a text of at least two characters: at white space near its middle."""
     middle = len(text) // 2
     reach = min(len(text) // 4, REACH_CHARS)
     after = _SPACE.search(text, middle, middle + max(1, reach))
@@ -52,10 +52,10 @@ def average(vectors: Sequence[NDArray[np.float32]], weights: Sequence[int]) -> N
 def make_batches(
     texts: Sequence[tuple[str, int]], limits: ModelLimits, *, padded: bool
 ) -> list[list[str]]:
-    """Return texts, given with their tokens, in batches that a call may carry.
+    """Return texts, given with token counts, in batches that a call accepts.
 
-    Where all texts of a batch are filled up to the longest, the longest come first: texts of like
-    length share a batch, and what does not fit into memory shows at once.
+    If the texts of a batch are padded, the longest come first: batches have similar lengths, and
+    running out of memory shows at once.
     """
     if padded:
         texts = sorted(texts, key=lambda entry: -entry[1])

@@ -1,9 +1,9 @@
-"""Estimate the tokens of a text for a model whose tokenizer is not at hand.
+"""Estimates the tokens of a text for a model without its tokenizer.
 
-Models cut text by word pieces, byte pairs or SentencePiece. Their counts differ, but each is near
-that of a word-piece vocabulary on English words and never above the bytes of anything else. So
-words in Latin letters are cut by the vocabulary of the built-in encoder, with a margin, and all
-the rest is counted character by character at what the less fortunate tokenizers make of it.
+Models split text into word pieces, byte pairs or SentencePiece tokens. Counts differ, but are near
+those of a word-piece vocabulary on English words, and at most the bytes of anything else. So words
+in Latin letters are split by the built-in vocabulary, with a margin, and other characters count at
+the rate of the less favourable tokenizers.
 """
 
 import math
@@ -15,10 +15,10 @@ import foundry
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceCutter
 
 MARGIN = 1.3
-"""Estimates are raised by this factor, since vocabularies of word pieces differ."""
+"""Margin of estimates, since vocabularies differ."""
 
 FRAME_TOKENS = 4
-"""Tokens that a model puts around a text."""
+"""Tokens that a model adds to a text."""
 
 _RUN = re.compile(r"[A-Za-z]+|[0-9]+| {2,}|\n+|[^A-Za-z0-9 \n]")
 _ALPHABET = re.compile("[\u00c0-\u052f\u05d0-\u06ff]")
@@ -36,7 +36,7 @@ def estimate_tokens(text: str) -> int:
         elif first.isalpha():
             pieces += _count_pieces(run)
         elif first == " ":
-            # Indentation; a single space belongs to the word after it.
+            # Indentation; a single space belongs to the next word.
             others += len(run) // 2
         else:
             others += len(run)
@@ -51,11 +51,11 @@ def _cutter() -> PieceCutter:
 
 @lru_cache(maxsize=100_000)
 def _count_pieces(word: str) -> int:
-    # A word that is too long for the cutter has no pieces, and counts by its letters.
+    # A word that is too long for the cutter has no pieces, and counts by letters.
     least = sum(
         max(len(cut.rows), cut.letters - cut.covered_letters) for cut in _cutter().cut(word)
     )
     if word.islower() or word.istitle():
         return least
-    # Vocabularies that tell case apart have few pieces for capitals within a word.
+    # Case-sensitive vocabularies have few pieces for capitals within a word.
     return max(least, math.ceil(len(word) / 2))

@@ -1,1 +1,1 @@
-"""A transformer that runs in numpy: its folder, its tokenizer, and processes that embed with it."""
+"""A transformer in numpy: model folder, tokenizer, and worker processes."""

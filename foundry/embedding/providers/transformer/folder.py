@@ -1,6 +1,6 @@
-"""Reads a model folder of Sentence Transformers for the transformer that numpy runs.
+"""Reads a Sentence Transformers model folder for the transformer in numpy.
 
-An architecture that it does not support is refused by name before anything is embedded.
+Unsupported architectures are refused by name before anything is embedded.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ POOLINGS: dict[str, Literal["mean", "cls"]] = {
 MODULES = ("Transformer", "Pooling", "Normalize")
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 MAX_SIZE = 1 << 20
-"""Bounds each size in a model's config.json, far above any model of this family."""
+"""Upper bound of sizes in a model's config.json, far above any model of this family."""
 
 _LINEAR = {
     "attention.output.dense": "attention_output",
@@ -54,12 +54,12 @@ _NORMS = {
     "attention.output.LayerNorm": "attention_norm",
     "output.LayerNorm": "output_norm",
 }
-"""Names in a model's checkpoint, and in `weight_shapes`."""
+"""Names in a checkpoint, and in `weight_shapes`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransformerFiles:
-    """What a model folder holds, with weights as float16, as an index stores them."""
+    """The content of a model folder, with weights as float16, as an index stores them."""
 
     shape: Description
     vocabulary: list[str]
@@ -70,7 +70,7 @@ class TransformerFiles:
 def find_transformer(model: str, folder: Path | None) -> Path:
     """Return the folder of a model: `folder`, or that in the installed distribution of this name.
 
-    Raises EmbeddingFailure where there is none; nothing is downloaded, and no code is run.
+    Raises EmbeddingFailure if there is none; nothing is downloaded, and no code is run.
     """
     if folder is not None:
         return folder
@@ -90,7 +90,7 @@ def find_transformer(model: str, folder: Path | None) -> Path:
 
 
 def read_transformer(folder: Path) -> TransformerFiles:
-    """Read a folder. Raises EmbeddingFailure, which names what is not supported or is damaged."""
+    """Read a folder. Raises EmbeddingFailure for unsupported or damaged models."""
     try:
         return _read(folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -100,14 +100,14 @@ def read_transformer(folder: Path) -> TransformerFiles:
 
 
 def open_transformer(files: TransformerFiles) -> Transformer:
-    """Return the transformer as a server will run it."""
+    """Return the transformer as a server runs it."""
     return Transformer(files.shape, files.vocabulary, files.weights)
 
 
 def write_transformer(files: TransformerFiles, directory: Path) -> str:
-    """Write a transformer into a new folder, for `Transformer.open`.
+    """Write a transformer to a new folder, for `Transformer.open`.
 
-    Returns the SHA-256 over the names and contents of the files.
+    Returns the SHA-256 over names and contents of the files.
     """
     directory.mkdir(parents=True)
     layout = TransformerLayout(directory)
@@ -165,7 +165,7 @@ def _read(folder: Path) -> TransformerFiles:
 
 
 def _read_modules(folder: Path) -> tuple[Path, Literal["mean", "cls"]]:
-    """Return the folder of the transformer module, and the pooling of the next one."""
+    """Return the folder of the transformer module, and the pooling of the next module."""
     modules: Any = json.loads(read_file(folder / "modules.json", MODEL_TEXT_BYTES))
     kinds = [str(module["type"]).rpartition(".")[2] for module in modules]
     if kinds not in ([*MODULES], [*MODULES[:2]]):
@@ -209,7 +209,7 @@ def _size(config: Mapping[str, Any], key: str) -> int:
 def _read_weights(
     tensors: Tensors, shape: Description, config: Mapping[str, Any]
 ) -> Iterator[tuple[str, NDArray[np.float16]]]:
-    """Yield the weights by the names of `weight_shapes`. Raises ValueError."""
+    """Yield the weights, named as in `weight_shapes`. Raises ValueError."""
     shapes = weight_shapes(shape)
     size = (shape.hidden_size,)
     prefix = "bert." if "bert.embeddings.word_embeddings.weight" in tensors else ""
@@ -231,7 +231,7 @@ def _read_weights(
     yield halve("word_embeddings", words)
     rows = (_size(config, "max_position_embeddings"), shape.hidden_size)
     types = (_size(config, "type_vocab_size"), shape.hidden_size)
-    # All tokens of a single text are of type 0, so its embedding is added once and for all.
+    # All tokens of a single text have type 0, so its embedding is added once.
     token_type = read("embeddings.token_type_embeddings.weight", types)[0]
     positions = read("embeddings.position_embeddings.weight", rows)[: shape.max_tokens]
     yield halve("position_embeddings", positions + token_type)

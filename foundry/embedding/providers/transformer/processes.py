@@ -1,7 +1,7 @@
-"""Runs a transformer in several processes, one for each core.
+"""Runs a transformer in several processes, one per core.
 
-Threads would share numpy's own threads, which then compete: on two busy cores, a call with two of
-them took ten times as long as with one.
+Threads would share numpy's own threads, which then compete: on two busy cores, a call took ten
+times as long with two threads as with one.
 """
 
 import json
@@ -26,7 +26,7 @@ _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THR
 class TransformerProcesses:
     """A pool of processes that run the model in a folder.
 
-    It grows when a call finds no idle process. Any number of threads may share it.
+    It grows if a call finds no idle process. Threads can share it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -77,7 +77,7 @@ class TransformerProcesses:
 
 
 def _ask(worker: subprocess.Popen[bytes], texts: Sequence[str]) -> NDArray[np.float32] | str:
-    """Return a process's vectors, or its error message."""
+    """Return the vectors of a process, or its error message."""
     assert worker.stdin is not None and worker.stdout is not None
     worker.stdin.write(json.dumps(list(texts)).encode() + b"\n")
     worker.stdin.flush()

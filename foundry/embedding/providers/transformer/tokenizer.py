@@ -19,7 +19,7 @@ from foundry.runtime.retrieval.embedding.word_pieces import (
 
 
 def read_tokenizer(folder: Path, about: Mapping[str, Any]) -> tuple[list[str], Spelling]:
-    """Return the vocabulary in the order of token ids, and how text is normalised."""
+    """Return the vocabulary in order of token ids, and the normalisation of text."""
     if (folder / "tokenizer.json").is_file():
         return _read_fast_tokenizer(folder / "tokenizer.json")
     text = read_file(folder / "vocab.txt", MODEL_TEXT_BYTES).decode()
@@ -87,5 +87,5 @@ def read_object(path: Path) -> dict[str, Any]:
 
 
 def read_optional(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file, or an empty one if there is no such file."""
+    """Return the JSON object in a file, or an empty one if the file does not exist."""
     return read_object(path) if path.is_file() else {}

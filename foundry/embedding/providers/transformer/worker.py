@@ -1,8 +1,8 @@
-"""Embed texts that a parent process sends, with a transformer, on one core.
+"""Embeds texts sent by a parent process, with a transformer, on one core.
 
-Run as a script with a JSON object as argument: `path` (the parent's import path) and `folder`
-(of the model). A request is a line of JSON, the texts. An answer is a line `{"shape": [n, d]}`, and
-then the vectors as float32; or `{"failure": message}`.
+Runs as a script with a JSON object as argument: `path` (the parent's import path) and `folder` (of
+the model). A request is a line of JSON, the texts. The answer is a line `{"shape": [n, d]}`
+followed by the vectors as float32, or `{"failure": message}`.
 """
 
 import json
@@ -15,7 +15,7 @@ def main() -> None:
     """Answer requests until standard input ends."""
     options = json.loads(sys.argv[1])
     sys.path[:] = options["path"]
-    # The parent handles Ctrl-C, and then closes the pipe.
+    # The parent handles Ctrl-C and then closes the pipe.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from foundry.embedding.providers.transformer.folder import open_transformer, read_transformer
     from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
