@@ -24,6 +24,8 @@ from foundry.indexing.keyword.headings import find_headings
 from foundry.indexing.keyword.names import chunk_names
 from foundry.indexing.keyword.terms import TermCounter
 from foundry.indexing.links import link_keys
+from foundry.indexing.queries.forms import forms_of
+from foundry.indexing.records import chunk_headings
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Reporter
 from foundry.rendering import plan
@@ -75,7 +77,9 @@ def write_documents(
         names = chunk_names(document, chunks)
         terms = counter.count(document, chunks, names)
         headings = find_headings(names, terms, counter.namer)
-        writer.add(PreparedDocument(document, tuple(chunks), terms, headings, link_keys(document)))
+        forms = forms_of("\n".join([*chunk_headings(document, each), each.text]) for each in chunks)
+        links = link_keys(document)
+        writer.add(PreparedDocument(document, tuple(chunks), terms, headings, links, forms))
     embedder = StaticEmbedder(weighs_by_corpus=not options.own_statistics)
     if vectors:
         writer.embed(embedder, Reporter(quiet=True).step)

@@ -56,7 +56,7 @@ WITHIN_ROOMS = {
         "embedding.many_texts",
         "embedding.static",
     },
-    "indexing.carried": {"indexing.files", "indexing.versions"},
+    "indexing.carried": {"indexing.files"},
     "indexing.keyword": {"indexing.files", "indexing.carried"},
     "indexing.dense": {"indexing.files"},
     "indexing.queries": {"indexing.files", "indexing.carried", "indexing.records"},

@@ -168,7 +168,8 @@ HEADED = {
 def test_words_and_headings_are_taken_over(
     most_counted: int, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("foundry.indexing.queries.words.MAX_COUNTED", most_counted)
+    for module in ("forms", "words"):
+        monkeypatch.setattr(f"foundry.indexing.queries.{module}.MAX_COUNTED", most_counted)
     config = CONFIG + "[embedding]\nprovider = 'none'\n" + TABLES
     project = make_project({}, config=config)
     for name, content in HEADED.items():

@@ -103,7 +103,7 @@ class _Build:
                 return self._unchanged(found, _changes(inputs, len(gone), inputs.embedded))
             state = index_state(config, "")
             published, left = self.published.result(), config.state / HANDOVER
-            before = None if self.options.fresh else published
+            before = None if self.options.fresh or published is None else published.folder
             with begun_version(config) as folder, carrying(left, state, before) as carried:
                 with self._opened_writer(folder, carried) as writer:
                     manifest, report, asked = self._write(writer, inputs, embedder, carried)

@@ -67,6 +67,15 @@ class LinkKeys:
 
 
 @dataclass(frozen=True, slots=True)
+class FormCounts:
+    """The words of a document's chunks and of their headings as they are written: different `forms`
+    joined by line feeds, and how often each occurs, uint32 (n,)."""
+
+    forms: str
+    counts: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedDocument:
     """A document with its chunks, at least one, and what is known of each of them.
 
@@ -78,6 +87,7 @@ class PreparedDocument:
     terms: ChunkTerms
     headings: tuple[NamedHeading, ...]
     links: LinkKeys
+    forms: FormCounts
     vectors: ChunkVectors | None = None
 
 

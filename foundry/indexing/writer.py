@@ -98,7 +98,7 @@ class IndexWriter:
         """Take one document and its chunks; ids must not have been seen before."""
         document = prepared.document
         self._headings.add(prepared.headings, self._postings.add(prepared.terms))
-        self._query_files.add(document, prepared.chunks)
+        self._query_files.add(prepared)
         if prepared.vectors is not None:
             vectors = prepared.vectors
             rows = unpack(vectors.rows, np.int8).reshape(-1, vectors.dimensions)

@@ -14,7 +14,8 @@ from small_indexes import Note, rendered_server, write_notes
 
 from foundry.config.search import IndexOptions
 from foundry.indexing.queries.correction import write_correction
-from foundry.indexing.queries.words import CorpusWords, count_forms
+from foundry.indexing.queries.forms import count_forms
+from foundry.indexing.queries.words import CorpusWords
 from foundry.indexing.versions import open_index
 from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.reader import Index

@@ -24,6 +24,7 @@ from foundry.documents import Chunk, Document, RawDocument, Skipped, Span
 from foundry.documents.prepared import (
     ChunkTerms,
     ChunkVectors,
+    FormCounts,
     LinkKeys,
     NamedHeading,
     PreparedDocument,
@@ -31,6 +32,7 @@ from foundry.documents.prepared import (
 )
 from foundry.documents.reasons import Reason
 from foundry.indexing.keyword.headings import Kind
+from foundry.indexing.queries.forms import SEPARATOR, find_forms
 from foundry.readers.sandbox.reading import check_document
 
 ZLIB_LEVEL = 1
@@ -58,6 +60,7 @@ class _Stored(NamedTuple):
     document: Document
     chunks: tuple[_StoredChunk, ...]
     vocabulary: tuple[str, ...]
+    forms: str
     headings: tuple[NamedHeading, ...]
     dimensions: int | None
     sizes: tuple[int, ...]
@@ -78,13 +81,14 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
         return _LENGTHS.pack(0, len(content)) + content
     terms, links, vectors = result.terms, result.links, result.vectors
     arrays = [terms.offsets, terms.numbers, terms.counts, terms.lengths]
-    arrays += [links.first, links.other, links.addresses]
+    arrays += [links.first, links.other, links.addresses, result.forms.counts]
     if vectors is not None:
         arrays += [vectors.rows, vectors.scales, vectors.offsets, vectors.pieces]
     stored = _Stored(
         result.document,
         tuple(map(_of_chunk, result.chunks)),
         terms.vocabulary,
+        result.forms.forms,
         result.headings,
         None if vectors is None else vectors.dimensions,
         tuple(map(len, arrays)),
@@ -113,7 +117,7 @@ def decode(content: bytes) -> PreparedDocument | Skipped:
         return replace(skipped, reason=Reason(skipped.reason))
     stored = _STORED.validate_json(text)
     document, arrays = stored.document, [*_split(rest, stored.sizes)]
-    if len(arrays) != (7 if stored.dimensions is None else 11):
+    if len(arrays) != (8 if stored.dimensions is None else 12):
         raise ValueError("another number of arrays")
     passages = document.reading.text
     spans = [(start, end) for _, _, start, end, *_ in stored.chunks]
@@ -126,9 +130,9 @@ def decode(content: bytes) -> PreparedDocument | Skipped:
         for chunk, (start, end) in zip(stored.chunks, spans, strict=True)
     )
     terms, links = ChunkTerms(stored.vocabulary, *arrays[:4]), LinkKeys(*arrays[4:7])
-    dimensions = stored.dimensions
-    vectors = None if dimensions is None else ChunkVectors(dimensions, *arrays[7:])
-    return PreparedDocument(document, chunks, terms, stored.headings, links, vectors)
+    forms, dimensions = FormCounts(stored.forms, arrays[7]), stored.dimensions
+    vectors = None if dimensions is None else ChunkVectors(dimensions, *arrays[8:])
+    return PreparedDocument(document, chunks, terms, stored.headings, links, forms, vectors)
 
 
 def decode_signature(content: bytes) -> Signature | None:
@@ -205,6 +209,10 @@ def _check_parts(result: PreparedDocument, recipe: Recipe) -> None:
         is_known = 0 <= heading.chunk < count and -1 <= heading.term < len(terms.vocabulary)
         if not is_known or heading.kind not in _KINDS:
             raise ValueError("a heading of nothing")
+    forms = find_forms(result.forms.forms)
+    _check_lengths(len(forms), unpack(result.forms.counts, np.uint32))
+    if SEPARATOR.join(forms) != result.forms.forms:
+        raise ValueError("words that are none")
     _check_lengths(len(unpack(links.first, np.uint64)), unpack(links.other, np.uint64))
     unpack(links.addresses, np.uint64)
     if (result.vectors is not None) != bool(recipe.dimensions):

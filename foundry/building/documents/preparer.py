@@ -19,9 +19,10 @@ from foundry.indexing.keyword.headings import find_headings
 from foundry.indexing.keyword.names import chunk_names
 from foundry.indexing.keyword.terms import TermCounter
 from foundry.indexing.links import link_keys
+from foundry.indexing.queries.forms import forms_of
+from foundry.indexing.records import chunk_headings
 from foundry.readers import read
 from foundry.readers.sandbox.reading import wear_of
-from foundry.runtime.index.records import informative_title
 from foundry.runtime.index.remembering import remember
 from foundry.runtime.index.tokens import Tokenizer
 
@@ -80,13 +81,17 @@ class Preparer:
         vectors = None
         if self._embedder is not None:
             vectors = self._embedder.embed_chunks(
-                [_headings(document, piece) for piece in chunks], [piece.text for piece in chunks]
+                ["\n".join(chunk_headings(document, piece)) for piece in chunks],
+                [piece.text for piece in chunks],
             )
         names = chunk_names(document, chunks)
         terms = self._counter.count(document, chunks, names)
         headings = find_headings(names, terms, self._counter.namer)
         links = link_keys(document)
-        return PreparedDocument(document, tuple(chunks), terms, headings, links, vectors)
+        forms = forms_of(
+            "\n".join([*chunk_headings(document, piece), piece.text]) for piece in chunks
+        )
+        return PreparedDocument(document, tuple(chunks), terms, headings, links, forms, vectors)
 
 
 def open_task(options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, int]]:
@@ -99,8 +104,3 @@ def open_task(options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, in
         return encode_result(raw, result), wear_of(raw, result)
 
     return answer
-
-
-def _headings(document: Document, piece: Chunk) -> str:
-    title = informative_title(document.title, document.id, piece.heading_path)
-    return "\n".join((*title, *piece.heading_path))

@@ -22,7 +22,6 @@ from foundry.indexing.files import (
     open_stored,
     write_array,
 )
-from foundry.indexing.versions import BuiltIndex
 from foundry.runtime.index.layout import IndexLayout, Manifest
 from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
@@ -39,16 +38,18 @@ class _Before(NamedTuple):
     manifest: Manifest
 
     @classmethod
-    def open(cls, folder: Path, state: str, index: BuiltIndex) -> Self | None:
+    def open(cls, folder: Path, state: str, index: Path) -> Self | None:
         """Return None if the build of an index left nothing for this state, or not all is there."""
+        layout = IndexLayout(index)
+        manifest = Manifest.read(layout.manifest)
         try:
             noted = json.loads((folder / MANIFEST).read_bytes())
             files = describe_files(folder)
         except (OSError, ValueError):
             return None
         files.pop(MANIFEST, None)
-        wanted = {"state": state, "version": index.manifest.version, "files": files}
-        return cls(folder, IndexLayout(index.folder), index.manifest) if noted == wanted else None
+        wanted = {"state": state, "version": manifest.version, "files": files}
+        return cls(folder, layout, manifest) if noted == wanted else None
 
 
 class Carried:
@@ -173,8 +174,9 @@ class Carried:
 
 
 @contextmanager
-def carrying(folder: Path, state: str, index: BuiltIndex | None) -> Iterator[Carried]:
-    """Provide what a build of this `state` takes over from `index` and from what is in `folder`.
+def carrying(folder: Path, state: str, index: Path | None) -> Iterator[Carried]:
+    """Provide what a build of this `state` takes over from an intact `index`, and from what the
+    build of that has left in `folder`.
 
     What it leaves is gone afterwards, unless it was put there by `finish`.
     """

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
-from foundry.documents import Chunk, Document
+from foundry.documents.prepared import PreparedDocument
 from foundry.indexing.carried.carried import Carried
 from foundry.indexing.files import write_array
 from foundry.indexing.queries.completions import CompletionsBuilder
@@ -39,14 +39,12 @@ class QueryFilesBuilder:
         if options.suggested_words:
             self._completions = CompletionsBuilder(carried)
 
-    def add(self, document: Document, chunks: Sequence[Chunk]) -> None:
+    def add(self, prepared: PreparedDocument) -> None:
         """Take the next document with its chunks."""
-        if self._words is None:
-            return
-        headings = [chunk_headings(document, chunk) for chunk in chunks]
-        for above, chunk in zip(headings, chunks, strict=True):
-            self._words.add("\n".join([*above, chunk.text]))
+        if self._words is not None:
+            self._words.add(prepared.forms)
         if self._completions is not None:
+            headings = (chunk_headings(prepared.document, chunk) for chunk in prepared.chunks)
             self._completions.add(heading for above in headings for heading in above)
 
     def write(self, layout: IndexLayout, read_all: ReadChunks, read_gone: ReadChunks) -> None:

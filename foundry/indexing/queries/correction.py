@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.indexing.files import write_array, write_stretches
-from foundry.indexing.queries.words import CorpusWords, count_forms
+from foundry.indexing.queries.forms import count_forms
+from foundry.indexing.queries.words import CorpusWords
 from foundry.runtime.retrieval.stages.nearest_words import MAX_LENGTH, CorrectionLayout
 
 MAX_LETTERS = 255

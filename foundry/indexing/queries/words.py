@@ -4,41 +4,19 @@ The counts of the index before are updated: the words of texts that are gone are
 those of new ones added. All texts are read again only where one of these counts is missing.
 """
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
 
+from foundry.documents.prepared import FormCounts, unpack
 from foundry.embedding.static import MODEL_FOLDER
 from foundry.indexing.carried.carried import Carried
+from foundry.indexing.queries.forms import MAX_COUNTED, SEPARATOR, count_forms, find_forms
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.encoder import CONTINUATION, EncoderLayout
 from foundry.runtime.retrieval.stages.nearest_words import MAX_LENGTH, MIN_LENGTH
-
-MAX_COUNTED = 2_000_000
-"""Different forms counted at a time; beyond, those that came up once are forgotten."""
-
-SEPARATOR = "\n"
-
-_WORD = re.compile(r"(?<!\w)[^\W\d]+(?!\w)")
-
-
-def count_forms(texts: Iterable[str]) -> Counter[str]:
-    """Return the words of texts as they are written, and how often each occurs."""
-    forms: Counter[str] = Counter()
-    for text in texts:
-        forms.update(find_forms(text))
-        if len(forms) > MAX_COUNTED:
-            forms = Counter({form: count for form, count in forms.items() if count > 1})
-    return forms
-
-
-def find_forms(text: str) -> list[str]:
-    """Return the words of a text as it writes them, one after the other."""
-    return _WORD.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
 
 
 def count_words(spellings: Iterable[tuple[str, str, int]]) -> tuple[Counter[str], dict[str, str]]:
@@ -97,7 +75,7 @@ class CorpusWords:
 
 
 class WordsBuilder:
-    """Counts the words of texts as they come, on top of those of the index before."""
+    """Counts the words of documents as they come, on top of those of the index before."""
 
     def __init__(self, tokenizer: Tokenizer, carried: Carried) -> None:
         self._tokenizer, self._carried = tokenizer, carried
@@ -106,11 +84,13 @@ class WordsBuilder:
         if carried.index is not None:
             self._forms = _forms_before(carried)
 
-    def add(self, text: str) -> None:
-        """Count the words of a new text."""
-        if self._forms is not None:
-            self._forms.update(find_forms(text))
-            if len(self._forms) > MAX_COUNTED:
+    def add(self, found: FormCounts) -> None:
+        """Count the words of a new document."""
+        if (forms := self._forms) is not None:
+            counts, known = unpack(found.counts, np.uint32).tolist(), forms.get
+            for form, count in zip(found.forms.split(SEPARATOR), counts, strict=False):
+                forms[form] = known(form, 0) + count
+            if len(forms) > MAX_COUNTED:
                 self._forms = None
 
     def finish(

@@ -62,6 +62,8 @@ def test_what_is_cut_off_is_refused(prepared: PreparedDocument, share: float) ->
         ("terms", {"vocabulary": ("pump",)}),
         ("links", {"first": bytes(16)}),
         ("links", {"addresses": b"123"}),
+        ("forms", {"counts": b""}),
+        ("forms", {"forms": "Pumps\nReplace seals"}),
         ("heading", {"chunk": 99}),
         ("heading", {"term": 10_000}),
         ("heading", {"kind": 7}),
