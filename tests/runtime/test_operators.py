@@ -18,9 +18,9 @@ from foundry.indexing.versions import open_index
 from foundry.runtime.index.reader import OpenedIndex
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.journal import Journal
+from foundry.runtime.retrieval.stages.narrowing import apply_operators
 from foundry.runtime.retrieval.stages.operators import (
     PHRASE_UNITS,
-    apply_operators,
     parse_operators,
     read_operators,
 )

@@ -63,7 +63,7 @@ class Reading:
         journal = sys.modules[f"{server.__name__}.retrieval.journal"]
         respond = server.search.respond
         lane = sys.modules[f"{server.__name__}.retrieval.keyword_lane"].KeywordLane
-        operators = sys.modules[f"{server.__name__}.retrieval.stages.operators"]
+        operators = sys.modules[f"{server.__name__}.retrieval.stages.narrowing"]
         search, having, read = lane.search, lane.having, operators._read_phrase
 
         def answer(journal: Any, *found: Any) -> Any:

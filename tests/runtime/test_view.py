@@ -18,7 +18,8 @@ from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.correction import open_words as open_corrections
 from foundry.runtime.retrieval.stages.expansion import open_words as open_expansion
 from foundry.runtime.retrieval.stages.links import open_graph
-from foundry.runtime.retrieval.stages.operators import apply_operators, read_operators
+from foundry.runtime.retrieval.stages.narrowing import apply_operators
+from foundry.runtime.retrieval.stages.operators import read_operators
 from foundry.runtime.retrieval.stages.parents import find_passages
 from foundry.runtime.retrieval.stages.suggestions import open_completions
 from foundry.runtime.retrieval.stages.synonyms import open_forms

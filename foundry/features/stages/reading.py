@@ -39,7 +39,8 @@ class Operators(Stage):
         )
         narrowed = ("allowed", "operators", "index", "journal")
         yield SearchStep(
-            SearchPlace.NARROW, Call(module, "apply_operators", narrowed, ("phrase_chunks",))
+            SearchPlace.NARROW,
+            Call("retrieval.stages.narrowing", "apply_operators", narrowed, ("phrase_chunks",)),
         )
 
 

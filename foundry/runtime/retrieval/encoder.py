@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from ..errors import IndexUnusableError
 from ..index.layout import IndexFiles, open_array, require_vectors
+from ..index.patterns import SPACELESS
 from ..index.protocols import Vector
 from ..index.remembering import remember
 from ..index.spelling import american
@@ -42,7 +43,10 @@ COUNT_UNIT = 2**8
 LARGEST = 2.0**20
 PROBE_TOLERANCE = 1e-3  # Decimal places of numbers in an index.
 
+SIGN_LETTERS = 3  # A character of a script without spaces says as much as so many letters.
+
 _WORD = re.compile(r"[^\W_]+")
+_SIGN = re.compile(f"[{SPACELESS}]")
 
 
 class EncoderLayout:
@@ -127,7 +131,10 @@ def _cut_word(
         rest, start = CONTINUATION + rest[stop:], len(CONTINUATION)
     letters, missed = (sum(map(str.isalpha, each)) for each in (text, passed))
     digits = len(text) - letters
-    return Word(tuple(rows), letters, letters - missed, digits, digits - len(passed) + missed)
+    covered_digits = digits - len(passed) + missed
+    more, more_missed = ((SIGN_LETTERS - 1) * len(_SIGN.findall(each)) for each in (text, passed))
+    letters, missed = letters + more, missed + more_missed
+    return Word(tuple(rows), letters, letters - missed, digits, covered_digits)
 
 
 @dataclass(slots=True)

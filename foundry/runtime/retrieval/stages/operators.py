@@ -1,32 +1,28 @@
 """Operators in queries: `"exact phrase"`, `+word`, `-word` and `field:value`.
 
     query    = (item | plain text)*
-    item     = [+-]? '"' phrase '"'  |  [+-] word  |  field ':' (value | '"' value '"')
+    item     = [+-]? '"' phrase '"'  |  [+-] word  |  [+-]? field ':' (value | '"' value '"')
 
 There is white space around an item. A word begins with a letter and has two characters or more, a
-field is a filter of the index, and a value is one that some chunk has. All else is plain text, and
-so is a query that leaves nothing to search for: no query is refused. `C++`, `-5`, `a - b`, `10:30`,
+field is a filter of the index, and a value is one that some chunk has. All else is plain text. No
+query is refused: one of filters alone searches for their values, and what cannot be applied, as it
+leaves nothing to search for or no chunk has the value, is told. `C++`, `-5`, `a - b`, `10:30`,
 `std::vector`, urls and a quote without its partner mean what they say.
 """
 
 import re
-import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import takewhile
-from typing import NamedTuple, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ...errors import InvalidRequestError
-from ...index.protocols import Mask
 from ...index.reader import Index
-from ...index.records import count_of
+from ...index.tokens import Token
 from ..candidates import stage
-from ..filters import KNOWN_FIELDS, FilterColumns, parse_filters
-from ..identifiers import letters_of, whole_terms
-from ..journal import TEXT_UNITS, Journal, describe_filters, quote
+from ..filters import KNOWN_FIELDS, FilterColumns
+from ..identifiers import whole_terms
+from ..journal import Journal, describe_filters, quote
+from ..respelling import respell
 
 STAGE = "operators"
 # Of a word, a phrase (for which a pattern is compiled) and a filter, in any index.
@@ -38,12 +34,12 @@ MAX_TERMS = 16  # The rarest terms of a phrase, by which chunks are found that m
 _ITEM = re.compile(
     r"(?<!\S)(?:"
     r"(?P<sign>[-+]?)[\"\u201c\u201e](?P<phrase>[^\"\u201c-\u201e]+)[\"\u201c\u201d]"
+    r"|(?P<not>[-+]?)(?P<field>[^\W\d]\w*):"
+    r"(?:\"(?P<quoted>[^\"]+)\"|(?P<value>[^\s\"]*[^\s\".,;:!?)\]]))"
     r"|(?P<mark>[-+])(?P<word>[^\W\d_][\w:.'\u2019&#+-]*[\w#+])"
-    r"|(?P<field>[^\W\d]\w*):(?:\"(?P<quoted>[^\"]+)\"|(?P<value>[^\s\"]*[^\s\".,;:!?)\]]))"
     r")(?=[.,;:!?)\]]*(?!\S))"
 )
-Chunks: TypeAlias = NDArray[np.integer]
-
+_WORD = re.compile(r"[^\W\d_][\w:.'\u2019&#+-]*[\w#+]")
 _SYNONYMS = {"tag": "tags"}
 
 
@@ -55,32 +51,56 @@ class Item(NamedTuple):
     is_excluded: bool
 
 
+Filter = tuple[str, str]
+"""A name and a value."""
+
+
 @dataclass(frozen=True, slots=True)
 class Operators:
-    """A query without its operators, and what they ask for; `filters` are pairs (name, value)."""
+    """A query without its operators, and what they ask for.
+
+    `excluded` are filters that a hit must not pass, `left_out` tells of what was not applied.
+    """
 
     text: str
     items: tuple[Item, ...] = ()
-    filters: tuple[tuple[str, str], ...] = ()
+    filters: tuple[Filter, ...] = ()
+    excluded: tuple[Filter, ...] = ()
+    left_out: tuple[str, ...] = field(default=(), compare=False)
 
 
 @stage(STAGE)
 def read_operators(index: Index, query: str, journal: Journal) -> tuple[str, Operators]:
     """Return a query without its operators, and these; the journal says which there were."""
     found = parse_operators(index, query, journal)
-    if not found.items and not found.filters:
-        return found.text, found
-    said: dict[str, list[str]] = {}
-    for item in found.items:
-        kind = "excluded" if item.is_excluded else "phrases" if item.is_phrase else "required"
-        said.setdefault(kind, []).append(item.text)
-    filters = {"filters": _collect(found)} if found.filters else {}
-    wanted = [*said.get("phrases", ()), *said.get("required", ())]
+    said: dict[str, object] = {}
+    for kind, items in _by_kind(found.items).items():
+        said[kind] = [item.text for item in items]
+    wanted = [item.text for item in found.items if not item.is_excluded]
+    unwanted = [item.text for item in found.items if item.is_excluded]
     told = [f"Only what has {quote(wanted)}."] if wanted else []
-    told += [f"Nothing that has {quote(said['excluded'])}."] if "excluded" in said else []
-    told += [f"Only {describe_filters(_collect(found))}."] if found.filters else []
-    journal.note(STAGE, *told, **said, **filters)
+    told += [f"Nothing that has {quote(unwanted)}."] if unwanted else []
+    for key, pairs, word in (
+        ("filters", found.filters, "Only"),
+        ("without", found.excluded, "Nothing with"),
+    ):
+        if pairs:
+            said[key] = collect(pairs)
+            told.append(f"{word} {describe_filters(collect(pairs))}.")
+    if found.left_out:
+        said["notice"] = " ".join(found.left_out)
+        told += found.left_out
+    if said:
+        journal.note(STAGE, *told, **said)
     return found.text, found
+
+
+def _by_kind(items: Iterable[Item]) -> dict[str, list[Item]]:
+    kinds: dict[str, list[Item]] = {}
+    for item in items:
+        kind = "excluded" if item.is_excluded else "phrases" if item.is_phrase else "required"
+        kinds.setdefault(kind, []).append(item)
+    return kinds
 
 
 def parse_operators(index: Index, query: str, journal: Journal) -> Operators:
@@ -89,21 +109,29 @@ def parse_operators(index: Index, query: str, journal: Journal) -> Operators:
     What follows the last one that the budget of the query covers is plain text.
     """
     items: list[Item] = []
-    filters: list[tuple[str, str]] = []
+    filters: dict[bool, list[Filter]] = {False: [], True: []}  # By whether they exclude.
+    left_out: list[str] = []
     kept, end = [""], 0
     for match in _ITEM.finditer(query):
-        if len(items) + len(filters) == MAX_ITEMS:
+        if len(items) + sum(map(len, filters.values())) == MAX_ITEMS:
+            left_out.append(f"Only the first {MAX_ITEMS} operators are applied.")
             break
         text = match["phrase"] or match["word"] or ""
-        is_excluded = (match["sign"] or match["mark"]) == "-"
+        is_excluded = (match["sign"] or match["mark"] or match["not"]) == "-"
+        pair = None
         if match["field"]:
             if not journal.spend(STAGE, FILTER_UNITS + index.chunk_count // CHUNKS_OF_UNIT):
                 break
-            pair = _read_filter(index, match["field"], match["quoted"] or match["value"])
-            if pair is None:
+            pair, problem = _read_filter(index, match["field"], match["quoted"] or match["value"])
+            if problem:
+                left_out.append(f"{problem}: {quote([match[0]])} was searched for as text.")
                 continue
-            filters.append(pair)
-        elif index.tokenizer.terms(text):
+            # Else a word with a colon in it, such as `-std::vector`.
+            text = match[0][1:] if match["not"] and _WORD.fullmatch(match[0][1:]) else ""
+        if pair is not None:
+            filters[is_excluded].append(pair)
+            text = ""
+        elif any(map(str.isalnum, text)):
             item = Item(" ".join(text.split()), match["phrase"] is not None, is_excluded)
             if not journal.spend(STAGE, _cost(index, item)):
                 break
@@ -113,156 +141,84 @@ def parse_operators(index: Index, query: str, journal: Journal) -> Operators:
         kept += [query[end : match.start()], "" if is_excluded else text]
         end = match.end()
     rest = " ".join("".join([*kept, query[end:]]).split())
+    applied = tuple(items), tuple(filters[False]), tuple(filters[True])
+    if not any(applied):
+        return Operators(query, left_out=tuple(left_out))
+    if not any(map(str.isalnum, rest)):
+        rest = " ".join(value for _, value in filters[False])
+    if not _is_searchable(index, rest, has_filter=bool(filters[False])):
+        left_out.append(f"{quote([query.strip()])} leaves no words to search for: add some.")
+        return Operators(query, left_out=tuple(left_out))
+    return Operators(rest, *applied, tuple(left_out))
+
+
+def _is_searchable(index: Index, text: str, *, has_filter: bool) -> bool:
+    """Return whether what is left of a query can find something."""
     # Only the beginning of it is searched for.
-    searched = index.tokenizer.tokenize_query(rest)[1] if items or filters else []
-    if not any(token.terms for token in searched):
-        return Operators(query)
-    return Operators(rest, tuple(items), tuple(filters))
+    searched = index.tokenizer.tokenize_query(text)[1]
+    if has_vectors(index):
+        return any(map(str.isalnum, text))
+    terms = [term for token in searched for term in token.terms]
+    # A filter alone is searched for by its value, which may be no word of any text.
+    return any(map(index.keyword_lane.frequency, terms)) if has_filter else bool(terms)
 
 
-def _read_filter(index: Index, field: str, value: str) -> tuple[str, str] | None:
-    """Return a filter that lets some chunk through, or None."""
+def has_vectors(index: Index) -> bool:
+    """Return whether an index can be searched by meaning."""
+    return getattr(index, "dense_lane", None) is not None
+
+
+def _read_filter(index: Index, field: str, value: str) -> tuple[Filter | None, str]:
+    """Return a filter that lets some chunk through, or else what is wrong with one by this name."""
     name = _SYNONYMS.get(field.casefold(), field)
     filters = index.part(FilterColumns.open)
     names = {known.casefold(): known for known in (*filters.columns, *KNOWN_FIELDS)}
     name = names.get(name.casefold(), "")
     try:
         passing = filters.select({name: value}) if name else None
-    except InvalidRequestError:
-        return None
-    return (name, value) if passing is not None and passing.any() else None
+    except InvalidRequestError as error:
+        return None, f"{name}: {error.message}"
+    if passing is None:
+        return None, ""
+    problem = "" if passing.any() else f"No document has {describe_filters({name: value})}"
+    return (None if problem else (name, value)), problem
 
 
-def _collect(operators: Operators) -> dict[str, list[str]]:
+def collect(pairs: Iterable[Filter]) -> dict[str, list[str]]:
+    """Return the values of filters by name."""
     values: dict[str, list[str]] = {}
-    for name, value in operators.filters:
+    for name, value in pairs:
         values.setdefault(name, []).append(value)
     return values
 
 
-@stage(STAGE)
-def apply_operators(
-    allowed: Mask | None,
-    operators: Operators,
-    index: Index,
-    journal: Journal,
-    *,
-    phrase_chunks: int,
-) -> Mask | None:
-    """Return which chunks (n,) may be found, of those `allowed` (n,); None for all.
-
-    A phrase is looked for in the text of the `phrase_chunks` best chunks that have all its words.
-    """
-    if not operators.items and not operators.filters:
-        return allowed
-    for passing in _passing(operators, index):
-        allowed = passing if allowed is None else allowed & passing
-    # Its own copy, from which items take chunks out.
-    allowed = np.ones(index.chunk_count, dtype=np.bool_) if allowed is None else allowed.copy()
-    unread = 0
-    # Words come before phrases, so that only chunks are read that may be found.
-    for item in sorted(dict.fromkeys(operators.items), key=lambda item: item.is_phrase):
-        chunks = _having(index, item.text, allowed)
-        if item.is_phrase:
-            count = len(chunks)
-            chunks = _choose(index, item.text, chunks, phrase_chunks)
-            unread += count - len(chunks)
-            read = [*takewhile(lambda _: journal.spend(STAGE, TEXT_UNITS), chunks.tolist())]
-            unread += len(chunks) - len(read)
-            chunks = _read_phrase(index, item.text, read)
-        if item.is_excluded:
-            allowed[chunks] = False
-        else:
-            required = np.zeros_like(allowed)
-            required[chunks] = True
-            allowed = required
-    if unread:
-        passages = count_of(unread, "passage")
-        sentence = f"{passages} with the words of a phrase were not read for it."
-        journal.note(STAGE, *journal.told[STAGE], sentence, **journal.stages[STAGE], unread=unread)
-    return allowed
-
-
-def _passing(operators: Operators, index: Index) -> Iterator[Mask]:
-    """Yield the chunks (n,) that pass each filter."""
-    for name, values in parse_filters(_collect(operators)).items():
-        several = [[value] for value in values] if name.startswith("modified") else [[*values]]
-        for each in several:
-            passing = index.part(FilterColumns.open).select({name: each})
-            assert passing is not None
-            yield passing
-
-
-def _terms(index: Index, text: str) -> list[str]:
-    """Return the terms that find chunks with a text, the rarest first."""
+def terms_of(index: Index, item: Item) -> list[str]:
+    """Return the terms that find chunks with an item, the rarest first; none for stop words."""
     frequency = index.keyword_lane.frequency
-    terms = {term for token in index.tokenizer.tokenize(text) for term in whole_terms(token)}
+    tokens = index.tokenizer.tokenize(item.text)
+    if not item.is_phrase:
+        tokens = respell(index, tokens, Journal())
+    terms = {term for token in tokens for term in _terms_of_token(index, token, item)}
     return sorted(terms, key=lambda term: (frequency(term), term))[:MAX_TERMS]
+
+
+def _terms_of_token(index: Index, token: Token, item: Item) -> tuple[str, ...]:
+    # Most texts that have a word in one of its spellings have its whole; a phrase is as written.
+    whole = token.spelt(as_one=True)
+    is_whole = bool(token.spellings) and not item.is_phrase
+    return (
+        whole if is_whole and all(map(index.keyword_lane.frequency, whole)) else whole_terms(token)
+    )
 
 
 def _cost(index: Index, item: Item) -> int:
     """Return the units that it takes to find the chunks that have the words of an item."""
     frequency = index.keyword_lane.frequency
-    rarest, *others = _terms(index, item.text)
+    least = PHRASE_UNITS if item.is_phrase else WORD_UNITS
+    least += index.chunk_count // CHUNKS_OF_UNIT  # To mark them.
+    terms = terms_of(index, item)
+    if not terms:
+        return least
     # The best ones are chosen of those that have all words of a phrase.
     chosen = sum(map(frequency, index.tokenizer.terms(item.text))) if item.is_phrase else 0
-    marked = index.chunk_count // CHUNKS_OF_UNIT
-    least = PHRASE_UNITS if item.is_phrase else WORD_UNITS
-    return least + marked + frequency(rarest) * (1 + len(others)) + chosen
-
-
-def _having(index: Index, text: str, allowed: Mask) -> Chunks:
-    """Return the chunks (m,), of those allowed, that have the words of a text."""
-    rarest, *others = _terms(index, text)
-    chunks = index.keyword_lane.having(rarest)
-    chunks = chunks[allowed[chunks]]
-    for term in others:
-        with_term = index.keyword_lane.having(term)
-        places = np.searchsorted(with_term, chunks)
-        chunks = (
-            chunks[with_term.take(places, mode="clip") == chunks] if len(with_term) else with_term
-        )
-    return chunks
-
-
-def _choose(index: Index, phrase: str, chunks: Chunks, most: int) -> Chunks:
-    """Return the chunks (m,), ascending, or the `most` best of them for the words of a phrase."""
-    if len(chunks) <= most:
-        return chunks
-    allowed = np.zeros(index.chunk_count, dtype=np.bool_)
-    allowed[chunks] = True
-    return index.keyword_lane.search(index.tokenizer.terms(phrase), most, allowed).chunks
-
-
-def _read_phrase(index: Index, phrase: str, chunks: Sequence[int]) -> Chunks:
-    """Return the chunks whose text or headings have a phrase."""
-    letters, written = letters_of(unicodedata.normalize("NFKC", phrase).casefold()), None
-    found = []
-    for number, chunk in zip(chunks, index.chunks(chunks), strict=True):
-        text = "\n".join([*chunk.headings(), chunk.text])
-        folded = unicodedata.normalize("NFKC", text).casefold()
-        if letters in letters_of(folded):
-            # To compile a pattern takes as long as to read several chunks.
-            written = written or _as_written(phrase)
-            found += [number] if written.search(folded) else []
-    return np.array(found, dtype=np.int64)
-
-
-def _as_written(phrase: str) -> re.Pattern[str]:
-    """Return a pattern for a phrase in normalised text; any marks may be between its words."""
-    written = unicodedata.normalize("NFKC", phrase).casefold().split()
-    # A lone mark is one of those between words.
-    words = [w.strip(",.;:!?") for w in written if any(map(str.isalnum, w))]
-    pattern = r"[\W_]+".join(map(re.escape, words))
-    # Scripts without cases are written without spaces, or with particles before and after.
-    after = r"(?![^\W_])" if _is_bounded(words[-1][-1]) else ""
-    if not _is_bounded(words[0][0]):
-        return re.compile(f"{pattern}{after}")
-    # What comes before is looked at from behind the first word: a pattern that begins with letters
-    # takes a fifteenth of the time.
-    first = re.escape(words[0])
-    return re.compile(f"{first}(?<![^\\W_]{first}){pattern.removeprefix(first)}{after}")
-
-
-def _is_bounded(character: str) -> bool:
-    return character.isalnum() and unicodedata.category(character) not in {"Lo", "Lm"}
+    return least + frequency(terms[0]) * len(terms) + chosen

@@ -18,11 +18,11 @@ from foundry.runtime.index.tokens import MAX_QUERY_CHARACTERS, Tokenizer
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.journal import TEXT_UNITS, Journal
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
+from foundry.runtime.retrieval.stages.narrowing import apply_operators
 from foundry.runtime.retrieval.stages.operators import (
     MAX_ITEMS,
     Item,
     Operators,
-    apply_operators,
     parse_operators,
     read_operators,
 )
@@ -40,6 +40,7 @@ VALUES = {
     ("team", "core"): [0, 4],
     ("team", "deep"): [1],
     ("tags", "two words"): [0],
+    ("tags", "two oil"): [0],
     ("path", "notes/1"): [1],
     ("modified_after", "2026-01-01"): [2, 3, 4],
     ("modified_after", "2026-02-01"): [3, 4],
@@ -132,8 +133,17 @@ def word(text: str, *, is_excluded: bool = False) -> Item:
         ("-seal, pump", Operators(", pump", (word("seal", is_excluded=True),))),
         ("pump +seal.", Operators("pump seal.", (word("seal"),))),
         ("pump -C++", Operators("pump", (word("C++", is_excluded=True),))),
-        # What has no terms stays as it was typed, next to what is an operator.
-        ('-"the of" pump +seal', Operators('-"the of" pump seal', (word("seal"),))),
+        # Also of stop words, which are no terms.
+        (
+            '-"the of" pump +seal',
+            Operators("pump seal", (phrase("the of", is_excluded=True), word("seal"))),
+        ),
+        ("+the pump", Operators("the pump", (word("the"),))),
+        ("pump -team:core", Operators("pump", excluded=(("team", "core"),))),
+        ("pump +team:core", Operators("pump", filters=(("team", "core"),))),
+        ("pump -std::vector", Operators("pump", (word("std::vector", is_excluded=True),))),
+        # A filter alone is searched for by its value, where some text has it.
+        ('tag:"two oil"', Operators("two oil", filters=(("tags", "two oil"),))),
         ("pump team:core", Operators("pump", filters=(("team", "core"),))),
         ("TEAM:core pump", Operators("pump", filters=(("team", "core"),))),
         ('tag:"two words" pump', Operators("pump", filters=(("tags", "two words"),))),
@@ -153,7 +163,7 @@ def test_what_is_an_operator(index: Any, query: str, expected: Operators) -> Non
     [
         *("C++", "-5 degrees", "a - b", "10:30", "std::vector", "--verbose pump", "-x pump"),
         *("https://docs.example/a?b=c", "http://notes.example:80/x", '5" pipe and 6" pipe'),
-        *('say "pump', 'pump "', '"" pump', '"the of" pump', "+the pump", "well-known + pump"),
+        *('say "pump', 'pump "', '"" pump', '"!" pump', "well-known + pump"),
         *("-seal", '-"oil the"', "team:core", "team:core -seal", "source:nowhere pump"),
         *("team: core", "team:nobody pump", "modified_after:soon pump", "colour:red pump"),
         *("cmake -std=c++17", "x=-seal", "f(-seal)", "seal-pump", "+49 30 1234"),
@@ -201,6 +211,11 @@ def found_by(index: Any, query: str, allowed: Any = None) -> list[int]:
         ("pump team:core -oily", [0]),
         ("pump +D40", [2]),
         ("pump +D41", []),
+        ("pump -team:core", [1, 2, 3]),
+        ("pump -team:core -team:deep", [2, 3]),
+        ('"of the" pump', [0, 2]),
+        ("+it pump", [1]),
+        ("-the pump", [3, 4]),
     ],
 )
 def test_what_may_be_found(index: Any, query: str, expected: list[int]) -> None:
@@ -342,3 +357,58 @@ def test_query_that_leaves_nothing_in_its_beginning_is_plain(index: Any) -> None
     assert parse_operators(index, f"-oil {padding[:-7]}pump", Journal()).items
     query = f"-oil {padding}pump"
     assert parse_operators(index, query, Journal()) == Operators(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "notice"),
+    [
+        ("-seal", "“-seal” leaves no words to search for: add some."),
+        ("-team:core", "“-team:core” leaves no words to search for: add some."),
+        ("team:core", "“team:core” leaves no words to search for: add some."),
+        (
+            "team:nobody pump",
+            "No document has team “nobody”: “team:nobody” was searched for as text.",
+        ),
+        ("modified_after:soon pump", "modified_after: no time: “modified_after:soon” was searched"),
+        (" ".join(f"+w{n}x" for n in range(MAX_ITEMS + 1)), "Only the first 16 operators are"),
+    ],
+)
+def test_operators_that_are_not_applied_are_told(index: Any, query: str, notice: str) -> None:
+    journal = Journal(units=10**9)
+    read_operators(index, query, journal)
+    assert journal.stages["operators"]["notice"].startswith(notice)
+
+
+def test_what_is_no_operator_is_not_told(index: Any) -> None:
+    for query in ("std::vector", "colour:red pump", "10:30", "https://a.example/x", "pump"):
+        journal = Journal()
+        read_operators(index, query, journal)
+        assert journal.stages == {}
+
+
+def test_words_that_are_no_terms_are_read_where_they_are_likely(index: Any) -> None:
+    journal = Journal()
+    text, operators = read_operators(index, '"of the" seal', journal)
+    assert text == "of the seal"
+    allowed = apply_operators(None, operators, index, journal, phrase_chunks=2)
+    assert allowed is not None and allowed.tolist() == [True, False, False, False, False]
+    assert index.read == [0, 1]
+    assert journal.stages["operators"] == {"phrases": ["of the"], "unread": 3}
+
+
+def test_a_query_of_stop_words_is_searched_by_meaning(index: Any) -> None:
+    assert parse_operators(index, '"of the"', Journal()) == Operators('"of the"')
+    index.dense_lane = SimpleNamespace(search=lambda *_: SimpleNamespace(chunks=np.array([2])))
+    index.encoder = SimpleNamespace(encode=lambda _: np.zeros(2))
+    assert parse_operators(index, '"of the"', Journal()).items == (phrase("of the"),)
+    assert found_by(index, '"of the"') == [0, 2]
+    assert index.read[0] == 2
+    assert parse_operators(index, "team:core", Journal()).filters == (("team", "core"),)
+
+
+@pytest.mark.parametrize("query", ["oil +back-up", "oil +backup", "oil +Back-Ups"])
+def test_a_required_word_may_be_spelt_in_any_way(query: str, monkeypatch: Any) -> None:
+    monkeypatch.setitem(
+        globals(), "TEXTS", ["oil backup", "oil back-up", "oil back up", "oil up", ""]
+    )
+    assert found_by(SmallIndex(), query) == [0, 1, 2]
