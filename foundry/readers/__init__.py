@@ -1,4 +1,4 @@
-"""Read bytes as documents: the content decides how, and then the name."""
+"""Reads bytes as documents; content decides about the format first, then the name."""
 
 import hashlib
 import re
@@ -22,24 +22,24 @@ from foundry.readers.titles import derive_title, title_from
 
 _WORD = re.compile(r"[^\W_]")
 SCAN = "scan"
-"""Tags documents of which some text was read from pictures."""
+"""Tag of documents of which some text was read from pictures."""
 MAX_UNACCOUNTED = 1_000
-"""Unaccounted words of a document that are kept to be shown; all are counted."""
+"""Unaccounted words of a document that are kept for display; all are counted."""
 MAX_OUTLINED_CHARS = 10_000_000
-"""A source file with more characters has no outline, and is read as plain text."""
+"""Longer source files are read as plain text, without an outline."""
 
 
 def reads_apart(raw: RawDocument) -> bool:
-    """Return whether a document is of a format that only worker processes read."""
+    """Return whether a document's format is read only in worker processes."""
     reader, _ = find_by_kind(raw) or choose(raw)
     return isinstance(reader, FileReader) or reader.outline is not None
 
 
 def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
-    """Turn bytes into a document with text, structure and metadata in one normal form.
+    """Convert bytes to a document with text, structure and metadata in normal form.
 
-    Never raises for what the bytes hold: what cannot be read is Skipped, with the reason. Parsers
-    of untrusted formats (see `reads_apart`) run in worker processes alone; ValueError elsewhere.
+    Never raises for any content: what cannot be read is Skipped, with the reason. Parsers of
+    untrusted formats (see `reads_apart`) run only in worker processes; ValueError elsewhere.
     """
     if not raw.content:
         return _skip(raw, Reason.EMPTY)
@@ -94,7 +94,7 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
 
 
 def _said(reading: Reading) -> Iterator[str]:
-    """Yield all texts of a reading: what is only in its title or metadata was read as well."""
+    """Yield all texts of a reading, with title and metadata, which were read too."""
     yield reading.text[reading.body_start :]
     yield from (reading.title or "", reading.modified or "", reading.language or "")
     yield from (*reading.tags, *reading.aliases, *reading.metadata.values())
@@ -108,12 +108,12 @@ def _parse(parser: FileReader, content: bytes, *, is_worker: bool) -> Reading:
     except (UnreadableError, RecursionError, MemoryError):
         raise
     except Exception as error:
-        # Whatever a library raises for damaged input; its text may quote the document.
+        # Any error of a library on damaged input; its message may quote the document.
         raise UnreadableError(Reason.DAMAGED, type(error).__name__) from None
 
 
 def _outline(parser: FileReader, reading: Reading, *, is_worker: bool) -> Reading:
-    """Return the reading with a parser's headings and blocks, or as it is if that gives up."""
+    """Return the reading with a parser's headings and blocks, or unchanged if that fails."""
     if len(reading.text) > MAX_OUTLINED_CHARS:
         return reading
     if not parser.is_installed():
@@ -194,15 +194,15 @@ def _merge_metadata(raw: RawDocument, reading: Reading) -> dict[str, str]:
 
 
 def _list_pages(numbers: Sequence[int]) -> str:
-    """Return numbers in ascending order as people write them: `1-3, 7`."""
-    # Within a run, numbers are equally far from their places.
+    """Return ascending numbers as ranges: `1-3, 7`."""
+    # Within a run, the difference between number and position is constant.
     runs = groupby(enumerate(numbers), lambda each: each[1] - each[0])
     found = ([number for _, number in run] for _, run in runs)
     return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in found)
 
 
 def make_id(raw: RawDocument) -> str:
-    """Return the id of a document whose source gives none, from source and key."""
+    """Return an id for a document without one, from source and key."""
     key = raw.key.encode("utf-8", "surrogateescape")
     return hashlib.sha256(raw.source.encode() + b"\0" + key).hexdigest()[:16]
 

@@ -1,9 +1,9 @@
-"""The character set of bytes that do not say theirs: a guess, which the build's report mentions.
+"""Guesses the character set of bytes without a declaration; the build report mentions guesses.
 
-A library tells scripts apart. Among the code pages of the Latin script it goes by frequencies,
-which a few words do not have, so these are told apart by alphabets: a text is in Windows-1252, the
-most common of them, unless that gives it letters which no single western language has, and another
-code page makes them the letters of one language.
+A library distinguishes scripts. Between code pages of the Latin script it uses frequencies, which a
+few words do not have, so these are distinguished by alphabets: a text is Windows-1252, the most
+common one, unless that gives letters that no single western language has, and another code page
+gives the letters of one language.
 """
 
 # ruff: noqa: RUF001 (signs that look like others are meant)
@@ -18,7 +18,7 @@ STRANGE_CHARACTERS = 2
 """Letters more than in another code page, and five for each there, that rule out Windows-1252."""
 
 _WESTERN = "cp1252"
-# What files without a declaration are in; the code pages of DOS and old Macs only invite errors.
+# Files without a declaration are in these; code pages of DOS and old Macs only cause errors.
 _GUESSES = [
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874"),
     *("iso8859_2", "koi8_r", "koi8_u", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
@@ -27,7 +27,7 @@ _ALPHABETS = {
     charset: written.split() for charset, written in read_beside(__file__, "alphabets.toml").items()
 }
 _ALPHABETS["iso8859_2"] = _ALPHABETS["cp1250"]
-# Kana, Hangul, Han: the first and last character, and their least share of the characters.
+# Kana, Hangul, Han: first and last character, and least share of the characters.
 _WIDE = (
     ("cp932", "\u3041\u30ff", 0.3),
     ("euc_jp", "\u3041\u30ff", 0.3),
@@ -35,9 +35,10 @@ _WIDE = (
     ("gb18030", "\u4e00\u9fff", 0.7),
 )
 _SURELY = ("cp932", "euc_jp", "cp949")
-# No word of Icelandic or Turkish begins with these; in Lithuanian the same bytes begin many.
+# No word of Icelandic or Turkish begins with these; in Lithuanian, many begin with the same bytes.
 _NEVER_FIRST = re.compile(r"(?<![^\W\d_])[ðÐğĞ]")
-# Signs that stand before no letter, or after none, and those that only a wrong code page gives.
+# Signs that never precede a letter, or never follow one, and signs that only a wrong code page
+# gives.
 _BEFORE_LETTER = re.compile(r"[¹²³ªº¼½¾±£¥¢¤¦©®]+(?=[^\W\d_])")
 _AFTER_LETTER = re.compile(r"(?<=[^\W\d_])[¡¿]+")
 _STRANGE = re.compile("[\ufffd\x80-\x9f¨¬¯¸ˇ˘˙˛˝¦¤]")
@@ -47,7 +48,7 @@ _HIGH_RUN = re.compile(rb"[\x80-\xff]{3}")
 
 
 def guess_charset(content: bytes) -> str:
-    """Return the Python name of the character set that bytes are most likely in."""
+    """Return the Python name of the most likely character set."""
     first = _HIGH.search(content)
     start = max(0, (first.start() if first else 0) - 1_000)
     sample = content[start : start + SAMPLE_BYTES]
@@ -66,7 +67,7 @@ def guess_charset(content: bytes) -> str:
     if not others or matches[0] in _ALPHABETS:
         is_latin = strange * 3 <= high
         return latin if is_latin else next(iter(others), wide or latin)
-    # Other scripts have words of nothing but such bytes, and hardly a western alphabet's.
+    # Other scripts have words of only such bytes, and rarely letters of a western alphabet.
     letters = sum(map(len, re.findall(rb"[A-Za-z]+", sample)))
     is_sprinkled = high * 2 < letters or not _HIGH_RUN.search(sample)
     return latin if not strange and is_sprinkled else matches[0]
@@ -82,9 +83,9 @@ def _choose_latin(sample: bytes) -> str:
 
 
 def _find_wide(sample: bytes) -> str | None:
-    """Return the code page that makes nearly all bytes characters of one East Asian language.
+    """Return the code page that turns nearly all bytes into one East Asian language.
 
-    The library sees none in texts that are half English.
+    The library misses these in texts that are half English.
     """
     for charset, own, share in _WIDE:
         try:
@@ -98,7 +99,7 @@ def _find_wide(sample: bytes) -> str | None:
 
 
 def _count_strange(sample: bytes, charset: str) -> int:
-    """Count the characters that a code page gives and the best of its languages does not have."""
+    """Count the characters of a code page that its best-matching language lacks."""
     text = sample.decode(charset, "replace")
     signs = sum(len(pattern.findall(text)) for pattern in _SIGNS)
     signs += STRANGE_CHARACTERS * len(_NEVER_FIRST.findall(text))

@@ -1,4 +1,4 @@
-"""Text put together piece by piece, with the offsets of everything noted on the way."""
+"""Composes text from parts, recording the offsets of headings, blocks and links."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ MAX_HEADING_CHARS = 500
 
 
 class Composer:
-    """Collects a document's parts in their order; `finish` makes the reading."""
+    """Collects the parts of a document in order; `finish` returns the reading."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -25,7 +25,7 @@ class Composer:
         self._pages.append(self._length)
 
     def heading(self, level: int, text: str) -> None:
-        """Add a heading on a line of its own, written as in Markdown; a longer text is none."""
+        """Add a heading on a line of its own, as in Markdown; a text that is too long is none."""
         title = normalise_line(text, len(text))
         if len(title) > MAX_HEADING_CHARS:
             self.text(title)
@@ -34,7 +34,7 @@ class Composer:
             self._headings.append(Heading(min(max(level, 1), 6), title, start, self._end()))
 
     def text(self, text: str, *, is_block: bool = False) -> None:
-        """Add a paragraph or several; a block stays whole if it fits into a chunk."""
+        """Add paragraphs; a block stays whole if it fits into a chunk."""
         content = normalise(text).strip("\n").rstrip()
         if content.strip():
             start = self._append(content)
@@ -46,7 +46,7 @@ class Composer:
         self.text(fence(code, language), is_block=True)
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
-        """Return rows of cells, the first being the header, as a table of Markdown's."""
+        """Add rows of cells, with the header first, as a Markdown table."""
         cells = [[_cell(value) for value in row] for row in rows]
         width = max((len(row) for row in cells), default=0)
         if width:
@@ -55,7 +55,7 @@ class Composer:
             self.text("\n".join([*head, *body]), is_block=True)
 
     def include(self, reading: Reading) -> None:
-        """Return another document's reading, with its outline."""
+        """Include another document's reading, with its outline."""
         if not reading.text.strip():
             return
         base = self._append(reading.text)
@@ -67,7 +67,7 @@ class Composer:
         self._links += reading.links
 
     def link(self, link: Link) -> None:
-        """Add a link that the text does not show."""
+        """Add a link that is not in the text."""
         self._links.append(link)
 
     def finish(
@@ -77,7 +77,7 @@ class Composer:
         modified: str | None = None,
         language: str | None = None,
     ) -> Reading:
-        """Return the whole reading; without a title, the first heading of level 1 is it."""
+        """Return the reading; without a title, the first heading of level 1 becomes it."""
         text = "\n\n".join(self._parts)
         first = next((heading.text for heading in self._headings if heading.level == 1), None)
         return Reading(
@@ -102,7 +102,7 @@ class Composer:
 
 
 def fence(code: str, language: str = "") -> str:
-    """Return code in a fence that is longer than those in it."""
+    """Return code in a fence longer than any in it."""
     mark = "```"
     while mark in code:
         mark += "`"

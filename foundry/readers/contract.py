@@ -1,4 +1,4 @@
-"""The declaration of a reader."""
+"""The declaration of readers."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from foundry.readers.accounting.containers import own_text
 
 
 class UnreadableError(Exception):
-    """A document that its reader gives up on."""
+    """A document that its reader cannot read."""
 
     def __init__(self, reason: AnyReason, detail: str = "") -> None:
         super().__init__(str(reason))
@@ -21,13 +21,13 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A format that is text: which names and media types it answers to, and how it is read.
+    """A text format: its names and media types, and how it is read.
 
-    `version` goes into every document's `reader` and changes whenever the same bytes give another
-    reading. `media_types` maps a lower-case file suffix, or a whole file name, to a media type.
-    `read` takes normalised text and may raise UnreadableError. `outline` finds headings and blocks
-    in the same text, as UTF-8, in a worker process; where that fails, those of `read` are kept.
-    `texts` are what the same text holds for people, found independently of `read`.
+    `version` is part of every document's `reader`, and changes whenever the same bytes give another
+    reading. `media_types` maps a lower-case suffix, or a whole file name, to a media type. `read`
+    takes normalised text and may raise UnreadableError. `outline` finds headings and blocks in the
+    same text, as UTF-8, in a worker process; if that fails, those of `read` are kept. `texts`
+    returns the text for people, found independently of `read`.
     """
 
     version: str
@@ -39,14 +39,14 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class FileReader:
-    """A format whose parser must not be trusted: its bytes are read in a worker process.
+    """A format with an untrusted parser, whose bytes are read in a worker process.
 
-    `kinds` maps what `sniffing.document_kind` calls the bytes to a media type, whatever their name
-    is; `media_types` is as in a Reader, for formats that only their names tell from text. `read`
-    imports its libraries itself, so that only workers load them, and may raise anything.
-    `needs` are the modules that Foundry itself does not require; `extra` installs them.
-    `with_ocr` reads the format where text is read from pictures too. `texts` are what the bytes
-    hold for people, found independently of `read`; without it, `read` calls `note_source`.
+    `kinds` maps results of `sniffing.document_kind` to media types, whatever the file is called;
+    `media_types` is as in a Reader, for formats that only names distinguish from text. `read`
+    imports its libraries itself, so that only workers load them, and may raise anything. `needs`
+    are modules that Foundry does not require; `extra` installs them. `with_ocr` reads the format
+    with text from pictures. `texts` returns the text for people, found independently of `read`;
+    without it, `read` calls `note_source`.
     """
 
     version: str
@@ -59,7 +59,7 @@ class FileReader:
     texts: Callable[[bytes], Iterable[str]] | None = None
 
     def is_installed(self) -> bool:
-        """Return whether every module that the reader needs can be imported."""
+        """Return whether the modules that the reader needs can be imported."""
         return all(map(_is_importable, self.needs))
 
 

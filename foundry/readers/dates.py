@@ -1,4 +1,4 @@
-"""Convert dates as documents write them to ISO 8601."""
+"""Converts dates in documents to ISO 8601."""
 
 import re
 from datetime import UTC, date, datetime, timedelta
@@ -6,7 +6,7 @@ from email.utils import parsedate_to_datetime
 
 _NAMED_MONTH = ("%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y")
 _ISO = re.compile(
-    # A timestamp of YAML 1.1, as Jekyll, Hugo and Hexo write it: parts may have one digit.
+    # A YAML 1.1 timestamp, as in Jekyll, Hugo and Hexo: parts may have one digit.
     r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})"
     r"(?:(?:[Tt]|[ \t]+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?"
     r"[ \t]*(Z|UTC|GMT|[-+]\d{1,2}(?::?\d{2})?)?)?$"
@@ -17,8 +17,8 @@ _ZONE = re.compile(r"([-+])(\d{1,2}):?(\d{2})?$")
 def normalise_date(written: str | None) -> str | None:
     """Return an ISO 8601 date, or a UTC date-time to the second; None for anything else.
 
-    A time without offset counts as UTC. Numeric dates that are not year first are ambiguous
-    between countries, and dropped.
+    A time without offset counts as UTC. Numeric dates that do not begin with the year are
+    ambiguous, and dropped.
     """
     value = (written or "").strip()
     if not 8 <= len(value) <= 60:

@@ -1,6 +1,6 @@
-"""Decode bytes to text in one normal form: LF, NFC, no NUL, lone surrogate or hidden character.
+"""Decodes bytes to normalised text: LF, NFC, without NUL, lone surrogates or hidden characters.
 
-Soft hyphens go as well: they say where a word may be divided, and are no part of it.
+Soft hyphens are removed too: they mark where a word may be divided, and are no part of it.
 """
 
 import codecs
@@ -26,15 +26,15 @@ _META_CHARSET = re.compile(
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-# Characters that compose with nothing before them, so text may be normalised up to them.
+# Characters that compose with nothing before them, so normalisation can be split there.
 _STARTER = re.compile("[\x00-\u02ff\u3041-\u3098\u30a0-\u30fe\u3400-\u9fff\uac00-\ud7a3]")
 
 
 def decode(content: bytes, declared: str | None = None) -> tuple[str, int]:
-    """Decode and normalise; also counts the characters that had to be replaced by U+FFFD.
+    """Decode and normalise; also count the characters replaced by U+FFFD.
 
-    In this order: byte order mark, UTF-16 without one, UTF-8, the declared charset, UTF-8 with a
-    few broken characters, a guess from a sample.
+    Tried in this order: byte order mark, UTF-16 without one, UTF-8, the declared charset, UTF-8
+    with a few errors, a guess from a sample.
     """
     text, replaced = _decode(content, declared)
     replaced += len(_SURROGATE.findall(text)) if not text.isascii() else 0
@@ -42,13 +42,13 @@ def decode(content: bytes, declared: str | None = None) -> tuple[str, int]:
 
 
 def declared_charset(content: bytes) -> str | None:
-    """Return the charset that a page's XML declaration or `meta` element names."""
+    """Return the charset in a page's XML declaration or `meta` element."""
     match = _XML_DECLARATION.match(content[:400]) or _META_CHARSET.search(content[:4096])
     return match.group(1).decode("ascii") if match else None
 
 
 def normalise(text: str) -> str:
-    """Return the one normal form of everything that is stored; linear in the length of the text."""
+    """Normalise text for storage, in linear time."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
@@ -67,12 +67,12 @@ def normalise(text: str) -> str:
 
 
 def normalise_line(text: str, max_chars: int = 500) -> str:
-    """Return a text normalised, on one line, without control characters, cut at `max_chars`."""
+    """Return a text on one line, normalised, without control characters, cut at `max_chars`."""
     return " ".join(_UNPRINTABLE.sub("", normalise(text)).split())[:max_chars].strip()
 
 
 def looks_like_wide_text(sample: bytes) -> str | None:
-    """Return the UTF-16 flavour of bytes without a byte order mark that are text in it."""
+    """Return the UTF-16 variant of bytes without a byte order mark that are text in it."""
     pairs = len(sample) // 2
     if pairs < 4:
         return None
@@ -85,7 +85,7 @@ def looks_like_wide_text(sample: bytes) -> str | None:
 
 
 def byte_order_mark(content: bytes) -> str | None:
-    """Return the encoding that a byte order mark announces."""
+    """Return the encoding of a byte order mark."""
     return next((name for mark, name in _BOMS if content.startswith(mark)), None)
 
 
@@ -95,7 +95,7 @@ def _decode(content: bytes, declared: str | None) -> tuple[str, int]:
     if wide:
         return _replace_undecodable(content, wide, b"")
     charset = _known_charset(declared) or guess_escaped(content)
-    # The ISO 2022 family is ASCII with escape sequences, and would pass for UTF-8.
+    # The ISO 2022 family is ASCII with escape sequences, and would be valid UTF-8.
     if charset and charset.startswith("iso2022") and b"\x1b" in content:
         return _replace_undecodable(content, charset, b"")
     for errors in ("strict", "surrogatepass"):
@@ -126,16 +126,16 @@ def _known_charset(declared: str | None) -> str | None:
         b"".decode(name)
     except (LookupError, ValueError):
         return None
-    # What browsers read as Windows-1252, and what can hide other text from a scanner.
+    # Labels that browsers read as Windows-1252, and encodings that can hide text from a scanner.
     if name in {"iso8859-1", "ascii"}:
         return "cp1252"
     return None if name.startswith(("utf-7", "unicode", "raw", "idna", "punycode")) else name
 
 
 _SUSPECT = re.compile("[\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
-# Whatever a pattern captures only looks like a find, and stays.
+# Captured text only looks like a match, and is kept.
 _PATTERNS = {
-    # Joiners and breaks without width are spelling in many scripts, but not in Latin.
+    # Zero-width joiners and spaces are spelling in many scripts, but not in Latin.
     "zero-width characters": re.compile(
         "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]\u200b)"
         "|(?<=[\\0-\u024f])[\u200b-\u200d]+|[\u180e\u200b\u2060-\u2064\ufeff]+"

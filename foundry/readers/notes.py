@@ -1,4 +1,4 @@
-"""Collects findings about a document while it is decoded and read, wherever that is done."""
+"""Collects findings about a document during decoding and reading."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from foundry.documents.left_out import LeftOut, Omission
 
 @dataclass
 class Notes:
-    """Words of the container, words left out, hidden characters by kind, character sets guessed."""
+    """Words of the container, words left out, hidden characters by kind, guessed character sets."""
 
     left_out: list[LeftOut] = field(default_factory=list)
     source: list[str] = field(default_factory=list)
@@ -24,7 +24,7 @@ _NOTES: ContextVar[Notes | None] = ContextVar("notes", default=None)
 
 @contextmanager
 def taking_notes() -> Iterator[Notes]:
-    """Collect what is noted until the context ends."""
+    """Collect notes until the context ends."""
     notes = Notes()
     token = _NOTES.set(notes)
     try:
@@ -34,21 +34,21 @@ def taking_notes() -> Iterator[Notes]:
 
 
 def leave_out(reason: Omission, text: str, place: str = "") -> None:
-    """Note words that are not in the text of a reading, if anyone collects."""
+    """Note words that are left out of the text, if notes are collected."""
     notes = _NOTES.get()
     if notes and text and not text.isspace():
         notes.left_out.append(LeftOut(reason, text, place))
 
 
 def note_source(text: str) -> None:
-    """Note text of the container, before anything was done with it, if anyone collects."""
+    """Note unprocessed text of the container, if notes are collected."""
     notes = _NOTES.get()
     if notes:
         notes.source.append(text)
 
 
 def note_hidden(kind: str, count: int, line: int | None = None) -> None:
-    """Count something hidden, if anyone collects; the line is that of the first."""
+    """Count hidden characters, if notes are collected, with the line of the first."""
     notes = _NOTES.get()
     if notes and count:
         first = notes.hidden.setdefault(kind, Finding(kind, line, 0))
@@ -56,6 +56,6 @@ def note_hidden(kind: str, count: int, line: int | None = None) -> None:
 
 
 def note_guess(charset: str) -> None:
-    """Note a character set that was guessed, if anyone collects."""
+    """Note a guessed character set, if notes are collected."""
     if notes := _NOTES.get():
         notes.guessed.add(charset)

@@ -1,8 +1,8 @@
-"""Find the reader for a document: by what its bytes are, its media type, or its name.
+"""Finds the reader of a document by its bytes, its media type, or its name.
 
-A new format is one module with a `READER`, which says what the words of a file are (`texts`), and
-one line: in `READERS` for a format that is text and takes linear time to read, in `FILE_READERS`
-for all others, which worker processes read.
+A new format is a module with a `READER`, which also returns the words of a file (`texts`), and one
+line: in `READERS` for text formats that take linear time, in `FILE_READERS` for others, which
+worker processes read.
 """
 
 from collections.abc import Iterator
@@ -70,7 +70,7 @@ FILE_READERS: tuple[FileReader, ...] = (
     wikitext.READER,
 )
 NAMED_BY_FILE = (*code.READERS, *structured.READERS, delimited.TEXT_READER)
-"""Formats without titles, for which the whole name of the file is the title."""
+"""Formats without titles, whose documents are titled by the whole file name."""
 
 Choice = tuple[Reader | FileReader, str]
 """A reader, and the media type of what it reads."""
@@ -88,7 +88,7 @@ _BY_KIND = {
 
 
 def every_reader() -> Iterator[Reader | FileReader]:
-    """Yield all readers, those that read text from pictures too."""
+    """Yield all readers, including those that read text from pictures."""
     yield from (*_ALL, pictures.READER)
     yield from (reader.with_ocr for reader in FILE_READERS if reader.with_ocr is not None)
 
@@ -103,17 +103,17 @@ def find_by_kind(raw: RawDocument) -> tuple[FileReader, str] | None:
 
 
 def find_by_name(path: str) -> Choice | None:
-    """Return the reader and media type that a file's name asks for; None if it asks for none."""
+    """Return reader and media type by the name of a file; None if it has neither."""
     name = PurePosixPath(path).name.lower()
     return _BY_NAME.get(name) or _BY_NAME.get(PurePosixPath(name).suffix)
 
 
 def choose(raw: RawDocument) -> Choice:
-    """Return the reader of a document whose bytes are text."""
+    """Return the reader for a document whose bytes are text."""
     if raw.media_type in _BY_MEDIA_TYPE:
         return _BY_MEDIA_TYPE[raw.media_type], raw.media_type
     reader, media_type = find_by_name(raw.path) or (plain.READER, "text/plain")
-    # Code may begin like a page: a template, a component.
+    # Code may begin like a page, such as templates and components.
     if reader not in code.READERS and is_html(raw.content):
         return html.READER, "text/html"
     return reader, media_type

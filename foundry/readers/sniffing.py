@@ -1,4 +1,4 @@
-"""Tell the kind of a file by its bytes, whatever its name says."""
+"""Detects the kind of a file by its bytes, whatever its name."""
 
 import re
 import struct
@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from foundry.readers.decoding import byte_order_mark, decode, looks_like_wide_text
 
 SAMPLE_BYTES = 32_768
-# More control characters than this in a sample, and it is binary. A stray NUL is dropped instead.
+# A sample with more control characters is binary. A single NUL is dropped instead.
 MAX_CONTROLS = 3
 MAX_CONTROL_SHARE = 0.03
 
-# Documents that a reader could be written for; then what people have lying among them.
+# Document formats without a reader, then other common files.
 _DOCUMENTS = {b"%PDF-": "PDF", b"{\\rtf": "RTF", b"%!PS": "PostScript"}
 _BINARIES = {
     b"\x89PNG\r\n\x1a\n": "PNG image",
@@ -30,10 +30,10 @@ _BINARIES = {
     b"ID3": "MP3 audio",
 }
 PICTURES = {"PNG image": "image/png", "JPEG image": "image/jpeg", "TIFF image": "image/tiff"}
-"""Kinds of pictures that are read where text in pictures is asked for, and their media types."""
+"""Pictures whose text can be read, with their media types."""
 
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]{0,20}PRIVATE KEY")
-# Streams of old Office's files, whose names are in UTF-16.
+# Streams in files of older Office versions, whose names are in UTF-16.
 _STREAMS = {
     "EncryptedPackage": "encrypted Office",
     "__substg1.0_": "Outlook message",
@@ -50,7 +50,7 @@ _MEMBERS = {
     b"xl/": "Excel",
     b"ppt/": "PowerPoint",
     b"META-INF/container.xml": "EPUB",
-    # Packed again, with another member first.
+    # Repacked files, with another member first.
     b"META-INF/manifest.xml": "OpenDocument",
 }
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f\b\x1b") + b"\x7f"
@@ -62,7 +62,7 @@ _HTML_START = re.compile(
 
 
 def document_kind(content: bytes) -> str | None:
-    """Return the name of a document format that does not hold its text as text: "PDF"."""
+    """Return the name of a document format that does not store plain text: "PDF"."""
     start = content[:1024]
     for magic, kind in _DOCUMENTS.items():
         if start.startswith(magic):
@@ -79,7 +79,7 @@ def document_kind(content: bytes) -> str | None:
 
 
 def binary_kind(content: bytes) -> str | None:
-    """Say what bytes that are not text are; None for text of any encoding."""
+    """Describe bytes that are not text; None for text in any encoding."""
     if _PRIVATE_KEY.match(content):
         return "private key"
     known = (kind for magic, kind in _BINARIES.items() if content.startswith(magic))
@@ -87,7 +87,7 @@ def binary_kind(content: bytes) -> str | None:
 
 
 def is_html(content: bytes) -> bool:
-    """Return whether bytes begin as an HTML page does."""
+    """Return whether bytes begin like an HTML page."""
     if b"<" not in content[:8192]:
         return False
     start, _ = decode(content[:8192], "latin-1")
@@ -107,28 +107,28 @@ def _is_binary(content: bytes) -> bool:
 
 
 def _zip_kind(content: bytes) -> str | None:
-    """Return the document format that is packed into a zip archive; None for an archive of files.
+    """Return the document format in a zip archive; None for an archive of files.
 
-    Names are looked for in the directory at the end, or at the start of what was cut off.
+    Names are read from the directory at the end, or, in truncated files, from the first member.
     """
     if written := _MIME_TYPE.search(content[:200]):
         of_office = f"OpenDocument {(written[1] or b'').decode()}".strip()
         return "EPUB" if written[0].endswith(b"epub") else of_office
     names, head = list(_directory(content)), content[:SAMPLE_BYTES]
     for start, kind in _MEMBERS.items():
-        # What was cut off has no directory; a member's header has its fields before its name.
+        # A truncated file has no directory; a member's header has its fields before its name.
         if any(name.startswith(start) for name in names) if names else start in head:
             return kind
     return None
 
 
 def _directory(content: bytes) -> Iterator[bytes]:
-    """Yield the names of a zip archive's members, by its own list: documents may hold documents."""
+    """Yield the names in a zip archive's directory; documents may contain documents."""
     end = content.rfind(b"PK\5\6")
     if end < 0 or len(content) < end + 22:
         return
     count, size, offset = struct.unpack_from("<HII", content, end + 10)
-    # Whatever stands before the archive shifts all its offsets.
+    # Data before the archive shifts all its offsets.
     place = offset if content[offset : offset + 4] == b"PK\1\2" else end - size
     for _ in range(count):
         if place < 0 or content[place : place + 4] != b"PK\1\2" or len(content) < place + 46:

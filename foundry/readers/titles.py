@@ -1,4 +1,4 @@
-"""The title of a document that states none: by what it says first, or else by its file's name."""
+"""Titles for documents without one: from their beginning, or from the file name."""
 
 import re
 from pathlib import PurePosixPath
@@ -13,10 +13,10 @@ MAX_TITLE_CHARS = 80
 EXAMINED_CHARS = 8_000
 
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-# What opens a line and is no part of what it says: of lists, quotations, tables, comments, strings.
+# Line prefixes that are no content: of lists, quotations, tables, comments, strings.
 _LEAD = re.compile(r"(?:[\s>*+|=_~\"'`;%-]|/[/*]|#+(?=\s)|<!--|[0-9]{1,3}[.)](?=\s))+")
 _TAIL = re.compile(r"[\s*|=_~\"'`]+$")
-# Lines of code and of licences with which files of any content begin.
+# First lines of code and licences that many files share.
 _FORMALITY = re.compile(
     r"[#@]|(?:import|from|using|package|namespace|require|include|module|use|export|extern|return)\b"
     r"(?![^;]*[.!?]$)|(?:copyright|licen[cs]ed?|spdx-|all rights reserved|coding[:=]|-\*-|\(c\)"
@@ -27,7 +27,7 @@ _LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\uffff]")
 
 
 def title_from(path: str, reader: Reader | FileReader) -> str:
-    """Return a title by the name of a file: whole for code and data, its words for others."""
+    """Return a title from a file name: whole for code and data, as words for others."""
     name = PurePosixPath(path).name
     if reader in NAMED_BY_FILE:
         return name or path
@@ -35,9 +35,9 @@ def title_from(path: str, reader: Reader | FileReader) -> str:
 
 
 def derive_title(reading: Reading) -> str:
-    """Return the first heading, or else the first sentence of the first line that says something.
+    """Return the first heading, or the first sentence of the first line with content.
 
-    It is clipped at a word, and a sentence ends in GOES_ON; empty if no line says anything.
+    It is cut at a word, and a cut sentence ends with GOES_ON; "" if no line has content.
     """
     named = next((heading.text for heading in reading.headings if _says(heading.text)), None)
     if named is not None:
@@ -56,7 +56,7 @@ def _says(text: str) -> bool:
 
 
 def _clip(text: str) -> str:
-    """Return the text on one line, cut between words, or within one that alone is too long."""
+    """Return the text on one line, cut between words, or within a word that is too long itself."""
     text = " ".join(text.split())
     if len(text) <= MAX_TITLE_CHARS:
         return text

@@ -1,7 +1,7 @@
-"""What containers hold for people to read, found independently of their readers.
+"""Extracts the words of containers, independently of their readers.
 
-Each function returns the texts of a format: coarse on purpose, and never by the library that reads
-it. Names of markup are no text; what stands in it for people to see is.
+Each function returns the texts of a format, coarsely on purpose, and without the library that reads
+it. Names in markup are no text; the content for people is.
 """
 
 import html
@@ -15,12 +15,12 @@ from xml.parsers import expat
 from foundry.readers.decoding import decode
 
 MAX_BYTES = 200_000_000
-"""Bytes of unpacked XML that are looked at."""
+"""Bytes of unpacked XML that are examined."""
 
-# Case is ignored within them only: an expression that begins with a fixed sign is found faster.
+# Case is ignored only within them: a pattern with a fixed first character is faster.
 _UNSEEN = re.compile(
     r"<(?:!--.*?(?:-->|\Z)|!\[CDATA\[|[?!][^<>]*+>"
-    # A template is shown by scripts alone, unless it is the shadow tree of an element.
+    # Only scripts show a template, unless it is the shadow tree of an element.
     r"|((?i:script|style|svg|math|template(?![^<>]*\sshadowrootmode)))\b.*?(?:</(?i:\1)\s*>|\Z))",
     re.DOTALL,
 )
@@ -41,9 +41,9 @@ def html_texts(source: str) -> list[str]:
 
 
 def xml_texts(content: bytes, skipped: Callable[[str], bool] | None = None) -> list[str]:
-    """Return the character data of XML; that of elements for which `skipped` is true is left out.
+    """Return the character data of XML, without elements for which `skipped` is true.
 
-    What is not well-formed gives the text before the fault.
+    XML that is not well-formed gives the text before the error.
     """
     parts: list[str] = []
     depth = 0
@@ -67,17 +67,17 @@ def xml_texts(content: bytes, skipped: Callable[[str], bool] | None = None) -> l
     parser.buffer_text = True
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = data
-    # Neither entities nor anything outside is ever opened.
+    # Entities and external resources are never opened.
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
     with suppress(expat.ExpatError, ValueError, LookupError):
         parser.Parse(content[:MAX_BYTES], True)
     text = "".join(parts)
-    # Feeds carry pages as text.
+    # Feeds contain pages as text.
     return html_texts(text) if "<" in text else [text]
 
 
 _GAP = " "
-# Elements that divide no word: runs of Word, slides and OpenDocument.
+# Elements that do not end a word: runs of Word, slides and OpenDocument.
 _RUNS = (":r", ":t", ":rPr", ":span", ":a", ":hyperlink", ":proofErr", ":bookmarkStart")
 
 
@@ -85,7 +85,7 @@ _COMMAND = re.compile(r"\\(?:begin|end)\s*\{[^{}]*\}|\\[A-Za-z@]+\*?")
 
 
 def latex_texts(source: str) -> list[str]:
-    """Return LaTeX's source without the names of its commands and environments."""
+    """Return LaTeX source without names of commands and environments."""
     return [_COMMAND.sub(" ", source)]
 
 
@@ -93,7 +93,7 @@ _DIRECTIVE = re.compile(
     r"(?m)^([ \t]*)\.\.[ \t]+(?:\|[^|\n]*\|[ \t]*)?(?:(?:code|code-block|sourcecode|highlight"
     r"|image|figure|include|literalinclude|(?:py:)?(?:current)?module)::.*|[\w:+.-]+::)"
 )
-# A label, the target of a link, and what names one.
+# Labels, link targets, and names of targets.
 _LABEL = re.compile(r"(?m)^[ \t]*(?:\.\.[ \t]+_(?:`[^`\n]*`|(?:\\.|[^:\\\n])*):|__[ \t]).*")
 _TARGET = re.compile(r"\s<[^<>`]*>(?=`)|(?<![\w`]):(?:ref|doc|numref|eq|download):`[^`<>]*`")
 _NUMBERED = re.compile(r"\[#[^\[\]\s]*\]")
@@ -105,14 +105,14 @@ _ROLE = re.compile(r":[\w:+.-]+:(?=`)")
 
 
 def rst_texts(content: bytes) -> list[str]:
-    """Return the source of reStructuredText without names that its markup gives or refers to."""
+    """Return the source of reStructuredText without names in its markup."""
     text, _ = decode(content)
     for names in (_LABEL, _TARGET, _NUMBERED, _OPTION, _ROLE):
         text = names.sub(" ", text)
     return [_DIRECTIVE.sub(r"\1", text)]
 
 
-# What joins words, and what divides them: a name of a character does.
+# Escapes that join words, and those that separate them, such as named characters.
 _ROFF_INSIDE = re.compile(
     r"\\(?:f(?:\(..|\[[^\]\n]{0,40}\]|.)|s(?:\[[^\]\n]{0,40}\]|[-+]?\d)|[&%:/,^|c])"
 )
@@ -127,7 +127,7 @@ def roff_texts(source: str) -> list[str]:
     return [_ROFF.sub(" ", _ROFF_INSIDE.sub("", source))]
 
 
-# Targets and options of links, names of templates and of their arguments, attributes of tables.
+# Targets and options of links, names of templates and their arguments, attributes of tables.
 _WIKI = re.compile(
     r"<!--.*?-->|\[\[(?:File|Image|Media):[^|\[\]]*|\[\[[^|\[\]]*\|(?=[^|\[\]]*\]\])"
     r"|\{\{[^{}|]*|\|\s*[^=|{}\[\]\n]{1,60}=|\[https?://\S*|__[A-Z]+__|(?m:^(?:\{\||\|-).*)"
@@ -138,7 +138,7 @@ _QUOTES = re.compile("'{2,5}")
 
 
 def wiki_texts(content: bytes) -> list[str]:
-    """Return MediaWiki's source without what its markup names: templates, options, targets."""
+    """Return MediaWiki source without names in its markup: templates, options, targets."""
     text, _ = decode(content)
     return html_texts(_QUOTES.sub("", _WIKI.sub(" ", text)))
 
@@ -150,7 +150,7 @@ _CUE = re.compile(
 )
 
 
-# Tags may be times, and those of SubStation stand in braces.
+# Tags may be times, and those of SubStation are in braces.
 _CUE_TAG = re.compile(r"</?[A-Za-z0-9][^<>]*>|\{\\[^{}\n]*\}")
 
 
@@ -163,7 +163,7 @@ _CODES = re.compile(r"(?<!\\)(?:\\u[0-9a-fA-F]{4})+")
 
 
 def json_texts(source: str) -> list[str]:
-    """Return JSON with the characters that it writes by their codes."""
+    """Return JSON with escaped characters decoded."""
 
     def character(found: re.Match[str]) -> str:
         units = bytes.fromhex(found[0].replace("\\u", ""))
@@ -173,19 +173,19 @@ def json_texts(source: str) -> list[str]:
 
 
 def escaped_texts(source: str) -> list[str]:
-    """Return TOML or Java properties with the characters that they write by their codes."""
+    """Return TOML or Java properties with escaped characters decoded."""
 
     def character(found: re.Match[str]) -> str:
         number = int(found[1] or found[2] or "0", 16)
         return chr(number) if 0 < number <= sys.maxunicode else found[0]
 
-    # A surrogate pair becomes one character, as UTF-16 has it.
+    # A surrogate pair becomes one character, as in UTF-16.
     text = _ESCAPED.sub(character, source)
     return [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")]
 
 
 def notebook_texts(source: str) -> Iterator[str]:
-    """Yield the sources and the printed outputs of a notebook's cells."""
+    """Yield the sources and printed outputs of a notebook's cells."""
     with suppress(ValueError, KeyError, TypeError, AttributeError):
         for cell in json.loads(source)["cells"]:
             yield "".join(cell["source"])
@@ -195,5 +195,5 @@ def notebook_texts(source: str) -> Iterator[str]:
 
 
 def own_text(source: str) -> Iterable[str]:
-    """Return the source itself: every word of it is for people."""
+    """Return the source itself: all of its words are for people."""
     return (source,)

@@ -1,4 +1,4 @@
-"""The words of mail and of Rich Text Format."""
+"""Extracts the words of mail and of Rich Text Format."""
 
 import io
 import re
@@ -19,7 +19,7 @@ _NOT_READ = frozenset(("css", "javascript", "x-javascript"))
 
 
 def mail_texts(content: bytes) -> Iterator[str]:
-    """Yield every part of text of a message or a mailbox that is no attachment."""
+    """Yield the text parts of a message or a mailbox, without attachments."""
     messages = _MAILBOX.split(content)[1:] if content.startswith(b"From ") else [content]
     for message in messages:
         for part in message_from_bytes(message).walk():
@@ -53,7 +53,7 @@ def outlook_texts(content: bytes) -> Iterator[str]:
             yield decode(file.openstream("__substg1.0_1000001E").read())[0]
 
 
-# What is no text: tables of fonts, pictures, and what only a program that knows it may read.
+# Destinations without text: font tables, pictures, and those that only certain programs read.
 _DESTINATION = re.compile(
     r"\{\s*\\(?:\*\s*\\(?!shpinst|ud\b|footnote|pn\b)|(?:fonttbl|colortbl|stylesheet|listtable"
     r"|revtbl|pict|info|themedata|fldinst|nonshppict|filetbl|sp|pntext)\b)"
@@ -90,8 +90,8 @@ _COMMAND = re.compile(r"\\[A-Za-z]{1,40}-?\d*[ ]?|\\[^A-Za-z]|[{}]")
 
 
 def rtf_texts(content: bytes) -> list[str]:
-    """Return the text of RTF without its commands, tables of styles and pictures."""
-    # An end of a line ends a command, and says nothing else.
+    """Return the text of RTF without commands, style tables and pictures."""
+    # A line end terminates a command, and has no other meaning.
     source = _ENDED.sub(r"\1 ", content.decode("latin-1"))
     source = source.replace("\r", "").replace("\n", "")
     stated = _CODE_PAGE.search(source)
@@ -113,7 +113,7 @@ def rtf_texts(content: bytes) -> list[str]:
     text = _BYTES.sub(decode_bytes, text)
     text = _UNICODE.sub(lambda each: chr(int(each[1]) % 0x10000), text)
     text = _COMMAND.sub("", _BREAK.sub("\n", text))
-    # Letters beyond the first plane are written as two halves.
+    # Characters beyond the first plane are written as surrogate pairs.
     return [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")]
 
 

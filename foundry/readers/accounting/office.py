@@ -1,7 +1,7 @@
-"""The words in files of Word, PowerPoint, Excel and OpenDocument, and in books: their XML's text.
+"""Extracts the words of Word, PowerPoint, Excel, OpenDocument and EPUB files from their XML.
 
-Numbers that a sheet or a chart shows in a format of their own are not among them: what is shown is
-another text. Nor are names of fields, styles and sheets, which are attributes.
+Numbers in a sheet or chart are not included, since their format changes the text that is shown. Nor
+are names of fields, styles and sheets, which are attributes.
 """
 
 import io
@@ -36,7 +36,7 @@ _GAPS = frozenset(("p", "tab", "br", "cr", "tc", "pt", "si"))
 
 
 def _members(content: bytes, wanted: re.Pattern[str]) -> Iterator[bytes]:
-    """Yield the members of these names, up to MAX_BYTES of them; none after a damaged one."""
+    """Yield the members with these names, up to MAX_BYTES; none after a damaged one."""
     left = MAX_BYTES
     with (
         suppress(zipfile.BadZipFile, OSError, EOFError, NotImplementedError),
@@ -51,7 +51,7 @@ def _members(content: bytes, wanted: re.Pattern[str]) -> Iterator[bytes]:
 def _parse(
     content: bytes, start: Start, end: Callable[[str], None], data: Callable[[str], None]
 ) -> None:
-    """Parse XML up to its first fault; names have no prefix, and entities are not opened."""
+    """Parse XML up to its first error, without prefixes and without opening entities."""
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.StartElementHandler = lambda name, given: start(name.rpartition(":")[2], given)
@@ -62,9 +62,9 @@ def _parse(
 
 
 def _runs(content: bytes) -> str:
-    """Return what is in elements of text; a paragraph, a tab and a break end a word.
+    """Return the content of text elements; a paragraph, a tab and a break end a word.
 
-    Of charts these are the names of series and categories.
+    For charts these are the names of series and categories.
     """
     parts: list[str] = []
     inside = strings = 0
@@ -92,19 +92,19 @@ def _runs(content: bytes) -> str:
 
 
 def word_texts(content: bytes) -> Iterator[str]:
-    """Yield the texts of a Word document: body, running lines, notes, comments, charts."""
+    """Yield the texts of a Word document: body, headers, footers, notes, comments, charts."""
     return map(_runs, _members(content, _WORD))
 
 
 def slide_texts(content: bytes) -> Iterator[str]:
-    """Yield the texts of PowerPoint's slides, their notes, charts and diagrams."""
+    """Yield the texts of PowerPoint's slides, with notes, charts and diagrams."""
     return map(_runs, _members(content, _SLIDES))
 
 
 def sheet_texts(content: bytes) -> Iterator[str]:
     """Yield the texts of a workbook (.xlsx or .ods): cells with words, comments, boxes, charts.
 
-    Excel's older workbooks are no package; their words are not known.
+    Older workbooks of Excel are no packages, so their words are not known.
     """
     if not content.startswith(b"PK"):
         return
@@ -143,7 +143,7 @@ def _shared_strings(content: bytes) -> list[str]:
 
 
 def _cells(content: bytes, shared: list[str]) -> list[str]:
-    """Return the cells of a sheet that hold text: shared, their own, or a formula's."""
+    """Return the cells of a sheet that contain text: shared, their own, or a formula's."""
     found: list[str] = []
     kind, inside = "", False
 
@@ -178,7 +178,7 @@ _NO_TEXT = frozenset(("creator", "date", "date-string", "sender-initials", "bina
 
 
 def opendocument_texts(content: bytes) -> Iterator[str]:
-    """Yield the paragraphs of an OpenDocument file, flat or packed, and of its running lines."""
+    """Yield the paragraphs of an OpenDocument file, flat or packed, with headers and footers."""
     if not content.startswith(b"PK"):
         yield _paragraphs(content, everywhere=True)
         return

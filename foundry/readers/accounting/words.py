@@ -1,4 +1,4 @@
-"""Compare the words that a document's container holds with those that its reader has found."""
+"""Compares the words in a document's container with those that its reader found."""
 
 import re
 import unicodedata
@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from foundry.documents.left_out import LeftOut, WordCounts
 
 MAX_JOINED_CHARS = 60
-"""The longest word that is looked for among joined or divided ones."""
+"""Longest word that is compared with joined or divided ones."""
 MAX_JOINS = 2_000
 """Words of a document for which that is done."""
 
 # Scripts without spaces between words: Thai to Khmer, Kana, Han.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
 _UNSPACED += "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-# For text in ASCII: several times as fast as an expression.
+# For ASCII text: several times as fast as a regular expression.
 _ASCII = str.maketrans(
     {chr(code): chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
 )
@@ -26,9 +26,9 @@ _INSIDE = re.compile("[\u00ad\u034f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff
 
 
 def count_words(text: str) -> Counter[str]:
-    """Return how often each word occurs: runs of letters and digits, in any case and width.
+    """Count the words: runs of letters and digits, ignoring case and width.
 
-    In scripts without spaces between words, each letter is one.
+    In scripts without spaces between words, each letter is a word.
     """
     return Counter(_divide_into_words(text))
 
@@ -36,7 +36,7 @@ def count_words(text: str) -> Counter[str]:
 def _divide_into_words(text: str) -> list[str]:
     if text.isascii():
         return text.translate(_ASCII).split()
-    # Composing takes longer than all else, unless nothing is to be composed.
+    # Normalisation dominates, unless there is nothing to compose.
     text = _INSIDE.sub("", text).replace("\u00a0", " ").replace("\u2026", " ")
     text = unicodedata.normalize("NFKC", text).casefold()
     return (_WORD_OR_LETTER if _LETTER.search(text) else _WORD).findall(text)
@@ -45,10 +45,10 @@ def _divide_into_words(text: str) -> list[str]:
 def account(
     source: Iterable[str], read: Iterable[str], left_out: Sequence[LeftOut]
 ) -> tuple[WordCounts, Counter[str]]:
-    """Return what became of a container's words, and those that are unaccounted.
+    """Account for a container's words; also return those that are unaccounted.
 
     `source` are the container's texts, `read` those of the reading. Words are compared as
-    multisets: what is said twice and read once is unaccounted once.
+    multisets: a word that occurs twice and was read once is unaccounted once.
     """
     whole = "\n".join(source)
     held, found = _differing(whole, "\n".join(read))
@@ -77,20 +77,20 @@ def account(
 
 
 def _differing(source: str, read: str) -> tuple[Counter[str], Counter[str]]:
-    """Return the words of the lines that only one of two texts has.
+    """Return the words of lines that are in only one of two texts.
 
-    Most lines of most documents are in both, and their words need no counting.
+    Most lines are in both, and their words need no counting.
     """
     held, found = Counter(source.split("\n")), Counter(read.split("\n"))
     only_held = _more_often(held, found)
-    # What is found besides can only explain what is missing.
+    # Extra words matter only if words are missing.
     only_found = _more_often(found, held) if only_held else ""
     return count_words(only_held), count_words(only_found)
 
 
 def _more_often(lines: Counter[str], others: Counter[str]) -> str:
-    """Return the lines that are in `lines` more often than in `others`, in their order."""
-    # Subtracting counters looks at each line in Python; most lines are the same.
+    """Return the lines that are more frequent in `lines` than in `others`, in order."""
+    # Subtracting counters would visit each line in Python; most lines are equal.
     differing = {line for line, _ in lines.items() - others.items()}
     if not differing:
         return ""
@@ -110,7 +110,7 @@ def _without_joined(missing: Counter[str], extra: Counter[str]) -> Counter[str]:
 
 
 def _match(parts: Counter[str], wholes: Counter[str]) -> tuple[Counter[str], Counter[str]]:
-    """Return the parts and the wholes without the wholes that are made of parts, and those."""
+    """Return parts and wholes without the matched ones, and these."""
     parts, wholes = Counter(parts), Counter(wholes)
     for whole in sorted(wholes, key=len, reverse=True)[:MAX_JOINS]:
         for _ in range(wholes[whole]):
@@ -126,11 +126,11 @@ def _match(parts: Counter[str], wholes: Counter[str]) -> tuple[Counter[str], Cou
 
 
 def _divide(whole: str, parts: Counter[str]) -> Counter[str] | None:
-    """Return the parts that a word is made of, one after the other; None if it is not."""
+    """Return consecutive parts that make up a word; None if there are none."""
     length = len(whole)
     if length > MAX_JOINED_CHARS:
         return None
-    # The longest part that leads to each place, from the beginning.
+    # The longest part that ends at each offset.
     made: list[tuple[str, ...] | None] = [(), *[None] * length]
     for start in range(length):
         before = made[start]

@@ -1,1 +1,1 @@
-"""Source code, with its definitions as outline."""
+"""Source code, with definitions as its outline."""

@@ -1,6 +1,6 @@
-"""The languages whose definitions are found by a parser: their syntax, and the names in it.
+"""The languages whose definitions a parser finds: grammars, and the names of definitions.
 
-Each grammar is a tree-sitter wheel of its own, so nothing is downloaded when it is used.
+Each grammar is a tree-sitter wheel of its own, so nothing is downloaded at run time.
 """
 
 import re
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The Python `module` of a grammar, the `function` there that gives it, and its types of nodes.
+    """The Python `module` of a grammar, the `function` in it that returns it, and types of nodes.
 
     `scopes` are definitions that may contain others (classes, namespaces, implementations);
-    `callables` define functions, where they have a body; `values` give a name to a function.
-    `wrappers` stand around a definition and `attached`, beside comments, before one, and belong to
-    it. Scopes among `bodies` are definitions only where they have a body. `fallback` names the
-    grammar to try where this one finds errors.
+    `callables` define functions, if they have a body; `values` assign a name to a function.
+    `wrappers` enclose a definition, and `attached`, besides comments, precede one; both belong to
+    it. Scopes among `bodies` are definitions only with a body. `fallback` names the grammar to try
+    after errors.
     """
 
     module: str
@@ -39,25 +39,25 @@ class Grammar:
 MAX_NAME_CHARS = 120
 _MAX_DECLARATORS = 20
 _BARE_DECLARATORS = frozenset(("reference_declarator", "parenthesized_declarator"))
-"""Declarators whose inner one has no field."""
+"""Declarators whose inner declarator has no field name."""
 _NAMES = frozenset(("module", "function", "fallback"))
 _GENERICS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
 _RECEIVER = re.compile(r"(\w+)\s*\)$")
 _NO_NAMES = frozenset(("prototype", "module", "exports", "this", "self", "window", "global"))
-"""Parts of an assignment's target in JavaScript that name nothing."""
+"""Parts of an assignment's target in JavaScript without a name."""
 
 COMMENTS = frozenset(("comment", "line_comment", "block_comment"))
-"""The grammars' names for comments."""
+"""Comments, as the grammars call them."""
 
 OPENERS = frozenset(
     ("namespace_definition", "namespace_declaration", "internal_module", "mod_item", "impl_item")
 )
-"""Scopes that only open: their first line, if it is alone, goes with the definition below it."""
+"""Scopes that only open: a first line alone is joined with the definition below it."""
 
 FUNCTION_VALUES = frozenset(
     ("arrow_function", "function_expression", "generator_function", "class", "function")
 )
-"""Values that make a definition of what they are given to."""
+"""Values that make a definition of the variable that they are assigned to."""
 
 
 def _read_grammars() -> dict[str, Grammar]:
@@ -73,9 +73,9 @@ GRAMMARS = _read_grammars()
 
 
 def find_names(node: "Node", grammar: Grammar) -> tuple[str, ...]:
-    """Return the names from outside to inside, mostly one; none if the node defines nothing.
+    """Return the names, outermost first, mostly one; none if the node defines nothing.
 
-    A method that is written outside its type (Go, C++) has the type's name before its own.
+    A method written outside its type (Go, C++) has the type's name before its own.
     """
     kind = node.type
     if kind in grammar.values:

@@ -1,7 +1,7 @@
-"""The outline of source code: its definitions as headings, its statements as blocks.
+"""The outline of source code: definitions as headings, statements as blocks.
 
-Runs in worker processes: the parsers are C, and what they parse is anybody's. The tree is walked
-without recursion, and only the outside of functions is walked in full, so the time is linear.
+Runs in worker processes, since the parsers are C and their input is untrusted. The tree is walked
+without recursion, and bodies of functions mostly not at all, so the time is linear.
 """
 
 import re
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 WHOLE_BYTES = 400
-"""Statements up to this size are blocks; larger ones are opened into their parts."""
+"""Statements up to this size are blocks; larger ones are opened."""
 OPEN_BYTES = 1_200
-"""Functions above this size show the functions that are defined in them."""
+"""In larger functions, inner functions count as definitions."""
 MAX_INDENTATION = 400
 
 _CLOSING = re.compile(r"(?:[\W_]|\b(?:end|endif)\b)*+")
@@ -39,7 +39,7 @@ class _Definition:
 
 
 class _Open(NamedTuple):
-    """A definition that has begun: the levels of its first name and of its last, and its end."""
+    """An open definition: the levels of its first and last name, and its end."""
 
     first_level: int
     level: int
@@ -48,10 +48,10 @@ class _Open(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Visit:
-    """A node to be looked at.
+    """A node to visit.
 
-    `start` is where it begins with what belongs to it, if anything does; `is_closed` means that
-    definitions in it do not count, and `may_be_block` that the node around it is no block.
+    `start` is where its preceding comments or wrapper begin, if any; `is_closed` means that
+    definitions in it do not count, and `may_be_block` that the enclosing node is no block.
     """
 
     node: "Node"
@@ -62,7 +62,7 @@ class _Visit:
 
 
 def read(language: str, content: bytes) -> Reading:
-    """Read code in UTF-8 without a byte order mark; text alone if the parser gives no tree."""
+    """Read code in UTF-8 without a byte order mark; without an outline if there is no tree."""
     grammar = GRAMMARS[language]
     root = _parse(language, content)
     if root.has_error and grammar.fallback:
@@ -110,7 +110,7 @@ def _walk(root: "Node", grammar: Grammar) -> tuple[list[_Definition], list[Span]
 
 
 def _enter(visit: _Visit, grammar: Grammar) -> _Visit:
-    """Return the rules that apply within a definition."""
+    """Return the rules within a definition."""
     node = visit.node
     if node.type in grammar.scopes:
         return _Visit(node)
@@ -118,7 +118,7 @@ def _enter(visit: _Visit, grammar: Grammar) -> _Visit:
 
 
 def _children(visit: _Visit, grammar: Grammar, *, is_small: bool) -> Iterator[_Visit]:
-    """Yield the named children, each with its start: that of comments or a wrapper before it."""
+    """Yield the named children, each with its start, including comments or a wrapper before it."""
     node = visit.node
     run_start: int | None = None
     run_row = code_row = -2
@@ -141,7 +141,7 @@ def _children(visit: _Visit, grammar: Grammar, *, is_small: bool) -> Iterator[_V
 
 
 def _headings(text: str, definitions: Sequence[_Definition]) -> Iterator[Heading]:
-    """Yield headings without a line; one has no text where text goes on after another."""
+    """Yield headings without a line; one has no text if the text continues after another."""
     opened: list[_Open] = []
     end_of_text = _Definition((), len(text), len(text))
     for found, following in pairwise((*definitions, end_of_text, end_of_text)):
@@ -161,7 +161,7 @@ def _headings(text: str, definitions: Sequence[_Definition]) -> Iterator[Heading
 
 
 def _indented(text: str, start: int) -> int:
-    """Return the beginning of a line if there is nothing but white space before `start`."""
+    """Return the beginning of the line if only white space precedes `start`."""
     begin = start
     while begin > 0 and text[begin - 1] in " \t" and start - begin < MAX_INDENTATION:
         begin -= 1
@@ -174,7 +174,7 @@ def _first_line(text: str, found: _Definition, limit: int) -> int:
 
 
 def _whole_lines(text: str, blocks: Iterable[Span], starts: Sequence[int]) -> Iterator[Span]:
-    """Yield blocks that begin a line, with no definition within, to the end of their last."""
+    """Yield blocks that begin a line and contain no definition, extended to the line end."""
     end = 0
     for block in blocks:
         begin = text.rfind("\n", max(end - 1, block.start - MAX_INDENTATION, 0), block.start) + 1
@@ -189,7 +189,7 @@ def _whole_lines(text: str, blocks: Iterable[Span], starts: Sequence[int]) -> It
 
 
 def _offset_map(content: bytes, spans: Iterable[_Definition | Span]) -> Callable[[int], int]:
-    """Map offsets in bytes to offsets in characters, for the ends of some spans."""
+    """Map byte offsets to character offsets, for the ends of some spans."""
     if content.isascii():
         return lambda offset: offset
     chars = {0: 0}
@@ -223,4 +223,4 @@ READERS = {
     )
     for language, grammar in GRAMMARS.items()
 }
-"""By language. They are asked by its reader, and not found by any name or media type."""
+"""By language. Its reader uses them; they match no file name or media type."""

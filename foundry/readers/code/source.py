@@ -1,6 +1,6 @@
-"""Source code and structured data: text, with the outline that a parser of its language finds.
+"""Source code and structured data: text with the outline of a parser for its language.
 
-Without one, or where it fails, the text is cut between what begins at the margin.
+Without a parser, or if it fails, the text is cut at unindented lines.
 """
 
 import re
@@ -13,13 +13,13 @@ from foundry.readers.code.outline import READERS as OUTLINES
 from foundry.readers.contract import Reader, UnreadableError
 
 _LANGUAGES = read_beside(__file__, "languages.toml")
-# A definition starts at the margin after a blank line, with anything but a closing bracket.
+# A definition starts at an unindented line after a blank one, except closing brackets.
 _DEFINITION = re.compile(r"(?<=\n\n)(?=[^\s)\]}])")
 
 MINIFIABLE = frozenset(("css", "javascript", "typescript"))
 MINIFIED_CHARS = 20_000
 MINIFIED_LINE_CHARS = 1_000
-"""Characters a line, on average, from which on code is not written for people."""
+"""Average line length from which code is considered generated."""
 
 
 def read(text: str) -> Reading:

@@ -1,8 +1,8 @@
-"""Worker processes for what must not be trusted: the parsers of PDF, office files and mail.
+"""Worker processes for untrusted parsers, of PDF, office files and mail.
 
-A worker has limits of memory and processor time and no network (`worker`), its parent has a clock.
-A document goes in and an answer comes out; a worker that fails costs the one document. A module's
-`open_task` says what is done with a document.
+A worker has limits of memory and processor time and no network (`worker`); its parent limits the
+elapsed time. A failing worker costs only the one document. A module's `open_task` determines what
+is done with a document.
 """
 
 import json
@@ -24,22 +24,22 @@ from foundry.readers.allowance import SECONDS_A_PAGE
 from foundry.readers.contract import UnreadableError
 
 OCR_SECONDS_A_PAGE = 2 * SECONDS_A_PAGE
-"""Seconds more for each page that may be read from a picture, on a busy machine."""
+"""Additional seconds per page that may be read from a picture, on a busy machine."""
 FILES_PER_WORKER = 200
-"""A new worker takes over after this many parsed files, since some libraries leak memory."""
+"""A worker is replaced after this many parsed files, since some libraries leak memory."""
 TICK_SECONDS = 0.1
 
 _WORKER = Path(__file__).with_name("worker.py")
-# One thread for each, since there are as many workers as cores; nothing of the user's environment,
-# whose keys are no business of a document.
+# One thread each, since there is a worker per core; and nothing of the user's environment, which
+# may contain keys.
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one document: bytes of address space and of answer, seconds.
+    """Limits for one document: bytes of address space and of the answer, seconds.
 
-    `seconds_per_megabyte` is added to both times, for work that takes longer with larger files.
+    `seconds_per_megabyte` is added to both times, for work that grows with the file.
     """
 
     memory: int = 2 << 30
@@ -50,9 +50,9 @@ class Limits:
 
 
 class Sandbox:
-    """Workers that are started when a document first needs one, and ended by `close`.
+    """Workers that are started on demand, and ended by `close`.
 
-    Threads may share a sandbox: each document has a worker for itself meanwhile. Workers answer by
+    Threads can share a sandbox; each document has a worker to itself. Workers answer by
     `open_task(options)` of `module`.
     """
 
@@ -86,7 +86,7 @@ class Sandbox:
                 worker.end()
 
     def close(self) -> None:
-        """End all workers; a request that is being answered fails."""
+        """End all workers; running requests fail."""
         self._closed.set()
         while self._idle:
             self._idle.pop().end()
@@ -114,7 +114,7 @@ class Sandbox:
         return _Worker(self._limits, self._task)
 
     def _watch(self) -> None:
-        """End what takes too long: one clock for all costs less than one for each document."""
+        """Kill workers that take too long: one timer for all costs less than one per document."""
         while not self._closed.wait(TICK_SECONDS):
             for worker in list(self._busy):
                 if worker.is_late:
@@ -126,7 +126,7 @@ def _command(options: str) -> list[str]:
 
 
 class _Worker:
-    """One process, and how many files it may still parse."""
+    """A process, and the number of files it may still parse."""
 
     def __init__(self, limits: Limits, task: Mapping[str, str]) -> None:
         self._limits = limits
@@ -152,7 +152,7 @@ class _Worker:
         return time.monotonic() > self._deadline
 
     def ask(self, raw: RawDocument) -> bytes:
-        """Send a document and wait for the answer; raises UnreadableError when none comes."""
+        """Send a document and wait for the answer. Raises UnreadableError if there is none."""
         assert self._process.stdin and self._process.stdout
         content = raw.content
         more = len(content) / 1e6 * self._limits.seconds_per_megabyte
@@ -180,14 +180,14 @@ class _Worker:
         return answer
 
     def kill(self) -> None:
-        """Kill the process; a thread that waits for its answer gets none."""
+        """Kill the process; a thread waiting for its answer gets none."""
         self._left = 0
         self._process.kill()
 
     def end(self) -> None:
-        """Kill the process and close its pipes; may be called again."""
+        """Kill the process and close its pipes; may be called repeatedly."""
         self.kill()
-        # A buffer that the process did not read any more is of no use.
+        # Unsent data of a dead process is discarded.
         for pipe in (self._process.stdin, self._process.stdout):
             with suppress(OSError):
                 if pipe:

@@ -1,7 +1,7 @@
-"""Read documents in worker processes; what they answer is trusted no more than the documents are.
+"""Reads documents in worker processes, whose answers are not trusted either.
 
-`open_task` runs in the workers, `read_apart` asks them. A build has workers of its own, whose task
-(`build.documents.preparer`) goes on from the document that was read.
+`open_task` runs in the workers, `read_apart` calls them. A build has workers of its own, whose task
+(`build.documents.preparer`) also processes the document that was read.
 """
 
 import hashlib
@@ -21,12 +21,12 @@ from foundry.readers.sandbox.processes import FILES_PER_WORKER, Sandbox
 
 @cache
 def _results() -> TypeAdapter[Document | Skipped]:
-    # Made when needed: a build has an adapter of its own, and making one takes tens of ms.
+    # Created on demand: it takes tens of ms, and a build has its own.
     return TypeAdapter(Document | Skipped)
 
 
 def read_apart(raw: RawDocument, sandbox: Sandbox) -> Document | Skipped:
-    """Read a document of any format in a worker process; its content never raises an error."""
+    """Read a document of any format in a worker process; no content raises an error."""
     try:
         return parse_answer(sandbox.ask(raw), raw)
     except UnreadableError as error:
@@ -34,7 +34,7 @@ def read_apart(raw: RawDocument, sandbox: Sandbox) -> Document | Skipped:
 
 
 def open_task(_options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, int]]:
-    """Return the function that answers a worker's requests: a document or Skipped, as JSON."""
+    """Return the function that answers requests: a document or Skipped, as JSON."""
 
     def answer(described: dict[str, Any], content: bytes) -> tuple[bytes, int]:
         raw = RawDocument.from_description(described, content)
@@ -45,10 +45,10 @@ def open_task(_options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, i
 
 
 def wear_of(raw: RawDocument, result: object) -> int:
-    """Return how far a document has worn a worker out, of `FILES_PER_WORKER` in all.
+    """Return the wear of a worker by a document, out of `FILES_PER_WORKER`.
 
-    A parser may keep memory. One that had too little has worn the worker out: what is left would be
-    the next file's limit.
+    Parsers may leak memory. A worker that ran out of memory is worn out, since the next file would
+    have less.
     """
     if isinstance(result, Skipped) and result.reason == Reason.TOO_MUCH:
         return FILES_PER_WORKER
@@ -56,7 +56,7 @@ def wear_of(raw: RawDocument, result: object) -> int:
 
 
 def parse_answer(answer: bytes, raw: RawDocument) -> Document | Skipped:
-    """Return the result in an answer. Raises UnreadableError for one that makes no sense."""
+    """Parse an answer. Raises UnreadableError for an invalid one."""
     try:
         result = _results().validate_json(answer)
         if isinstance(result, Skipped):
@@ -68,7 +68,7 @@ def parse_answer(answer: bytes, raw: RawDocument) -> Document | Skipped:
 
 
 def check_document(document: Document, raw: RawDocument) -> None:
-    """Raise ValueError for another document, or one whose parts do not fit together."""
+    """Raise ValueError for another document, or one with inconsistent parts."""
     stated = (document.id, document.source, document.bytes, document.sha256, document.path)
     known = (
         raw.id or make_id(raw),

@@ -43,10 +43,10 @@ def main() -> None:
     requests, answers = _take_pipes()
     _leave_network()
     _limit(options["memory"])
-    # docutils asks for the types of images, which this machine's own lists are not to decide.
+    # docutils asks for types of images, which must not depend on the machine.
     mimetypes.knownfiles.clear()
     answer = importlib.import_module(options["module"]).open_task(options["options"])
-    # What is loaded stays; to look for cycles in it again and again takes a twentieth of the time.
+    # Loaded modules stay; searching them for cycles again and again takes a twentieth of the time.
     gc.freeze()
     gc.set_threshold(50_000)
 
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """Return the two pipes to the parent; what a library prints must not get into them."""
+    """Return the two pipes to the parent; output of libraries must not get into them."""
     pipes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -71,7 +71,7 @@ def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _leave_network() -> None:
-    """Move into a network namespace of its own, where the system permits that."""
+    """Move into a new network namespace, if the system permits."""
     unshare = getattr(ctypes.CDLL(None, use_errno=True), "unshare", None)
     if unshare is not None and unshare(_CLONE_NEWNET) != 0:
         unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
@@ -80,13 +80,13 @@ def _leave_network() -> None:
 def _limit(memory: int) -> None:
     limits = ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0))
     for kind, limit in limits:
-        # Some systems do not know, or do not allow, some of them.
+        # Not every system knows or allows all of them.
         with suppress(ValueError, OSError):
             resource.setrlimit(kind, (limit, limit))
 
 
 def _allow_seconds(seconds: int) -> None:
-    """Give this process so many seconds of processor time, after which a signal ends it."""
+    """Limit the processor time of this process, after which a signal ends it."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     _, most = resource.getrlimit(resource.RLIMIT_CPU)
     until = int(usage.ru_utime + usage.ru_stime) + seconds + 1
@@ -95,7 +95,7 @@ def _allow_seconds(seconds: int) -> None:
 
 
 def _refuse() -> None:
-    """Allow only parts of Python and its packages to be opened, and only for reading."""
+    """Allow opening only parts of Python and its packages, read-only."""
     parts = {sys.prefix, sys.base_prefix, "/usr/share/zoneinfo", *filter(None, sys.path)}
     readable = (*(os.path.realpath(part).rstrip("/") + "/" for part in parts), os.devnull)
 
