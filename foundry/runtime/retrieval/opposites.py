@@ -49,17 +49,20 @@ def is_opposed(text: str, other: str) -> bool:
         return True
     counts, other_counts = Counter(words), Counter(others)
     only, only_other = counts - other_counts, other_counts - counts
-    if any(is_opposite(word, another) for word in only for another in only_other):
+    if any(not only_other.keys().isdisjoint(opposites_of(word)) for word in only):
+        return True
+    if any(not only.keys().isdisjoint(_denied(word)) for word in only_other):
         return True
     return not (only or only_other) and _sides(words) != _sides(others)
 
 
-def is_opposite(word: str, other: str) -> bool:
-    """Return whether two words in lower case are antonyms."""
-    shorter, longer = sorted((word, other), key=len)
-    is_prefixed = len(shorter) > 3 and longer.endswith(shorter)
-    is_denied = is_prefixed and longer.removesuffix(shorter) in _PREFIXES
-    return is_denied or other in OPPOSITES.get(word, ())
+def opposites_of(word: str) -> set[str]:
+    """Return antonyms of a word in lower case, of which not all need exist."""
+    return _denied(word).union(OPPOSITES.get(word, ()))
+
+
+def _denied(word: str) -> set[str]:
+    return {prefix + word for prefix in _PREFIXES} if len(word) > 3 else set()
 
 
 def _words(text: str) -> list[str]:

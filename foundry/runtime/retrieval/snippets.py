@@ -16,6 +16,7 @@ from ..index.records import GOES_ON
 from ..index.tokens import Tokenizer
 from .lists import LIST
 from .marks import FindWords, word_finder
+from .markup import strip_marks
 from .results import Highlights, Hit, SearchResponse
 
 MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # A slightly longer text is not cut.
@@ -40,23 +41,6 @@ _LINE = re.compile(
     r"|[> \t]*+(?P<item>[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)?)"
 )
 _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]]*\])")
-# Where a link leads, which may hold pairs of round brackets, and its title.
-_TARGET = r"(?:<[^<>\n]*>|[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+)(?:\s+(?:\"[^\"]*\"|'[^']*'))?"
-_LABEL = r"(?:[^\[\]\\]|\\.)"  # One character of a link's words.
-# Underlines of `__init__` and of addresses are no emphasis.
-_INLINE = re.compile(
-    r"[`\[<*_\\](?:"
-    r"(?<=`)(?P<ticks>`{0,2}+)(?P<code>[^`]+)`(?P=ticks)"
-    r"|(?<=\[)\[(?:[^\[\]|]*\|)?(?P<page>[^\[\]|]+)\]\](?!\()"
-    rf"|(?<=\[)(?P<label>(?:{_LABEL}|\[{_LABEL}*+\])*+)\](?:\({_TARGET}\)|\[[^\[\]]*\])"
-    r"|(?<=<)(?P<address>[a-z]{2,8}:[^<>\s]+)>|(?<=<)(?:/?[A-Za-z](?:=>|[^<>])*|/?)>"
-    r"|(?<=\*)\*(?P<strong>\*?[^*]++(?:\*[^*]++)*+\*?)\*\*"
-    r"|(?<![\w*]\*)(?<=\*)(?P<emphasis>[^\s*][^*]*)\*(?![\w*])"
-    r"|(?<![\w/]_)(?<=_)_(?=\S)(?=[^_]*\s)(?P<underscored_strong>[^_]+)(?<=\S)__(?![\w/])"
-    r"|(?<![\w/]_)(?<=_)(?P<underscored>[^\s_](?:[^_]*[^\s_])?)_(?![\w/])"
-    r"|(?<=\\)(?P<escaped>[!-/:-@\[-`{-~])"
-    r")"
-)
 
 
 def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
@@ -143,22 +127,15 @@ def _plain(text: str, headings: Sequence[str]) -> str:
     """Return Markdown on one line, without headings that are shown above it."""
     # A backslash at its end breaks a line.
     text = _IMAGE.sub("", _LINE.sub(partial(_begin_line, headings), text.replace("\\\n", "\n")))
-    return " ".join(unescape(_INLINE.sub(_unwrap, text)).split()).strip("\u2022\u00b7 ")
+    return " ".join(unescape(strip_marks(text)).split()).strip("\u2022\u00b7 ")
 
 
 def _begin_line(headings: Sequence[str], line: re.Match[str]) -> str:
     kind = line.lastgroup
     if kind == "heading":
-        said = _INLINE.sub(_unwrap, line[kind].rstrip(" \t#"))
+        said = strip_marks(line[kind].rstrip(" \t#"))
         return "\n" if said in headings else f"\n{said} \u00b7 "
     if kind == "row":
         cells = map(str.strip, re.split(r"(?<!\\)\|", line[kind]))
         return "\n\u2022 " + " \u00b7 ".join(filter(None, cells))
     return "\n\u2022 " if kind == "item" else "\n"
-
-
-def _unwrap(match: re.Match[str]) -> str:
-    if (kind := match.lastgroup) is None:
-        return ""
-    is_plain = kind in ("code", "address", "escaped")
-    return match[kind] if is_plain else _INLINE.sub(_unwrap, match[kind])

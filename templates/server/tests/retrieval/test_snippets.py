@@ -75,6 +75,7 @@ def marked(shown: Hit) -> list[str]:
         ),
         ("<Note icon='x'>\n  Take <b>care</b>.<br/>\n</Note>", "Take care."),
         ('<Tab onClick={() => go("a")}>Go</Tab>', "Go"),
+        ("<>\n<Steps>\nGo<br>on.\n</>", "Goon."),
         (
             "A Vec `Vec<T>` if 1 < 2 and <https://a.example/x>.",
             "A Vec Vec<T> if 1 < 2 and https://a.example/x.",
@@ -87,10 +88,32 @@ def marked(shown: Hit) -> list[str]:
         ("## Other\nText.", "Other \u00b7 Text."),
         ("*`name`*\\\nOf the file.\\\nSee it.", "name Of the file. See it."),
         ("snake_case and __init__ and 2*3*4 stay", "snake_case and __init__ and 2*3*4 stay"),
+        (
+            "It is long.[^1] So [^a] is it. ^b1c2d3\n\n- one ^e4f5",
+            "It is long. So is it. \u2022 one",
+        ),
+        ("[^1]: Of *this* size.", "Of this size."),
+        ("Use ``a `b` c`` and `` `x` ``.", "Use a `b` c and `x` ."),
     ],
 )
 def test_markup_is_taken_out(text: str, snippet: str) -> None:
     assert snippet_of(show("nothing", text)) == snippet
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The gap is [5-20] mm wide, within [0, 100] percent.",
+        "Read argv[0], argv[0][1] and m[i][j] of [[1, 2], [3, 4]].",
+        "It matches [0-9]{3}, [A-Z][a-z]+ and [^/]+ of it.",
+        'Call map["k"](1), f(a)[b](c) or List[int].',
+        "#include <vector> has std::vector<int> and Dict<String, List<b>>.",
+        "If a < b > c, a<b and c>d, a <> b, write <name> or <id> of it.",
+        "Take 2 * 3 * 4 of `a*b*c` __init__.",
+    ],
+)
+def test_brackets_of_text_are_no_markup(text: str) -> None:
+    assert snippet_of(show("nothing", text)) == text.replace("`", "")
 
 
 def test_headings_that_are_shown_above_are_left_out() -> None:
