@@ -29,7 +29,7 @@ OF_TRANSFORMER = {
 }
 ORIGINALS = "tests/web/test_originals.py"
 OPPOSITES = "tests/retrieval/test_opposites.py"
-OF_OTHERS = {ORIGINALS, OPPOSITES, *OF_LOG, *OF_TRANSFORMER, *OF_STAGES}
+OF_OTHERS = {ORIGINALS, *OF_LOG, *OF_TRANSFORMER, *OF_STAGES}
 OF_VECTORS = {
     f"tests/retrieval/test_{name}.py"
     for name in ("dense_lane", "encoder", "hybrid", "joined_lanes")
@@ -60,7 +60,7 @@ def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str
         ("[server]\nlanguage_model = true", {RRF, RIGHTS, PROBE, *OF_OTHERS}),
         (
             '[search]\nfusion = "rrf"\n[server]\nchat = false',
-            {RIGHTS, PROBE, *OF_CHAT, *OF_OTHERS},
+            {RIGHTS, PROBE, OPPOSITES, *OF_CHAT, *OF_OTHERS},
         ),
         (
             "[search.recency]\n[search.anchors]",

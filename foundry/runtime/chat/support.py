@@ -33,7 +33,7 @@ from .claims import (
     read_claims,
 )
 from .conversation import ENGLISH, heading_of
-from .text import sentences
+from .quoting.units import sentences
 
 MAX_CLAIMS, MAX_CLAUSES = 100, 12  # More than answers and sentences have, but hostile ones.
 

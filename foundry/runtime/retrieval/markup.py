@@ -22,13 +22,14 @@ _TARGET = r"(?:<[^<>\n]*>|[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+)(?:\s+(?:\"[^\"]
 _LABEL = r"(?:[^\[\]\\]|\\.)"  # One character of a link's words.
 # Underlines of `__init__` and of addresses are no emphasis.
 _INLINE = re.compile(
-    r"[`\[<*_\\](?:"
+    r"[`\[<*_\\!](?:"
     r"(?<=`)(?<!``)(?P<code>[^`]+)`(?!`)"
     r"|(?<=`)(?<!``)(?P<ticks>`{1,2}+)(?P<coded>(?:[^`]|`(?!(?P=ticks))){1,300})`(?P=ticks)(?!`)"
     r"|(?<=\[)\[(?=\d{4}-|[^\[\]]*[^\W\d_])(?:[^\[\]|]*\|)?(?P<page>[^\[\]|]+)\]\](?!\()"
     r"|(?<=\[)\^(?P<note>[\w-]{1,40})\](?![(+*{?])"
     rf"|(?<=\[)(?P<label>(?:{_LABEL}|\[{_LABEL}*+\])*+)\]"
     rf"(?:\((?P<target>{_TARGET})\)|\[(?P<reference>[^\[\]]*)\])"
+    rf"|(?<=!)\[(?P<picture>[^\[\]]*)\]\({_TARGET}\)"
     r"|(?<=<)(?P<address>[a-z]{2,8}:[^<>\s]+)>"
     r"|(?<=<)/?(?P<tag>[A-Za-z][\w.:-]*)(?P<rest>(?:=>|[^<>])*)>"
     r"|(?<=<)(?P<fragment>/|(?<=\n<)(?=>\n))>"
@@ -59,7 +60,7 @@ def _unwrap(names: frozenset[str], keeps_code: bool, mark: re.Match[str]) -> str
     kind = mark.lastgroup or ""  # The last of its groups.
     if kind in ("code", "coded"):
         return mark[0] if keeps_code else mark[kind]
-    if kind in ("address", "escaped"):
+    if kind in ("address", "escaped", "picture"):
         return mark[kind]
     if kind == "rest":
         return "" if _is_tag(mark, names) else mark[0]

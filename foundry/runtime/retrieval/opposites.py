@@ -44,7 +44,7 @@ def is_opposed(text: str, other: str) -> bool:
     They do if one has more negations, if one has an antonym of the other's word, or if both have
     two antonyms in another order, as in "left, then right".
     """
-    words, others = _words(text), _words(other)
+    words, others = words_of(text), words_of(other)
     if _count_denials(words, text) != _count_denials(others, other):
         return True
     counts, other_counts = Counter(words), Counter(others)
@@ -65,7 +65,13 @@ def _denied(word: str) -> set[str]:
     return {prefix + word for prefix in _PREFIXES} if len(word) > 3 else set()
 
 
-def _words(text: str) -> list[str]:
+def count_denials(text: str) -> int:
+    """Return how often a text says "not", or another word that denies."""
+    return _count_denials(words_of(text), text)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in lower case, contractions as they are."""
     return [word.replace("\u2019", "'") for word in _WORD.findall(text.lower())]
 
 

@@ -57,10 +57,10 @@ def test_conversation_is_cut_to_its_newest_part() -> None:
     _, message = answer_messages(Conversation(turns), [], "")
     said = message["content"].partition("end of the conversation")[0]
     assert said.count("y") == 2500
-    assert said.count("x") == HISTORY_CHARACTERS - 5000 - len(" ...")
+    assert said.count("x") == HISTORY_CHARACTERS - 5000 - len(" \u2026")
     turns = [Turn("user", "x" * 9000), Turn("user", "Why?")]
     _, message = answer_messages(Conversation(turns), [], "")
-    assert message["content"].count("x") == HISTORY_CHARACTERS - len(" ...")
+    assert message["content"].count("x") == HISTORY_CHARACTERS - len(" \u2026")
     turns = [Turn("user", "x" * 300), Turn("user", "y" * (HISTORY_CHARACTERS - 199))]
     _, message = answer_messages(Conversation([*turns, Turn("user", "Why?")]), [], "")
     assert "x" not in message["content"]

@@ -9,8 +9,8 @@ import pytest
 
 from foundry.runtime.chat.answer import number_passages
 from foundry.runtime.chat.claims import denies, numbers_of, read_claims
+from foundry.runtime.chat.quoting.units import sentences
 from foundry.runtime.chat.support import MAX_CLAIMS, find_unsupported
-from foundry.runtime.chat.text import sentences
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 
