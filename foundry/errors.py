@@ -1,6 +1,6 @@
-"""Every error that Foundry raises on purpose.
+"""All errors that Foundry raises on purpose.
 
-The command line prints the message and the hint, and exits with the error's `exit_code`.
+The command line prints message and hint, and exits with the error's `exit_code`.
 """
 
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from foundry.terminal import count_of, printable
 
 DISTRIBUTION = "rag-foundry"
-"""The name of Foundry as packages are installed."""
+"""The name of the Foundry package."""
 
 
 def install_command(*extras: str) -> str:
@@ -17,7 +17,7 @@ def install_command(*extras: str) -> str:
 
 
 class FoundryError(Exception):
-    """A failure that the user can understand and mend.
+    """A failure that the user can understand and fix.
 
     `message` names the input and the place, `hint` the remedy.
     """
@@ -31,7 +31,7 @@ class FoundryError(Exception):
 
 
 class ConfigError(FoundryError):
-    """One or more problems in foundry.toml, all of them at once."""
+    """Problems in foundry.toml, all of them at once."""
 
     exit_code = 2
 
@@ -42,29 +42,29 @@ class ConfigError(FoundryError):
 
 
 class RequestError(FoundryError):
-    """The command line asks for something that does not exist: a metric, a mode, a filter."""
+    """The command line names something that does not exist: a metric, a mode, a filter."""
 
     exit_code = 2
 
 
 class MissingExtraError(FoundryError):
-    """A chosen feature needs a package that is not installed; nothing was begun."""
+    """A chosen feature needs a package that is not installed; nothing was started."""
 
 
 class SourceError(FoundryError):
-    """A source as a whole cannot be read."""
+    """A whole source cannot be read."""
 
 
 class BuildError(FoundryError):
-    """The build cannot produce an index; the previous one is untouched."""
+    """The build cannot make an index; the previous one is kept."""
 
 
 class EmptyBuildError(BuildError):
-    """No source holds a document that can be indexed."""
+    """No source has a document that can be indexed."""
 
 
 class StrictBuildError(BuildError):
-    """Inputs were left out, or may be secrets, and the build was to accept neither."""
+    """Inputs were left out, or may be secrets, in a build that accepts neither."""
 
     def __init__(self, problems: Sequence[str], listed: str) -> None:
         super().__init__(
@@ -111,21 +111,21 @@ class RenderError(FoundryError):
 
 
 class PublishError(FoundryError):
-    """An engine refused an index, or answers differently from it; nothing was switched."""
+    """An engine refused an index, or answers differently; nothing was switched."""
 
 
 class ExportError(FoundryError):
-    """The target of an export cannot be written; the previous one stays."""
+    """The target of an export cannot be written; the previous one is kept."""
 
 
 class TrustError(FoundryError):
-    """The project brings templates of its own, which are code, and `--trust` was not given."""
+    """The project has templates of its own, which are code, and `--trust` was not given."""
 
     exit_code = 4
 
 
 class VerificationError(FoundryError):
-    """Files are not what their hashes say, or a known question is answered wrongly."""
+    """Files do not match their hashes, or a known question is answered wrongly."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class VerificationError(FoundryError):
         hint: str = "export again, or restore the named files from a trusted copy",
     ) -> None:
         heading = f"{subject}: {count_of(len(findings), 'finding')}"
-        # Each in one line, whatever the names in it.
+        # Each on one line, whatever names are in it.
         findings = [printable(finding) for finding in findings]
         super().__init__("\n".join([heading, *(f"  {finding}" for finding in findings)]), hint=hint)
         self.findings = tuple(findings)

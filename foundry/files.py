@@ -1,6 +1,6 @@
-"""Files that survive a crash: hashed, forced to disk, replaced in one step, with fixed modes.
+"""Durable files: hashed, synced to disk, replaced atomically, with fixed modes.
 
-Also finds Foundry's own templates, and the tables next to its modules.
+Also finds Foundry's templates, and the tables next to its modules.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ FOLDER_MODE = 0o755
 
 
 def templates_folder() -> Path:
-    """Return where the templates are: in an installed package, or next to it in a checkout."""
+    """Return the folder of templates: in an installed package, or next to it in a checkout."""
     return _PACKAGED_TEMPLATES if _PACKAGED_TEMPLATES.is_dir() else _CHECKED_OUT_TEMPLATES
 
 
@@ -38,10 +38,10 @@ def hash_file(path: Path) -> str:
 
 
 def sync_tree(root: Path) -> None:
-    """Force every file and folder below `root`, and `root` itself, to disk."""
+    """Sync every file and folder below `root`, and `root` itself, to disk."""
     files = [path for path in root.rglob("*") if path.is_file() and not path.is_symlink()]
     with ThreadPoolExecutor() as threads:
-        # A disk takes several at a time.
+        # In parallel, since a disk handles several at a time.
         for _ in threads.map(sync_file, files):
             pass
     for folder in sorted({root, *(path for path in root.rglob("*") if path.is_dir())}):
@@ -49,17 +49,17 @@ def sync_tree(root: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Force a file's content to disk."""
+    """Sync a file's content to disk."""
     _sync(path, os.O_RDONLY)
 
 
 def sync_folder(folder: Path) -> None:
-    """Force a folder's entries (renames, new names) to disk."""
+    """Sync a folder's entries (renames, new names) to disk."""
     _sync(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file so that readers see the old content or the new, whatever happens."""
+    """Write a file so that readers see either the old or the new content."""
     temporary = path.with_name(path.name + ".tmp")
     with temporary.open("wb") as file:
         file.write(content)
@@ -70,7 +70,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files by their paths below a folder, making the folders that they lie in."""
+    """Write files by path below a folder, creating folders as needed."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def hash_files(files: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def set_modes(root: Path) -> None:
-    """Give everything below `root`, and `root` itself, modes that do not depend on the umask."""
+    """Give `root` and everything below it modes that do not depend on the umask."""
     for path in (root, *root.rglob("*")):
         if not path.is_symlink():
             path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)

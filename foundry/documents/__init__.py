@@ -1,7 +1,7 @@
-"""What travels from sources through readers and chunkers to the index: documents, and their parts.
+"""Documents and their parts, from sources through readers and chunkers to the index.
 
-Offsets are counted in characters of `Document.text`, half open (`text[start:end]`); lines are
-counted from 1, both ends included.
+Offsets count characters of `Document.text`, half open (`text[start:end]`); lines count from 1,
+inclusive.
 """
 
 from collections.abc import Mapping
@@ -46,20 +46,20 @@ class RawDocument:
     ocr_pages: int = OCR_PAGES
 
     def describe(self) -> dict[str, Any]:
-        """Return all that the source knows, except the content and its stamp, for JSON."""
+        """Return everything about the document except content and stamp, for JSON."""
         names = [each.name for each in fields(self) if each.name not in {"content", "stamp"}]
         return {**{name: getattr(self, name) for name in names}, "metadata": dict(self.metadata)}
 
     @classmethod
     def from_description(cls, described: Mapping[str, Any], content: bytes) -> Self:
-        """Return the document that `describe` described, without its stamp."""
+        """Return the document of a description, without its stamp."""
         lists = {name: tuple(described[name]) for name in ("tags", "metadata_keys")}
         return cls(**{**described, **lists}, content=content)
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """An input that is not in the index, and why."""
+    """An input that is not in the index, with the reason."""
 
     source: str
     path: str
@@ -69,9 +69,9 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something in a document that its owner should know of: its kind, first line and count.
+    """Something in a document that its owner should know: kind, first line and count.
 
-    `line` counts from 1 in the text as it is indexed; it is None where nobody can tell.
+    `line` counts from 1 in the indexed text; it is None if it is not known.
     """
 
     kind: str
@@ -81,7 +81,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where another copy of an indexed document was found."""
+    """The place of another copy of an indexed document."""
 
     document_id: str
     source: str
@@ -92,7 +92,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading; `start:end` spans its line or lines in the document's text."""
+    """A heading; `start:end` spans its lines in the document's text."""
 
     level: int
     text: str
@@ -194,12 +194,12 @@ class Document:
 
 
 def is_code(document: Document) -> bool:
-    """Return whether a document is source code whose headings are its definitions."""
+    """Return whether a document is source code, with definitions as headings."""
     return document.reader.startswith("code-")
 
 
 def without_words(reading: Reading) -> Reading:
-    """Return a reading without the words that it left out or lost, of which it has the counts."""
+    """Return a reading without the words that were left out or lost, which it has counts of."""
     return replace(reading, left_out=(), unaccounted=())
 
 
@@ -207,15 +207,15 @@ _DATA_READERS = frozenset(("json", "yaml", "toml"))
 
 
 def is_data(document: Document) -> bool:
-    """Return whether a document is structured data, whose headings are the keys of its values."""
+    """Return whether a document is structured data, with keys as headings."""
     return document.reader.partition("/")[0] in _DATA_READERS
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a document chosen by a chunker, before it has an identity.
+    """A stretch of a document for a chunk, without an id yet.
 
-    `parent` is the stretch that is to be read in its place, where the strategy has parents.
+    `parent` is the larger stretch to read instead, if the strategy has parents.
     """
 
     start: int
@@ -248,7 +248,7 @@ class Chunk:
     origin: Span | None = None
 
     def position(self) -> dict[str, int]:
-        """Return where the chunk is, in the words of an index."""
+        """Return the position of the chunk, as an index stores it."""
         origin = self.origin or self
         position = {
             "start": origin.start,

@@ -1,7 +1,7 @@
-"""A document as it goes into an index: read, split, its terms counted and, if need be, embedded.
+"""A document prepared for an index: read, chunked, with term counts and maybe embedded.
 
-What is here depends on the document alone, so it can be made in any process and kept from build to
-build. Numbers are held as bytes, little endian, and handed out as arrays.
+All of this depends on the document alone, so it can be computed in any process and cached between
+builds. Numbers are stored as little-endian bytes, and returned as arrays.
 """
 
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from foundry.documents import Chunk, Document
 
 @dataclass(frozen=True, slots=True)
 class ChunkTerms:
-    """The index terms of a document's n chunks: a sparse matrix with a vocabulary of its own.
+    """The index terms of a document's n chunks: a sparse matrix with its own vocabulary.
 
     `offsets` (n + 1,), `numbers` and `counts` (p,) are uint32: chunk i has the terms `numbers` from
-    `offsets[i]` to `offsets[i + 1]`, positions in `vocabulary`, heading terms among them; a term
-    may have several positions, but only one in each chunk. `lengths` uint32 (n,) are BM25's.
+    `offsets[i]` to `offsets[i + 1]`, positions in `vocabulary`, including heading terms; a term may
+    have several positions, but only one in each chunk. `lengths` uint32 (n,) are for BM25.
     """
 
     vocabulary: tuple[str, ...]
@@ -34,7 +34,7 @@ class ChunkVectors:
     """The embeddings of a document's n chunks by the built-in table.
 
     `rows` int8 (n, dimensions) and `scales` float32 (n,) are as in an index; `pieces` uint32 are
-    the table's rows that occur in each chunk's text, from `offsets` uint32 (n + 1,).
+    the table's rows in each chunk's text, from `offsets` uint32 (n + 1,).
     """
 
     dimensions: int
@@ -58,7 +58,7 @@ class NamedHeading(NamedTuple):
 class LinkKeys:
     """The targets of a document's links, and the keys that lead to it: hashes, uint64.
 
-    Link i (m,) asks for `first[i]`, and for `other[i]` if no document has that; 0 is nothing.
+    Link i (m,) points to `first[i]`, or to `other[i]` if no document has that; 0 is none.
     """
 
     first: bytes
@@ -77,9 +77,9 @@ class FormCounts:
 
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
-    """A document with its chunks, at least one, and what is known of each of them.
+    """A document with at least one chunk, and the data of each chunk.
 
-    `vectors` is None where a model embeds the chunks when all are there, or nothing does.
+    `vectors` is None if a model embeds the chunks later, or nothing does.
     """
 
     document: Document
@@ -97,5 +97,5 @@ def pack(values: NDArray[Any]) -> bytes:
 
 
 def unpack(content: bytes, kind: type[np.generic]) -> NDArray[Any]:
-    """Return the array (n,) that `pack` made bytes of."""
+    """Return the array (n,) of bytes from `pack`."""
     return np.frombuffer(content, dtype=np.dtype(kind).newbyteorder("<"))

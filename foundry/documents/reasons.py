@@ -1,7 +1,7 @@
-"""Why something is not in the index: every reason, and its words.
+"""Every reason for which something is not in the index, with its words.
 
-Whatever decides by a reason compares members. Reports and caches hold the words, which are the
-values of members: who changes them builds anew, as with any change of this code.
+Decisions compare members. Reports and caches contain the words, which are the values of members:
+changing them rebuilds, like any change of this code.
 """
 
 from enum import StrEnum
@@ -21,7 +21,7 @@ def _with_extra(extra: str) -> str:
 class Reason(StrEnum):
     """Why an input was skipped, or a url gave no page, in a short phrase."""
 
-    # Files, and what they hold.
+    # Files.
     CANNOT_BE_READ = "cannot be read"
     CHANGED = "changed while it was read"
     EMPTY = "empty file"
@@ -74,7 +74,7 @@ class Reason(StrEnum):
     TOO_MUCH = "too much for its reader"
     ZIP_BOMB = "zip bomb"
 
-    # Documents that no reader reads, or only one that an extra of Foundry brings.
+    # Documents without a reader, or whose reader is an extra of Foundry.
     OLD_OFFICE = _unsupported("old Office")
     OLD_POWERPOINT = _unsupported("old PowerPoint")
     OLD_WORD = _unsupported("old Word")
@@ -93,7 +93,7 @@ class Reason(StrEnum):
     UNUSUAL_ADDRESS = "unusual spelling of an address"
     USER_IN_URL = "user name in the url"
 
-    # Urls that are not to be fetched.
+    # Urls that must not be fetched.
     DISALLOWED = "disallowed by robots.txt"
     DUPLICATE_PAGE = "duplicate of another page"
     LISTED_TWICE = "listed twice"
@@ -103,7 +103,7 @@ class Reason(StrEnum):
     PRIVATE_ADDRESS = "private address"
     ROBOTS_UNAVAILABLE = "robots.txt unavailable"
 
-    # Urls that were asked for in vain.
+    # Urls whose request failed.
     BAD_CERTIFICATE = "certificate is not valid"
     CONNECTION_BROKE = "connection broke"
     CUT_SHORT = "answer was cut short"
@@ -127,26 +127,26 @@ class Reason(StrEnum):
 
 
 Completed = NewType("Completed", str)
-"""The words of a reason that names something, by which nothing is decided."""
+"""The words of a reason with a name in it, which no decision uses."""
 
 AnyReason = Reason | Completed
 
 
 def answered(status: int) -> Completed:
-    """Return the reason of a url that was answered by another status than 200."""
+    """Return the reason for a url with another status than 200."""
     return Completed(f"status {status}")
 
 
 def of_sitemap(reason: AnyReason) -> Completed:
-    """Return the reason of a sitemap that gave no urls."""
+    """Return the reason for a sitemap without urls."""
     return Completed(f"sitemap: {reason}")
 
 
 def unsupported(kind: str) -> Reason:
-    """Return the reason of a document in a format that has no reader."""
+    """Return the reason for a document in a format without a reader."""
     return Reason(_unsupported(kind))
 
 
 def needs_extra(extra: str) -> Reason:
-    """Return the reason of a document whose reader an extra of Foundry brings."""
+    """Return the reason for a document whose reader is an extra of Foundry."""
     return Reason(_with_extra(extra))

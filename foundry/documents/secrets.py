@@ -1,6 +1,6 @@
-"""Find secrets in a text: keys of known services, and random values given to names.
+"""Finds secrets in a text: keys of known services, and random values assigned to names.
 
-Found values are never kept, only their lines. `secret_formats.toml` has the formats.
+Values are never kept, only their lines. `secret_formats.toml` has the formats.
 """
 
 import math
@@ -12,10 +12,10 @@ from foundry.documents import Finding
 from foundry.files import read_beside
 
 MAX_FINDINGS = 100
-"""Findings kept for one document; more would tell its owner nothing new."""
+"""Findings kept per document; more would tell its owner nothing new."""
 
 MIN_ENTROPY = 3.5
-"""Bits a character, Shannon's; words and paths have less."""
+"""Shannon entropy in bits per character; words and paths have less."""
 
 
 _FORMATS = [
@@ -30,7 +30,7 @@ _PLACEHOLDER = re.compile(
 
 
 def find_secrets(text: str) -> tuple[Finding, ...]:
-    """Return every place that looks like a secret and no placeholder, in the order of the text."""
+    """Return all places that look like a secret, not a placeholder, in order."""
     found = {
         match.start(): kind
         for kind, marker, pattern in _FORMATS

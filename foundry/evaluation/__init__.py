@@ -1,1 +1,1 @@
-"""Evaluation: questions, intervals, limits, tuning, the report. The runtime judges."""
+"""Evaluation: questions, intervals, limits, tuning, report. The runtime has the metrics."""

@@ -1,7 +1,7 @@
-"""Makes drafts of questions from the logs of a server: what people asked, and their thumbs.
+"""Drafts questions from the logs of a server: what people asked, and their thumbs.
 
-A line of a log is an object: a `query` with the `match` that it had and the ids of the `documents`
-that were shown, or a `query` with a `thumb`, up or down, for the id of a `document`.
+A line of a log is an object: a `query` with its `match` and the ids of the `documents` shown, or a
+`query` with a `thumb`, up or down, for the id of a `document`.
 """
 
 import json
@@ -23,7 +23,7 @@ from foundry.terminal import count_of, format_table, list_briefly, printable
 
 MAX_LISTED = 20
 MAX_SHOWN = 5
-"""Documents of a draft that were shown for its query, to choose among."""
+"""Documents of a draft to choose from, that were shown for its query."""
 
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 _ENDS = " ?!.,;:\"'\u201c\u201d\u2018\u2019"
@@ -31,7 +31,7 @@ _ENDS = " ?!.,;:\"'\u201c\u201d\u2018\u2019"
 
 @dataclass(slots=True)
 class _Lines:
-    """What the lines of one question say."""
+    """The log lines of one question."""
 
     spellings: Counter[str] = field(default_factory=Counter)
     matches: Counter[str] = field(default_factory=Counter)
@@ -41,10 +41,10 @@ class _Lines:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question as it was spelt most often; `asked` counts those without a strong match.
+    """A question in its most frequent spelling; `asked` counts those without a strong match.
 
-    `match` is the best that it had, None if only thumbs name it. Documents are named by path, or by
-    id where several have the path; a `relevant` one has more thumbs up than down.
+    `match` is its best, or None if it only has thumbs. Documents are named by path, or by id if
+    several share the path; a `relevant` one has more thumbs up than down.
     """
 
     query: str
@@ -54,7 +54,7 @@ class AskedQuestion:
     shown: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a line of a draft, whose further keys are for whoever edits it."""
+        """Return the question as a line of a draft, with further keys for its editor."""
         return {
             "query": self.query,
             "relevant": list(self.relevant),
@@ -66,14 +66,14 @@ class AskedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestions:
-    """Questions, the most frequent first; `known` ones were left out, and lines that are `bad`."""
+    """Questions, most frequent first; `known` ones were left out, and lines that are `bad`."""
 
     questions: tuple[AskedQuestion, ...]
     known: int
     bad: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as values of JSON."""
+        """Return everything as JSON values."""
         found = [question.to_json() for question in self.questions]
         return {"questions": found, "known": self.known, "bad_lines": list(self.bad)}
 
@@ -89,13 +89,13 @@ class AskedQuestions:
         return "\n".join([format_table(rows), *([f"and {more:,} more"] if more > 0 else []), said])
 
     def describe_bad(self) -> str:
-        """Return which lines were skipped."""
+        """Describe the lines that were skipped."""
         listed = list_briefly([printable(line) for line in self.bad], MAX_LISTED)
         return f"{count_of(len(self.bad), 'line')} of the log skipped\n{listed}"
 
 
 def collect_questions(index: Index, logs: Iterable[Path], known: Path) -> AskedQuestions:
-    """Return the questions of some logs that a file of `known` ones does not have.
+    """Return the questions in logs that are not in a file of `known` ones.
 
     Raises RequestError for a log that cannot be read.
     """
@@ -134,12 +134,12 @@ def collect_questions(index: Index, logs: Iterable[Path], known: Path) -> AskedQ
 
 
 def write_asked(questions: Sequence[AskedQuestion], file: Path) -> None:
-    """Write a new file of questions, for somebody to fill in. Raises FoundryError."""
+    """Write a new file of questions to complete. Raises FoundryError."""
     write_lines(file, (question.to_json() for question in questions))
 
 
 def _take(values: object, found: dict[str, _Lines]) -> None:
-    """Add a line of a log. Raises ValueError if it is not one."""
+    """Add a line of a log. Raises ValueError for an invalid one."""
     if not isinstance(values, dict) or not isinstance(values.get("query"), str):
         raise ValueError("no object with a query")
     query = _BLANK.sub(" ", values["query"].encode(errors="ignore").decode()).strip()
@@ -170,7 +170,7 @@ def _key(query: str) -> str:
 
 
 def _keys_of(known: Path) -> Collection[str]:
-    """Return the keys of a person's questions, if there is their file, as far as lines are some."""
+    """Return the keys of the questions in a file, if it exists, skipping invalid lines."""
     keys: set[str] = set()
     if not os.path.lexists(known):
         return keys

@@ -27,12 +27,12 @@ _ASK = (
     "import sys; sys.path.append({foundry!r});"
     " from foundry.evaluation.in_server import main; main()"
 )
-"""Foundry's folder comes last, since it may lie among other packages."""
+"""Foundry's folder comes last, since it may be among other packages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A rendered server, and the modes in which it is asked; none for all that it has."""
+    """A rendered server, and the modes in which it is asked; none for all modes."""
 
     config: Config
     folder: Path
@@ -40,7 +40,7 @@ class Server:
 
 
 def render_servers(design: Design) -> dict[str, Server]:
-    """Return the configured server as `hybrid`, and those of other fusions by the fusion's name."""
+    """Return the configured server as `hybrid`, and those of other fusions by name."""
     config = design.config
     servers = {CONFIGURED: Server(config, render_preview(design))}
     if design.query_encoder.kind == "none":
@@ -57,7 +57,7 @@ def render_servers(design: Design) -> dict[str, Server]:
 
 
 def render_variant(design: Design) -> Server:
-    """Render a server of other options, in place of the variant before."""
+    """Render a server with other options, replacing the previous variant."""
     return Server(design.config, render_preview(design, "server-variant"), ("hybrid",))
 
 
@@ -67,9 +67,9 @@ def ask(
     asked: QuestionSet,
     weights: Sequence[float] = (),
 ) -> Report:
-    """Ask a server questions, in each of its modes; also with other semantic weights.
+    """Ask a server questions in each of its modes, and with other semantic weights.
 
-    It may ask the language model that the environment names, if it has a use for it.
+    It may ask the language model in the environment, if it uses one.
     """
     config = server.config
     job = {
@@ -129,10 +129,10 @@ def _percentiles(milliseconds: Sequence[float]) -> dict[str, float]:
 
 
 def record_figures(design: Design, files: Mapping[str, bytes], index: Path) -> bytes:
-    """Return what the `eval` of a planned server prints, to travel with its export.
+    """Return the output of a planned server's `eval`, which is exported with it.
 
-    Where the server asks a model or a service for vectors of queries, which may be another one or
-    out of reach tomorrow, only the keyword lane is measured, and no language model reads queries.
+    If the server asks a model or service for query vectors, which may change or be unreachable
+    later, only the keyword lane is measured, and no language model reads queries.
     """
     config = design.config
     modes = ("--mode", "keyword") if design.query_encoder.kind in {"model", "service"} else ()
@@ -154,6 +154,6 @@ def record_figures(design: Design, files: Mapping[str, bytes], index: Path) -> b
 
 
 def _weight_variables(config: Config) -> dict[str, str]:
-    """Return the weights of foundry.toml, whatever the environment of this process says."""
+    """Return the weights of foundry.toml, whatever the environment says."""
     semantic, keyword = config.weights
     return {"SEMANTIC_WEIGHT": str(semantic), "KEYWORD_WEIGHT": str(keyword)}

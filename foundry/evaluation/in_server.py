@@ -1,6 +1,6 @@
-"""Asks a rendered server questions: runs in an interpreter of its own, which imports that server.
+"""Asks a rendered server questions, in an interpreter of its own that imports the server.
 
-It reads a job as JSON from the file that is named, and prints a report as JSON.
+It reads a job as JSON from the named file, and prints a report as JSON.
 """
 
 import hashlib
@@ -30,13 +30,13 @@ Search = Callable[..., SearchResponse]
 MODES = (CONFIGURED, "semantic", "keyword")
 
 USUAL_TOP_K = 10
-"""Results of a search whose time is taken."""
+"""Results of a timed search."""
 
 KEPT_HITS = 10
 
 
 def main() -> None:
-    """Do the job; a server that cannot be asked is reported by its own message."""
+    """Do the job; errors of the server are reported by their own messages."""
     job = json.loads(Path(sys.argv[1]).read_bytes())
     errors = import_module(f"{job['package']}.errors")
     try:
@@ -52,18 +52,18 @@ def ask_server(
     modes: Sequence[str],
     weights: Sequence[float],
 ) -> dict[str, Any]:
-    """Ask the server in each mode, all that it has if none is given, and with semantic weights.
+    """Ask the server in each mode, by default all of its modes, and with semantic weights.
 
-    One that searches by keywords alone has no modes, and is asked once.
+    A server that searches by keywords alone has no modes, and is asked once.
 
-    `runs` has, by mode and by `hybrid WEIGHT`, the ids of the documents that were found for each
-    question; `milliseconds` and `degraded` have its time and whether it was answered by keywords,
-    by mode. `per_question` has what is relevant and what was found in the first mode.
+    `runs` has, by mode and by `hybrid WEIGHT`, the ids of documents found for each question;
+    `milliseconds` and `degraded` have the time and whether keywords answered, by mode.
+    `per_question` has the relevant documents and the hits in the first mode.
     """
     server: Any = import_module(package)
     index = server.load()
     if newest := FilterColumns.open(index).newest_date():
-        # Where age counts, it is counted from here: figures must not change with the calendar.
+        # Ages count from here, so that results do not change with the calendar.
         os.environ.setdefault("REFERENCE_DATE", newest)
     asked, missing = resolve(index, [Question(query, relevant) for query, relevant in questions])
     search = server.search_hybrid
@@ -72,7 +72,7 @@ def ask_server(
         searches = {mode: partial(search, mode=mode) for mode in modes or MODES}
     milliseconds = {}
     for mode, ask in searches.items():
-        # What the first search loads counts for none of the questions.
+        # A first search loads what is needed, and is not timed.
         ask(asked[0].query, USUAL_TOP_K)
         milliseconds[mode] = [_time(ask, question.query) for question in asked]
     responses: dict[str, list[SearchResponse]] = {mode: [] for mode in searches}

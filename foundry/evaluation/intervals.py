@@ -1,10 +1,10 @@
-"""How much of a mean is chance: paired bootstrap intervals.
+"""Paired bootstrap intervals, which show how much of a mean is chance.
 
-Questions are drawn again and again with replacement, as many as there are, and the means taken; the
-interval holds the middle 95 % of them (the percentile method: Efron and Tibshirani 1993, An
-Introduction to the Bootstrap; for retrieval: Sakai 2006, Evaluating evaluation metrics based on the
-bootstrap). The draws are the same for every column and every call, so columns are compared on the
-same questions, and the same values give the same interval.
+Questions are resampled with replacement, and the means taken; the interval has the middle 95 % of
+them (the percentile method: Efron and Tibshirani 1993, An Introduction to the Bootstrap; for
+retrieval: Sakai 2006, Evaluating evaluation metrics based on the bootstrap). The samples are the
+same for every column and call, so columns are compared on the same questions, and equal values have
+equal intervals.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _BLOCK = 250
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean over questions, and where 95 % of the resampled means lie."""
+    """A mean over questions, and the range of 95 % of the resampled means."""
 
     mean: float
     low: float
@@ -30,7 +30,7 @@ class Interval:
 
     @property
     def is_noise(self) -> bool:
-        """True if the mean, of a difference, might as well be 0."""
+        """True if the mean, of a difference, could be 0."""
         return self.low <= 0 <= self.high
 
 

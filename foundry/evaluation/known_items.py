@@ -1,7 +1,7 @@
-"""Known-item queries: made from a corpus, so that one document must be found beyond doubt.
+"""Known-item queries: generated from a corpus, each with a document that must be found.
 
-(Azzopardi, de Rijke and Balog 2007, Building simulated queries for known-item topics.) They say
-whether search works at all, not how well it serves people: who asks does not know the heading.
+(Azzopardi, de Rijke and Balog 2007, Building simulated queries for known-item topics.) They show
+whether search works at all, not how well it serves people, who do not know the headings.
 """
 
 import hashlib
@@ -18,10 +18,10 @@ from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import heading_term
 
 EACH = 100
-"""Queries of each sort, at most."""
+"""Maximum of queries of each sort."""
 
 EXAMINED = 3000
-"""Chunks that queries are made from, at most."""
+"""Maximum of chunks that queries are made from."""
 
 RARE_WORDS = 3
 LEAST_LETTERS = 4
@@ -31,7 +31,7 @@ DRAFTED = 20
 
 
 def make_known_items(index: Index) -> QuestionSet:
-    """Return headings, identifiers and groups of rare words that one chunk alone has.
+    """Return headings, identifiers and groups of rare words that only one chunk has.
 
     The same index gives the same queries. Raises FoundryError if there are none.
     """
@@ -67,7 +67,7 @@ def sample(count: int) -> list[int]:
 
 
 def unique_headings(index: Index, chunk: ChunkRecord) -> Iterator[str]:
-    """Yield the headings above a chunk that no other section has, the nearest first."""
+    """Yield the headings above a chunk that no other section has, nearest first."""
     for heading in reversed(chunk.headings()):
         term = heading_term(index.tokenizer.tokenize(heading))
         if term is not None and index.keyword_lane.frequency(term) == 1:
@@ -93,11 +93,11 @@ def _rare_words(index: Index, chunk: ChunkRecord) -> Iterator[str]:
 
 
 def write_draft(index: Index, file: Path) -> int:
-    """Write a first file of questions, for somebody to rewrite.
+    """Write a first file of questions to rewrite.
 
-    Each is a heading and the document that has it; returns how many.
+    Each is a heading and its document; returns their number.
 
-    Raises FoundryError if the file is there already, or no heading is the only one of its words.
+    Raises FoundryError if the file exists, or if no heading is unique.
     """
     drafts = [{"query": heading, "relevant": [document]} for heading, document in _choose(index)]
     if not drafts:

@@ -1,4 +1,4 @@
-"""Compare an evaluation with an earlier one, and fail it if it is worse."""
+"""Compares an evaluation with an earlier one, and fails it if it is worse."""
 
 import json
 from collections import Counter
@@ -19,9 +19,9 @@ from foundry.runtime.evaluation.questions import MAX_FILE_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The change of each metric since a baseline, a sentence for each.
+    """The change of each metric since a baseline, as sentences.
 
-    `failures` are those of metrics that are worse by more than the tolerance.
+    `failures` are those of metrics that fell by more than the tolerance.
     """
 
     lines: tuple[str, ...]
@@ -30,14 +30,14 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """An earlier evaluation: its kind, and the metrics of each question, as `_keys` names it."""
+    """An earlier evaluation: its kind, and the metrics of each question, by `_keys`."""
 
     kind: str
     values: Mapping[tuple[str, int], Mapping[str, float]]
 
 
 def read_baseline(file: Path) -> Baseline:
-    """Read what `foundry eval --json` printed before. Raises FoundryError."""
+    """Read the output of `foundry eval --json`. Raises FoundryError."""
     hint = "name a file that holds the output of foundry eval --json"
     try:
         written = json.loads(read_named(file, MAX_FILE_BYTES, key="--baseline"))
@@ -54,9 +54,9 @@ def read_baseline(file: Path) -> Baseline:
 
 
 def compare(baseline: Baseline, now: Evaluation, tolerance: float) -> Comparison:
-    """Compare the configured server with a baseline, on the questions that both were asked.
+    """Compare the configured server with a baseline, on their common questions.
 
-    Raises FoundryError when the two have no question in common.
+    Raises FoundryError if there are none.
     """
     if baseline.kind != now.kind:
         raise FoundryError(
@@ -71,7 +71,7 @@ def compare(baseline: Baseline, now: Evaluation, tolerance: float) -> Comparison
             hint="make a new one: foundry eval --json > baseline.json",
         )
     old = np.array([[before[keys[row]][name] for name in METRICS] for row in rows])
-    # Six decimal places are what a baseline has.
+    # Baselines have six decimal places.
     new = np.column_stack([now.systems[CONFIGURED][name][rows] for name in METRICS]).round(6)
     lines, failures = [], []
     if len(rows) < max(len(before), len(keys)):

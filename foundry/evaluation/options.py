@@ -4,18 +4,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TOLERANCE = 0.01
-"""A mean may be this much below the baseline's."""
+"""How far a mean may be below the baseline's."""
 
 SWEEP = tuple(step / 10 for step in range(11))
-"""Semantic weights that are tried; the rest goes to keywords."""
+"""Semantic weights to try; keywords get the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationOptions:
     """Options of an evaluation.
 
-    Asked are `questions`, by default the project's own, or `queries` with `judgements` as in BEIR.
-    `baseline` is what an evaluation printed as JSON before; a mean may be below it by `tolerance`.
+    It asks `questions`, by default the project's own, or `queries` with `judgements` as in BEIR.
+    `baseline` is the JSON of an earlier evaluation; a mean may be below it by `tolerance`.
     `weights` are semantic weights to try for the report; tuning has more of its own.
     """
 

@@ -28,7 +28,7 @@ BEIR_HINT = (
 
 
 def read_questions(file: Path, *, inside: Path | None = None) -> QuestionSet:
-    """Read a file of questions, which must lie `inside` a folder if no command line names it.
+    """Read a file of questions, which must be `inside` a folder unless the command line names it.
 
     Raises ConfigurationError, naming the line, or NamedFileError.
     """
@@ -36,14 +36,14 @@ def read_questions(file: Path, *, inside: Path | None = None) -> QuestionSet:
 
 
 def askable_lines(file: Path, *, inside: Path | None = None) -> bytes:
-    """Return the content of a file of questions, without those that cannot be asked."""
+    """Return a file of questions without those that cannot be asked."""
     lines = (line for _, line in numbered_lines(_read(file, inside)))
     kept = [line for line in lines if skip_reason(json.loads(line)["query"]) is None]
     return "".join(f"{line}\n" for line in kept).encode()
 
 
 def write_lines(file: Path, questions: Iterable[Mapping[str, object]]) -> None:
-    """Write a new file of questions. Raises FoundryError if it is there already."""
+    """Write a new file of questions. Raises FoundryError if it exists."""
     lines = (json.dumps(question, ensure_ascii=False) for question in questions)
     try:
         with file.open("x", encoding="utf-8") as stream:
@@ -111,7 +111,7 @@ def _read_judgements(file: Path) -> Iterator[tuple[str, str, str, float]]:
 
 
 def _read(file: Path, inside: Path | None) -> str:
-    """Return the text of a project's own questions, or of those that `--questions` names."""
+    """Return the text of the project's questions, or of those named by `--questions`."""
     return _read_text(file, "--questions" if inside is None else "", inside)
 
 

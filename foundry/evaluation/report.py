@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else, neither scripts nor the network."""
+"""The report: a self-contained HTML file without scripts."""
 
 import math
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ from foundry.files import replace_file
 from foundry.runtime.evaluation.metrics import METRICS
 
 WORST_QUESTIONS = 25
-"""Questions that are shown with what was found for them."""
+"""Questions shown with their hits."""
 
 BINS = 20
 SWEPT_METRICS = ("nDCG@10", "hit@5", "R-precision")
 
 
 def write_report(file: Path, title: str, evaluation: Evaluation, tuning: Tuning | None) -> None:
-    """Write the report in place of the one before. Raises FoundryError."""
+    """Write the report, replacing the previous one. Raises FoundryError."""
     content = render_report(title, evaluation, tuning).encode()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def write_report(file: Path, title: str, evaluation: Evaluation, tuning: Tuning 
 
 
 def render_report(title: str, evaluation: Evaluation, tuning: Tuning | None) -> str:
-    """Return the report as HTML; every text in it is escaped."""
+    """Return the report as HTML, with all texts escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         undefined=jinja2.StrictUndefined,
@@ -61,7 +61,7 @@ def render_report(title: str, evaluation: Evaluation, tuning: Tuning | None) -> 
 
 
 def _worst_questions(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Return the questions with the lowest value, lowest first; none that is perfect."""
+    """Return the questions with the lowest values, lowest first, without perfect ones."""
     values = [float(value) for value in evaluation.systems[CONFIGURED][HEADLINE]]
     worst = sorted((value, place) for place, value in enumerate(values) if value < 1)
     return [
@@ -90,9 +90,9 @@ def _chart_sweep(sweep: Mapping[float, Values]) -> dict[str, Any] | None:
 
 
 def _chart_scores(evaluation: Evaluation) -> dict[str, Any]:
-    """Return how scores of relevant hits differ from the others', among the first hits.
+    """Return histograms of the scores of relevant and other hits, among the first hits.
 
-    `shares` has the share of the relevant hits and that of the others for each of the bins.
+    `shares` has both shares for each bin.
     """
     hits = [hit for question in evaluation.questions for hit in question["hits"]]
     kinds = [[hit["score"] for hit in hits if hit["relevant"] == kind] for kind in (True, False)]

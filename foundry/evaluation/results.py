@@ -1,4 +1,4 @@
-"""The results of an evaluation: as JSON, and for people who read them in a terminal."""
+"""The results of an evaluation, as JSON and for terminals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,22 +13,22 @@ from foundry.runtime.evaluation.questions import describe_missing, describe_skip
 from foundry.terminal import count_of, format_table
 
 CONFIGURED = "hybrid"
-"""The system that foundry.toml describes; the others are shown for comparison."""
+"""The system that foundry.toml configures; others are for comparison."""
 
 HEADLINE = "nDCG@10"
 
 Values = Mapping[str, NDArray[np.float64]]
-"""Every metric's values (questions,) by its name."""
+"""The values (questions,) of every metric, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Figures of answers to questions; `systems` maps ways to search to their values.
+    """Results of questions; `systems` maps ways to search to their values.
 
     `facts` are counts, hashes and the kind of questions; `latency_ms` is median and 95th percentile
-    by system, `degraded` counts answers by keywords for want of a vector. `questions` has for each
-    its query, grades, mode, reason and first hits. `sweep` has values of hybrid search by semantic
-    weight, the rest going to keywords.
+    by system, `degraded` counts answers by keywords for lack of a vector. `questions` has query,
+    grades, mode, reason and first hits of each. `sweep` has values of hybrid search by semantic
+    weight, with the rest for keywords.
     """
 
     facts: Mapping[str, Any]
@@ -43,7 +43,7 @@ class Report:
 class Evaluation(Report):
     """One evaluation, of the systems hybrid, linear, rrf, semantic and keyword.
 
-    `configured` are the options under which `hybrid` was measured.
+    `configured` are the options of `hybrid`.
     """
 
     configured: Mapping[str, Any]
@@ -74,13 +74,13 @@ class Evaluation(Report):
 
     @property
     def configured_share(self) -> float | None:
-        """The semantic share of the weights in use; None where there is one lane only."""
+        """The semantic share of the configured weights; None with one lane only."""
         semantic = float(self.configured["semantic_weight"])
         keyword = float(self.configured["keyword_weight"])
         return semantic / (semantic + keyword) if len(self.systems) > 2 else None
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything but the hits."""
+        """Return everything except the hits."""
         return {
             **self.facts,
             "metrics": self.means(),
@@ -121,20 +121,20 @@ class Evaluation(Report):
         }
 
     def describe(self) -> str:
-        """Return the questions' counts, a table of all systems, and notes on the figures."""
+        """Return the numbers of questions, a table of all systems, and notes."""
         counts = (count_of(self.facts[f"{noun}s"], noun) for noun in ("document", "chunk"))
         heading = ", ".join([self.count_questions(), *counts])
         return "\n\n".join([heading, _table(self), "\n".join(self.describe_notes())])
 
     def count_questions(self) -> str:
-        """Return how many questions of which kind."""
+        """Describe the number and kind of questions."""
         count = self.facts["questions"]
         if self.kind == "known-item":
             return f"{count:,} known-item {'query' if count == 1 else 'queries'}"
         return count_of(count, "question")
 
     def describe_notes(self) -> list[str]:
-        """Return sentences: how sure the headline is, how others differ, what was left out."""
+        """Return sentences: how certain the headline is, how others differ, what was left out."""
         own = self.intervals[CONFIGURED][HEADLINE]
         options = self.configured
         how = "by keywords alone"

@@ -1,4 +1,4 @@
-"""The order of an evaluation: choose questions, ask servers, judge their answers."""
+"""The steps of an evaluation: choose questions, ask servers, judge the answers."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -26,12 +26,12 @@ from foundry.runtime.evaluation.metrics import find_shortfalls, parse_minimum
 from foundry.runtime.evaluation.questions import QuestionSet
 
 FINE_SWEEP = tuple(step / 20 for step in range(21))
-"""Semantic weights that are tried; the rest goes to keywords."""
+"""Semantic weights to try; keywords get the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationResult:
-    """The outcome of an evaluation; `failures` names metrics below a minimum or a baseline."""
+    """The outcome of an evaluation; `failures` are metrics below a minimum or a baseline."""
 
     evaluation: Evaluation
     tuning: Tuning | None
@@ -41,7 +41,7 @@ class EvaluationResult:
     project: Path
 
     def describe(self) -> str:
-        """Return all of it for people."""
+        """Return everything for people."""
         parts = [self.evaluation.describe()]
         if self.evaluation.kind == "known-item":
             parts.insert(0, _advise(self.project))
@@ -68,9 +68,9 @@ def evaluate_server(
     options: EvaluationOptions,
     reporter: Reporter,
 ) -> EvaluationResult:
-    """Ask the server that an export would be, and those with other fusions; write the report.
+    """Ask the configured server, and servers with other fusions; write the report.
 
-    Nothing is raised for what is below a minimum or the baseline.
+    Values below a minimum or the baseline raise nothing.
     """
     config = design.config
     minimums = [parse_minimum(written) for written in options.minimums]
@@ -93,7 +93,7 @@ def evaluate_server(
 
 
 def _advise(project: Path) -> str:
-    """Return advice on writing questions, which say more than those made from the index."""
+    """Return advice on writing questions, which say more than generated ones."""
     command = f"foundry eval {quote(str(project))}"
     file = quote(str(project / QUESTIONS_NAME))
     return (
@@ -107,7 +107,7 @@ def _advise(project: Path) -> str:
 
 
 def own_questions(config: Config) -> Path | None:
-    """Return the project's file of questions, or None if there is nothing of its name."""
+    """Return the project's file of questions, or None if it does not exist."""
     file = config.root / QUESTIONS_NAME
     return file if os.path.lexists(file) else None
 

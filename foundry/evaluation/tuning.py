@@ -1,8 +1,8 @@
-"""Tuning: which options would have served the questions best, and whether that is more than chance.
+"""Tuning: which options serve the questions best, and whether that is more than chance.
 
-The best of many candidates on some questions looks better than it is. So questions are dealt into
-folds; for each fold the best candidate is chosen on the others and measured on it, and the gain is
-the mean over these held-out questions (Stone 1974, Cross-validatory choice and assessment of
+The best of many candidates on some questions looks better than it is. So questions are split into
+folds; for each fold the best candidate is chosen on the others and measured on it. The gain is the
+mean over these held-out questions (Stone 1974, Cross-validatory choice and assessment of
 statistical predictions), with a bootstrap interval.
 """
 
@@ -22,15 +22,15 @@ from foundry.features.stage import Stage
 METRIC = "nDCG@10"
 FOLDS = 5
 FEWEST_QUESTIONS = 2 * FOLDS
-"""With fewer there is nothing to hold out."""
+"""With fewer questions nothing can be held out."""
 
 FACTORS = (0.5, 0.75, 1.5, 2.0)
-"""Factors for each number; products that its key does not allow are not tried."""
+"""Factors for each number; results that its key does not allow are skipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Options of [search] by key, and the metric's values (questions,) under them."""
+    """Options of [search] by key, and the metric's values (questions,) with them."""
 
     options: Mapping[str, Any]
     values: NDArray[np.float64]
@@ -38,11 +38,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The outcome: the options that are `best` on all questions, those in use if none are better.
+    """The outcome: the options that are `best` on all questions, or those in use.
 
-    `apparent` is the mean of the metric under them, `configured` that under the options in use;
-    `gain` is that of choosing by questions on questions that took no part in the choice, and
-    `chosen` what each fold's choice fell on.
+    `apparent` is the metric's mean with them, `configured` that with the options in use; `gain` is
+    that of options chosen on other questions, and `chosen` are the choices of the folds.
     """
 
     best: Mapping[str, Any]
@@ -53,7 +52,7 @@ class Tuning:
     candidates: int
 
     def to_json(self) -> dict[str, Any]:
-        """Return all of it, by name."""
+        """Return everything, by name."""
         return {
             "metric": METRIC,
             "best": dict(self.best),
@@ -88,7 +87,7 @@ class Tuning:
 
 
 def tune(configured: Candidate, others: Sequence[Candidate]) -> Tuning | None:
-    """Choose among the options in use and others; None with too few questions for it."""
+    """Choose among the options in use and others; None with too few questions."""
     candidates = [configured, *others]
     values = np.array([candidate.values for candidate in candidates])
     count = values.shape[1]
@@ -99,7 +98,7 @@ def tune(configured: Candidate, others: Sequence[Candidate]) -> Tuning | None:
     chosen = []
     for fold in range(FOLDS):
         outside, inside = folds != fold, folds == fold
-        # The first of equals: the options in use, or those nearest to them.
+        # The first of equals: the options in use, or the nearest to them.
         choice = int(np.argmax(values[:, outside].mean(axis=1).round(9)))
         held_out[inside] = values[choice, inside]
         chosen.append(candidates[choice].options)
@@ -131,7 +130,7 @@ def toml_lines(options: Mapping[str, Any]) -> list[str]:
 
 
 def vary_stages(config: Config) -> Iterator[tuple[dict[str, Any], Config]]:
-    """Yield variants: the one changed option, as `stage.key`, and the configuration."""
+    """Yield variants: the changed option, as `stage.key`, and the configuration."""
     for name, stage in config.stages.items():
         if not stage.is_tuned:
             continue
@@ -153,7 +152,7 @@ def _around(value: float) -> list[float]:
 
 
 def _change(stage: Stage, key: str, value: float) -> Stage | None:
-    """Return the stage with another value of a key, if that allows it."""
+    """Return the stage with another value of a key, if it is allowed."""
     try:
         return type(stage).model_validate({**stage.model_dump(exclude_none=True), key: value})
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Declares what a search does whichever stages it has, unless one does it in its own way."""
+"""Declares the steps of every search that no stage replaces."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -8,15 +8,15 @@ from foundry.features.search_step import SearchPlace, SearchStep
 
 
 class Search(Protocol):
-    """What [search] says of it."""
+    """The keys of [search] that these steps use."""
 
     @property
     def fusion(self) -> str:
-        """How scores of both lanes become one."""
+        """How the scores of both lanes are combined."""
 
     @property
     def k(self) -> int:
-        """What is added to a rank."""
+        """The constant added to ranks."""
 
     @property
     def identifier_fallback(self) -> bool:
@@ -24,7 +24,7 @@ class Search(Protocol):
 
     @property
     def unknown_identifiers(self) -> bool:
-        """Whether a response names those that the index does not have."""
+        """Whether a response lists identifiers that the index lacks."""
 
 
 READ_PATTERNS = SearchStep(SearchPlace.BEGIN, Call("retrieval.settings", "identifier_patterns"))
@@ -48,13 +48,13 @@ FUSION_WORDS = {
     " first in both; `prefer_named` adds to it. It orders chunks, but does not say how well one"
     " fits.",
 }
-"""What the docstring of `search_hybrid` says of a fusion."""
+"""Sentences about each fusion in the docstring of `search_hybrid`."""
 
 
 def steps_of_search(
     search: Search, stages: Sequence[SearchStep], *, has_vectors: bool
 ) -> Iterator[SearchStep]:
-    """Yield the steps that a search needs besides those of its stages."""
+    """Yield the steps of a search besides those of its stages."""
     reads_identifiers = search.unknown_identifiers or (has_vectors and search.identifier_fallback)
     if reads_identifiers or any("patterns" in step.call.names() for step in stages):
         yield READ_PATTERNS

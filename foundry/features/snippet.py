@@ -1,4 +1,4 @@
-"""Fixed text of a feature, with places for values."""
+"""Fixed texts of features, with placeholders."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Text of Foundry's own with `{key}` where a value goes, as `str.format` has it.
+    """Foundry's own text with `{key}` placeholders, as in `str.format`.
 
-    Values are numbers, booleans and slugs, or lists of them; rendering refuses any other.
+    Values are numbers, booleans and slugs, or lists of them; rendering refuses others.
     """
 
     text: str

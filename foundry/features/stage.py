@@ -23,12 +23,12 @@ Days = Annotated[float, Field(gt=0, le=100_000)]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The rest of the configuration, by which a stage judges its table.
+    """The rest of the configuration, as far as a stage checks it.
 
     Attributes:
         has_vectors: There is a semantic lane.
         filters: Names of filters whose values can be extracted from a query.
-        stages: Names of the stages that were chosen.
+        stages: Names of the chosen stages.
     """
 
     has_vectors: bool
@@ -77,7 +77,7 @@ class Stage(Feature, Table):
         return self.model_dump()
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield problems between keys that are each valid, with their key paths."""
+        """Yield problems between keys that are valid each, with key paths."""
         if self.needs_vectors and not surroundings.has_vectors:
             yield (
                 f"search.{self.name}: needs vectors, and embedding.provider is 'none';"
@@ -86,12 +86,12 @@ class Stage(Feature, Table):
 
     @classmethod
     def document(cls) -> Iterator[tuple[str, str, str]]:
-        """Yield what docs/stages.md has: the table, what it does, its keys with their defaults."""
+        """Yield rows for docs/stages.md: the table, what it does, keys with defaults."""
         yield f"`[search.{cls.name}]`", cls.description, ", ".join(cls.document_keys())
 
     @classmethod
     def document_keys(cls) -> Iterator[str]:
-        """Yield each key as it is written in TOML, with its default."""
+        """Yield each key as written in TOML, with its default."""
         for key, field in cls.model_fields.items():
             if field.is_required():
                 yield f"`{key}` (required)"

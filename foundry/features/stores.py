@@ -1,4 +1,4 @@
-"""Declares what may hold the vectors and postings of a server's index."""
+"""Declares where the vectors and postings of a server's index can be."""
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -14,10 +14,9 @@ class Store(Feature):
 
     Attributes:
         title: Its name for people.
-        variables: What a server reads from its environment, the address first.
-        mean_in_steps: What it holds of BM25 depends on the mean length of chunks, which therefore
-            moves in steps in an index for it.
-        takes_records: It may be given texts and places as well.
+        variables: Environment variables of a server, the address first.
+        mean_in_steps: Its rows depend on the mean length of chunks, which indexes for it round.
+        takes_records: It can store records too.
     """
 
     choice = '[store] engine = "{name}"'
@@ -104,16 +103,16 @@ class StoreSection(Table):
 
     @property
     def is_embedded(self) -> bool:
-        """True if no engine is asked."""
+        """True if there is no engine."""
         return STORES[self.engine].is_embedded
 
     @property
     def has_records(self) -> bool:
-        """True if an engine holds records too."""
+        """True if the engine has records too."""
         return self.records == "engine"
 
     def find_problems(self, *, has_vectors: bool) -> list[str]:
-        """Return problems between keys that are each valid, with their key paths."""
+        """Return problems between keys that are valid each, with key paths."""
         if self.is_embedded:
             return [
                 f"store.{key}: does nothing with engine = {self.engine!r}; remove it"
@@ -134,7 +133,7 @@ class StoreSection(Table):
         return []
 
     def named_after(self, project: str) -> "StoreSection":
-        """Return the section, in which an engine without a name gets the project's."""
+        """Return the section with the project's name for an engine without a name."""
         if self.is_embedded or self.name:
             return self
         return self.model_copy(update={"name": project.replace("-", "_")[:40].rstrip("_")})

@@ -1,4 +1,4 @@
-"""Declares the platforms that files are written for."""
+"""Declares the deployment platforms of exports."""
 
 from typing import ClassVar
 
@@ -9,9 +9,9 @@ class Target(Feature):
     """A platform.
 
     Attributes:
-        runs_image: It brings the Dockerfile along.
+        runs_image: It includes the Dockerfile.
         is_open: It listens where other machines can reach it, so callers need tokens.
-        longest_name: Characters that it takes in a server's name; 0 for any number.
+        longest_name: Its limit for a server's name, in characters; 0 for none.
     """
 
     choice = '[export] targets, "{name}"'

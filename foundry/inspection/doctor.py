@@ -1,6 +1,6 @@
-"""Examine this machine: a report to read, and to paste where help is asked for.
+"""Examines the installation: a report to read, and to paste when asking for help.
 
-It names no value of an environment variable, no user and no host.
+It has no values of environment variables, no user and no host.
 """
 
 import os
@@ -26,20 +26,20 @@ from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.terminal import count_of
 
 LITTLE_SPACE_BYTES = 1_000_000_000
-"""Bytes below which a build may run out of disk."""
+"""Free bytes below which a build may fill the disk."""
 
 VARIABLES = (
     "EMBEDDING_BASE_URL EMBEDDING_MODEL HF_HOME HF_HUB_OFFLINE FASTEMBED_CACHE_PATH HTTP_PROXY"
     " HTTPS_PROXY NO_PROXY SSL_CERT_FILE SOURCE_DATE_EPOCH".split()
 )
-"""Environment variables that change what Foundry does, besides the key of an embedding service."""
+"""Environment variables that affect Foundry, besides the key of an embedding service."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `is_problem` if something will not work.
+    """A result of a check. `is_problem` if something will not work.
 
-    Others may have a `group`, whose findings are summed up in one line, each as its `brief`.
+    Others may have a `group`, whose findings are joined on one line, each as its `brief`.
     """
 
     subject: str
@@ -51,7 +51,7 @@ class Finding:
 
 
 def summarise(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings, with those of each group summed up in one, except problems."""
+    """Return the findings, with each group joined on one line, except problems."""
     told: dict[str, list[str]] = {}
     for each in findings:
         if each.group and not each.is_problem:
@@ -66,7 +66,7 @@ def summarise(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def examine(project: Path) -> list[Finding]:
-    """Look at the installation, and at the project if there is one."""
+    """Examine the installation, and the project if there is one."""
     used: Collection[str] = ()
     keys: list[str] = []
     own = [Finding("project", f"none: {project} has no {CONFIG_NAME}")]
@@ -103,7 +103,7 @@ def _installation() -> Iterator[Finding]:
 
 
 def _used_extras(config: Config) -> set[str]:
-    """Return the extras without which this project cannot be built or asked."""
+    """Return the extras that this project needs for building or asking."""
     kind = PROVIDERS[config.embedding.provider].kind
     return {*of_build(config, "local"), *of_server(config, kind)} & EXTRAS.keys()
 
@@ -134,7 +134,7 @@ def _declared() -> list[Requirement]:
 
 
 def _needed(declared: Iterable[Requirement], extra: str) -> list[Requirement]:
-    """Check the requirements of an extra, or the basic ones, on this machine."""
+    """Check the requirements of an extra, or of Foundry itself."""
     return [
         requirement
         for requirement in declared
@@ -161,7 +161,7 @@ def _check_requirement(requirement: Requirement) -> Finding:
 
 
 def _encoder() -> Iterator[Finding]:
-    """Yield the built-in encoder: its files load, and it embeds a word."""
+    """Yield the check of the built-in encoder: its files load, and it embeds a word."""
     folder = Path(foundry.__file__).parent / "models" / "static-en"
     hint = f"install Foundry again: pip install --force-reinstall {DISTRIBUTION}"
     try:

@@ -1,4 +1,4 @@
-"""Show a built index as its server sees it: facts, documents, chunks, terms, vectors."""
+"""Shows a built index as its server sees it: facts, documents, chunks, terms, vectors."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -25,15 +25,15 @@ from foundry.runtime.index.records import ChunkRecord, Place
 from foundry.runtime.retrieval.stages.synonyms import FOLDER, SynonymsLayout
 
 MAX_CANDIDATES = 5
-"""Documents of the same path that an error names."""
+"""Documents with the same path that an error lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The part of an index to show: all of it, unless one of these is given.
+    """The part of an index to show, by default all of it.
 
-    `source` and `path`, in which `*` also matches slashes, let documents through; `document` is
-    the id or path of one, `chunk` an id.
+    `source` and `path`, in which `*` also matches slashes, select documents; `document` is the id
+    or path of one, `chunk` an id.
     """
 
     documents: bool = False
@@ -45,9 +45,9 @@ class Selection:
 
 
 def inspect_index(index: OpenedIndex, selection: Selection, *, as_json: bool) -> Iterator[str]:
-    """Yield the lines to print, one by one, so that an index of any size can be shown.
+    """Yield the lines to print, one by one, so that an index can have any size.
 
-    Raises FoundryError for a document or a chunk that is not there.
+    Raises FoundryError for a document or chunk that does not exist.
     """
     inside = _Inside(index)
     if selection.synonyms:
@@ -68,7 +68,7 @@ def inspect_index(index: OpenedIndex, selection: Selection, *, as_json: bool) ->
 
 
 class _Inside:
-    """Reads what a search never needs to read back: which terms and vectors a chunk has."""
+    """Reads what searches do not need: the terms and vectors of a chunk."""
 
     def __init__(self, index: OpenedIndex) -> None:
         self._index, self._documents = index, index.part(Documents.open)

@@ -1,4 +1,4 @@
-"""Recognises the language of a text by its share of each language's most frequent words."""
+"""Recognises the language of a text by the share of each language's most frequent words."""
 
 import json
 import re
@@ -6,10 +6,10 @@ from pathlib import Path
 
 WORDS_LOOKED_AT = 2_000
 FEWEST_WORDS = 20
-"""A shorter text tells nothing."""
+"""Shorter texts are not judged."""
 
 LEAST_SHARE = 0.05
-"""The least share of known words in a text; running prose has two to eight times as many."""
+"""Least share of known words in a text; prose has two to eight times as many."""
 
 _WORD = re.compile(r"[^\s\d!-/:-@\[-`{-~«»„“”‘’…–—।]+")  # noqa: RUF001
 
@@ -19,11 +19,11 @@ COMMON_WORDS = {
         Path(__file__).with_name("languages.json").read_bytes()
     ).items()
 }
-"""The most frequent words of each language that has a stemmer."""
+"""The most frequent words of each language with a stemmer."""
 
 
 def find_language(text: str) -> str | None:
-    """Return the language whose common words a text has most of; None if it has few of any."""
+    """Return the language whose common words are most frequent in a text; None if there are few."""
     words = [match[0].lower() for match in _WORD.finditer(text[: WORDS_LOOKED_AT * 10])]
     words = words[:WORDS_LOOKED_AT]
     if len(words) < FEWEST_WORDS:

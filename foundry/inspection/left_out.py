@@ -1,4 +1,4 @@
-"""Show the words of the sources that are not in the index: why they were left out, or lost."""
+"""Shows the words of the sources that are not in the index, and why."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,15 +16,15 @@ from foundry.sources import folder, records
 from foundry.terminal import count_of, printable
 
 MAX_SHOWN_CHARS = 2_000
-"""Characters of one stretch that people are shown; JSON has all of them."""
+"""Characters shown of one stretch; JSON has all of them."""
 
 
 def find_left_out(config: Config, index: Path, pattern: str) -> Iterator[dict[str, Any]]:
     """Yield each document that lacks words of its source, with those words.
 
-    `pattern` is a path, in which `*` also matches slashes; the documents are read again. Pages of
-    websites are not fetched again: of them there are only counts. Raises FoundryError where no
-    document of this path lacks words.
+    `pattern` is a path, in which `*` also matches slashes; the documents are read again, except
+    pages of websites, of which there are only counts. Raises FoundryError if no document with this
+    path lacks words.
     """
     report = json.loads((index / "report.json").read_bytes())
     entries = {
@@ -50,7 +50,7 @@ def find_left_out(config: Config, index: Path, pattern: str) -> Iterator[dict[st
 
 
 def _deliver(source: object) -> Iterator[RawDocument]:
-    """Yield what a source has on this machine."""
+    """Yield the documents of a source that is on this machine."""
     found: Iterator[RawDocument | Skipped] = iter(())
     if isinstance(source, FolderSource):
         files = (each for each in folder.look(source) if isinstance(each, folder.Found))
@@ -70,7 +70,7 @@ def _describe(entry: Mapping[str, Any], document: Document) -> dict[str, Any]:
 
 
 def show_left_out(documents: Iterator[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what `find_left_out` found as lines for people."""
+    """Yield the results of `find_left_out` as lines for people."""
     for entry in documents:
         words = entry["words"]
         left_out, lost = sum(words["left_out"].values()), words["unaccounted"]

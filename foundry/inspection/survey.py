@@ -1,4 +1,4 @@
-"""The findings of a look at a source, and what is said of them."""
+"""The findings of surveying a source, and their description."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ FORMATS_SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Files of one ending; `extra` of Foundry reads them, or reads them better if `is_readable`.
+    """Files of one ending; an `extra` of Foundry reads them, or better if `is_readable`.
 
-    Those that are plain text to Foundry, whatever their ending means, are `is_plain`.
+    `is_plain` if Foundry reads them as plain text, whatever their ending.
     """
 
     ending: str

@@ -1,7 +1,7 @@
-"""Look at a source before anything is built of it.
+"""Surveys a source before anything is built.
 
-Every file is counted by its name; only some are opened, so that a survey of a large folder takes
-seconds. A website is not asked at all.
+Every file is counted by name, but only some are opened, so a survey of a large folder takes
+seconds. A website is not contacted.
 """
 
 import os

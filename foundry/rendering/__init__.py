@@ -1,1 +1,1 @@
-"""Turns a configuration and an index into the files of a server."""
+"""Renders the files of a server from a configuration and an index."""

@@ -1,6 +1,6 @@
-"""The runtime modules of a server: those that its rendered modules reach, and their tests.
+"""Copies the runtime modules that rendered modules import, with their tests.
 
-They are copied whole and unchanged; tests name the package instead of the runtime.
+They are copied whole and unchanged; tests import the package instead of the runtime.
 """
 
 import ast
@@ -17,16 +17,16 @@ from foundry.rendering.formatting import parse_back
 
 RUNTIME = Path(foundry.__file__).parent / "runtime"
 PAGE_FOLDER = "page"
-"""The folder of the pages for browsers, in the runtime and in a package."""
+"""The folder of pages for browsers, in the runtime and in a package."""
 
 _TESTED = re.compile(rb"(?m)^from foundry\.runtime\.([\w.]+) import ")
 _NAMED = re.compile(rb'(?:href|src)="([a-z]+\.(?:css|js))"')
 
 
 def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
-    """Return the runtime modules that the rendered modules reach by relative imports, by path.
+    """Return the runtime modules that rendered modules import, directly or indirectly, by path.
 
-    `files` are the rendered ones. The `__init__` of each package comes along. Raises RenderError.
+    `files` are the rendered ones. The `__init__` of each package is included. Raises RenderError.
     """
 
     def read(module: str) -> bytes:
@@ -46,10 +46,10 @@ def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
 
 
 def reach_runtime(rendered: Mapping[str, bytes], read: Callable[[str], bytes]) -> dict[str, str]:
-    """Return the runtime modules that rendered ones reach by imports, each with what imports it.
+    """Return the imported runtime modules, each with a module that imports it.
 
-    Modules are dotted, below the package, and `read` returns those that are not rendered; the ways
-    to them are the shortest. Raises RenderError.
+    Modules are dotted names below the package, and `read` returns those that are not rendered; the
+    chains of imports are the shortest. Raises RenderError.
     """
     importers: dict[str, str] = {}
     waiting = deque(sorted(rendered))
@@ -66,9 +66,9 @@ def reach_runtime(rendered: Mapping[str, bytes], read: Callable[[str], bytes]) -
 def copy_pages(
     pages: Iterable[str], package: str, left_out: Collection[str] = ()
 ) -> dict[str, bytes]:
-    """Return pages, and the style sheets and scripts that they name, by path.
+    """Return pages with the style sheets and scripts that they use, by path.
 
-    Lines of a page that name a file whose path is `left_out` are left out too. Raises RenderError.
+    Lines of a page that name a file in `left_out` are removed. Raises RenderError.
     """
     unwanted = {path.rpartition("/")[2].encode() for path in left_out}
     texts = {name: _without(_read(RUNTIME / PAGE_FOLDER / name), unwanted) for name in pages}
@@ -83,9 +83,9 @@ def _without(page: bytes, unwanted: Set[bytes]) -> bytes:
 
 
 def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
-    """Return the tests of the runtime whose modules are all among `files`, by path.
+    """Return the tests whose runtime modules are all among `files`, by path.
 
-    They import `package` instead of the runtime, and are still to be formatted.
+    They import `package` instead of the runtime, and are not formatted yet.
     """
     root = templates_folder() / "server"
     copied = {}
@@ -99,7 +99,7 @@ def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
 
 
 def module_of(name: str, package: str) -> str:
-    """Return the dotted name, below the package, of a module by its path."""
+    """Return the dotted name of a module below the package, by its path."""
     return name.removeprefix(f"{package}/").removesuffix(".py").replace("/", ".")
 
 
@@ -109,14 +109,14 @@ def _folders_above(module: str) -> list[str]:
 
 
 def path_of(module: str) -> Path:
-    """Return where a module of the runtime would lie."""
+    """Return the path that a runtime module would have."""
     return RUNTIME.joinpath(*module.split(".")).with_suffix(".py")
 
 
-# What a runtime module needs is asked for each server of an evaluation, and modules stay the same.
+# Cached, since an evaluation renders several servers with the same modules.
 @cache
 def imported_modules(content: bytes, module: str) -> tuple[str, ...]:
-    """Return the runtime modules that a module imports by relative imports, dotted."""
+    """Return the runtime modules that a module imports, dotted."""
     tree = parse_back(f"{module}.py", content)
     assert isinstance(tree, ast.Module)
     modules = []
@@ -128,7 +128,7 @@ def imported_modules(content: bytes, module: str) -> tuple[str, ...]:
         if named and path_of(named).is_file():
             modules.append(named)
         else:
-            # `from . import x` may name a module or something that __init__ defines.
+            # `from . import x` may import a module, or a name in __init__.
             names = [".".join([*([named] if named else []), alias.name]) for alias in node.names]
             modules += [name for name in names if path_of(name).is_file()]
     return tuple(modules)

@@ -1,4 +1,4 @@
-"""The design of a server: everything that configuration and index decide about it, decided once."""
+"""The design of a server: all decisions by configuration and index, made once."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -18,15 +18,15 @@ from foundry.rendering.copying import RUNTIME
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What a server consists of.
+    """The parts of a server.
 
     Attributes:
         config: The configuration of its project.
         query_encoder: The provider that embeds queries; see `choose_query_encoder`.
-        stages: The optional stages of a search, by name, in their order.
-        features: Everything that it has, in the order of its README.
-        app_steps: What features add to app.py, each with the one that adds it.
-        search_steps: What a search does, each step with the stage that adds it, if one does.
+        stages: The optional stages of a search, by name, in order.
+        features: All of its features, in the order of its README.
+        app_steps: The steps of app.py, each with its feature.
+        search_steps: The steps of a search, each with its stage, if any.
     """
 
     config: Config
@@ -38,13 +38,13 @@ class Design:
 
     @classmethod
     def of(cls, config: Config, query_encoder: Provider) -> Self:
-        """Decide what the server of this configuration consists of."""
+        """Return the design of a server with this configuration."""
         stages, interfaces = config.stages, config.server.interfaces
         has_vectors = query_encoder.kind != "none"
         language = config.project.language
         words = language if (RUNTIME / f"chat/words_{language}.py").is_file() else None
         chosen = {*interfaces, *stages, query_encoder.kind}
-        # Where nothing is told of unknown identifiers, stages have nothing to add to it.
+        # Without unknown identifiers in responses, stages have nothing to add to them.
         of_stages = [
             (stage, step)
             for stage in stages.values()
@@ -80,5 +80,5 @@ class Design:
         )
 
     def varied(self, config: Config) -> Self:
-        """Return the design of a server of other options over the same index."""
+        """Return the design with other options over the same index."""
         return self.of(config, self.query_encoder)

@@ -25,9 +25,9 @@ SUFFIX = ".jinja"
 def render(
     template: str, values: Mapping[str, object], own: Mapping[str, str] | None = None
 ) -> str:
-    """Render one template; texts in `own` replace Foundry's templates by name.
+    """Render a template; texts in `own` replace Foundry's templates by name.
 
-    Raises RenderError, naming the template and the line.
+    Raises RenderError with template and line.
     """
     environment = _environment()
     if own and environment.loader:
@@ -57,7 +57,7 @@ def _environment() -> jinja2.Environment:
 
 
 def _require_encoded(value: object) -> object:
-    # Undefined values pass through, so that their own error names the variable.
+    # Undefined values pass, so that their own error names the variable.
     if isinstance(value, Encoded | jinja2.Undefined):
         return value
     raise ValueError(f"{value!r} is printed without an encoder ({', '.join(ENCODERS)})")
@@ -66,18 +66,17 @@ def _require_encoded(value: object) -> object:
 def read_own_templates(folder: Path, known: set[str]) -> Mapping[str, str]:
     """Return a project's own templates, which replace Foundry's by name; each must be `known`.
 
-    They are code: a template calls what it can reach, and Jinja's sandbox has been left too often
-    to be a boundary, so they are read only for a caller who said that they may run. The checks here
-    keep mistakes out, not malice.
+    Templates are code, and Jinja's sandbox was escaped too often to be a boundary, so they are read
+    only if the caller trusts them. The checks here prevent mistakes, not malice.
 
-    Raises RenderError for a link that leaves the folder, for a name that replaces nothing, and for
-    what is no text.
+    Raises RenderError for a link that leaves the folder, a name that replaces nothing, and files
+    that are no text.
     """
     root = folder.resolve()
     found: dict[str, str] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        # Not by `Path.resolve`, which raises an error of its own for links in a circle.
+        # Not `Path.resolve`, which has an error of its own for circular links.
         if not Path(os.path.realpath(path)).is_relative_to(root):
             raise RenderError(f"{path}: is a link that leaves the folder of the templates")
         if path.is_dir():
@@ -104,11 +103,11 @@ _MARKDOWN_OPENING = re.compile(r"^([-+=]|[0-9]+(?=[.)]))")
 
 
 class Encoded(str):
-    """Text that is safe to print into the syntax that its encoder names."""
+    """Text that is safe in the syntax of its encoder."""
 
 
 def encode_slug(value: object) -> Encoded:
-    """Encode a name of lower-case ASCII words: an identifier, a path, safe in any of our files."""
+    """Encode a name of lower-case ASCII words: an identifier or path, safe in all files."""
     text = str(value)
     if not _SLUG.fullmatch(text):
         raise ValueError(f"not a slug: {text!r}")
@@ -116,7 +115,7 @@ def encode_slug(value: object) -> Encoded:
 
 
 def encode_variable(value: object) -> Encoded:
-    """Return the name of an environment variable."""
+    """Encode the name of an environment variable."""
     text = str(value)
     if not _VARIABLE.fullmatch(text):
         raise ValueError(f"not the name of a variable: {text!r}")
@@ -124,7 +123,7 @@ def encode_variable(value: object) -> Encoded:
 
 
 def encode_number(value: object) -> Encoded:
-    """Encode a finite number, written the same in Python, TOML and JSON."""
+    """Encode a finite number, written alike in Python, TOML and JSON."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"not a number: {value!r}")
     if value != value or value in (float("inf"), float("-inf")):
@@ -133,31 +132,31 @@ def encode_number(value: object) -> Encoded:
 
 
 def encode_python(value: object) -> Encoded:
-    """Encode a string literal of Python in ASCII."""
+    """Encode a Python string literal in ASCII."""
     return Encoded(ascii(str(value)))
 
 
 def encode_toml(value: object) -> Encoded:
-    """Encode a basic string of TOML; what is not a printable character is escaped."""
+    """Encode a basic TOML string; unprintable characters are escaped."""
     return Encoded('"' + "".join(_toml_character(c) for c in str(value)) + '"')
 
 
 def encode_json(value: object) -> Encoded:
-    """Encode a string of JSON in ASCII; surrogates without a partner are replaced."""
+    """Encode a JSON string in ASCII; lone surrogates are replaced."""
     return Encoded(
         json.dumps(str(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     )
 
 
 def encode_markdown(value: object) -> Encoded:
-    """Encode plain text for a line of Markdown: no markup, HTML, line break or list item."""
+    """Encode plain text for a line of Markdown, without markup, HTML, line breaks or list marks."""
     text = " ".join("".join(c if _is_visible(c) else " " for c in str(value)).split())
     text = _MARKDOWN_SPECIAL.sub(r"\\\1", text)
     return Encoded(_MARKDOWN_OPENING.sub(_escape_opening, text))
 
 
 def encode_literal(value: object) -> Encoded:
-    """Encode numbers, booleans and names, and lists and tuples of them, as Python does."""
+    """Encode numbers, booleans and names, and lists and tuples of them, as Python."""
     if isinstance(value, bool):
         return Encoded(value)
     if isinstance(value, list):
@@ -170,7 +169,7 @@ def encode_literal(value: object) -> Encoded:
 
 
 def encode_snippet(value: object) -> Encoded:
-    """Encode a feature's own text, with those values filled in that it asks for."""
+    """Encode a feature's own text with its values."""
     if not isinstance(value, Snippet):
         raise ValueError(f"not a snippet: {value!r}")
     wanted = {key for _, key, _, _ in Formatter().parse(value.text) if key}
@@ -178,17 +177,17 @@ def encode_snippet(value: object) -> Encoded:
 
 
 def encode_lines(value: object, depth: int = 4) -> Encoded:
-    """Encode a snippet of Python in a function, indented by `depth` spaces."""
+    """Encode a snippet of Python within a function, indented by `depth` spaces."""
     return Encoded(textwrap.indent(encode_snippet(value), " " * depth))
 
 
 def encode_paragraph(value: object) -> Encoded:
-    """Encode a snippet as a paragraph of a function's docstring."""
+    """Encode a snippet as a paragraph of a docstring."""
     return Encoded(textwrap.indent(textwrap.fill(encode_snippet(value), 92), " " * 4))
 
 
 def encode_statement(value: object, depth: int = 4) -> Encoded:
-    """Encode a call and what gets its value, indented by `depth` spaces; black breaks the line."""
+    """Encode a call with its assignment, indented by `depth` spaces; black breaks the line."""
     statement = _require_statement(value)
     targets = [encode_variable(target) for target in statement.targets]
     written = f"{', '.join(targets)} = " if targets else ""
@@ -196,13 +195,13 @@ def encode_statement(value: object, depth: int = 4) -> Encoded:
 
 
 def encode_option(value: object) -> Encoded:
-    """Encode a value as a named argument."""
+    """Encode a value as a keyword argument."""
     statement = _require_statement(value)
     return Encoded(f"{encode_variable(*statement.targets)}={_write(statement.value, statement)}")
 
 
 def encode_expression(value: object) -> Encoded:
-    """Encode a value alone."""
+    """Encode a value as an expression."""
     statement = _require_statement(value)
     return Encoded(_write(statement.value, statement))
 
@@ -239,7 +238,7 @@ def encode_entry(value: object) -> Encoded:
 
 
 def encode_import(value: object) -> Encoded:
-    """Encode an import: a module of the package, with the names that are imported from it."""
+    """Encode an import of names from a module of the package."""
     module, names = cast(tuple[str, tuple[str, ...]], value)
     if not all(part.isidentifier() for part in (*module.split("."), *names)):
         raise ValueError(f"not an import: {value!r}")
@@ -284,5 +283,5 @@ def _toml_character(character: str) -> str:
 
 
 def _is_visible(character: str) -> bool:
-    # Controls, formats (bidirectional overrides among them), surrogates, separators.
+    # Controls, formats (such as bidirectional overrides), surrogates, separators.
     return unicodedata.category(character)[0] not in "CZ"

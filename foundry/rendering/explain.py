@@ -1,4 +1,4 @@
-"""Says of every file of an export what brought it: a feature, or a chain of imports."""
+"""Explains every file of an export: by a feature, or by a chain of imports."""
 
 from collections.abc import Mapping
 

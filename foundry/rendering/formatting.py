@@ -1,7 +1,7 @@
-"""Formats rendered Python with black and checks it with ruff, then reads every file back.
+"""Formats rendered Python with black, checks it with ruff, and parses all files back.
 
-Both run as programs on a scratch folder, under a time limit. Whatever goes wrong with them is a
-RenderError, and nothing has been written where the user would see it.
+Both run as programs on a scratch folder, with a time limit. Any failure is a RenderError, before
+anything is written for the user.
 """
 
 import ast
@@ -23,18 +23,18 @@ from foundry.errors import RenderError
 from foundry.files import write_files
 
 TIME_LIMIT_SECONDS = 60.0
-"""Seconds that a formatter may take."""
+"""Time limit of a formatter in seconds."""
 
 
 def format_python(files: Mapping[str, bytes], rendered: Sequence[str]) -> dict[str, bytes]:
-    """Format the `rendered` ones among `files` and check them; returns their new contents.
+    """Format and check the `rendered` files; return their new contents.
 
-    The others are written too, since ruff judges imports by the files that exist.
+    The other files are written too, since ruff judges imports by existing files.
     """
     with tempfile.TemporaryDirectory(prefix="foundry-") as scratch:
         root = Path(scratch).resolve()
         write_files(root, files)
-        # Templates and features name what they need in any order; it is sorted and joined here.
+        # Imports of templates and features are in any order; they are sorted and joined here.
         _run("ruff", ["check", "--quiet", "--no-cache", "--select=I", "--fix", *rendered], root)
         _run("black", ["--quiet", *rendered], root)
         _run("ruff", ["check", "--quiet", "--no-cache", "--output-format=concise", *rendered], root)
@@ -42,7 +42,7 @@ def format_python(files: Mapping[str, bytes], rendered: Sequence[str]) -> dict[s
 
 
 def parse_back(name: str, content: bytes) -> object:
-    """Parse a file with the parser of its own syntax. Raises RenderError if it does not parse."""
+    """Parse a file with the parser of its syntax. Raises RenderError."""
     try:
         text = content.decode()
         if name.endswith(".py"):
@@ -53,7 +53,7 @@ def parse_back(name: str, content: bytes) -> object:
 
 
 def _parse_unit(text: str) -> configparser.ConfigParser:
-    # A unit may give a key more than once.
+    # Keys may be repeated in a unit.
     unit = configparser.ConfigParser(
         delimiters=("=",), comment_prefixes=("#", ";"), interpolation=None, strict=False
     )
@@ -71,7 +71,7 @@ _PARSERS: dict[str, Callable[[str], object]] = {
 
 
 def _run(tool: str, arguments: Sequence[str], folder: Path) -> None:
-    # -P: modules of the rendered server must not hide those of the formatter.
+    # -P: modules of the rendered server must not shadow those of the formatter.
     command = [sys.executable, "-P", "-m", tool, *arguments]
     hint = f"reinstall it: {sys.executable} -m pip install --force-reinstall {tool}"
     try:
@@ -87,7 +87,7 @@ def _run(tool: str, arguments: Sequence[str], folder: Path) -> None:
             try:
                 said = "".join(process.communicate(timeout=TIME_LIMIT_SECONDS))
             except BaseException:
-                # Black's own workers, which would outlive it, are in its group.
+                # Black's own workers are in its group, and would outlive it.
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 raise

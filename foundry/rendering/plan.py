@@ -1,4 +1,4 @@
-"""The plan of a server: every file of it but the index, as a pure function of its design."""
+"""The plan of a server: all of its files except the index, as a pure function of its design."""
 
 import hashlib
 import json
@@ -20,10 +20,10 @@ PACKAGE_FOLDER = "package"
 TESTS = "tests/"
 
 EXAMPLES = 4
-"""Questions that a search page proposes."""
+"""Questions suggested on the search page."""
 
 UNIT = "name.service"
-"""The unit's template; the unit itself is called after the server."""
+"""The template of the systemd unit, which is named after the server."""
 
 
 def plan_server(
@@ -36,8 +36,8 @@ def plan_server(
     """Return the files of an exported project without its index: sorted paths -> contents.
 
     `templates` is a folder of the project's own, which run: see `read_own_templates`. Files are
-    rendered, formatted, checked and parsed back; tests take most of that time, and a server that is
-    only run does without them. Raises RenderError.
+    rendered, formatted, checked and parsed back. Tests take most of that time, so a server that is
+    only run has none. Raises RenderError.
     """
     config, package = design.config, design.config.package
     values = template_values(design, has_questions=questions is not None)
@@ -57,7 +57,7 @@ def plan_server(
     files.update(format_python(files, [*rendered, *tests]))
     for name, content in files.items():
         if name in runtime:
-            # It has been parsed, for what it imports.
+            # It was parsed already, for its imports.
             continue
         parsed = parse_back(name, content)
         if name == "pyproject.toml":
@@ -66,7 +66,7 @@ def plan_server(
 
 
 def plan_key(design: Design) -> str:
-    """Return a hash over all that `plan_server` depends on, much faster than planning."""
+    """Return a hash of everything that `plan_server` depends on, much faster than planning."""
     digest = hashlib.sha256(_settings(design, None))
     values = template_values(design, has_questions=False)
     digest.update(json.dumps(values, sort_keys=True, default=repr).encode())
@@ -103,7 +103,7 @@ def _render_templates(
 
 
 def written_name(template: str, package: str, name: str) -> str:
-    """Return the path in an export of what a template, named without its suffix, becomes."""
+    """Return the path in an export for a template, named without its suffix."""
     if template == UNIT:
         return f"{name}.service"
     folder, slash, rest = template.partition("/")
@@ -148,7 +148,7 @@ def _settings(design: Design, questions: bytes | None) -> bytes:
     for each in features:
         if own := each.own_settings():
             values[each.name] = own
-    # Escaped to ASCII: an editor or a diff then shows bidirectional and other hidden characters.
+    # In ASCII, so that editors and diffs show bidirectional and other hidden characters.
     return json.dumps(values, indent=2, ensure_ascii=True).encode() + b"\n"
 
 

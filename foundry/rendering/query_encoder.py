@@ -1,4 +1,4 @@
-"""Choose what embeds queries in a server: the index decides, modules of the runtime do it."""
+"""Chooses the query encoder of a server, by its index."""
 
 from foundry.config.project import Config
 from foundry.errors import IndexUnusableError
@@ -7,10 +7,10 @@ from foundry.runtime.index.layout import Manifest
 
 
 def choose_query_encoder(config: Config, manifest: Manifest) -> Provider:
-    """Return the provider that embeds queries in a server that answers from this index.
+    """Return the provider that embeds queries in a server with this index.
 
-    It is the table in the index, of the provider `static`, unless the model itself is asked. Raises
-    IndexUnusableError if foundry.toml and the index do not go together.
+    It is `static`, the table in the index, unless the model itself embeds queries. Raises
+    IndexUnusableError if foundry.toml and the index do not match.
     """
     provider = config.embedding.provider
     if provider == "none":

@@ -1,4 +1,4 @@
-"""The values that templates may see, from the design of a server."""
+"""The values that templates can use, from the design of a server."""
 
 import foundry
 from foundry.features.app_step import IN_EVENT_LOOP, IN_THREADS, AppPlace
@@ -18,14 +18,14 @@ from foundry.rendering.design import Design
 REGISTRY_LENGTH = 100
 
 LEAVING_OUT = (SearchPlace.PREFER, SearchPlace.MERGE, SearchPlace.CHOOSE)
-"""Where stages leave out hits, so that lanes have to deliver more."""
+"""Places where stages drop hits, so that lanes must return more."""
 
 CHANGING_FUSION = (SearchPlace.WEIGH, SearchPlace.FUSED)
 REFINING = (
     *(SearchPlace.BOOST, SearchPlace.SIFT, SearchPlace.RERANK, SearchPlace.FINISH),
     *(SearchPlace.PIN, SearchPlace.MERGE, SearchPlace.CHOOSE),
 )
-"""Where stages make an order that fusion alone does not give."""
+"""Places where stages change the order after fusion."""
 
 
 def template_values(design: Design, *, has_questions: bool) -> dict[str, object]:
@@ -82,7 +82,7 @@ def template_values(design: Design, *, has_questions: bool) -> dict[str, object]
 
 
 def _shorten(text: str) -> str:
-    """Return the beginning of a text on one line, as long as the MCP registry allows."""
+    """Return the beginning of a text on one line, within the limit of the MCP registry."""
     line = " ".join(text.split())
     return line if len(line) <= REGISTRY_LENGTH else line[: REGISTRY_LENGTH - 3] + "..."
 
@@ -101,11 +101,10 @@ def _app_values(design: Design) -> dict[str, object]:
 
 
 def _search_values(design: Design) -> dict[str, object]:
-    """Return what the compositions of search.py see.
+    """Return the variables of the templates of search.py.
 
     `calls` are the steps by place, and `called` their functions, by module; `wanted` is the
-    variable with the query to search for. `explained` are the entries of the README's list, in the
-    order of a search.
+    variable with the query to search for. `explained` are entries of the README's list, in order.
     """
     config, kind = design.config, design.query_encoder.kind
     calls: dict[str, list[Statement]] = {}
@@ -117,7 +116,7 @@ def _search_values(design: Design) -> dict[str, object]:
             if step.place is place:
                 values = {**(stage.values() if stage else {}), **step.values}
                 calls[word].append(Statement(step.targets, step.call, values, asked))
-                # What a search is asked for becomes what a step leaves of that.
+                # Later steps use what an earlier step makes of the query.
                 asked = "plain" if "plain" in step.targets else asked
                 is_rewritten = is_rewritten or "rewritten" in step.targets
                 explained += [Snippet(step.readme, values)] if step.readme else []

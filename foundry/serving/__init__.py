@@ -1,1 +1,1 @@
-"""Run a project's server here, as an export would be: for `query`, `eval`, `serve` and `verify`."""
+"""Runs a project's server here, like an export: for `query`, `eval`, `serve` and `verify`."""

@@ -1,4 +1,4 @@
-"""Projects for folders, files and urls without foundry.toml, kept in the user's cache."""
+"""Projects in the user's cache for folders, files and urls without foundry.toml."""
 
 import hashlib
 import os
@@ -19,10 +19,10 @@ from foundry.state.user_cache import cache_folder
 
 
 def adopt(written: str) -> Path | Adopted:
-    """Return the project that a path or a url stands for: its own, or one in the user's cache.
+    """Return the project for a path or a url: its own, or one in the user's cache.
 
-    Nothing is written into a folder that has no foundry.toml. Raises FoundryError if there is no
-    such folder, file or website.
+    Nothing is written to a folder without foundry.toml. Raises FoundryError if there is no such
+    folder, file or website.
     """
     path = Path(written)
     if path.name == CONFIG_NAME and path.is_file():
@@ -72,7 +72,7 @@ def _write_project(
 
 
 def _has_documents_in_rows(source: Path) -> bool:
-    """Return whether a file is a table whose columns are called as they are by default."""
+    """Return whether a file is a table with the default names of columns."""
     if source.suffix not in TABLES or not source.is_file():
         return False
     with closing(read_rows(source)) as rows:

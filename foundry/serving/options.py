@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class ServeOptions:
     """Options of serving a project here.
 
-    `port` is by default that of foundry.toml, 0 is any free one; `watch` builds again after each
+    `port` defaults to that of foundry.toml, and 0 is any free one; `watch` rebuilds after each
     change. An address that other machines can reach needs API_TOKENS or `insecure_no_auth`. Builds
     may reach the hosts of `allow_private` at private addresses.
     """
@@ -29,11 +29,11 @@ class ServeOptions:
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """A folder, a file or a url without foundry.toml, and the project in the user's cache for it.
+    """A folder, a file or a url without foundry.toml, and its project in the user's cache.
 
-    `lasting` is what `foundry init --source` takes: the source itself, or a file's folder if that
-    file is no table of documents. `versions` says which folders of versions were recognised, and
-    `allow_private` is the host that a url names, if it seems to be a private one.
+    `lasting` is the argument for `foundry init --source`: the source itself, or a file's folder if
+    the file is no table of documents. `versions` describes recognised folders of versions, and
+    `allow_private` is the host of a url, if it seems to be private.
     """
 
     source: str
@@ -45,7 +45,7 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A server answers at `address`; `again` says that foundry.toml asked for another one."""
+    """A server answers at `address`; `again` is True after a change of foundry.toml."""
 
     address: str
     again: bool
@@ -53,7 +53,7 @@ class Listening:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """How many of the `found` folders are watched; if not all are, `reason` says why.
+    """How many of the `found` folders are watched; if not all, `reason` says why.
 
     `left` are folders that cannot be watched.
     """

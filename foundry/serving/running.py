@@ -1,4 +1,4 @@
-"""Runs an exported package: in an interpreter that sees nothing else, and from source alone."""
+"""Runs an exported package in an isolated interpreter, from source alone."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 from foundry.errors import FoundryError, RequestError
 
 TIME_LIMIT_SECONDS = 120.0
-"""Limit of a server's command, and of importing its modules."""
+"""Time limit of a server's command, and of importing its modules."""
 
 START_SECONDS = 60.0
 ANSWER_SECONDS = 30.0
@@ -24,7 +24,7 @@ VARIABLES = frozenset(
     " EMBEDDING_MODEL HF_HOME FASTEMBED_CACHE_PATH HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy"
     " https_proxy no_proxy SSL_CERT_FILE DATABASE_URL QDRANT_URL QDRANT_API_KEY".split()
 )
-"""The caller's variables that a server gets, besides the key of its embedding service."""
+"""Variables of the caller that a server gets, besides the key of its embedding service."""
 
 _ADDRESS = re.compile(r"http://\S+?:\d+")
 
@@ -44,7 +44,7 @@ def find_sources(path):
 sys.path_hooks.insert(0, find_sources)
 sys.path.insert(0, {folder!r})
 """
-"""Makes the modules in a folder importable, from their sources alone. Libraries come as usual."""
+"""Makes the modules in a folder importable, from source only. Libraries are imported as usual."""
 
 _RUN = "import runpy; runpy.run_module({package!r}, run_name='__main__', alter_sys=True)"
 _TETHER = (
@@ -52,7 +52,7 @@ _TETHER = (
     " threading.Thread(target=lambda: (os.read(0, 1), os.kill(os.getpid(), signal.SIGTERM)),"
     " daemon=True).start(); "
 )
-"""Ends a server when its standard input ends, as it does however its parent ends."""
+"""Ends a server when its standard input closes, which happens however its parent ends."""
 
 _IMPORT = """
 import importlib, json, sys
@@ -90,10 +90,9 @@ def run_server(
 def begin_server(
     folder: Path, package: str, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> "subprocess.Popen[str]":
-    """Start the command line of the server in `folder`, in a process group of its own.
+    """Start the command line of the server in `folder`, in a new process group.
 
-    It stops when its standard input is closed, or the caller dies; what it logs is to be read from
-    its standard error.
+    It stops when its standard input is closed, or the caller dies; its log is its standard error.
     """
     return subprocess.Popen(
         [*_interpret(folder, _TETHER + _RUN.format(package=package)), *arguments],
@@ -108,7 +107,7 @@ def begin_server(
 
 
 def explain_exit(name: str, code: int, said: str) -> FoundryError:
-    """Return the error that a command of the server `name` has printed and exited with."""
+    """Return an error with what a command of the server `name` printed."""
     kind = RequestError if code == RequestError.exit_code else FoundryError
     message, _, hint = said.strip().removeprefix(f"{name}: ").partition("\n")
     return kind(message or f"the server exited with {code}", hint=hint.strip() or None)
@@ -122,9 +121,9 @@ def run_python(
     variables: Mapping[str, str] | None = None,
     time_limit: float | None = TIME_LIMIT_SECONDS,
 ) -> "subprocess.CompletedProcess[str]":
-    """Run code that may import the package in a folder of that name, in an interpreter of its own.
+    """Run code that may import the package in a folder, in an interpreter of its own.
 
-    `variables` go before those of the caller's environment, little of which is passed on. Raises
+    `variables` override those of the caller's environment, few of which are passed on. Raises
     FoundryError if it takes longer than `time_limit` seconds.
     """
     try:
@@ -144,7 +143,7 @@ def run_python(
 
 
 def model_variables() -> dict[str, str]:
-    """Return the LLM_* variables of this process: for servers that may ask the language model."""
+    """Return the LLM_* variables of this process, for servers that may ask a language model."""
     return {name: value for name, value in os.environ.items() if name.startswith("LLM_")}
 
 
@@ -155,7 +154,7 @@ def _interpret(folder: Path, code: str) -> list[str]:
 
 
 def _environment(package: Path) -> dict[str, str]:
-    """Return the environment variables that a server gets from this process."""
+    """Return the environment of a server."""
     try:
         settings = json.loads((package / "settings.json").read_bytes())
         wanted = {*VARIABLES, str(settings["embedding"]["api_key_env"])}
@@ -182,7 +181,7 @@ def find_unimportable(folder: Path) -> tuple[list[str], list[str]]:
 
 
 def find_unanswered(folder: Path, question: str | None) -> Iterator[str]:
-    """Start the server whose package is in `folder`; yield a line if it does not answer.
+    """Start the server of the package in `folder`; yield a line if it does not answer.
 
     `question` is searched for, unless it is None.
     """
@@ -200,7 +199,7 @@ def find_unanswered(folder: Path, question: str | None) -> Iterator[str]:
             if address is None:
                 yield f"the server does not start: {_last_line(said)}"
                 return
-            # Nobody reads what it says from here on, and it must not wait for that.
+            # Its output is not read any more, and must not block it.
             threading.Thread(target=process.stderr.read, daemon=True).start()
             yield from _ask(address, question)
         finally:
@@ -209,9 +208,9 @@ def find_unanswered(folder: Path, question: str | None) -> Iterator[str]:
 
 
 def find_address(line: str) -> str | None:
-    """Return where a server listens, if this line of its log says so."""
+    """Return the address that a line of a server's log announces, if any."""
     found = _ADDRESS.findall(line) if "Serving" in line else []
-    # The last one: the server's title comes before, and may be anything.
+    # The last one: the server's title comes before, and may contain anything.
     return found[-1] if found else None
 
 
@@ -222,11 +221,11 @@ def _ask(address: str, question: str | None) -> Iterator[str]:
         content = None if body is None else json.dumps({"query": body}).encode()
         request = Request(address + path, content, {"Content-Type": "application/json"})
         try:
-            # Of its own, since proxies of the environment are for other addresses.
+            # An opener of its own, since proxies in the environment are for other addresses.
             build_opener(ProxyHandler({})).open(request, timeout=ANSWER_SECONDS).close()
         except HTTPError as error:
             error.close()
-            # What the owner's hooks refuse is their business.
+            # The owner's hooks may refuse the request.
             if error.code >= 500:
                 yield f"{path} is answered with {error.code}"
         except (URLError, OSError) as error:

@@ -1,7 +1,7 @@
-"""Serve a project here: run the server that an export would be, and swap it when it changes.
+"""Serves a project here: runs its server like an export, and replaces it after changes.
 
-The server is a child process that reads the published index. It takes up each version that a build
-publishes by itself, or is started again if it cannot, and when foundry.toml asks for another one.
+The server is a child process that reads the published index. It reloads each version that a build
+publishes, and is restarted if it cannot, or if foundry.toml asks for another server.
 """
 
 import json
@@ -28,20 +28,20 @@ from foundry.serving.preview import render_preview
 from foundry.serving.running import begin_server, explain_exit, find_address
 
 FOLDERS = ("served-a", "served-b")
-"""Used in turn, so that the previous server can be started again if its successor cannot."""
+"""Used alternately, so that the previous server can be restarted if the new one fails."""
 
 STOP_SECONDS = 15.0
-"""A server has this long to finish its requests."""
+"""Time for a server to finish its requests."""
 
 WAIT_SECONDS = 0.5
 """An interrupt is noticed within this time."""
 
 Outcome = TypeVar("Outcome")
-"""Result of a build, the exception that it failed with, or what is watched."""
+"""The result of a build, its exception, or what is watched."""
 
 
 def check_beginning(config: Config, options: ServeOptions) -> None:
-    """Raise MissingExtraError if nothing can be built, ServerError for an impossible address."""
+    """Raise MissingExtraError if nothing can be built, ServerError for an invalid address."""
     from foundry.runtime.web.access import TOKENS_HINT, read_tokens
     from foundry.runtime.web.process import PROXY_HINT, resolve
 
@@ -58,10 +58,10 @@ def serve_builds(
     options: ServeOptions,
     say: Callable[[str], object],
 ) -> Iterator[Outcome | FoundryError | ServerError | OSError | Listening]:
-    """Yield what `outcomes` has, and serve what builds have published, until interrupted.
+    """Yield all `outcomes`, and serve what builds have published, until interrupted.
 
-    A build that fails leaves the server as it was; the first one may fail if there is an earlier
-    index. `say` is called in a thread with what the server logs. Raises FoundryError if the server
+    A failed build leaves the server unchanged; the first one may fail if there is an older index.
+    `say` is called in a thread with lines of the server's log. Raises FoundryError if the server
     cannot be started, or ends by itself.
     """
     with RunningServer(options, say) as server:
@@ -83,7 +83,7 @@ def serve_builds(
 
 
 def _require_index(project: Path, failure: Exception) -> None:
-    """Raise the failure of a build, unless there is an earlier index."""
+    """Raise the failure of a build, unless there is an older index."""
     try:
         built_index(load_config(project))
     except (FoundryError, ServerError, OSError):
@@ -92,14 +92,14 @@ def _require_index(project: Path, failure: Exception) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Rendered:
-    """A server that has been rendered into `folder`."""
+    """A server rendered to `folder`."""
 
     folder: Path
     config: Config
 
 
 class RunningServer:
-    """The server of a project in a process of its own, which ends with this context."""
+    """The server process of a project, which ends with this context."""
 
     def __init__(self, options: ServeOptions, say: Callable[[str], object]) -> None:
         self._options = options
@@ -118,20 +118,20 @@ class RunningServer:
         try:
             self._stop()
         finally:
-            # In place of the interrupt that it came as.
+            # Instead of the exception that the interrupt caused.
             if self._failure is not None:
                 raise self._failure from None
 
     @property
     def is_running(self) -> bool:
-        """True if there is a server that answers."""
+        """True if a server is answering."""
         return self._process is not None and self._failure is None
 
     def follow(self, config: Config) -> Iterator[Listening]:
-        """Start the server that `config` asks for, on the port of the previous one if there is one.
+        """Start the server for `config`, on the port of the previous one if there is one.
 
-        Nothing happens if it runs already. If it cannot be started, the previous one is started
-        again, and FoundryError is raised.
+        Nothing happens if it is running already. If it cannot be started, the previous one is
+        restarted, and FoundryError is raised.
         """
         if self._failure is not None:
             raise self._failure
@@ -146,7 +146,7 @@ class RunningServer:
         before = self._rendered
         name = FOLDERS[before is not None and before.folder.name == FOLDERS[0]]
         rendered = _Rendered(render_preview(design, name), config)
-        # What cannot be started is tried once, and not after each build.
+        # A server that cannot be started is tried once, not after each build.
         self._key = key
         self._stop()
         try:
@@ -161,16 +161,16 @@ class RunningServer:
         """Wait until the server, which must have been started, ends."""
         assert self._relaying is not None
         while self._relaying.is_alive():
-            # An interrupt that comes just before a lock is waited for does not end that wait.
+            # An interrupt just before waiting for a lock does not end that wait.
             self._relaying.join(WAIT_SECONDS)
 
     def _start(self, rendered: _Rendered) -> str:
-        """Start a server and return its address. Raises FoundryError with what it has said."""
+        """Start a server and return its address. Raises FoundryError with its output."""
         config, options = rendered.config, self._options
         port = config.server.port if self._port is None else self._port
         arguments = ["serve", "--host", options.host, "--port", str(port)]
         arguments += ["--insecure-no-auth"] if options.insecure_no_auth else []
-        # The caller's whole environment; of what the server logs, warnings and worse by default.
+        # With the caller's whole environment; it logs warnings and errors by default.
         environment = {"LOG_LEVEL": "warning", **os.environ, "INDEX_DIR": str(index_folder(config))}
         process = begin_server(rendered.folder, config.package, arguments, environment)
         self._process = process
@@ -189,7 +189,7 @@ class RunningServer:
             else:
                 said += line
         self._process = None
-        # Leaving it closes what is open to it.
+        # Closing it releases its files.
         with process:
             raise explain_exit(config.project.name, process.wait(), said)
 

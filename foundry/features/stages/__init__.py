@@ -1,4 +1,4 @@
-"""Every optional stage of a search, in the order of their tables in the documentation."""
+"""Every optional stage of a search, in the order of the documentation."""
 
 from foundry.features.stage import Stage
 from foundry.features.stages import models, ranking, reading, results, weighting
@@ -8,4 +8,4 @@ STAGES: dict[str, type[Stage]] = {
     for stages in (reading.STAGES, weighting.STAGES, ranking.STAGES, models.STAGES, results.STAGES)
     for stage in stages
 }
-"""By the name of the table. At a place, steps of several follow each other in this order."""
+"""By table name. Stages at the same place run in this order."""

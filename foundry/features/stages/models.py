@@ -1,4 +1,4 @@
-"""Declares the stages that ask a model, so that searches wait for it in threads."""
+"""Declares the stages that ask a model, so that searches run in threads."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
@@ -37,7 +37,7 @@ class Understanding(Stage):
     deadline_ms: Milliseconds = 2000
 
     def steps(self) -> Iterator[SearchStep]:
-        """Replace the query and its filters before anything is looked up."""
+        """Replace the query and its filters before any lookup."""
         module, parts = "retrieval.stages.understanding", list[Call]()
         if self.rewrite:
             parts.append(Call("retrieval.stages.rewriting", "QueryRewriting"))
@@ -54,7 +54,7 @@ class Understanding(Stage):
         )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield a problem if the table does nothing, and for each filter that does not exist."""
+        """Yield a problem if the table does nothing, and for each unknown filter."""
         yield from super().find_problems(surroundings)
         if not self.rewrite and not self.extract:
             yield "search.understanding: does nothing; set rewrite or extract"
@@ -76,7 +76,7 @@ _ADDRESSES = {"cohere": "https://api.cohere.com/v2", "jina": "https://api.jina.a
 
 
 def _rerank_by(module: str, readme: str) -> SearchStep:
-    """Return the step that orders the best candidates with the reranker of a module."""
+    """Return the step that reorders the best candidates by the reranker of a module."""
     asked = ("candidates", "index", "query", "journal", Call(module, "reranker"))
     call = Call("retrieval.stages.rerank", "rerank", asked, ("hits", "deadline_ms"))
     return SearchStep(SearchPlace.RERANK, call, readme=readme)
@@ -142,7 +142,7 @@ class RerankService(Stage):
     )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield what the service needs but lacks."""
+        """Yield missing settings of the service."""
         if Rerank.name in surroundings.stages:
             yield (
                 "search.rerank_service: [search.rerank] orders the same results; remove one of them"
@@ -161,7 +161,7 @@ class RerankService(Stage):
             )
 
     def own_settings(self) -> Mapping[str, object]:
-        """Return the kind of the service, and its address."""
+        """Return kind and address of the service."""
         address = self.base_url or _ADDRESSES[self.service]
         return {"service": self.service, "base_url": address, "model": self.model}
 

@@ -1,4 +1,4 @@
-"""Declares the stages that boost and order what the lanes have found."""
+"""Declares the stages that boost and reorder the lanes' candidates."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -29,7 +29,7 @@ class Feedback(Stage):
     gain: float = Field(default=0.5, gt=0, le=MAX_FACTOR)
 
     def steps(self) -> Iterator[SearchStep]:
-        """Boost after the fusion of both lanes."""
+        """Boost after fusion."""
         yield SearchStep(
             SearchPlace.FUSED,
             Call("retrieval.stages.feedback", "boost_feedback", ("candidates", "index"), ("gain",)),
@@ -62,14 +62,14 @@ class Anchors(Stage):
 
 
 class Tier(Table):
-    """An entry of `tiers`: the factor of what was modified at most so many days ago."""
+    """An entry of `tiers`: the factor of documents modified at most `days` ago."""
 
     days: Days
     factor: Factor
 
 
 class Recency(Stage):
-    """[search.recency]: results by age; keys left out are those of the kind."""
+    """[search.recency]: results by age; missing keys have the defaults of their kind."""
 
     name = "recency"
     summary = "favours recently modified documents: tiers or decay"
@@ -90,7 +90,7 @@ class Recency(Stage):
         return {"tiers": list(DEFAULT_TIERS), **written}
 
     def steps(self) -> Iterator[SearchStep]:
-        """Boost whatever was found."""
+        """Boost in every search."""
         module = "retrieval.stages.recency"
         asked = ("candidates", "index", Call(module, "today"))
         if self.kind == "decay":
@@ -116,7 +116,7 @@ class Recency(Stage):
         )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield keys of the other kind, and tiers that are not in order."""
+        """Yield keys of the other kind, and tiers out of order."""
         yield from super().find_problems(surroundings)
         other = {"tiers": ("half_life_days", "floor"), "decay": ("tiers",)}[self.kind]
         for key in other:
@@ -148,7 +148,7 @@ class Recency(Stage):
 
 
 class Links(Stage):
-    """[search.links]: what the best results link to, and what links to them."""
+    """[search.links]: documents that the best results link to, or that link to them."""
 
     name = "links"
     summary = "adds documents linked with the best results"
@@ -176,7 +176,7 @@ class Links(Stage):
 
 
 class Heuristics(Stage):
-    """[search.heuristics]: results that hold the names of the query, or fit its category."""
+    """[search.heuristics]: results that contain the query's names, or match its category."""
 
     name = "heuristics"
     summary = "favours results with the names, or of the kind, that the query mentions"
@@ -205,7 +205,7 @@ class Heuristics(Stage):
 
 
 class WordParts(Stage):
-    """[search.word_parts]: results that have parts of the query's words."""
+    """[search.word_parts]: results that contain parts of the query's words."""
 
     name = "word_parts"
     summary = (
@@ -239,7 +239,7 @@ class WordParts(Stage):
 
 
 def _plain(days: float) -> float:
-    """Return the same number, which is written without a point if it is whole."""
+    """Return a number that is printed without a point if it is whole."""
     return int(days) if days == int(days) else days
 
 

@@ -1,4 +1,4 @@
-"""Declares the stages that read a query, or complete it, before it is searched for."""
+"""Declares the stages that interpret or complete a query before the search."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from foundry.features.stage import Share, Stage, Surroundings
 
 
 class Operators(Stage):
-    """[search.operators]: phrases, words that must or must not be there, filters in a query."""
+    """[search.operators]: phrases, required and excluded words, and filters in a query."""
 
     name = "operators"
     summary = 'understands "exact phrases", -word, +word and field:value in queries'
@@ -28,7 +28,7 @@ class Operators(Stage):
     phrase_chunks: int = Field(default=300, ge=1, le=10_000)
 
     def steps(self) -> Iterator[SearchStep]:
-        """Take the operators out of the query, and narrow down what may be found."""
+        """Remove operators from the query, and restrict the allowed chunks."""
         module = "retrieval.stages.operators"
         yield SearchStep(
             SearchPlace.PARSE,
@@ -45,7 +45,7 @@ class Operators(Stage):
 
 
 class Correction(Stage):
-    """[search.correction]: words that no document has, corrected to those that some have."""
+    """[search.correction]: words in no document are corrected to words of the documents."""
 
     name = "correction"
     tells_of_corpus = True
@@ -75,7 +75,7 @@ class Correction(Stage):
 
 
 class Synonyms(Stage):
-    """[search.synonyms]: other forms of what a query names, from a file and from the documents."""
+    """[search.synonyms]: other forms of the query's words, from a file and from the documents."""
 
     name = "synonyms"
     tells_of_corpus = True
@@ -104,7 +104,7 @@ class Synonyms(Stage):
     )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield a table that does nothing."""
+        """Yield a problem if the table does nothing."""
         del surroundings
         if not self.file and not self.acronyms:
             yield "search.synonyms: does nothing; set file, or acronyms = true"
@@ -140,7 +140,7 @@ class Languages(Stage):
 
 
 class Suggestions(Stage):
-    """[search.suggestions]: how a query that is being typed may continue."""
+    """[search.suggestions]: completions of a query while it is typed."""
 
     name = "suggestions"
     tells_of_corpus = True

@@ -1,4 +1,4 @@
-"""Declares the stages that leave out, merge and widen results."""
+"""Declares the stages that drop, merge and extend results."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,7 +11,7 @@ from foundry.features.stage import Share, Stage, Surroundings
 
 
 class MinimumScore(Stage):
-    """[search.minimum_score]: what is below is no result; None is no minimum."""
+    """[search.minimum_score]: minimums for results; None is no minimum."""
 
     name = "minimum_score"
     summary = "leaves out results with low scores"
@@ -26,7 +26,7 @@ class MinimumScore(Stage):
     score: Share | None = None
 
     def steps(self) -> Iterator[SearchStep]:
-        """Leave out by the scores of the lanes, and by the final one."""
+        """Drop by the scores of the lanes, and by the final score."""
         module = "retrieval.stages.minimum_score"
         lanes = [lane for lane in ("semantic", "keyword") if getattr(self, lane) is not None]
         if lanes:
@@ -45,7 +45,7 @@ class MinimumScore(Stage):
             )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield a table without keys, and a minimum for a lane that is not there."""
+        """Yield a table without keys, and a minimum for a lane that does not exist."""
         if not self.model_fields_set:
             yield "search.minimum_score: does nothing; set semantic, keyword or score"
         if self.semantic is not None and not surroundings.has_vectors:
@@ -53,12 +53,12 @@ class MinimumScore(Stage):
 
     @classmethod
     def document_keys(cls) -> Iterator[str]:
-        """Yield what stands for the defaults, as there are none."""
+        """Yield a description in place of defaults, since there are none."""
         yield "at least one of `semantic`, `keyword` and `score`, none by default"
 
 
 class NearDuplicates(Stage):
-    """[search.near_duplicates]: one result of each group whose texts are nearly the same."""
+    """[search.near_duplicates]: one result of each group with nearly equal texts."""
 
     name = "near_duplicates"
     summary = "shows one result of several with nearly the same text"
@@ -110,7 +110,7 @@ class Versions(Stage):
     share: Share = 0.8
 
     def steps(self) -> Iterator[SearchStep]:
-        """Choose among hits; names of versions are no identifiers that should be in the index."""
+        """Choose among hits; names of versions are not unknown identifiers."""
         module = "retrieval.stages.versions"
         folders = Call(module, "read_folders")
         yield SearchStep(SearchPlace.KNOW, Call(module, "forget_versions", ("journal", folders)))
@@ -124,11 +124,11 @@ class Versions(Stage):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The folders without slashes around them."""
+        """The folders without outer slashes."""
         return tuple(folder.strip("/") for folder in self.folders)
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield each folder that is listed twice."""
+        """Yield folders that are listed twice."""
         del surroundings
         for number, name in enumerate(self.paths):
             if name in self.paths[:number]:
@@ -180,7 +180,7 @@ class Pinned(Stage):
 
 
 class DocumentCap(Stage):
-    """[search.document_cap]: at most so many results of one document."""
+    """[search.document_cap]: a maximum of results per document."""
 
     name = "document_cap"
     summary = "limits the results of one document"
@@ -189,7 +189,7 @@ class DocumentCap(Stage):
     hits: int = Field(default=3, ge=1, le=100)
 
     def steps(self) -> Iterator[SearchStep]:
-        """Leave out hits beyond the cap of a document."""
+        """Drop hits beyond the cap of their document."""
         yield SearchStep(
             SearchPlace.CHOOSE,
             Call("retrieval.stages.document_cap", "cap_documents", ("hits", "journal"), ("most",)),
@@ -199,7 +199,7 @@ class DocumentCap(Stage):
 
 
 class Parents(Stage):
-    """The larger passage around each result, for `[chunking] strategy = "parent"`."""
+    """The parent passage of each result, for `[chunking] strategy = "parent"`."""
 
     name = "parents"
     choice = '[chunking] strategy = "parent"'
@@ -213,7 +213,7 @@ class Parents(Stage):
 
 
 class Facets(Stage):
-    """[search.facets]: what a search could be narrowed by, counted."""
+    """[search.facets]: counts of filter values among the results."""
 
     name = "facets"
     summary = "counts results by source, folder, tag ...: choices on the page, facets over HTTP"

@@ -1,4 +1,4 @@
-"""Declares the stages that change how much meaning and keywords weigh in one search."""
+"""Declares the stages that change the lane weights of a search."""
 
 from foundry.features.calls import Call
 from foundry.features.search_step import SearchPlace, SearchStep
@@ -6,7 +6,7 @@ from foundry.features.stage import Share, Stage
 
 
 class WeightsByMatch(Stage):
-    """[search.weights_by_match]: keywords weigh less where the match is not strong."""
+    """[search.weights_by_match]: keywords weigh less if the match is not strong."""
 
     name = "weights_by_match"
     summary = "keywords weigh less where no match is strong"
