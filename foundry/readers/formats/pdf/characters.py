@@ -1,7 +1,9 @@
 """The characters of a page's text, by PDFium: their boxes, and the sizes of their type."""
 
+import ctypes
 import math
 from collections.abc import Iterator, Sequence
+from struct import iter_unpack, unpack
 from typing import Any
 
 from foundry.readers.formats.pdf.pdfium import address_of, function, read_floats
@@ -29,13 +31,17 @@ class Characters:
     def look_up(self, places: Sequence[int]) -> None:
         """Find the boxes of many characters, which is cheaper than one by one."""
         boxes = read_floats("FPDFText_GetLooseCharBox", 4, *self._arguments(places))
-        self._boxes.update(zip(places, boxes, strict=True))
+        self._boxes.update(zip(places, iter_unpack("4f", boxes.tobytes()), strict=True))
 
     def box(self, place: int) -> Box:
         """Return the box of a character, empty for one without a place on the page."""
-        if place not in self._boxes:
-            self.look_up([place])
-        return self._boxes[place]
+        box = self._boxes.get(place)
+        if box is None:
+            written = (ctypes.c_float * 4)()
+            get_box = function("FPDFText_GetLooseCharBox")
+            get_box(self._page, self._index(place), ctypes.addressof(written))
+            box = self._boxes[place] = unpack("4f", written)
+        return box
 
     def size(self, place: int) -> float:
         """Return the size of a character's type, before it is scaled to the page."""
@@ -46,7 +52,7 @@ class Characters:
     def types(self, places: Sequence[int]) -> Iterator[tuple[float, float]]:
         """Yield the size of characters' type on the page, and its angle in degrees."""
         matrices = read_floats("FPDFText_GetMatrix", 6, *self._arguments(places))
-        for place, (a, b, c, d, _, _) in zip(places, matrices, strict=True):
+        for place, (a, b, c, d, _, _) in zip(places, matrices.tolist(), strict=True):
             yield self.size(place) * math.hypot(c, d), math.degrees(math.atan2(b, a))
 
     def is_any_unknown(self, places: Sequence[int]) -> bool:

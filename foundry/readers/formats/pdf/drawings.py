@@ -5,29 +5,30 @@ object for each would take a third of the time of reading.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from foundry.readers.formats.pdf.pdfium import address_of, function, read_floats
 from foundry.readers.formats.pdf.tables import MAX_RULES, Rule
 
 MAX_OBJECTS = 10_000
+MAX_SEGMENTS = 400_000
 MAX_NESTING = 3
 THIN = 2.0
 """Points up to which a filled rectangle is a rule."""
 SHORT = 5.0
 """Points up to which a line is part of a drawing."""
 
-_Box = tuple[float, ...]
-"""Left, bottom, right and top."""
-_Point = tuple[float, float]
 
-
-def find_pictures(page: Any) -> Iterator[_Box]:
-    """Yield the boxes of a page's pictures, in points from its left and bottom."""
+def find_pictures(page: Any) -> list[list[float]]:
+    """Return the boxes of a page's pictures: left, bottom, right and top, in points."""
     from pypdfium2 import raw
 
-    return _bounds(_objects(page, raw.FPDF_PAGEOBJ_IMAGE))
+    boxes: list[list[float]] = _bounds(_objects(page, raw.FPDF_PAGEOBJ_IMAGE)).tolist()
+    return boxes
 
 
 def find_rules(page: Any, height: float) -> list[Rule]:
@@ -38,9 +39,22 @@ def find_rules(page: Any, height: float) -> list[Rule]:
     from pypdfium2 import raw
 
     paths = _objects(page, raw.FPDF_PAGEOBJ_PATH)
-    drawn = zip(paths, _bounds(paths), strict=True)
-    rules = (rule for path, box in drawn for rule in _rules_of(path, box, height))
-    return list(islice(rules, MAX_RULES))
+    if not paths:
+        return []
+    with np.errstate(invalid="ignore", over="ignore"):
+        boxes = _bounds(paths)
+        sides = boxes[:, 2:] - boxes[:, :2]
+        is_long, is_thin = (sides > SHORT).any(axis=1), (sides < THIN).any(axis=1)
+        thin, large = np.flatnonzero(is_long & is_thin), np.flatnonzero(is_long & ~is_thin)
+        owners, edges = _edges([paths[number] for number in large])
+        sides = np.abs(edges[:, 2:] - edges[:, :2])
+        is_rule = (sides > SHORT).any(axis=1) & (sides < THIN).any(axis=1)
+        ends = np.concatenate([boxes[thin], edges[is_rule]])
+    order = np.argsort(np.concatenate([thin, large[owners[is_rule]]]), kind="stable")[:MAX_RULES]
+    return [
+        Rule(min(x, next_x), max(x, next_x), height - max(y, next_y), height - min(y, next_y))
+        for x, y, next_x, next_y in ends[order].tolist()
+    ]
 
 
 def _objects(page: Any, kind: int) -> list[int]:
@@ -62,42 +76,32 @@ def _objects(page: Any, kind: int) -> list[int]:
     return list(islice(walk(address_of(page.raw), *outer, 1), MAX_OBJECTS))
 
 
-def _bounds(drawn: Sequence[int]) -> Iterator[_Box]:
-    return read_floats("FPDFPageObj_GetBounds", 4, drawn)
+def _bounds(drawn: Sequence[int]) -> NDArray[np.float64]:
+    return read_floats("FPDFPageObj_GetBounds", 4, drawn).astype(float)
 
 
-def _rules_of(path: int, box: _Box, height: float) -> Iterator[Rule]:
-    left, bottom, right, top = box
-    if right - left <= SHORT and top - bottom <= SHORT:
-        return
-    if right - left < THIN or top - bottom < THIN:
-        yield Rule(left, right, height - top, height - bottom)
-        return
-    for (x, y), (next_x, next_y) in _edges(path):
-        across, up = abs(x - next_x), abs(y - next_y)
-        if (across < THIN or up < THIN) and (across > SHORT or up > SHORT):
-            upper, lower = height - max(y, next_y), height - min(y, next_y)
-            yield Rule(min(x, next_x), max(x, next_x), upper, lower)
-
-
-def _edges(path: int) -> Iterator[tuple[_Point, _Point]]:
-    """Yield the ends of each straight line of a path."""
+def _edges(paths: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the straight lines of some paths: the place of the path, and where each line ends."""
     from pypdfium2 import raw
 
-    numbers = range(min(function("FPDFPath_CountSegments")(path), MAX_RULES))
-    segments = list(map(function("FPDFPath_GetPathSegment"), repeat(path), numbers))
-    points = read_floats("FPDFPathSegment_GetPoint", 2, segments)
-    kinds = map(function("FPDFPathSegment_GetType"), segments)
-    closes = map(function("FPDFPathSegment_GetClose"), segments)
-    ((a, b, c, d, e, f),) = read_floats("FPDFPageObj_GetMatrix", 6, [path])
-    start = before = (0.0, 0.0)
-    for (x, y), kind, is_closed in zip(points, kinds, closes, strict=True):
-        place = a * x + c * y + e, b * x + d * y + f
-        if kind == raw.FPDF_SEGMENT_LINETO:
-            yield before, place
-        elif kind == raw.FPDF_SEGMENT_MOVETO:
-            start = place
-        before = place
-        if is_closed:
-            yield place, start
-            before = start
+    counts = [min(n, MAX_RULES) for n in map(function("FPDFPath_CountSegments"), paths)]
+    get_segment = function("FPDFPath_GetPathSegment")
+    each = (map(get_segment, repeat(path), range(n)) for path, n in zip(paths, counts, strict=True))
+    segments = list(islice(chain.from_iterable(each), MAX_SEGMENTS))
+    numbers = np.arange(len(segments))
+    owners = np.repeat(np.arange(len(paths)), counts)[: len(segments)]
+    kinds = np.fromiter(map(function("FPDFPathSegment_GetType"), segments), int, len(segments))
+    closes = np.fromiter(map(function("FPDFPathSegment_GetClose"), segments), bool, len(segments))
+    x, y = read_floats("FPDFPathSegment_GetPoint", 2, segments).astype(float).T
+    a, b, c, d, e, f = read_floats("FPDFPageObj_GetMatrix", 6, paths)[owners].astype(float).T
+    points = np.stack([a * x + c * y + e, b * x + d * y + f], axis=1)
+
+    begins = kinds == raw.FPDF_SEGMENT_MOVETO
+    starts = np.maximum.accumulate(np.where(begins, numbers, 0))
+    closing, lines = np.flatnonzero(closes), np.flatnonzero(kinds == raw.FPDF_SEGMENT_LINETO)
+    # What follows the line that closes a figure begins where that figure does.
+    before = np.where(np.roll(closes, 1), np.roll(starts, 1), numbers - 1)
+    order = np.argsort(np.concatenate([lines, closing]), kind="stable")
+    first = np.concatenate([before[lines], closing])[order]
+    last = np.concatenate([lines, starts[closing]])[order]
+    return owners[first], np.concatenate([points[first], points[last]], axis=1)

@@ -29,9 +29,10 @@ _SECTION_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]?\s")
 JOINT = "\ufffe"
 """PDFium puts this where it joined a word that was divided at a line's end."""
 
-_DIVIDED_END = re.compile(rf"[^\W\d_](?:{JOINT}|[-\u00ad\u2010])$")
+_DIVIDED_END = re.compile(rf"[^\W\d_][{JOINT}\-\u00ad\u2010]")
 _REST = re.compile(r"([^\W\d_]+\S*)\s*")
 _DIVIDED = re.compile(rf"([^\W\d_]+)(?:{JOINT}|[-\u00ad\u2010]\n)([^\W\d_]+)")
+_DIVISION = re.compile(rf"{JOINT}|[-\u00ad\u2010]\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +121,13 @@ def join_divided(pages: Iterable[Sequence[Line]]) -> list[list[Line]]:
     last: tuple[list[Line], int] | None = None
     for lines in joined:
         for place, line in enumerate(lines):
-            rest = _REST.match(line.text) if not line.rows else None
+            rest = _REST.match(line.text) if last and not line.rows else None
             if last and rest and _is_elsewhere(last[0][last[1]], line, last[0] is lines):
                 before, number = last
                 text = before[number].text + "\n" + rest[1]
                 before[number] = replace(before[number], text=text)
                 lines[place] = replace(line, text=line.text[rest.end() :])
-            is_divided = not line.rows and _DIVIDED_END.search(line.text)
+            is_divided = not line.rows and _DIVIDED_END.fullmatch(line.text[-2:])
             last = (lines, place) if is_divided else None
     return [[line for line in lines if line.text] for lines in joined]
 
@@ -267,11 +268,15 @@ def _begins_paragraph(previous: Line, line: Line) -> bool:
 
 def _hyphenated_words(pages: Iterable[Sequence[Line]]) -> frozenset[str]:
     """Return words that the document itself writes with a hyphen, within a line."""
-    found = (re.findall(r"[^\W\d_]+-[^\W\d_]+", line.text) for line in chain.from_iterable(pages))
+    lines = (line for line in chain.from_iterable(pages) if "-" in line.text)
+    found = (re.findall(r"[^\W\d_]+-[^\W\d_]+", line.text) for line in lines)
     return frozenset(word.lower() for word in chain.from_iterable(found))
 
 
 def _join_words(text: str, hyphenated: frozenset[str]) -> str:
+    if not _DIVISION.search(text):
+        return text
+
     def join(match: re.Match[str]) -> str:
         first, second = match.groups()
         whole = f"{first}-{second}"

@@ -183,7 +183,7 @@ class PageReader:
     def _join(self, stretches: Sequence[range]) -> str:
         """Return what is written in the stretches of a line."""
         if len(stretches) == 1:
-            return "".join(self._written[stretches[0].start : stretches[0].stop])
+            return self._write(stretches[0].start, stretches[0].stop)
         text, places = "", list[int]()
         for stretch in stretches:
             if places and self._is_apart(places[-1], stretch.start):
@@ -192,18 +192,22 @@ class PageReader:
             places += stretch
         return "".join(mark_raised(text, places, self._characters))
 
+    def _write(self, start: int, stop: int) -> str:
+        part = self._written[start:stop]
+        return part if isinstance(part, str) else "".join(part)
+
     def _is_apart(self, before: int, after: int) -> bool:
         _, top, right, bottom = self._characters.box(before)
         left, _, _, _ = self._characters.box(after)
         return left - right > SPACE * max(top - bottom, 0.0)
 
     def _words(self, places: range, line: int) -> Iterator[Word]:
-        written, box, height = self._written, self._characters.box, self._top
+        box, height = self._characters.box, self._top
         for match in _WORD.finditer(self._text, places.start, places.stop):
             start, stop = match.span()
             left, top, _, bottom = box(start)
             _, _, right, _ = box(stop - 1)
-            word = normalise("".join(written[start:stop]))
+            word = normalise(self._write(start, stop))
             if word and left <= right and bottom < top:
                 yield Word(word, left, right, height - top, height - bottom, line)
 

@@ -5,12 +5,15 @@ call takes as long as what is called.
 """
 
 import ctypes
-from array import array
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
-from struct import Struct
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
 
 
 @cache
@@ -24,19 +27,18 @@ def function(name: str) -> Any:
     return ctypes.PYFUNCTYPE(*kinds)(address_of(declared))
 
 
-def read_floats(name: str, count: int, *arguments: Sequence[int]) -> Iterator[tuple[float, ...]]:
+def read_floats(name: str, count: int, *arguments: Sequence[int]) -> Floats:
     """Return the `count` floats that a function writes for each of its arguments; zeros if none.
 
     Its last parameters are where to write them: all, or each of them.
     """
-    record = Struct(f"{count}f")
     call = function(name)
-    written = array("f", bytes(record.size * len(arguments[-1])))
-    first, size = written.buffer_info()
+    written = np.zeros((len(arguments[-1]), count), np.float32)
+    first, size = written.ctypes.data, 4 * count
     pointers = range(first, first + 4 * (len(call.argtypes) - len(arguments)), 4)
-    addresses = (range(pointer, first + 4 * size, record.size) for pointer in pointers)
+    addresses = (range(pointer, first + written.nbytes, size) for pointer in pointers)
     deque(map(call, *arguments, *addresses), maxlen=0)
-    return record.iter_unpack(written)
+    return written
 
 
 def address_of(pointer: Any) -> int:

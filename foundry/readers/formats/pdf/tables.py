@@ -17,6 +17,8 @@ from foundry.readers.formats.pdf.rows import Row, Word, find_rows
 MAX_WORDS = 8_000
 MAX_RULES = 4_000
 MAX_COLUMNS = 60
+MIN_RULES = 3
+"""The fewest lines of a grid, across and down."""
 NEAR = 3.0
 """Points within which lines are one, and meet."""
 ROW_GAP = 2.2
@@ -97,26 +99,29 @@ def find_tables(
 
 def _touching(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
     """Yield the rules that touch each other, directly or through others, in groups."""
-    numbered = list(enumerate(rules))
-    upright = sorted(((n, r) for n, r in numbered if r.is_vertical), key=lambda each: each[1].left)
-    lefts = [rule.left for _, rule in upright]
-    groups = [[rule] for rule in rules]
-    members = [[number] for number, _ in numbered]
-    group_of = [number for number, _ in numbered]
-    for number, level in numbered:
-        if level.is_vertical:
+    upright = sorted((r.left, number) for number, r in enumerate(rules) if r.is_vertical)
+    if len(upright) < MIN_RULES or len(rules) - len(upright) < MIN_RULES:
+        return
+    vertical = {number for _, number in upright}
+    lefts = [left for left, _ in upright]
+    spans = [
+        (number, rules[number].top - NEAR, rules[number].bottom + NEAR) for _, number in upright
+    ]
+    members = [[number] for number in range(len(rules))]
+    group_of = list(range(len(rules)))
+    for number, level in enumerate(rules):
+        if number in vertical:
             continue
         first = bisect_right(lefts, level.left - NEAR)
         last = bisect_right(lefts, level.right + NEAR)
-        for other, rule in upright[first:last]:
+        for other, top, bottom in spans[first:last]:
             one, two = group_of[number], group_of[other]
-            if one != two and rule.top - NEAR <= level.top <= rule.bottom + NEAR:
+            if one != two and top <= level.top <= bottom:
                 small, large = sorted((one, two), key=lambda each: len(members[each]))
                 for member in members[small]:
                     group_of[member] = large
                 members[large] += members[small]
-                groups[large] += groups[small]
-    yield from (groups[number] for number in dict.fromkeys(group_of))
+    yield from ([rules[number] for number in members[group]] for group in dict.fromkeys(group_of))
 
 
 def _read_grid(rules: Sequence[Rule], words: Sequence[Word]) -> _Found | None:
@@ -124,7 +129,7 @@ def _read_grid(rules: Sequence[Rule], words: Sequence[Word]) -> _Found | None:
     upright = [rule for rule in rules if rule.is_vertical]
     xs = _unite([rule.left for rule in upright])
     ys = _unite([rule.top for rule in rules if not rule.is_vertical])
-    if not (3 <= len(xs) <= MAX_COLUMNS + 1 and len(ys) >= 3):
+    if not (MIN_RULES <= len(xs) <= MAX_COLUMNS + 1 and len(ys) >= MIN_RULES):
         return None
     # In each row, the columns that a line sets off there.
     begun: list[list[int]] = []
