@@ -28,7 +28,7 @@ MAX_POINTERS, MIN_SHARE_TOGETHER = 3, 0.5
 # Terms in the headings count less; most passages begin by saying what they are about.
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
 ANSWER_SHARE = 0.8  # Of the terms of a question, for the sentence that answers it.
-OPPOSITE_WORTH = 0.5  # Of a sentence that says "on" where the question says "off".
+OPPOSITE_WORTH = 0.4  # Of a sentence that says "on" where the question says "off".
 MIN_ALIKE = 0.6  # Shared terms of sentences that may say the opposite of each other.
 
 _done = partial(Done, "extractive", truncated=False, usage=None)
@@ -91,7 +91,8 @@ def extract_answer(
     if extracts := extract(question, passages, current_index(), language.empty):
         quotes = [quote.cite(f"[{passage.source.number}]") for passage, quote in extracts]
         shown = [passage for passage, _ in extracts]
-        lacking = find_lacking(question, "\n".join(quotes))
+        above = (quote.above for _, quote in extracts)
+        lacking = find_lacking(question, "\n".join([*quotes, *above]))
         said = [*quotes]
         if sources.match == "weak" or lacking:
             none = f", and none says {lacking}" if lacking else ""

@@ -19,11 +19,22 @@ _EXTREME = re.compile(
     re.IGNORECASE,
 )
 _HOW_MANY = re.compile(
-    r"\b(?:how many|number of|wie viele|combien|cu[aá]nt[oa]s|quant[ie])\b", re.IGNORECASE
+    r"\b(?:how many|(?:what|which) number of|wie viele|combien de|cu[aá]nt[oa]s|quant[ie])"
+    r"((?: \w+){0,3})",
+    re.IGNORECASE,
 )
-_NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty"
-    r"|forty|fifty|hundred|thousand|million|single|both|none|no|zero|pair|twice|once)\b",
+_COUNT = (
+    r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty"
+    r"|thirty|forty|fifty|hundred|thousand|million|single|both|none|no|zero|pair|twice|once)"
+)
+_UNIT = r"(?! ?(?:[^\W\d_]{1,2}\b|%|°))"
+_DENIES = re.compile(
+    r"\b(?:not|never|cannot|no|none|nobody|nothing)\b|n['\u2019]t\b|\b(?:nicht|kein\w*|jamais|nunca)\b",
+    re.IGNORECASE,
+)
+_DENIES_SOMEHOW = re.compile(
+    r"\b(?:fail|unable|refus|reject|prohibit|forbid|forbidden|avoid|prevent|lack|missing|stop|only"
+    r"|instead|un\w{4}|dis\w{4})",
     re.IGNORECASE,
 )
 _ANY_EXTREME = re.compile(
@@ -46,10 +57,19 @@ def says_opposite(question: str, text: str) -> bool:
 
 def find_lacking(question: str, said: str) -> str | None:
     """Return what the question asks for and none of the quoted sentences says."""
-    if count_denials(question) and not count_denials(said):
-        return "what the question denies"
+    if _DENIES.search(question) and not (count_denials(said) or _DENIES_SOMEHOW.search(said)):
+        return '"not"'
     if (extreme := _EXTREME.search(question)) and not _ANY_EXTREME.search(said):
         return f'which is "{extreme[0].lower()}"'
-    if _HOW_MANY.search(question) and not _NUMBER.search(_CITATION.sub("", said)):
+    if (asked := _HOW_MANY.search(question)) and not _counts(asked[1], said):
         return "how many"
     return None
+
+
+def _counts(things: str, said: str) -> bool:
+    """Return whether a text has a number beside one of the words that say what is counted."""
+    stems = "|".join(re.escape(word[:4]) for word in things.split() if len(word) > 2)
+    said = _CITATION.sub("", said)
+    before = rf"\b{_COUNT}\b(?:\W+\w+){{0,3}}?\W+(?:{stems})"
+    after = rf"\b(?:{stems})\w*(?:\W+\w+){{0,4}}?\W+{_COUNT}\b{_UNIT}"
+    return any(re.search(pattern, said, re.IGNORECASE) for pattern in (before, after))

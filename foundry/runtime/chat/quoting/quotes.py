@@ -21,10 +21,14 @@ MAX_CODE_LINES, MAX_MEMBERS = 10, 5  # That are shown of what follows a sentence
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A quotation: its first sentence, if it has one, and the blocks that belong to it."""
+    """A quotation: its first sentence, if it has one, and the blocks that belong to it.
+
+    `above` is what stands over it: a heading, a label, a question.
+    """
 
     lead: str
     rest: tuple[str, ...]
+    above: str = ""
 
     def cite(self, mark: str) -> str:
         """Return the quotation with a citation, behind its first sentence."""
@@ -77,7 +81,7 @@ class _Quoting:
         rest = tuple(self._rest(unit))
         # What a colon announces may be in the next passage.
         goes_on = () if rest or not said.endswith((":", "\uff1a")) else (GOES_ON,)
-        return Quote(keep_plain(_cut(said)), rest + goes_on)
+        return Quote(keep_plain(_cut(said)), rest + goes_on, f"{unit.above} {unit.question}")
 
     def _up_to_code(self, unit: Unit, following: Sequence[Unit]) -> tuple[str, Unit]:
         """Return the words of a sentence, up to the one in its paragraph that has the code."""

@@ -295,7 +295,7 @@ def test_an_answer_says_what_it_is_made_of(
     ("question", "lacking"),
     [
         ("Which valve is replaced the most often yearly?", 'which is "most often"'),
-        ("What valve is not replaced yearly?", "what the question denies"),
+        ("What valve is not replaced yearly?", '"not"'),
         ("How many valves are replaced yearly?", "how many"),
     ],
 )
