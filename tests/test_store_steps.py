@@ -293,7 +293,7 @@ def test_other_dimensions_are_other_tables(database: Place, first: Path) -> None
 
 def test_an_index_without_counts_is_refused(place: Place, tmp_path: Path) -> None:
     index = write_notes(tmp_path / "index", make_notes(count=3))
-    with pytest.raises(IndexUnusableError, match="has no counts of terms") as error:
+    with pytest.raises(IndexUnusableError, match="has no term counts") as error:
         place.publish(index)
     assert error.value.hint == "build it again with the store.engine that it is for"
 
