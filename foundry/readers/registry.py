@@ -12,6 +12,7 @@ from foundry.documents import RawDocument
 from foundry.readers.code import source as code
 from foundry.readers.contract import FileReader, Reader
 from foundry.readers.formats import (
+    calendar,
     epub,
     html,
     notebook,
@@ -51,6 +52,7 @@ READERS: tuple[Reader, ...] = (
     org.READER,
     notebook.READER,
     subtitles.READER,
+    calendar.READER,
     *structured.READERS,
 )
 FILE_READERS: tuple[FileReader, ...] = (

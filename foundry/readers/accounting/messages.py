@@ -42,6 +42,11 @@ def _decode(part: Message) -> str:
     return content.decode("utf-8", "replace")
 
 
+def calendar_texts(text: str) -> Iterator[str]:
+    """Yield the lines of a calendar, whose long ones are folded and whose breaks are escaped."""
+    yield re.sub(r"\n[ \t]", "", text).replace("\\n", "\n").replace("\\N", "\n")
+
+
 def outlook_texts(content: bytes) -> Iterator[str]:
     """Yield the plain text of an Outlook message."""
     import olefile

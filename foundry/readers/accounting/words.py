@@ -59,12 +59,12 @@ def account(
         for each in left_out:
             by_reason.setdefault(each.reason, []).append(each.text)
         told = {reason: count_words("\n".join(texts)) for reason, texts in by_reason.items()}
+        missing = _without_joined(missing, found - held)
         for reason, words in sorted(told.items()):
             if known := missing & words:
                 reasons[reason] = known.total()
                 missing -= known
                 told[reason] = words - known
-        missing = _without_joined(missing, found - held)
         for reason, words in sorted(told.items()):
             before = missing.total()
             missing = _without_joined(missing, words)

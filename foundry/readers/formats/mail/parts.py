@@ -10,7 +10,8 @@ from foundry.readers.composing import Composer
 from foundry.readers.contract import UnreadableError
 from foundry.readers.decoding import decode, normalise, normalise_line
 from foundry.readers.formats import html
-from foundry.readers.formats.mail.texts import spell_calendar, unfold
+from foundry.readers.formats.calendar import spell_calendar
+from foundry.readers.formats.mail.flowed import unfold
 from foundry.readers.notes import leave_out
 
 MAX_DEPTH = 10

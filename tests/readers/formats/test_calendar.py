@@ -1,0 +1,48 @@
+"""Calendars: each event is a section that says what, when, where and who."""
+
+from foundry.documents import Document, RawDocument, Skipped
+from foundry.readers import read
+
+EVENT = (
+    "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nX-WR-CALNAME:Pump house\r\n"
+    "BEGIN:VTIMEZONE\r\nTZID:Europe/Berlin\r\nEND:VTIMEZONE\r\n"
+    "BEGIN:VEVENT\r\nUID:1@example.com\r\nSUMMARY:Change of\r\n  seals\r\n"
+    'ATTENDEE;CN="Berg; Anna";ROLE=CHAIR:mailto:anna@example.com\r\n'
+    "DTSTART;TZID=Europe/Berlin:20261130T100000\r\nDTEND:20261130T113000Z\r\n"
+    "BEGIN:VALARM\r\nDESCRIPTION:Reminder\r\nEND:VALARM\r\n"
+    "LOCATION:Room 5\\, cellar\r\nDESCRIPTION:Bring the\\nplans\\; and pens: two\r\nEND:VEVENT\r\n"
+    "BEGIN:VTODO\r\nSUMMARY:Order seals\r\nDUE;VALUE=DATE:20261201\r\nEND:VTODO\r\n"
+    "END:VCALENDAR\r\n"
+)
+
+
+def read_calendar(text: str) -> Document | Skipped:
+    return read(RawDocument("s", "a.ics", "a.ics", text.encode()))
+
+
+def test_events_are_sections() -> None:
+    document = read_calendar(EVENT)
+    assert isinstance(document, Document)
+    assert (document.title, document.media_type) == ("Pump house", "text/calendar")
+    assert document.reading.text == (
+        "## Change of seals\n\nAttendee: Berg; Anna <anna@example.com>\n"
+        "Begins: 2026-11-30 10:00\nEnds: 2026-11-30 11:30Z\nWhere: Room 5, cellar\n"
+        "About: Bring the\nplans; and pens: two\n\n## Order seals\n\nDue: 2026-12-01"
+    )
+
+
+def test_all_words_are_accounted_for() -> None:
+    document = read_calendar(EVENT)
+    assert isinstance(document, Document)
+    words = document.reading.words
+    assert words is not None
+    assert (words.unaccounted, document.reading.unaccounted) == (0, ())
+    left_out = " ".join(each.text for each in document.reading.left_out)
+    assert "Reminder" in left_out
+    assert "Bring" not in left_out
+
+
+def test_another_text_is_no_calendar() -> None:
+    result = read_calendar("The calendar of the pump house.")
+    assert isinstance(result, Skipped)
+    assert result.reason == "not what its name says"
