@@ -295,7 +295,7 @@ def test_an_index_without_counts_is_refused(place: Place, tmp_path: Path) -> Non
     index = write_notes(tmp_path / "index", make_notes(count=3))
     with pytest.raises(IndexUnusableError, match="has no term counts") as error:
         place.publish(index)
-    assert error.value.hint == "build it again with the store.engine that it is for"
+    assert error.value.hint == "set store.engine in foundry.toml and build again"
 
 
 def test_the_schema_of_an_earlier_foundry_is_refused(database: Place, first: Path) -> None:
