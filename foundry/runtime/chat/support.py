@@ -2,22 +2,24 @@
 
 A sentence without a citation is held against all passages. What they may lack of it:
 
-- `number`: one of its numbers, near something like the rest of it;
+- `number`: one of its numbers, in its unit and near something like the rest of it;
 - `name`: a name or an identifier, which the user has not brought up either;
-- `negation`: where they say the same, they deny it, or it denies what they say;
+- `negation`: where they say the same, they deny it, or it denies what they say, or one of its
+  words is the opposite of theirs;
 - `words`: enough of its words, by their rarity, in one place or in all together, and any place
   that is near it in meaning, by the index's own table of words if it has one.
 
 Of documents in other languages than English, and of answers in others than the passages, only
-digits are compared. A sentence that says something else in a place's own words is not found.
+digits are compared. What a sentence makes up in words of the passages is found in part only: a
+contradiction, a number of something else, but seldom that subject and object have changed places.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, islice
-from typing import Literal, NamedTuple
+from itertools import islice
+from typing import Literal
 
 from ..index.reader import Index
 from ..index.records import Record
@@ -32,14 +34,14 @@ from .claims import (
     numbers_of,
     read_claims,
 )
+from .comparison import Comparison, Statement, StatementReader
 from .conversation import ENGLISH, heading_of
 from .quoting.units import sentences
 
-MAX_CLAIMS, MAX_CLAUSES = 100, 12  # More than answers and sentences have, but hostile ones.
+MAX_CLAIMS = 100  # More than answers have, but hostile ones.
 
 # Shares of the weight of a sentence's terms, and of the way from any text to the same.
 ONE_PLACE, ALL_PLACES, NUMBER_PLACE, SAME_MEANING = 0.5, 0.6, 0.35, 0.25
-SAME_CLAUSE, ABOUT_AS_SAME = 0.8, 0.1
 MIN_TERMS = 3  # "Indeed." says nothing of its own.
 # An answer with fewer words tells too little of its language.
 TELLING_WORDS, MIN_SHARED_WORDS = 6, 0.2
@@ -73,11 +75,6 @@ class CheckedDone(Done):
 CheckedEvent = ChatEvent | CheckedDone
 
 
-class _Clause(NamedTuple):
-    terms: frozenset[str]
-    is_denied: bool | None
-
-
 @dataclass(frozen=True, slots=True)
 class _Place:
     """A sentence, with terms and numbers of those beside it and of the headings above."""
@@ -85,7 +82,7 @@ class _Place:
     words: str
     terms: frozenset[str]
     numbers: frozenset[str]
-    clauses: list[_Clause]
+    statement: Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +99,7 @@ def find_unsupported(
     answer: str, passages: Sequence[NumberedPassage], asked: str, index: Index
 ) -> list[UnsupportedSentence]:
     """Return the sentences that no passage supports, in order; `asked` is what the user said."""
-    evidence = _Evidence(passages, asked, index)
+    evidence = _Evidence(passages, asked, index, answer)
     examine = evidence.examine if evidence.is_readable(answer) else evidence.examine_digits
     return [
         UnsupportedSentence(claim.sentence, *found)
@@ -114,9 +111,13 @@ def find_unsupported(
 class _Evidence:
     """The passages of an answer, prepared for comparison with its sentences."""
 
-    def __init__(self, passages: Sequence[NumberedPassage], asked: str, index: Index) -> None:
+    def __init__(
+        self, passages: Sequence[NumberedPassage], asked: str, index: Index, answer: str
+    ) -> None:
         self._index = index
         self._light = frozenset(index.tokenizer.terms(" ".join({*LIGHT_WORDS, *MONTHS})))
+        texts = [answer, *(passage.text for passage in passages)]
+        self._reader = StatementReader(index.tokenizer.terms, self._light, self._weigh, texts)
         self._asked, self._asked_numbers = self._terms(asked), numbers_of(asked)
         self._passages = {one.source.number: self._read(one) for one in passages}
         dense = index.manifest.dense
@@ -157,11 +158,14 @@ class _Evidence:
         weights = self._weigh(terms)
         shares = [(place, _share(weights, place.terms)) for place in places]
         numbers = frozenset[str]().union(*(passage.numbers for passage in passages))
-        if number := self._missing_number(text, numbers, shares):
+        statements = [place.statement for place in places]
+        compared = Comparison(text, statements, self._reader)
+        number = self._missing_number(text, numbers, shares) or compared.misplaced_number()
+        if number:
             return "number", [number]
         if name := self._missing_name(text, known | self._asked, numbers):
             return "name", [name]
-        if self._is_contradicted(text, places):
+        if compared.is_contradicted():
             return "negation", []
         best = max((share for _, share in shares), default=0.0)
         # Without a table, other words cannot be told from others.
@@ -173,10 +177,15 @@ class _Evidence:
         self, text: str, known: frozenset[str], shares: Sequence[tuple[_Place, float]]
     ) -> str | None:
         is_told = any(share >= ONE_PLACE for _, share in shares)
+        quantities = {one.value: one for one in self._reader.quantities(text)}
+        theirs = [one for place, _ in shares for one in place.statement.quantities]
         for number, written in numbers_of(text).items():
             # "One" is mostly no number, and "not after 24 months" may correct the user.
             is_corrected = number in self._asked_numbers and denies(text) is not False
             if written in ("zero", "one", "once") or is_corrected:
+                continue
+            quantity = quantities.get(number)
+            if quantity and quantity.kind and any(map(quantity.equals, theirs)):
                 continue
             there = [share for place, share in shares if number in place.numbers]
             if number not in known or (is_told and there and max(there) < NUMBER_PLACE):
@@ -194,23 +203,6 @@ class _Evidence:
             if token.is_identifier and not self._terms(token.text) <= known:
                 return token.text
         return None
-
-    def _is_contradicted(self, text: str, places: Sequence[_Place]) -> bool:
-        clauses = [*islice(self._clauses(text), MAX_CLAUSES)]
-        theirs = [*chain.from_iterable(place.clauses for place in places)]
-        for clause in clauses:
-            terms = clause.terms - self._asked or clause.terms
-            if len(terms) == 1 < len(clauses):
-                continue  # Its verb may be that of another clause.
-            weights = self._weigh(terms)
-            shares = [_share(weights, other.terms) for other in theirs]
-            same_clause = SAME_CLAUSE if len(terms) > 1 else 1.0
-            least = max(same_clause, max(shares, default=0.0) - ABOUT_AS_SAME)
-            pairs = zip(theirs, shares, strict=True)
-            same = [other for other, share in pairs if share >= least]
-            if same and all({clause.is_denied, other.is_denied} == {True, False} for other in same):
-                return True
-        return False
 
     def _is_meant(self, text: str, places: Iterable[_Place]) -> bool:
         """Return whether a place is near a text in meaning."""
@@ -230,22 +222,21 @@ class _Evidence:
         for number, sentence in enumerate(texts):
             around = " ".join(texts[max(0, number - 1) : number + 2])
             terms, numbers = above | self._terms(around), labels.union(numbers_of(around))
-            clauses = [*self._clauses(sentence)]
-            places.append(_Place(_words(sentence), terms, numbers, clauses))
+            before = texts[number - 1] if number else ""
+            statement = self._reader.read(sentence, before, heading)
+            places.append(_Place(_words(sentence), terms, numbers, statement))
         whole = f"{heading}\n{text}"
-        return _Passage(whole, self._terms(whole), frozenset(numbers_of(whole)), places)
+        # A name may stand in the path alone.
+        path = " ".join(_WORD.findall(passage.hit.path))
+        terms = self._terms(f"{whole}\n{path}")
+        return _Passage(whole, terms, frozenset(numbers_of(whole)), places)
 
     def _terms(self, text: str) -> frozenset[str]:
         """Return the terms of a text, without those of numbers."""
         tokens = self._index.tokenizer.tokenize(text)
         words = (token for token in tokens if token.text.lower() not in NUMBER_WORDS)
-        terms = chain.from_iterable(token.terms for token in words)
+        terms = (term for token in words for term in token.terms)
         return frozenset(term for term in terms if any(map(str.isalpha, term)))
-
-    def _clauses(self, text: str) -> Iterator[_Clause]:
-        for clause in ENGLISH.clauses.split(text.lower()):
-            if terms := self._terms(clause) - self._light:
-                yield _Clause(terms, denies(clause))
 
     def _weigh(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the rarity of each term; a term in no chunk gets the mean of the others."""

@@ -1,0 +1,158 @@
+"""What a sentence changes of a passage is marked; what only says it otherwise is not."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from foundry.runtime.chat.answer import number_passages
+from foundry.runtime.chat.support import find_unsupported
+from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.index.tokens import Tokenizer
+from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
+
+INDEX: Any = SimpleNamespace(
+    tokenizer=Tokenizer("english"),
+    manifest=SimpleNamespace(dense=None),
+    chunk_count=40,
+    keyword_lane=SimpleNamespace(frequency=lambda _: 1),
+)
+
+
+def passage(text: str, title: str, path: str) -> Any:
+    chunk = ChunkRecord(
+        id="c1",
+        document_id="d1",
+        title=title,
+        text=text,
+        section=[],
+        position={},
+        source="docs",
+        path=path,
+        url="",
+        tags=[],
+        modified=None,
+        also_at=[],
+    )
+    fields = [getattr(chunk, name) for name in ChunkRecord.__slots__]
+    lanes = LaneScores(None, None), LaneRanks(None, None)
+    return number_passages([Hit(*fields, 0.5, *lanes, {})])
+
+
+def lacks(sentence: str, text: str, title: str = "Guide", path: str = "guide.md") -> list[str]:
+    found = find_unsupported(sentence, passage(text, title, path), "", INDEX)
+    return [one.lacks for one in found]
+
+
+RETURNS = (
+    "Unopened goods can be returned within 30 days, no questions asked. Opened goods cannot be"
+    " returned. The refund is paid to the card that was used."
+)
+VALVES = (
+    "The intake valve must be inspected before the outlet valve. A sealed valve is not painted."
+    " Higher pressure leads to shorter intervals and more inspections.\n\n"
+    "| Valve | Torque | Weight |\n|---|---|---|\n"
+    "| Intake | 40 Nm | 3 kg |\n| Outlet | 95 Nm | 8 kg |"
+)
+BEES = (
+    "The average summer worker lives for around 6 weeks. The average winter worker lives for around"
+    " 6 months. If the colony is small, leaving two cells is a good idea."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "changed", "lack"),
+    [
+        (
+            RETURNS,
+            "You can return unopened goods within 30 days, without any questions asked.",
+            "Unopened goods can be returned within 30 weeks.",
+            "number",
+        ),
+        (
+            RETURNS,
+            "Goods that are opened cannot be returned.",
+            "Opened goods can be returned.",
+            "negation",
+        ),
+        (
+            RETURNS,
+            "The refund is not only paid, but paid to the card that was used.",
+            "The refund is not paid to the card that was used.",
+            "negation",
+        ),
+        (
+            VALVES,
+            "A sealed valve stays unpainted.",
+            "A sealed valve is painted.",
+            "negation",
+        ),
+        (
+            VALVES,
+            "Higher pressure means shorter intervals and more inspections.",
+            "Higher pressure leads to longer intervals and fewer inspections.",
+            "negation",
+        ),
+        (
+            VALVES,
+            "The torque of the intake valve is 40 Nm.",
+            "The torque of the intake valve is 95 Nm.",
+            "number",
+        ),
+        (
+            VALVES,
+            "The outlet valve has a weight of 8000 grams.",
+            "The outlet valve has a weight of 8 pounds.",
+            "number",
+        ),
+        (
+            VALVES,
+            "The intake valve must be inspected before the outlet valve.",
+            "The intake valve must be inspected after the outlet valve.",
+            "negation",
+        ),
+        (
+            BEES,
+            "A winter worker lives for around six months on average.",
+            "The average winter worker lives for around 6 weeks.",
+            "number",
+        ),
+        (
+            BEES,
+            "Leaving two cells is a good idea if the colony is small.",
+            "However large the colony, leaving two cells is always a good idea.",
+            "negation",
+        ),
+    ],
+)
+def test_what_is_changed_is_marked(text: str, said: str, changed: str, lack: str) -> None:
+    assert lacks(said, text) == []
+    assert lacks(changed, text) == [lack]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("The filter is used instead of a sieve.", "A filter is used rather than a sieve."),
+        ("Water keeps the coal from packing.", "With water the coal does not pack."),
+        ("The filter stops listening to sensors.", "The filter no longer listens to sensors."),
+        ("A nest costs 30 % more than a package.", "A package costs 30% less than a nest."),
+        ("Uncapped cells are removed.", "Cells that are not capped are removed."),
+        ("Do no other work until it is below 1 percent.", "Below 1 percent other work may go on."),
+        (
+            "The strips stay in for two weeks.",
+            "After 14 days the strips have been in for long enough.",
+        ),
+        ("The default is 90 minutes.", "The default is 1.5 hours."),
+    ],
+)
+def test_other_words_for_the_same_are_not_marked(text: str, said: str) -> None:
+    assert lacks(said, text) == []
+
+
+def test_names_may_stand_in_title_and_path() -> None:
+    said = "On Wayland, the window of Anki has no border."
+    text = "Here the window has no border."
+    assert lacks(said, text, "Wayland", "src/anki/linux.md") == []
+    assert lacks(said, text, "Wayland", "src/linux.md") == ["name"]
+    assert lacks(said, text, "Displays", "src/anki/linux.md") == ["name"]
