@@ -244,13 +244,15 @@ class RecordFile:
     def __len__(self) -> int:
         return len(self._lengths)
 
-    def add(self, record: dict[str, object], ids: Iterable[str]) -> None:
-        """Write the next record, which can be found by these ids; without floats, which this writes
-        differently from `encode_json`."""
-        line = _RECORD.dump_json(record) + b"\n"
-        self._file.write(line)
-        self._lengths.append(len(line))
-        self._ids.add(map(hash_key, ids))
+    def add(self, records: Iterable[tuple[dict[str, object], Sequence[str]]]) -> None:
+        """Write the next records, each of which can be found by its ids; without floats, which this
+        writes differently from `encode_json`."""
+        lines = []
+        for record, ids in records:
+            lines.append(_RECORD.dump_json(record) + b"\n")
+            self._ids.add([*map(hash_key, ids)])
+        self._file.write(b"".join(lines))
+        self._lengths.extend(map(len, lines))
 
     def carry(self, records: StoredRecords, first: int, last: int) -> None:
         """Write the records from `first` to `last` of another file next."""

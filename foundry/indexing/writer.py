@@ -104,11 +104,10 @@ class IndexWriter:
             rows = unpack(vectors.rows, np.int8).reshape(-1, vectors.dimensions)
             scales = unpack(vectors.scales, np.float32)
             self._vectors_of(vectors.dimensions).add_rows(rows, scales)
-        for chunk in prepared.chunks:
-            self._chunks.add(chunk_record(document, chunk), [chunk.id])
+        self._chunks.add((chunk_record(document, chunk), [chunk.id]) for chunk in prepared.chunks)
         self._columns.add(document, len(prepared.chunks), prepared.links)
         copies = (place.document_id for place in document.also_at)
-        self._documents.add(document_record(document), [document.id, *copies])
+        self._documents.add([(document_record(document), [document.id, *copies])])
 
     def copy(self, documents: Span[PreviousDocument]) -> None:
         """Copy documents of the index before as they are.

@@ -54,12 +54,13 @@ _StoredChunk = tuple[
 class _Stored(NamedTuple):
     """The part of a document that is stored as JSON.
 
-    `sizes` counts the bytes of its arrays; `dimensions` is None without vectors.
+    `vocabulary` are terms, none of which holds a SEPARATOR: many strings take five times as long as
+    a long one. `sizes` counts the bytes of its arrays; `dimensions` is None without vectors.
     """
 
     document: Document
     chunks: tuple[_StoredChunk, ...]
-    vocabulary: tuple[str, ...]
+    vocabulary: str
     forms: str
     headings: tuple[NamedHeading, ...]
     dimensions: int | None
@@ -87,7 +88,7 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
     stored = _Stored(
         result.document,
         tuple(map(_of_chunk, result.chunks)),
-        terms.vocabulary,
+        SEPARATOR.join(terms.vocabulary),
         result.forms.forms,
         result.headings,
         None if vectors is None else vectors.dimensions,
@@ -129,7 +130,8 @@ def decode(content: bytes) -> PreparedDocument | Skipped:
         Chunk(chunk[0], document.id, passages[start:end], *chunk[1:])
         for chunk, (start, end) in zip(stored.chunks, spans, strict=True)
     )
-    terms, links = ChunkTerms(stored.vocabulary, *arrays[:4]), LinkKeys(*arrays[4:7])
+    vocabulary = tuple(stored.vocabulary.split(SEPARATOR)) if stored.vocabulary else ()
+    terms, links = ChunkTerms(vocabulary, *arrays[:4]), LinkKeys(*arrays[4:7])
     forms, dimensions = FormCounts(stored.forms, arrays[7]), stored.dimensions
     vectors = None if dimensions is None else ChunkVectors(dimensions, *arrays[8:])
     return PreparedDocument(document, chunks, terms, stored.headings, links, forms, vectors)

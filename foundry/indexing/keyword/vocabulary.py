@@ -6,7 +6,7 @@ files, so that most of them need not be looked up or written one by one.
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,18 @@ _HEADING, _SURFACE = HEADING_MARK.encode(), SURFACE_MARK.encode()
 _AFTER_HEADINGS = chr(ord(HEADING_MARK) + 1).encode()
 
 
+class _Numbers(dict[str, int]):
+    """The numbers of terms; a term that is looked up for the first time gets one."""
+
+    def __init__(self, number: Callable[[str], int]) -> None:
+        super().__init__()
+        self._number = number
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = self._number(term)
+        return number
+
+
 class Vocabulary:
     """Numbers terms: those of the index `before` by their places there, others as they come.
 
@@ -30,7 +42,7 @@ class Vocabulary:
     """
 
     def __init__(self, before: IndexLayout | None = None) -> None:
-        self._numbers: dict[str, int] = {}
+        self._numbers = _Numbers(self._number)
         # Of terms that are new: before which old term they stand, and how they are written.
         self._new: list[tuple[int, bytes]] = []
         self._old, self._offsets = b"", np.zeros(1, dtype=np.uint64).data
@@ -44,8 +56,7 @@ class Vocabulary:
 
     def numbers(self, terms: Sequence[str]) -> list[int]:
         """Return the numbers of terms; new ones get theirs now."""
-        known = self._numbers.get
-        return [self._number(term) if (number := known(term)) is None else number for term in terms]
+        return [*map(self._numbers.__getitem__, terms)]
 
     def _number(self, term: str) -> int:
         text = term.encode()
@@ -53,7 +64,6 @@ class Vocabulary:
         if place == self._old_count or self._text_of(place) != text:
             number = len(self)
             self._new.append((place, text))
-        self._numbers[term] = number
         return number
 
     def sorted(self, numbers: Iterable[int]) -> list[int]:

@@ -4,9 +4,10 @@ The counts of the index before are updated: the words of texts that are gone are
 those of new ones added. All texts are read again only where one of these counts is missing.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def count_words(spellings: Iterable[tuple[str, str, int]]) -> tuple[Counter[str]
 class CorpusWords:
     """The words of a corpus, folded: how often each comes up, and how it is mostly written."""
 
-    def __init__(self, forms: Counter[str], tokenizer: Tokenizer) -> None:
+    def __init__(self, forms: Mapping[str, int], tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         spellings = ((form.casefold(), form, count) for form, count in forms.items())
         self.frequencies, self.best = count_words(spellings)
@@ -80,16 +81,14 @@ class WordsBuilder:
     def __init__(self, tokenizer: Tokenizer, carried: Carried) -> None:
         self._tokenizer, self._carried = tokenizer, carried
         # None where the texts have to be read in the end.
-        self._forms: Counter[str] | None = Counter()
-        if carried.index is not None:
-            self._forms = _forms_before(carried)
+        self._forms = _forms_before(carried)
 
     def add(self, found: FormCounts) -> None:
         """Count the words of a new document."""
         if (forms := self._forms) is not None:
-            counts, known = unpack(found.counts, np.uint32).tolist(), forms.get
+            counts = unpack(found.counts, np.uint32).tolist()
             for form, count in zip(found.forms.split(SEPARATOR), counts, strict=False):
-                forms[form] = known(form, 0) + count
+                forms[form] += count
             if len(forms) > MAX_COUNTED:
                 self._forms = None
 
@@ -104,19 +103,22 @@ class WordsBuilder:
         if forms is None:
             return CorpusWords(count_forms(read_all()), self._tokenizer)
         if self._carried.index is not None:
-            for text in read_gone():
-                forms.subtract(find_forms(text))
-            forms = Counter({form: count for form, count in forms.items() if count})
-        joined = SEPARATOR.join(forms).encode("utf-8", "surrogatepass")
+            for form in chain.from_iterable(map(find_forms, read_gone())):
+                forms[form] -= 1
+        left = {form: count for form, count in forms.items() if count}
+        joined = SEPARATOR.join(left).encode("utf-8", "surrogatepass")
         self._carried.leave("words.forms", np.frombuffer(joined, dtype=np.uint8))
-        self._carried.leave("words.counts", np.fromiter(forms.values(), dtype=np.int64))
-        return CorpusWords(forms, self._tokenizer)
+        self._carried.leave("words.counts", np.fromiter(left.values(), dtype=np.int64))
+        return CorpusWords(left, self._tokenizer)
 
 
-def _forms_before(carried: Carried) -> Counter[str] | None:
-    """Return the words of the index before; None if they were too many to be left."""
+def _forms_before(carried: Carried) -> defaultdict[str, int] | None:
+    """Return the forms of the index before, if there is one; None if they were too many to be
+    left."""
+    if carried.index is None:
+        return defaultdict(int)
     joined, counts = carried.array("words.forms"), carried.array("words.counts")
     if joined is None or counts is None:
         return None
     forms = joined.tobytes().decode("utf-8", "surrogatepass").split(SEPARATOR)
-    return Counter(dict(zip(forms, counts.tolist(), strict=False)))
+    return defaultdict(int, zip(forms, counts.tolist(), strict=False))
