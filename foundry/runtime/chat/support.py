@@ -34,7 +34,7 @@ from .claims import (
     numbers_of,
     read_claims,
 )
-from .comparison import Comparison, Statement, StatementReader
+from .comparing.comparison import Comparison, Statement, StatementReader
 from .conversation import ENGLISH, heading_of
 from .quoting.units import sentences
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from .claims import NUMBER_WORDS, numbers_of
+from ..claims import NUMBER_WORDS, numbers_of
 from .contrasts import (
     Word,
     base_form,

@@ -1,0 +1,1 @@
+"""Compares sentences: what is denied, opposite, or a number of something else."""
