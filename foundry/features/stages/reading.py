@@ -17,9 +17,9 @@ class Operators(Stage):
     summary = 'understands "exact phrases", -word, +word and field:value in queries'
     description = (
         'understands operators in queries: `"exact phrase"` and `+word` must be in a result,'
-        ' `-word` and `-"a phrase"` must not, and `field:value` is a filter. Anything else is'
-        " plain text. A phrase is checked in the text of the `phrase_chunks` best chunks that"
-        " contain its words"
+        ' `-word` and `-"a phrase"` must not, `field:value` is a filter, and `-field:value`'
+        " excludes. Anything else is plain text. A phrase is checked in the text of the"
+        " `phrase_chunks` best chunks that contain its words"
     )
     is_in_new = True
     is_tuned = False
@@ -53,7 +53,7 @@ class Correction(Stage):
     description = (
         "replaces a query word that occurs in no chunk by the nearest of the corpus's `words`"
         " most frequent words: one edit away (a letter missing, added, wrong or swapped), or"
-        " two for words of six letters or more. Words with a digit, quoted words and known"
+        " two for words of eight letters or more. Words with a digit, quoted words and common"
         " words of the language are left alone. The response says what was searched for"
     )
     is_in_new = True

@@ -42,6 +42,8 @@ def write_correction(
     is_spelt = np.count_nonzero(rows, axis=1) == np.count_nonzero(points, axis=1)
     kept = [spelt[place] for place in np.flatnonzero(is_spelt).tolist()]
     forms = [words.best.get(word, word).encode() for word in kept]
+    root.mkdir()
+    write_array(CorrectionLayout(root).right, words.right)
     _write(CorrectionLayout(root), alphabet, rows[is_spelt], weights_of(counts[is_spelt]), forms)
 
 
@@ -71,7 +73,6 @@ def _write(
     forms: Sequence[bytes],
 ) -> None:
     """Write words by their codes (n, MAX_LENGTH), 0 after the end of each; shorter ones first."""
-    layout.root.mkdir()
     is_letter = rows > 0
     lengths = np.count_nonzero(is_letter, axis=1)
     starts = np.searchsorted(lengths, np.arange(MAX_LENGTH + 2)).astype(np.uint32)

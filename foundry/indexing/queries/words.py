@@ -10,14 +10,18 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from foundry.documents.prepared import FormCounts, unpack
 from foundry.embedding.static import MODEL_FOLDER
 from foundry.indexing.carried.carried import Carried
+from foundry.indexing.files import open_stored
 from foundry.indexing.queries.forms import MAX_COUNTED, SEPARATOR, count_forms, find_forms
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.encoder import CONTINUATION, EncoderLayout
 from foundry.runtime.retrieval.stages.nearest_words import MAX_LENGTH, MIN_LENGTH
+
+RIGHT_WORDS = MODEL_FOLDER.parent / "english-words" / "stems.npy"
 
 
 def count_words(spellings: Iterable[tuple[str, str, int]]) -> tuple[Counter[str], dict[str, str]]:
@@ -62,6 +66,13 @@ class CorpusWords:
         tokens = self._tokenizer.tokenize(word)
         is_whole = len(tokens) == 1 and tokens[0].text == word
         return is_whole and (len(tokens[0].terms) < 2 or tokens[0].is_identifier)
+
+    @cached_property
+    def right(self) -> NDArray[np.uint32]:
+        """Hashes of the stems of the language's common words; none for other than English."""
+        if self._tokenizer.language != "english":
+            return np.empty(0, dtype=np.uint32)
+        return open_stored(RIGHT_WORDS)
 
     @cached_property
     def of_language(self) -> list[str]:

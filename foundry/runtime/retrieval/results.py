@@ -204,9 +204,12 @@ def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchRespon
     """Return the response with the first `top_k` hits."""
     # Stages that choose among hits write to the journal as these are read.
     results = tuple(islice(hits, journal.top_k))
-    if any(hit.pinned for hit in results):
-        match = "strong"
     if journal.reason == "identifier":
+        match = "strong"
+    # A corrected word is in no document.
+    if match == "strong" and journal.stages.get("correction", {}).get("corrected"):
+        match = "weak"
+    if any(hit.pinned for hit in results):
         match = "strong"
     return SearchResponse(
         query=journal.query,

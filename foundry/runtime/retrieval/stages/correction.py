@@ -1,18 +1,22 @@
 """Spelling correction: a query word that is in no chunk is replaced by the corpus's nearest word.
 
 Never corrected are words with digits, acronyms, options, urls, matches of `identifier_patterns`,
-quoted text, names, unless they become another name, and words of the language, unless a word of the
-corpus is nearer than any other word of the language.
+quoted text, names, unless they become another name, words of the language and contractions of them,
+words of which the corpus has another spelling, and what is nearer to a word of the language than to
+any of the corpus.
 """
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from functools import cache
 
 from ...index.reader import Index, OpenedIndex
 from ...index.tokens import MAX_QUERY_CHARACTERS
 from ..candidates import stage
 from ..identifiers import Patterns, is_written_identifier, whole_terms
 from ..journal import Journal, quote
+from ..respelling import respell
 from .nearest_words import MAX_LENGTH, Words
 
 MIN_CORRECTED = 4  # Shorter words are left alone.
@@ -24,7 +28,9 @@ LOOKUP_UNITS, WORDS_OF_UNIT = 9_000, 32  # Of a word; for each so many words of 
 STAGE = FOLDER = "correction"  # Cached by the folder of an index.
 
 _PART = re.compile(r"[\"\u201c\u201e][^\"\u201c-\u201e]*[\"\u201c\u201d]|[\w.:/@'\u2019-]+")
-_WORD, _RUN, _DIGIT = re.compile(r"[^\W\d]+"), re.compile(r"\w+"), re.compile(r"\d")
+_RUN, _DIGIT = re.compile(r"\w+"), re.compile(r"\d")
+# Neither an ending after an apostrophe, nor what is before that of `don't`.
+_WORD = re.compile(r"(?<!['\u2019])[^\W\d]++(?!['\u2019][tT]\b)")
 
 
 def open_words(index: OpenedIndex) -> Words:
@@ -49,13 +55,20 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
     judged: dict[str, str] = {}
     units = LOOKUP_UNITS + len(words.forms) // WORDS_OF_UNIT
 
+    @cache
+    def spelt() -> set[str]:
+        """Return the words that texts have, written as two or as one."""
+        tokens = respell(index, index.tokenizer.tokenize_query(normal)[1], journal)
+        found = [one for one in tokens if one.spellings and _is_known(index, one.terms)]
+        return {word for token in found for word in _WORD.findall(token.text)}
+
     def correct(match: re.Match[str]) -> str:
         nonlocal looked_up
         word = match[0]
         if word in judged or len(judged) == MAX_JUDGED or looked_up == MAX_LOOKED_UP:
             return judged.get(word, word)
         judged[word] = word
-        if word.casefold() not in kept and _may_err(index, word):
+        if word.casefold() not in kept and _may_err(index, word) and word not in spelt():
             looked_up += 1
             if not journal.spend(STAGE, units):
                 looked_up = MAX_LOOKED_UP
@@ -105,7 +118,11 @@ def _may_err(index: Index, word: str) -> bool:
     if word.isupper() and len(word) <= MAX_ACRONYM:
         return False
     terms = [term for one in index.tokenizer.tokenize(word) for term in whole_terms(one)]
-    return bool(terms) and not any(map(index.keyword_lane.frequency, terms))
+    return bool(terms) and not _is_known(index, terms)
+
+
+def _is_known(index: Index, terms: Iterable[str]) -> bool:
+    return any(map(index.keyword_lane.frequency, terms))
 
 
 def _correct(index: Index, words: Words, word: str, *, is_name: bool) -> str | None:
@@ -113,8 +130,11 @@ def _correct(index: Index, words: Words, word: str, *, is_name: bool) -> str | N
     found = words.nearest(folded)
     if found is None or not found.weight or (is_name and found.form.islower()):
         return None
+    # Few typos are in the first letter, and two edits turn most words into another.
+    if found.edits > 1 and found.form[0].casefold() != folded[0]:
+        return None
     # An inflected form of a word of the language counts as one.
-    if found.edits and any(stem in words for stem in _stems(index, folded)):
+    if found.edits and any(map(words.is_right, _stems(index, folded))):
         return None
     if found.form.islower() or found.form.istitle():
         return found.form.title() if word.istitle() else found.form.lower()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from ...errors import IndexUnusableError
 from ...index.layout import Vocabulary, open_array
 
 MIN_LENGTH, MAX_LENGTH = 3, 24  # Longest word that is kept.
-MIN_TWO_EDITS = 6  # Shortest word that may have two edits.
+MIN_TWO_EDITS = 8  # Shortest word that may have two edits: they turn most words into another.
 MAX_COMPARED = 256  # Words whose letters are compared: those with the nearest sets of letters.
 # In units of `weights`, 12 per doubling. A word has 25 times as many edits that add or replace a
 # letter as edits that drop one or swap two, so each of the latter is more likely.
@@ -41,6 +42,12 @@ class CorrectionLayout:
         self.weights = root / "weights.npy"  # uint8 (n,): log frequency; 0 if in no chunk
         self.forms = root / "forms.bin"  # UTF-8: the most frequent spelling of each word
         self.form_offsets = root / "forms.offsets.npy"  # uint64 (n + 1,)
+        self.right = root / "right.npy"  # uint32: sorted hashes of the stems of right words
+
+
+def hash_word(word: str) -> int:
+    """Return what stands for a word among those that are right."""
+    return crc32(word.encode("utf-8", "replace"))
 
 
 class Nearest(NamedTuple):
@@ -69,6 +76,7 @@ class Words:
     masks: NDArray[np.uint64]
     weights: NDArray[np.uint8]
     forms: Vocabulary
+    right: NDArray[np.uint32]
 
     @classmethod
     def open(cls, root: Path) -> "Words":
@@ -92,7 +100,15 @@ class Words:
             open_array(layout.masks, np.uint64, (count,)),
             open_array(layout.weights, np.uint8, (count,)),
             Vocabulary.open(layout.forms, layout.form_offsets, count),
+            open_array(layout.right, np.uint32, (-1,)),
         )
+
+    def is_right(self, stem: str) -> bool:
+        """Return whether a word of this stem is one of the language or of the corpus."""
+        value = np.uint32(hash_word(stem))
+        place = int(self.right.searchsorted(value))
+        is_found = place < len(self.right) and bool(self.right[place] == value)
+        return is_found or stem in self
 
     def nearest(self, word: str) -> Nearest | None:
         """Return the word nearest to a folded one, if it is within the allowed edits."""

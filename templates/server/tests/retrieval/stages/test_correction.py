@@ -25,9 +25,14 @@ NEAREST = {
     "boil": Nearest("coil", 1, 7),
     "boiling": Nearest("coiling", 1, 7),
     "slan": Nearest("slam", 1, 7),
+    "bboleths": Nearest("aboleth", 2, 9),
+    "doesn": Nearest("does", 1, 9),
+    "doesnt": Nearest("does", 2, 9),
+    "meta": Nearest("beta", 1, 9),
+    "timestamp": Nearest("timestep", 2, 9),
 }
-LANGUAGE = {"boil", "fortnight"}
-FREQUENT = {"cistern", "lidar", "aboleth", "coil", "user"}
+LANGUAGE = {"boil", "fortnight", "doesnt"}
+FREQUENT = {"cistern", "lidar", "aboleth", "coil", "user", "metadata", "time", "stamp"}
 
 
 class Words:
@@ -42,8 +47,8 @@ class Words:
         self.looked_up.append(word)
         return NEAREST.get(word)
 
-    def __contains__(self, word: str) -> bool:
-        return word in LANGUAGE
+    def is_right(self, stem: str) -> bool:
+        return stem in LANGUAGE
 
 
 @pytest.fixture
@@ -54,6 +59,7 @@ def index() -> Any:
         part=lambda _: words,
         tokenizer=Tokenizer("english"),
         keyword_lane=SimpleNamespace(frequency=lambda term: int(term in FREQUENT)),
+        best_chunks=lambda *_: [SimpleNamespace(headings=list, text="The time stamp.")],
     )
 
 
@@ -70,6 +76,7 @@ def index() -> Any:
         ("Wirre in a coil", "Wire in a coil"),
         ("lidar, cistrn; lidr", "lidar, cistern; lidar"),
         ("\uff4c\uff49\uff44\uff52", "lidar"),
+        ("abolet's lidr", "aboleth's lidar"),
     ],
 )
 def test_what_is_corrected(index: Any, query: str, expected: str) -> None:
@@ -87,6 +94,8 @@ def test_what_is_corrected(index: Any, query: str, expected: str) -> None:
         # Acronyms, names that no chunk has, words of the language, and words in no chunk.
         *("SLAN", "what did Wirre say of a coil", "wiRre", "boil", "boiling", "fortnite"),
         "ABOLET",
+        # Two edits and another first letter, contractions, words with another spelling.
+        *("bboleths", "doesnt", "doesn't", "doesn\u2019t", "meta data", "timestamp"),
         "x" * 25,
     ],
 )

@@ -1,6 +1,7 @@
 """The nearest word to a misspelt one, compared with distances worked out by their definition."""
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -14,11 +15,17 @@ from foundry.runtime.retrieval.stages.nearest_words import (
     CorrectionLayout,
     Nearest,
     Words,
+    hash_word,
     mask_of,
 )
 
 
-def write(root: Path, weights: dict[str, int], forms: dict[str, str] | None = None) -> Words:
+def write(
+    root: Path,
+    weights: dict[str, int],
+    forms: dict[str, str] | None = None,
+    right: Sequence[str] = (),
+) -> Words:
     """Write words with their weights, each in the form that is given for it, and open them."""
     layout = CorrectionLayout(root)
     words = sorted(weights, key=lambda word: (len(word), word))
@@ -33,6 +40,7 @@ def write(root: Path, weights: dict[str, int], forms: dict[str, str] | None = No
         (layout.letters, [code for word in codes for code in word], np.uint8),
         (layout.masks, [mask_of(word) for word in codes], np.uint64),
         (layout.weights, [weights[word] for word in words], np.uint8),
+        (layout.right, sorted(map(hash_word, right)), np.uint32),
         (layout.form_offsets, [0, *accumulate(map(len, shown))], np.uint64),
     ):
         np.save(path, np.array(values, dtype=kind))
@@ -67,7 +75,7 @@ def test_the_nearest_is_as_near_as_by_definition(tmp_path: Path, seed: int) -> N
     chooser = np.random.default_rng(seed)
 
     def random_word() -> str:
-        return "".join(chooser.choice([*"abcd\u00e9"], chooser.integers(3, 9)))
+        return "".join(chooser.choice([*"abcd\u00e9"], chooser.integers(3, 11)))
 
     known = {random_word() for _ in range(25)}
     opened = write(tmp_path, dict.fromkeys(known, 12))
@@ -77,7 +85,7 @@ def test_the_nearest_is_as_near_as_by_definition(tmp_path: Path, seed: int) -> N
         found = opened.nearest(word)
         assert (word in opened) == (word in known)
         if found is None:
-            assert fewest > (2 if len(word) >= 6 else 1)
+            assert fewest > (2 if len(word) >= 8 else 1)
         else:
             assert found.form in known
             assert found.edits == fewest == distance(word, found.form)
@@ -110,9 +118,9 @@ def test_how_much_more_frequent_a_word_must_be(
     ("word", "form"),
     [
         ("lidr", "Lidar"),
-        # Two edits are for words of six letters.
-        ("cistxx", None),
-        ("cisxxrn", "cistern"),
+        # Two edits are for words of eight letters.
+        ("cisxxrn", None),
+        ("cistxxns", "cisterns"),
         ("istrn", None),
         ("x" * 25, None),
         ("a" * 23, "a" * 24),
@@ -122,10 +130,20 @@ def test_how_much_more_frequent_a_word_must_be(
     ],
 )
 def test_how_far_the_nearest_may_be(tmp_path: Path, word: str, form: str | None) -> None:
-    words = {"lidar": 5, "cistern": 5, "a" * 24: 5}
+    words = {"lidar": 5, "cisterns": 5, "cistern": 5, "a" * 24: 5}
     found = write(tmp_path, words, {"lidar": "Lidar"}).nearest(word)
     assert (found and found.form) == form
     assert "x" * 25 not in write(tmp_path, words)
+
+
+def test_right_words_are_those_of_the_corpus_and_of_the_language(tmp_path: Path) -> None:
+    opened = write(tmp_path, {"lidar": 5}, right=["invoic", "r\u00e9sum\u00e9", "zebra"])
+    for stem in ("invoic", "r\u00e9sum\u00e9", "zebra", "lidar"):
+        assert opened.is_right(stem)
+    for stem in ("invok", "zebras"):
+        assert not opened.is_right(stem)
+    (tmp_path / "other").mkdir()
+    assert not write(tmp_path / "other", {"lidar": 5}).is_right("zebra")
 
 
 @pytest.mark.parametrize(
@@ -138,6 +156,7 @@ def test_how_far_the_nearest_may_be(tmp_path: Path, word: str, form: str | None)
         ("masks.npy", b"!"),
         ("weights.npy", None),
         ("forms.bin", None),
+        ("right.npy", None),
     ],
 )
 def test_damaged_files_are_named(tmp_path: Path, name: str, content: bytes | None) -> None:
