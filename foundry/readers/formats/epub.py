@@ -1,4 +1,4 @@
-"""EPUB: the chapters of its spine, each read as a page, below what its navigation calls them."""
+"""Reads EPUB: the chapters of its spine, each as a page, titled by its navigation."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -30,29 +30,29 @@ MAX_POINTS = 20_000
 MAX_FALLBACKS = 5
 _OPF = "{http://www.idpf.org/2007/opf}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
-# Drawings are pages as well, and may say something.
+# Drawings may be pages too, with text.
 _PAGE = re.compile(r"\.x?html?$|xhtml|text/html|image/svg", re.IGNORECASE)
 _NOTES = "application/x-dtbncx+xml"
 _TYPE = "application/epub+zip"
 
 
 class Point(NamedTuple):
-    """An entry of a book's navigation: what it is called, and how deep it is, from 1."""
+    """An entry of a book's navigation: title, and depth from 1."""
 
     title: str
     level: int
 
 
 Navigation = dict[str, dict[str, Point]]
-"""Entries by the file that they lead to, and the id in it; an empty id is the file itself."""
+"""Entries by file and id; an empty id is the file itself."""
 
 
 def read(content: bytes) -> Reading:
-    """Read a book's chapters in their order, without its table of contents.
+    """Read a book's chapters in order, without the table of contents.
 
-    A file belongs to the chapter before, unless the navigation names it or it has a heading of its
-    own. Raises UnreadableError for a bomb, and for a book that is encrypted or does not say what it
-    consists of.
+    A file belongs to the previous chapter, unless the navigation names it or it has a heading.
+    Raises UnreadableError for a bomb, and for a book that is encrypted or lacks its package
+    document.
     """
     package = Package(content)
     if package.read("META-INF/rights.xml") is not None:
@@ -84,7 +84,7 @@ def read(content: bytes) -> Reading:
 
 
 class _Chapters:
-    """Puts the files of a book together; `composer` has what was added."""
+    """Joins the files of a book in a `composer`."""
 
     def __init__(self, navigation: Navigation, title: str) -> None:
         self.composer = Composer()
@@ -115,7 +115,7 @@ class _Chapters:
         self.composer.include(reading)
 
     def _name(self, point: Point | None, title: str | None) -> None:
-        """Begin a section for a file without a heading, if the book has a name for it."""
+        """Begin a section for a file without a heading, if the navigation has a title for it."""
         if point:
             self.composer.heading(point.level, point.title)
         elif title and not self._navigation and title != self._previous_title:
@@ -124,13 +124,13 @@ class _Chapters:
 
 
 def _same(title: str, heading: str) -> bool:
-    """Return whether a heading says what the navigation says, or part of it, or more."""
+    """Return whether a heading has the title in the navigation, a part of it, or more."""
     one, other = ("".join(filter(str.isalnum, text.casefold())) for text in (title, heading))
     return bool(one and other) and (one in other or other in one)
 
 
 def _shifted(reading: Reading, shift: int) -> Reading:
-    """Return a reading with other levels of headings, in its text as well."""
+    """Return a reading with shifted heading levels, in its text as well."""
     if not shift:
         return reading
     composer, end, blocks = Composer(), 0, list(reading.blocks)
@@ -151,7 +151,7 @@ def _shifted(reading: Reading, shift: int) -> Reading:
 
 
 def _read_navigation(package: Package, folder: str, items: list[Element]) -> Navigation:
-    """Read the navigation document of a book, or its NCX if there is none."""
+    """Read the navigation document of a book, or else its NCX."""
     documents = [item for item in items if "nav" in item.get("properties", "").split()]
     documents += [item for item in items if item.get("media-type") == _NOTES]
     for item in documents:
@@ -172,7 +172,7 @@ def _read_navigation(package: Package, folder: str, items: list[Element]) -> Nav
 
 
 def _points(root: LexborNode | None) -> Iterator[tuple[str, Point]]:
-    """Yield the targets of a navigation document or an NCX, and what they are called."""
+    """Yield the targets of a navigation document or an NCX, with titles."""
     if root is None:
         return
     for label in root.css("navpoint > navlabel"):
@@ -204,7 +204,7 @@ def _resolve(folder: str, href: str) -> str:
 
 
 def _readable(item: Element, items: Mapping[str | None, Element]) -> Element:
-    """Return an item of the spine, or the page that stands for one that is none."""
+    """Return an item of the spine, or its readable fallback."""
     for _ in range(MAX_FALLBACKS):
         fallback = items.get(item.get("fallback"))
         if _PAGE.search(_kind(item)) or fallback is None:
@@ -218,7 +218,7 @@ def _kind(item: Element) -> str:
 
 
 def _member(package: Package, name: str) -> bytes | None:
-    """Return a member by its name, which some programs write without saying that it is UTF-8."""
+    """Return a member by name, which some programs write in UTF-8 without saying so."""
     content = package.read(name)
     if content is None and not name.isascii():
         for each in package.names:
@@ -238,7 +238,7 @@ def _words_of(content: bytes) -> str:
 
 
 def _modified(book: Element) -> str | None:
-    """Return when the book was last changed, as EPUB 3 requires it to say, or else its date."""
+    """Return the book's date of modification, as EPUB 3 requires, or else its date."""
     stated: Mapping[str, str] = {
         meta.get("property", ""): (meta.text or "").strip() for meta in book.iter(f"{_OPF}meta")
     }

@@ -14,7 +14,7 @@ from foundry.readers.dates import normalise_date
 MAX_CHARS = 65_536
 MAX_DEPTH = 20
 MAX_NAMES = 100
-"""Tags, and aliases, kept for one document."""
+"""Tags, and aliases, kept per document."""
 _OPENING = re.compile(r"(?:---|;;;|\+\+\+)[ \t]*\n")
 _CLOSINGS = {
     "---": re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE),
@@ -34,14 +34,14 @@ _MODIFIED_KEYS = (
     *("updatedDate", "updateDate", "modDatetime"),
     *("date-modified", "date", "pubDate", "published", "publishDate", "publishdate", "created"),
 )
-"""Keys of Hugo, Jekyll, Hexo, Docusaurus, VitePress, Astro and Quarto, the last change first."""
+"""Keys of Hugo, Jekyll, Hexo, Docusaurus, VitePress, Astro and Quarto, last changes first."""
 _ABSENT = frozenset({"", "~", "null", "Null", "NULL"})
 YAML_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-"""Scalars stay the strings that were written, and no tag makes an object."""
+"""Scalars stay strings as written, and tags create no objects."""
 
 
 def read_front_matter(text: str) -> tuple[int, dict[str, Any] | None]:
-    """Return how long the block at the start of a text is, markers included, and its values.
+    """Return the length of the front matter, markers included, and its values.
 
     A block that is no mapping, is too large or too deep, or uses aliases or explicit tags has no
     values: it stays part of the content. Without a block the length is 0.
@@ -61,13 +61,13 @@ def read_front_matter(text: str) -> tuple[int, dict[str, Any] | None]:
     block = text[opening.end() : closing.start()]
     values = {"---": _load, "+++": _load_toml, ";;;": _load_json}[mark](block)
     if values is None and (mark != "---" or not _FIRST_KEY.match(block)):
-        # Two rules with text between them are no front matter at all.
+        # Two rules with text between them are no front matter.
         return 0, None
     return closing.end(), values
 
 
 def _read_json(text: str) -> tuple[int, dict[str, Any] | None]:
-    """Return the length and values of a JSON object that text follows behind an empty line."""
+    """Return length and values of a JSON object followed by an empty line and text."""
     block, gap, _ = text[:MAX_CHARS].partition("\n\n")
     while gap:
         values = _load_json(block)
@@ -96,7 +96,7 @@ def _load_toml(block: str) -> dict[str, Any] | None:
 
 
 def _as_written(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values with their scalars as the texts that YAML would have."""
+    """Return values with scalars as YAML would write them."""
     return {str(name): _scalar(value) for name, value in values.items()}
 
 
@@ -113,7 +113,7 @@ def _scalar(value: Any) -> Any:
 
 
 def describe(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a Reading that front matter states, its tags and title aside."""
+    """Return the fields of a Reading in front matter, except tags and title."""
     return {
         "aliases": tuple(_names(values, "aliases", "alias"))[:MAX_NAMES],
         "modified": _find_modified(values),
@@ -126,13 +126,13 @@ def describe(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_title(values: Mapping[str, Any]) -> str | None:
-    """Return the title that front matter states."""
+    """Return the title in front matter."""
     title = values.get("title")
     return title if isinstance(title, str) and _is_text(title) else None
 
 
 def find_tags(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return tags and keywords; in one string, commas and semicolons separate them."""
+    """Return tags and keywords; a single string is split at commas and semicolons."""
     parts = {key: value for key, value in values.items() if key in {"tags", "keywords"}}
     for key, value in parts.items():
         if isinstance(value, str):
@@ -144,14 +144,14 @@ def find_tags(values: Mapping[str, Any]) -> tuple[str, ...]:
 def _names(values: Mapping[str, Any], *keys: str) -> Iterator[str]:
     for key in keys:
         value = values.get(key)
-        # A name may have a comma in it.
+        # A name may contain a comma.
         for name in value if isinstance(value, list) else [value]:
             if isinstance(name, str) and _is_text(name) and name.strip():
                 yield name.strip()
 
 
 def _is_text(value: Any) -> bool:
-    """Return whether a value is text, or a list of texts."""
+    """Return whether a value is a string, or a list of strings."""
     texts = value if isinstance(value, list) else [value]
     return all(isinstance(text, str) and text not in _ABSENT for text in texts)
 
@@ -164,7 +164,7 @@ def _find_modified(values: Mapping[str, Any]) -> str | None:
         name = "date" if nested is value else key
         if found := normalise_date(next(_names(nested, name), None)):
             return found
-    # Microsoft's publishing system, and JavaScript in Docusaurus, have these month first.
+    # Microsoft's publishing system, and JavaScript in Docusaurus, write the month first.
     changed = values.get("last_update")
     stated = changed.get("date") if isinstance(changed, dict) else None
     for value in (stated, values.get("ms.date")):

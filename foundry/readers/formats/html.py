@@ -1,4 +1,4 @@
-"""HTML: the main content of a page, turned into Markdown and read as that."""
+"""Reads HTML: converts the main content of a page to Markdown."""
 
 import re
 from collections import Counter
@@ -18,20 +18,20 @@ from foundry.readers.formats.pages.markdown import Sections, write
 MAX_CHARS = 50_000_000
 MAX_DEPTH = 256
 SHELL_WORDS = 20
-"""A page that scripts fill has fewer: a title, "Loading"."""
+"""A page filled by scripts has fewer words: a title, "Loading"."""
 MAX_SHELL_CHARS = 2_000
 
 _ROOTS = "#root,#app,#__next,#__nuxt,#___gatsby,#svelte,app-root,[ng-app],[data-reactroot]"
 _WORD = re.compile(r"\w+")
-# Options are dropped with their menu, and thousands of them take the parser quadratic time.
+# Options are dropped with their menu; thousands of them take quadratic time.
 _OPTION = re.compile(r"</?opt(?:ion|group)\b[^<>]*+>", re.IGNORECASE)
-# Comments and elements that hold text alone are passed over as a whole.
+# Comments and elements with only text are skipped as a whole.
 _TAG = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|textarea|title|noscript|xmp|iframe)\b.*?(?:</\1|\Z)"
     r"|<(?P<end>/)?(?P<name>[a-z][a-z0-9-]{0,40})",
     re.IGNORECASE | re.DOTALL,
 )
-# Elements without content, and those whose end tag is usually left out.
+# Elements without content, and those whose end tag is usually omitted.
 _NOT_NESTING = frozenset(
     "area base br col embed hr img input link meta param source track wbr p li dt dd tr td th thead"
     " tbody tfoot colgroup option optgroup rp rt body html head".split()
@@ -44,13 +44,13 @@ _MODIFIED = (
 )
 _XHTML = re.compile(r"<\?xml|XHTML|xmlns\s*=\s*[\"']http://www\.w3\.org/1999/xhtml", re.IGNORECASE)
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
-# To a parser of HTML these would be begin tags, and the rest of the page their content.
+# An HTML parser would take these for begin tags, with the rest of the page as content.
 _SELF_CLOSED = re.compile(
     r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)\b)"
     r"([A-Za-z][\w:.-]{0,60}+)((?:[^<>\"'/]++|\"[^\"<]*+\"|'[^'<]*+'|/(?!>))*+)/>"
 )
 _CLOSED = r"<\1\2></\1>"
-# There elements may close themselves in HTML as well.
+# In these, elements may close themselves in HTML too.
 _FOREIGN = re.compile(r"<(svg|math)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _SHADOW = re.compile(
     r"<template\b[^<>]{0,200}?\bshadowroot(?:mode)?\b[^<>]{0,200}>(.*?)(?:</template\s*>|\Z)",
@@ -120,7 +120,7 @@ def _content_of(page: LexborHTMLParser, selector: str) -> str | None:
 
 
 def _content_markup(text: str) -> str:
-    """Return a page's markup as a parser of HTML understands it, whatever it was written for."""
+    """Return a page's markup so that an HTML parser understands it."""
     text = _OPTION.sub(" ", text)
     if "shadowroot" in text:
         text = _SHADOW.sub(r"<div>\1</div>", text)
@@ -133,10 +133,10 @@ def _content_markup(text: str) -> str:
 
 
 def nesting_depth(page: str) -> int:
-    """Return the greatest number of elements open at once, at most MAX_DEPTH.
+    """Return the greatest number of open elements, at most MAX_DEPTH.
 
-    Linear in the length of the page, which parsing is not where elements are deep; an estimate from
-    the tags alone, never below the truth by more than the elements that close each other.
+    Linear in the length of the page, unlike parsing deep elements; an estimate from tags alone,
+    never too low by more than the number of elements that close each other.
     """
     open_elements: Counter[str] = Counter()
     depth = deepest = 0

@@ -1,4 +1,4 @@
-"""Jupyter notebooks: Markdown cells with their outline, code cells with what they have shown."""
+"""Reads Jupyter notebooks: Markdown cells with their outline, code cells with their output."""
 
 import json
 import re
@@ -18,9 +18,9 @@ from foundry.readers.notes import leave_out
 
 MAX_OUTPUT_CHARS = 50_000
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-# What a carriage return goes back over is written again: a bar that shows progress.
+# Text before a carriage return is overwritten, as by progress bars.
 _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|$)")
-# What Python prints for an object that shows itself otherwise.
+# Python's default representation of objects that display themselves otherwise.
 _PLACEHOLDER = re.compile(
     r"\s*<[\w.]+[^<>\n]*>\s*$|\s*[\w.]*(?:Figure|Chart|Plot|Map)\w*\(.*\)\s*$"
 )
@@ -29,7 +29,7 @@ _SHOWN = (
     *("text/markdown", "text/html", "text/latex", "application/json", "image/svg+xml"),
     "text/plain",
 )
-"""Kinds of output that have words, the best first, as nbconvert orders them."""
+"""Types of output with words, best first, as nbconvert orders them."""
 
 
 def read(text: str) -> Reading:
@@ -104,7 +104,7 @@ def _add_output(composer: Composer, output: Mapping[str, Any]) -> None:
 
 
 def _add_shown(composer: Composer, kind: str, text: str) -> bool:
-    """Add what a cell shows; False if there are no words in it."""
+    """Add the output of a cell; False if it has no words."""
     text = normalise(_ESCAPE.sub("", _OVERWRITTEN.sub("", text.replace("\r\n", "\n")))).strip("\n")
     text, rest = text[:MAX_OUTPUT_CHARS], text[MAX_OUTPUT_CHARS:]
     leave_out(Omission.TOO_LONG, rest)
@@ -134,7 +134,7 @@ def _form(kind: str, written: Any) -> str:
 
 
 def _fence(text: str, language: str) -> str:
-    """Return text as a block of code, whose fence is longer than any that it holds."""
+    """Return text as code in a fence longer than any in it."""
     longest = max((len(found) for found in re.findall(r"^`{3,}", text, re.MULTILINE)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
@@ -145,7 +145,7 @@ def _words_of(kind: str, text: str) -> str:
 
 
 def _old_data(output: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the forms of an output of format 3, whose kinds have short names."""
+    """Return the types of an output in format 3, which have short names."""
     names = {"text": "text/plain", "html": "text/html", "latex": "text/latex"}
     names |= {"svg": "image/svg+xml", "png": "image/png"}
     return {names[name]: value for name, value in output.items() if name in names}

@@ -1,6 +1,6 @@
-"""Inspect zip containers (office files, EPUB) before any library opens them.
+"""Checks zip containers (office files, EPUB) before any library opens them.
 
-The sizes that a bomb declares are not believed: every member is unpacked once and dropped.
+Declared sizes may be forged, so every member is unpacked once and discarded.
 """
 
 import io
@@ -18,7 +18,7 @@ MAX_MEMBERS = 10_000
 MAX_UNPACKED_BYTES = 1_000_000_000
 MAX_RATIO = 200
 SMALL_BYTES = 10_000_000
-"""Unpacked up to which any ratio is allowed; short repetitive files compress very well."""
+"""Unpacked size up to which any ratio is allowed; short repetitive files compress very well."""
 
 _STEP_BYTES = 1 << 20
 _DIRECTORY_ENTRY = b"PK\1\2"
@@ -26,10 +26,10 @@ _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 
 
 class Package:
-    """A zip container that was found harmless; `names` are its members'."""
+    """A verified zip container; `names` are its members."""
 
     def __init__(self, content: bytes) -> None:
-        """Look it over. Raises UnreadableError for a bomb, encryption and damage."""
+        """Check it. Raises UnreadableError for a bomb, encryption and damage."""
         if content.count(_DIRECTORY_ENTRY) > MAX_MEMBERS:
             raise UnreadableError(Reason.ZIP_BOMB, f"more than {MAX_MEMBERS} members")
         try:
@@ -47,7 +47,7 @@ class Package:
         self.names = [member.filename for member in members]
 
     def read(self, name: str) -> bytes | None:
-        """Return a member's bytes; None where there is no member of this name."""
+        """Return a member's bytes; None if it does not exist."""
         try:
             return self._archive.read(name)
         except KeyError:
@@ -59,7 +59,7 @@ class Package:
         return None if content is None else parse_xml(content)
 
     def _look_over(self, member: zipfile.ZipInfo) -> None:
-        """Unpack a member; zipfile refuses one whose size or checksum is not as declared."""
+        """Unpack a member; zipfile refuses a wrong size or checksum."""
         with self._archive.open(member) as file:
             while file.read(_STEP_BYTES):
                 pass
@@ -67,12 +67,12 @@ class Package:
 
 class _TreeWithoutDtd(ElementTree.TreeBuilder):
     def doctype(self, name: str, public: str | None, system: str | None) -> None:  # noqa: ARG002
-        """Refuse a DTD as soon as it begins, before any entity of it is declared."""
+        """Refuse a DTD as soon as it begins, before it declares an entity."""
         raise UnreadableError(Reason.HOLDS_DTD)
 
 
 def parse_xml(content: bytes) -> Element:
-    """Parse XML that may have no DTD, so no entities. Raises UnreadableError."""
+    """Parse XML without a DTD, so without entities. Raises UnreadableError."""
     try:
         return ElementTree.fromstring(content, ElementTree.XMLParser(target=_TreeWithoutDtd()))
     except (ElementTree.ParseError, ValueError, LookupError):
@@ -80,7 +80,7 @@ def parse_xml(content: bytes) -> Element:
 
 
 def describe(root: Element | None) -> dict[str, Any]:
-    """Return title, language and date of modification by a document's core properties."""
+    """Return title, language and date of modification from a document's core properties."""
 
     def text_of(*tags: str) -> str | None:
         found = (None if root is None else root.find(f".//{tag}") for tag in tags)

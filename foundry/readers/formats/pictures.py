@@ -1,8 +1,7 @@
-"""Text in pictures, by RapidOCR: of files (.png, .jpg, .tif), and of pages without other text.
+"""Reads text in pictures by RapidOCR: files (.png, .jpg, .tif), and pages without other text.
 
-The models come with its wheel, and nothing is fetched. Pictures are bounded in pixels before they
-are unpacked, and each may take so much processor time; those of a document are bounded as
-`allowance` says. For workers of a sandbox only.
+The models are part of its wheel, so nothing is downloaded. Pictures are limited in pixels before
+decoding, and in processor time; those of a document by `allowance`. Only for workers of a sandbox.
 """
 
 import io
@@ -13,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-# Imported before a sandbox is closed, in which it may not set its environment.
+# Imported before a sandbox is closed, in which it could not set its environment.
 import numpy as np
 
 from foundry.documents import Reading
@@ -30,17 +29,17 @@ VERSION = "ocr/2"
 MAX_PIXELS = 40_000_000
 """Larger pictures are not decoded; an A4 page at 600 dpi has 35 million pixels."""
 MAX_SIDE = 2_000
-"""Pixels to which larger pictures are reduced; with more, memory comes to a gigabyte."""
+"""Larger pictures are scaled down to this; above it memory reaches a gigabyte."""
 FOUND_SIDE = 1_280
-"""Pixels to which a picture is reduced to find its lines, which are read from the larger one."""
+"""Pictures are scaled down to this to find lines, which are read from the larger one."""
 SECONDS = 120
-"""Processor time for one picture."""
+"""Processor time per picture."""
 UNSURE = 0.8
-"""Lines that the recogniser is less sure of are counted."""
+"""Lines with less confidence are counted."""
 ILLEGIBLE = 0.5
-"""Lines that it is less sure of are left out."""
+"""Lines with less confidence are left out."""
 POINTS = 1_000
-"""The width and height of the page that a picture is taken for."""
+"""Page size assumed for a picture."""
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 
 _NEEDS = ("rapidocr", "onnxruntime", "PIL")
@@ -49,7 +48,7 @@ _EXTRA = "ocr"
 
 @dataclass(frozen=True, slots=True)
 class SeenLine:
-    """A line seen in a picture, and its box as shares of the picture's width and height."""
+    """A line in a picture, with its box in shares of width and height."""
 
     text: str
     confidence: float
@@ -61,14 +60,14 @@ class SeenLine:
 
 @dataclass(frozen=True, slots=True)
 class SeenPage:
-    """Lines of a picture in the order in which they are read; `unsure` counts doubtful ones."""
+    """Lines of a picture in reading order; `unsure` counts doubtful ones."""
 
     lines: list[Line]
     unsure: int
 
 
 def read(content: bytes) -> Reading:
-    """Read the text of a picture; the frames of one are pages. Raises UnreadableError."""
+    """Read the text of a picture; frames are pages. Raises UnreadableError."""
     pages = [see(picture) for picture in open_pictures(content)]
     if any(page.unsure for page in pages) and not any(page.lines for page in pages):
         raise UnreadableError(Reason.ILLEGIBLE)
@@ -76,7 +75,7 @@ def read(content: bytes) -> Reading:
 
 
 def read_pictures(contents: Iterable[bytes]) -> Reading:
-    """Read the text of the pictures in another document; those that cannot be read have none."""
+    """Read the text of the pictures in a document; unreadable ones have none."""
     pages: list[SeenPage] = []
     for content in contents:
         with suppress(UnreadableError, OSError, ValueError):
@@ -85,7 +84,7 @@ def read_pictures(contents: Iterable[bytes]) -> Reading:
 
 
 def extend(reader: FileReader, read: Callable[[bytes], Reading]) -> FileReader:
-    """Return a format's reader with another for where text is read from pictures too."""
+    """Return a format's reader, with a variant that reads text from pictures too."""
     with_ocr = replace(
         reader,
         version=f"{reader.version}+{VERSION}",
@@ -97,9 +96,9 @@ def extend(reader: FileReader, read: Callable[[bytes], Reading]) -> FileReader:
 
 
 def see(picture: Any) -> SeenPage:
-    """Return the lines and tables of a picture, an array of (height, width, 3), turned upright.
+    """Return the lines and tables of a picture, an array (height, width, 3), turned upright.
 
-    There are none where most of the text is guessed; `unsure` counts the lines then.
+    There are none if most of the text is guessed; `unsure` counts the lines then.
     """
     found = _recognise(picture)
     if found.is_sideways:
@@ -107,7 +106,7 @@ def see(picture: Any) -> SeenPage:
     elif found.lines and _confidence(found) < UNSURE:
         found = max(found, _recognise(np.rot90(picture, 2)), key=_confidence)
     if _confidence(found) < UNSURE:
-        # As all pages are in a script that the models do not know; a blurred one still has .95.
+        # As on pages in a script that the models do not know; blurred pages still have .95.
         return SeenPage([], len(found.lines))
     return lay_out([line for line in found.lines if line.confidence >= ILLEGIBLE])
 
@@ -137,13 +136,13 @@ def _recognise(picture: Any) -> _Found:
 
 
 def _confidence(found: _Found) -> float:
-    """Return how sure the recogniser is of a character, on average."""
+    """Return the mean confidence per character."""
     length = sum(len(line.text) for line in found.lines)
     return sum(line.confidence * len(line.text) for line in found.lines) / max(length, 1)
 
 
 def lay_out(seen: Sequence[SeenLine]) -> SeenPage:
-    """Return lines of a picture from top to bottom and left to right, and the tables in them."""
+    """Return lines from top to bottom and left to right, and the tables in them."""
     rows: list[list[SeenLine]] = []
     for line in sorted(seen, key=lambda line: (line.top + line.bottom, line.left)):
         if rows and rows[-1][0].top < (line.top + line.bottom) / 2 < rows[-1][0].bottom:
@@ -157,14 +156,14 @@ def lay_out(seen: Sequence[SeenLine]) -> SeenPage:
             POINTS * x for x in (line.left, line.right, line.top, line.bottom)
         )
         words.append(Word(line.text, left, right, top, bottom, place))
-    # Boxes of one type differ by some pixels, and no heading is known by less than its size.
+    # Boxes of one font size differ by some pixels, and no heading is recognised by less.
     lines = [Line(line.text, 0.0, line.top, line.bottom) for line in ordered]
     tables = find_tables(words, [])
     return SeenPage(put_in_tables(lines, tables), sum(line.confidence < UNSURE for line in seen))
 
 
 def open_pictures(content: bytes) -> Iterator[Any]:
-    """Yield the pictures of a file that may be read, as arrays for `see`.
+    """Yield the readable pictures of a file, as arrays for `see`.
 
     Raises UnreadableError for a bomb.
     """
@@ -194,11 +193,11 @@ def open_pictures(content: bytes) -> Iterator[Any]:
 
 
 def _count_frames(stored: Any, least: int) -> int:
-    """Return how many pictures a file has, as far as that can be told."""
+    """Return the number of pictures in a file, if it can be read."""
     try:
         return max(getattr(stored, "n_frames", 1), least)
     except Exception:
-        # Whatever the library raises for one that is damaged, of which no more is read anyway.
+        # Any error of the library on a damaged frame, after which no more are read.
         return least
 
 
@@ -209,7 +208,7 @@ def _compose(pages: Sequence[SeenPage]) -> Reading:
 
 
 def _slope(boxes: Any) -> float:
-    """Return the slope of lines, how far they fall to the right; half of all text has less."""
+    """Return the median slope of lines, downwards to the right."""
     edges = sorted(
         ((y2 - y1) / (x2 - x1), x2 - x1)
         for (x1, y1), (x2, y2), *_ in boxes.tolist()
@@ -231,13 +230,13 @@ def _engine() -> Any:
         params={
             "Global.log_level": "critical",
             "Global.max_side_len": MAX_SIDE,
-            # The lines that its classifier turns upside down are seldom those that are.
+            # Lines that its classifier turns upside down are mostly not.
             "Global.use_cls": False,
-            # The text that is left out on its own account is what `_confidence` needs.
+            # `_confidence` needs the text that it would drop.
             "Global.text_score": 0.0,
             "Det.limit_type": "max",
             "Det.limit_side_len": FOUND_SIDE,
-            # More lines at a time are filled up to the longest: slower, and in more memory.
+            # More lines at a time are padded to the longest: slower, and more memory.
             "Rec.rec_batch_num": 1,
             "EngineConfig.onnxruntime.intra_op_num_threads": 1,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
@@ -246,7 +245,7 @@ def _engine() -> Any:
 
 
 def _allow_more_time() -> None:
-    """Give the process some more processor time, if that is limited."""
+    """Extend the processor time of the process, if that is limited."""
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
     if soft != resource.RLIM_INFINITY:
         usage = resource.getrusage(resource.RUSAGE_SELF)

@@ -1,4 +1,4 @@
-"""MHTML: a page that a browser has saved with what belongs to it, as a message of many parts."""
+"""MHTML: a saved page with its resources, as a multipart message."""
 
 from email import message_from_bytes, policy
 from email.message import Message
@@ -17,9 +17,9 @@ _TYPES = frozenset(("text/html", "application/xhtml+xml"))
 
 
 def read(content: bytes) -> Reading:
-    """Read the page, and those in its frames; pictures and styles are no text.
+    """Read the page and its frames; pictures and styles are ignored.
 
-    Raises UnreadableError where no page is in the message.
+    Raises UnreadableError if the message contains no page.
     """
     message = message_from_bytes(content, policy=policy.compat32)
     pages = [part for part in message.walk() if part.get_content_type() in _TYPES][:MAX_PAGES]

@@ -1,4 +1,4 @@
-"""AsciiDoc within lines: attributes, links, macros and marks."""
+"""Inline AsciiDoc: attributes, links, macros and emphasis."""
 
 import html
 import re
@@ -9,9 +9,9 @@ from foundry.readers.formats.pages.numbers import lowered
 from foundry.readers.notes import leave_out
 
 MAX_REFERENCES = 5
-"""How many levels of attributes within attributes are filled in."""
+"""Nesting depth of expanded attributes."""
 MAX_FILLED = 10_000
-"""Characters that a line may grow by what is filled in."""
+"""Characters by which expansion may lengthen a line."""
 
 _REFERENCE = re.compile(r"(?<!\\)\{([\w-]{1,60})\}")
 _INLINE = re.compile(
@@ -49,11 +49,11 @@ INTRINSIC = {
     **{"apos": "'", "quot": '"', "lsquo": "\u2018", "rsquo": "\u2019", "ldquo": "\u201c"},
     **{"rdquo": "\u201d", "deg": "°", "brvbar": "¦", "litdd": "--", "underscore": "_", "star": "*"},
 }
-"""Attributes that every document has, or that the tools of man pages define."""
+"""Attributes of every document, or that tools for man pages define."""
 
 
 def fill_in(text: str, attributes: Mapping[str, str]) -> str:
-    """Return a text with the values of its attributes; unknown ones stay as they are written."""
+    """Expand the attributes in a text; unknown ones stay as they are."""
     limit = len(text) + MAX_FILLED
     for _ in range(MAX_REFERENCES):
         filled = _REFERENCE.sub(lambda match: _value(match, attributes), text)
@@ -72,7 +72,7 @@ def _value(match: re.Match[str], attributes: Mapping[str, str]) -> str:
 
 
 def write_inline(text: str, attributes: Mapping[str, str]) -> str:
-    """Return AsciiDoc's text as Markdown; what has no words for people is noted as left out."""
+    """Convert inline AsciiDoc to Markdown; markup without words for people is noted as left out."""
     return _INLINE.sub(_unwrap, _BREAK.sub("", fill_in(text, attributes)))
 
 
@@ -82,7 +82,7 @@ def _unwrap(match: re.Match[str]) -> str:
     if match["curly"]:
         return match["curly"].replace("`", "")
     if match["within"]:
-        # Marks within a word are left out, so that it is one; others are Markdown's too.
+        # Marks within a word are dropped, so that it stays one; others are Markdown's too.
         before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
         return match["inner"] if before.isalnum() or after.isalnum() else match[0]
     if match["entity"]:
@@ -116,7 +116,7 @@ def _unwrap(match: re.Match[str]) -> str:
 
 
 def _write_macro(target: str, said: str) -> str:
-    """Return what a macro of a project's own shows, as far as its text tells."""
+    """Return the text of a project's own macro, as far as it is known."""
     if said.isdigit():
         return f"{target}({said})"
     return f"{target} {said}".strip() if said else target

@@ -1,6 +1,6 @@
-"""AsciiDoc: its text as Markdown, with its sections as outline.
+"""Reads AsciiDoc as Markdown, with sections as outline.
 
-Files that a document includes are not read, and of text under conditions (`ifdef::`) all is kept.
+Included files are not read, and text under conditions (`ifdef::`) is kept.
 """
 
 import re
@@ -40,14 +40,14 @@ _REVISION = re.compile(r"v?[\w.]{1,20},[ \t]*([^:]{4,40})(?::|$)")
 
 @dataclass
 class _Block:
-    """What the lines above a block say of it: attributes in brackets, as they are written."""
+    """Attributes above a block, in brackets, as written."""
 
     text: str = ""
     awaits_text: bool = False
 
 
 class _Source:
-    """A document's lines, one after the other."""
+    """The lines of a document."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
@@ -61,16 +61,16 @@ class _Source:
         return self._lines[self._next - 1]
 
     def peek(self, ahead: int = 0) -> str:
-        """Return a line that has not been taken yet; an empty one behind the end."""
+        """Return a line ahead; "" beyond the end."""
         place = self._next + ahead
         return self._lines[place] if place < len(self._lines) else ""
 
     def before(self) -> str:
-        """Return the line before the one that was taken last."""
+        """Return the line before the last one taken."""
         return self._lines[self._next - 2] if self._next > 1 else ""
 
     def until(self, fence: str) -> list[str]:
-        """Take the lines before a closing fence, and the fence."""
+        """Take the lines up to a closing fence, and the fence."""
         content = []
         while (line := self.take()) is not None and line.rstrip() != fence:
             content.append(line)
@@ -86,7 +86,7 @@ class _Writer:
         self._held: list[str] = []
         self._block = _Block()
         self._boxes: list[tuple[str, str]] = []
-        # The marks of the lists that are open, with the number of the last item.
+        # The marks of the open lists, with the number of the last item.
         self._lists: dict[str, int] = {}
 
     def write(self) -> None:
@@ -131,7 +131,7 @@ class _Writer:
         while value.endswith(("\\", " +")):
             value = value.rstrip("\\+").rstrip() + " " + (self._source.take() or "").strip()
         leave_out(Omission.METADATA, f"{name}: {value}")
-        # What stands above has the values that were known there.
+        # Text before the definition has the earlier values.
         self.flush()
         if "!" in name:
             self.attributes.pop(name.strip("!"), None)
@@ -139,7 +139,7 @@ class _Writer:
             self.attributes[name] = fill_in(value, self.attributes)
 
     def _begin(self, line: str) -> bool:
-        """Read a heading or a block that begins here; return whether one does."""
+        """Read a heading or block that begins here; return whether there is one."""
         if heading := _HEADING.match(line):
             self._heading(len(heading[1]), heading[2])
         elif self._is_title(line):
@@ -171,7 +171,7 @@ class _Writer:
             self._header()
 
     def _header(self) -> None:
-        """Read the lines of author and revision below a document's title."""
+        """Read the author and revision lines below a document's title."""
         if _AUTHOR.match(self._source.peek()):
             self._held.append(self._source.take() or "")
             if revision := _REVISION.match(self._source.peek()):
@@ -212,7 +212,7 @@ class _Writer:
         self.composer.code("\n".join(content), name)
 
     def _box(self, fence: str) -> None:
-        """Begin or end a box, a quotation or a sidebar, of which the text is read as it comes."""
+        """Begin or end a box, a quotation or a sidebar, whose content is read as usual."""
         place = next((n for n, (each, _) in enumerate(self._boxes) if each == fence), None)
         if place is not None:
             for _, attribution in reversed(self._boxes[place:]):
@@ -226,7 +226,7 @@ class _Writer:
             self._held.append(f"{kind[1].capitalize()}:")
 
     def _attribution(self) -> str:
-        """Return who said the quotation that begins here, and where; nothing for other blocks."""
+        """Return author and source of the quotation that begins here; "" for other blocks."""
         quoted = _QUOTED.match(self._block.text)
         said = re.sub(r"\s*,\s*", ", ", quoted[1].strip(' "')) if quoted else ""
         return f"\u2014 {said}" if said else ""
@@ -238,7 +238,7 @@ class _Writer:
         return is_begun and not self._block.awaits_text
 
     def _literal(self, line: str) -> None:
-        """Read a paragraph that is set in and therefore as it is written."""
+        """Read an indented paragraph, which is literal."""
         self.flush()
         content = [line]
         while self._source.peek().strip() and self._source.peek()[0] in " \t":
@@ -266,12 +266,12 @@ class _Writer:
         self._held.append(_TERM.sub(r"\1:", line, count=1).rstrip())
 
     def _end_lists(self) -> None:
-        """End the lists, unless a block is attached to an item (`+`) or stands in a box."""
+        """End the lists, unless a block is attached to an item (`+`) or in a box."""
         if not self._boxes and self._source.before().strip() != "+":
             self._lists.clear()
 
     def _open(self, mark: str) -> None:
-        """Go on with the list of a mark, which ends those within it, or begin one."""
+        """Continue the list of a mark, ending inner lists, or begin one."""
         if mark in self._lists:
             for inner in [*self._lists][[*self._lists].index(mark) + 1 :]:
                 del self._lists[inner]
@@ -295,7 +295,7 @@ class _Writer:
 
 
 def read(text: str) -> Reading:
-    """Read a document; a listing or a table stays whole if it fits into a chunk."""
+    """Read a document; a listing or table stays whole if it fits into a chunk."""
     writer = _Writer(text)
     writer.write()
     attributes = writer.attributes

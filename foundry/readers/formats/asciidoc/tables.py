@@ -1,4 +1,4 @@
-"""AsciiDoc's tables: rows of cells, those that span others repeated."""
+"""Reads AsciiDoc tables as rows of cells, repeating those that span others."""
 
 import csv
 import re
@@ -10,17 +10,17 @@ _COLUMNS = re.compile(r"\bcols=(?:\"([^\"\]]{1,500})\"?|([^,\"\]]{1,100}))")
 _FORMAT = re.compile(r"\bformat=\"?(\w{3})|%(csv|tsv|dsv)\b")
 _SEPARATOR = re.compile(r"\bseparator=\"?([^\s\"\],])")
 _REPEATED = re.compile(r"(\d{1,3})\*")
-# How a cell is set may be told before it: `2+^s|`, `.3+|`, `3*|`.
+# A specification may precede a cell: `2+^s|`, `.3+|`, `3*|`.
 _SPEC = r"(?:(?:^|(?<=\s))(?:([1-9]\d?)?(?:\.([1-9]\d{0,2}))?([+*]))?[<^>.]{0,4}[adehlmsv]?)?"
 _SEPARATORS = {"csv": ",", "tsv": "\t", "dsv": ":"}
 _OF_FENCE = {",": "csv", ":": "dsv", "|": "psv", "!": "psv"}
 
 
 def read_table(lines: Sequence[str], block: str, fence: str) -> list[list[str]] | None:
-    """Return the rows of a table; None for one of too many cells.
+    """Return the rows of a table; None if it has too many cells.
 
-    `block` is what the lines above say of it, `fence` the line that it begins with. The first line
-    says how many columns there are, if `cols` does not.
+    `block` are its attributes, `fence` is its first line. Without `cols`, the first row determines
+    the number of columns.
     """
     written = _FORMAT.search(block)
     kind = (written[1] or written[2]) if written else _OF_FENCE[fence[0]]
@@ -46,11 +46,11 @@ def _width(block: str) -> int:
 
 
 _Cell = tuple[str, int, int]
-"""A text, and how many columns and rows it spans."""
+"""A text, with the numbers of columns and rows that it spans."""
 
 
 def _cells(lines: Sequence[str], mark: str) -> tuple[list[_Cell], int]:
-    """Return the cells, and how many columns the first line has."""
+    """Return the cells, and the number of columns in the first line."""
     split = re.compile(rf"{_SPEC}(?<!\\){re.escape(mark)}")
     cells: list[_Cell] = []
     first = 0
@@ -70,7 +70,7 @@ def _cells(lines: Sequence[str], mark: str) -> tuple[list[_Cell], int]:
 
 
 def _lay_out(cells: Sequence[_Cell], width: int) -> list[list[str]]:
-    """Return rows of equally many cells, of which those that span are repeated."""
+    """Return rows of equal length, repeating cells that span others."""
     width = max(width, 1)
     rows: list[list[str]] = []
     below: dict[int, tuple[str, int]] = {}

@@ -1,4 +1,4 @@
-"""A place in LaTeX's tokens, and the arguments that follow it."""
+"""A position in LaTeX tokens, and the arguments that follow."""
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.latex.tokens import Kind, Token, tokenize
@@ -8,14 +8,14 @@ MAX_OPTION_TOKENS = 80
 
 
 class Cursor:
-    """The tokens of a source, the pairs of their braces, and the place of the next token."""
+    """The tokens of a source, the pairs of braces, and the position of the next token."""
 
     def __init__(self, source: str) -> None:
         self.tokens, self.pairs = tokenize(source)
         self.place = 0
 
     def source(self) -> str:
-        """Return the next argument as it is written, without its braces."""
+        """Return the source of the next argument, without its braces."""
         self.skip_space()
         if self.place >= len(self.tokens):
             return ""
@@ -35,7 +35,7 @@ class Cursor:
         return written(token)
 
     def option(self, begin: str = "[", end: str = "]") -> str:
-        """Return the next argument in brackets, as it is written; nothing if there is none."""
+        """Return the source of the next argument in brackets; "" if there is none."""
         if not self.is_option(begin):
             return ""
         found, place, depth = "", self.place, 0
@@ -66,11 +66,11 @@ class Cursor:
         return token.kind == Kind.TEXT and token.text.lstrip(" \t").startswith(begin)
 
     def is_open(self) -> bool:
-        """Return whether an opening brace follows at once."""
+        """Return whether an opening brace follows immediately."""
         return self.place < len(self.tokens) and self.tokens[self.place].kind == Kind.OPEN
 
     def skip_space(self) -> None:
-        """Pass over white space and comments."""
+        """Skip white space and comments."""
         while self.place < len(self.tokens):
             token = self.tokens[self.place]
             if token.kind == Kind.COMMENT:

@@ -1,7 +1,7 @@
-"""LaTeX: the text that it prints, with its sections as outline.
+"""Reads LaTeX: the printed text, with sections as outline.
 
-Formulas stay as they are written. Commands that a document defines itself are expanded; of others
-that are not known, the arguments in braces are text.
+Formulas are kept as written. Commands that a document defines are expanded; for other unknown ones,
+the arguments in braces are text.
 """
 
 import re
@@ -30,12 +30,12 @@ from foundry.readers.formats.latex.tokens import Kind, Token
 from foundry.readers.notes import leave_out
 
 MAX_DEPTH = 10
-"""Levels of braces within arguments; deeper ones are text as it is written."""
+"""Nesting depth of braces in arguments; deeper ones are literal text."""
 MAX_EXPANDED = 1_000_000
-"""Characters that a document's own commands may be expanded to."""
+"""Characters to which a document's own commands may expand."""
 _BEGIN_DOCUMENT, _END_DOCUMENT = r"\begin{document}", r"\end{document}"
 _LANGUAGE = re.compile(r"language=\{?([\w+-]+)")
-# Whatever a package calls its commands for citations and for the index.
+# Commands of packages for citations and the index.
 _CITED = re.compile(r"[a-z]*cite[a-z]{0,10}$|s?index[a-z]*$|glsadd$", re.IGNORECASE)
 _UNIT = re.compile(r"\\([a-zA-Z]+)")
 _ESCAPED = re.compile(r"\\([#%&_~{}])")
@@ -52,7 +52,7 @@ class _Macro:
 
 @dataclass
 class _State:
-    """What is known of a document while it is read."""
+    """State of reading a document."""
 
     composer: Composer
     macros: dict[str, _Macro] = field(default_factory=dict)
@@ -61,12 +61,12 @@ class _State:
     date: str | None = None
     lists: list[list[str | int]] = field(default_factory=list)
     ended: int = 0
-    """The last number of the last list that has ended, where another may go on."""
+    """Last number of the last list, which another may continue."""
     expanded: int = 0
 
 
 def read(text: str) -> Reading:
-    """Read a document's body, and what its preamble says of title, date and commands."""
+    """Read the body of a document, with title, date and commands from its preamble."""
     preamble, begin, body = text.partition(_BEGIN_DOCUMENT)
     if not begin:
         preamble, body = "", text
@@ -88,7 +88,7 @@ def read(text: str) -> Reading:
 
 
 class _Writer(Cursor):
-    """Writes a source's text into the composer of a document, or as one string (`inline`)."""
+    """Writes a source to the composer of a document, or as one string (`inline`)."""
 
     def __init__(self, source: str, state: _State, depth: int = 0) -> None:
         super().__init__(source)
@@ -98,14 +98,14 @@ class _Writer(Cursor):
         self._is_inline = depth > 0
 
     def flush(self) -> None:
-        """Add the paragraphs written until now to the document."""
+        """Add the paragraphs written so far to the document."""
         text = re.sub(r"[ \t]*\n[ \t]*", "\n", "".join(self._parts))
         text = re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]{2,}", " ", text))
         self.state.composer.text(text.replace(_INDENT, "  "))
         self._parts.clear()
 
     def write(self) -> str:
-        """Write all, and return what has not been added to the document."""
+        """Write everything, and return what was not added to the document."""
         while self.place < len(self.tokens):
             token = self.tokens[self.place]
             self.place += 1
@@ -214,7 +214,7 @@ class _Writer(Cursor):
             self._parts.append(f"\n\n{self._argument()}\n\n")
         else:
             leave_out(Omission.ATTRIBUTE, self.option())
-            # The arguments follow as groups; two of them are two words.
+            # Arguments follow as groups; two of them are two words.
             self._arguments_apart()
 
     def _arguments_apart(self) -> None:
@@ -346,7 +346,7 @@ class _Writer(Cursor):
             self.state.date = said
 
     def _define(self, name: str) -> None:
-        """Note a command that the document defines."""
+        """Record a command that the document defines."""
         defined = self.source().strip().lstrip("\\")
         count, default = 0, None
         if name == "def":
@@ -372,7 +372,7 @@ class _Writer(Cursor):
                 lists[-1][0] = int(number) + (before if name == "addtocounter" else 1)
 
     def _drop(self, name: str) -> None:
-        """Leave out arguments that are no text, and what only introduces them."""
+        """Drop arguments that are no text, and the text that only introduces them."""
         if name == "hyperref":
             self.option()
         while option := self.option() or self.option("(", ")"):
@@ -380,7 +380,7 @@ class _Writer(Cursor):
         for _ in range(DROPPED.get(name, 1)):
             leave_out(Omission.ATTRIBUTE, self.source())
             leave_out(Omission.ATTRIBUTE, self.option())
-        # "as said~\\cite{x}, so" has no space before its comma.
+        # "as said~\cite{x}, so" has no space before its comma.
         if self._parts and (name in REFERENCES or _CITED.match(name)):
             self._parts[-1] = self._parts[-1].rstrip(" \u00a0")
 
@@ -450,7 +450,7 @@ def _ends_row(token: Token) -> bool:
 
 
 def _add_cell(row: list[str], parts: list[str], below: dict[int, tuple[str, int]]) -> None:
-    """End a cell; an empty one below another that spans rows says the same."""
+    """End a cell; an empty one below a cell that spans rows repeats it."""
     text = " ".join("".join(parts).split())
     parts.clear()
     said, count = below.get(len(row), ("", 0))

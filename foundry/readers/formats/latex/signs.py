@@ -1,4 +1,4 @@
-"""Accents and signs that LaTeX has commands for."""
+"""Accents and signs with LaTeX commands."""
 
 import unicodedata
 
@@ -20,7 +20,7 @@ ACCENTS = {
     "k": "\u0328",
     "t": "\u0361",
 }
-"""The combining character of each accent, by the name of its command."""
+"""Combining characters of accents, by command."""
 
 SIGNS = {
     **{"ss": "ß", "SS": "SS", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø"},
@@ -53,18 +53,18 @@ SIGNS = {
     **{"textrightarrow": "→", "textleftarrow": "←", "textnumero": "№", "textordmasculine": "º"},
     **{"and": ", ", "cdot": "·", "times": "\xd7", "pm": "±"},
 }
-"""What commands without arguments print, by their names."""
+"""Text of commands without arguments, by name."""
 
 PRINTED = {
     **{sign: sign for sign in "%&_#${}"},
     **dict.fromkeys(" ,;:!>\n\t", " "),
     **{"\\": "\n", "-": "", "/": "", "@": "", "(": "\\(", ")": "\\)", "[": "\\[", "]": "\\]"},
 }
-"""What commands of one sign print."""
+"""Text of commands with one character."""
 
 
 def accent(name: str, letter: str) -> str:
-    """Return a letter with an accent; what has no letter keeps what it says."""
+    """Return a letter with an accent; without a letter, the text unchanged."""
     plain = letter.strip().replace("\u0131", "i").replace("\u0237", "j")
     if not plain:
         return letter

@@ -1,7 +1,6 @@
-"""LaTeX's source as tokens, with the pairs of its braces; in time linear in its length.
+"""Tokenizes LaTeX in linear time, with the pairs of its braces.
 
-Text that LaTeX takes as it is written (listings, formulas) is one token, so that a `%` or a brace
-in it means nothing.
+Literal text (listings, formulas) is one token, so that a `%` or a brace in it has no meaning.
 """
 
 import re
@@ -14,7 +13,7 @@ _TOKEN = re.compile(
     r"|\\begin[ \t]*\{(?P<begin>[^{}\\\n]{1,60})\}"
     r"|\\(?P<name>[a-zA-Z@]+)\*?[ \t]*"
     r"|\\(?P<sign>[^a-zA-Z])"
-    # A comment takes the end of its line along, but not an empty line below it.
+    # A comment includes its line end, but not an empty line after it.
     r"|(?P<comment>%[^\n]*(?:\n[ \t]*(?!\n))?)"
     r"|(?P<dollar>\$\$?)|(?P<open>\{)|(?P<close>\})|(?P<cell>&)"
     r"|(?P<text>[^\\%${}&]+|\\)",
@@ -28,11 +27,11 @@ FORMULAS = frozenset(
     "equation align gather multline eqnarray displaymath math alignat flalign dmath".split()
 )
 DRAWN = frozenset("tikzpicture pgfpicture picture filecontents comment asy".split())
-"""Environments whose source is code for pictures or files, or a comment."""
+"""Environments with code for pictures or files, or comments."""
 
 
 class Kind(Enum):
-    """What a token is."""
+    """Kind of a token."""
 
     TEXT = auto()
     COMMAND = auto()
@@ -50,7 +49,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token: `text` is what it says, or its name; `name` that of an environment taken whole."""
+    """A token: `text` is its text or name; `name` is that of a literal environment."""
 
     kind: Kind
     text: str
@@ -58,7 +57,7 @@ class Token:
 
 
 def tokenize(source: str) -> tuple[list[Token], dict[int, int]]:
-    """Return the tokens, and the number of the closing brace for that of each opening one."""
+    """Return the tokens, and the closing brace of each opening one, by number."""
     tokens: list[Token] = []
     pairs: dict[int, int] = {}
     opened: list[int] = []
@@ -97,7 +96,7 @@ _CLOSING = {"(": "\\)", "[": "\\]"}
 
 
 def _whole(source: str, match: re.Match[str], unclosed: set[str]) -> tuple[Token, int] | None:
-    """Return a listing, a formula or a drawing that begins at a token, and where it ends."""
+    """Return a listing, formula or drawing that begins at a token, and its end."""
     begin, end = match.end(), -1
     if name := match["begin"]:
         plain = name.rstrip("*")

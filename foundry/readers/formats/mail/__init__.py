@@ -1,1 +1,1 @@
-"""E-mail, as files and mailboxes, and as Outlook keeps it."""
+"""E-mail: files, mailboxes, and Outlook's format."""

@@ -28,7 +28,7 @@ _OUTLOOK_TYPE = "application/vnd.ms-outlook"
 
 
 def read_outlook(content: bytes) -> Reading:
-    """Read an Outlook message as `read` does."""
+    """Read an Outlook message like `read`."""
     import olefile
 
     with olefile.OleFileIO(io.BytesIO(content)) as file:
@@ -38,7 +38,7 @@ def read_outlook(content: bytes) -> Reading:
 
 
 def _add_outlook(composer: Composer, file: Any, folder: list[str]) -> str:
-    """Add a message that is the file, or is attached in a folder of it; return when it was sent."""
+    """Add the message in the file, or one attached in its folder; return when it was sent."""
     place = "".join(f"{name}/" for name in folder)
     address = _property(file, _ADDRESS, place)
     sender = (_property(file, _SENDER, place), f"<{address}>" if "@" in address else "")
@@ -65,7 +65,7 @@ def _add_outlook(composer: Composer, file: Any, folder: list[str]) -> str:
 
 
 def _add_outlook_body(composer: Composer, file: Any, place: str) -> None:
-    """Add the text of a message, or its page; RTF is only packed where there is neither."""
+    """Add the text of a message, or its HTML; compressed RTF only if there is neither."""
     text = _property(file, _BODY, place)
     page = _stream(file, f"{place}__substg1.0_{_HTML}0102") or b""
     wide = _property(file, _HTML, place) if not page else ""
@@ -82,12 +82,12 @@ _DICTIONARY = (
     b"\\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0"
     b"\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx"
 )
-"""What compressed RTF refers back to from its beginning ([MS-OXRTFCP])."""
+"""Initial dictionary of compressed RTF ([MS-OXRTFCP])."""
 MAX_RTF_BYTES = 50_000_000
 
 
 def _unpack_rtf(packed: bytes) -> bytes:
-    """Return RTF that is compressed as [MS-OXRTFCP] says."""
+    """Decompress RTF ([MS-OXRTFCP])."""
     if packed[8:12] == b"MELA":
         return packed[16:]
     window = bytearray(_DICTIONARY)
@@ -113,7 +113,7 @@ def _unpack_rtf(packed: bytes) -> bytes:
 
 
 def _property(file: Any, name: str, folder: str = "") -> str:
-    """Return a property of type string: in UTF-16, or in the code page of its writer."""
+    """Return a string property, in UTF-16 or in the writer's code page."""
     wide = _stream(file, f"{folder}__substg1.0_{name}001F")
     if wide is not None:
         return wide.decode("utf-16-le", "replace").rstrip("\0")
@@ -131,7 +131,7 @@ def _sent(file: Any, folder: str = "") -> str:
     whole = len(properties) - len(properties) % _ENTRY.size
     entries = _ENTRY.iter_unpack(properties[:whole])
     times = {name: value for kind, name, _, value in entries if kind == _TIME}
-    # In steps of a hundred nanoseconds.
+    # In units of 100 nanoseconds.
     steps = times.get(_SUBMITTED) or times.get(_DELIVERED)
     return (_EPOCH + timedelta(microseconds=steps // 10)).isoformat() if steps else ""
 

@@ -1,4 +1,4 @@
-"""What a message shows: its headers, its parts in their order, the names of what is attached."""
+"""The visible parts of a message: headers, bodies in order, names of attachments."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""E-mail: single messages (.eml), and mailboxes of them (.mbox)."""
+"""Reads e-mail: single messages (.eml), and mailboxes (.mbox)."""
 
 import re
 from email import message_from_bytes
@@ -15,7 +15,7 @@ from foundry.readers.formats.mail.parts import add_message, header
 
 MAX_MESSAGES = 100_000
 _HEADER = re.compile(rb"(?:[!-9;-~]{1,80}:[^\n]*+\n)(?:[ \t][^\n]*+\n|[!-9;-~]{1,80}:[^\n]*+\n)*")
-# A line as mailboxes have them between messages: an address, which Mailman hides, and a date.
+# A separator line of mailboxes: an address, which Mailman obscures, and a date.
 _SEPARATOR = re.compile(
     rb"^From (?:\S+|\S+ (?:at|--at--) \S+|\"[^\"\n]*\"\S*|-) +\w{3},? +\w{3} .*\n"
     rb"|^From \S+ +\w{3} \w{3} .*\n",
@@ -51,7 +51,7 @@ def _split(content: bytes) -> list[bytes]:
     starts = [
         match
         for match in _SEPARATOR.finditer(content)
-        # Headers follow; within a message such a line is quoted, but not by every program.
+        # Headers follow; within a message such lines are quoted, but not by every program.
         if _HEADER.match(content, match.end()) or content[match.end() : match.end() + 1] == b">"
     ]
     if len(starts) > MAX_MESSAGES:
@@ -61,7 +61,7 @@ def _split(content: bytes) -> list[bytes]:
 
 
 def _parse(content: bytes) -> EmailMessage:
-    # Imported when needed: it takes as long to load as all that reads Markdown.
+    # Imported when needed: it takes as long to load as everything for Markdown.
     from email import policy
 
     message = message_from_bytes(content, policy=policy.default)

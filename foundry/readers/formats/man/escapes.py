@@ -1,4 +1,4 @@
-"""Escapes of roff: characters by name, fonts, sizes, motions."""
+"""Escapes of roff: named characters, fonts, sizes, motions."""
 
 # ruff: noqa: RUF001 (signs that look like others are meant)
 
@@ -22,7 +22,7 @@ CHARACTERS = {
     **{"fi": "fi", "fl": "fl", "ff": "ff", "Do": "$", "lh": "☜", "rh": "☞", "OK": "✓", "*a": "α"},
     **{"*b": "β", "*g": "γ", "*d": "δ", "*m": "μ", "*p": "π", "*l": "λ", "*s": "σ", "*W": "Ω"},
 }
-"""Special characters by their names, as groff_char(7) lists them."""
+"""Special characters by name, from groff_char(7)."""
 _ACCENTED = {"'": "acute", "`": "grave", "^": "circ", ":": "uml", "~": "tilde", ",": "cedil"}
 _STRINGS = {"R": "®", "Tm": "™", "lq": "\u201c", "rq": "\u201d", 'L"': "\u201c", 'R"': "\u201d"}
 
@@ -51,7 +51,7 @@ _SIGNS = {
 
 
 def unescape(text: str, strings: dict[str, str] | None = None) -> str:
-    """Return a line as it is printed; `strings` are those that the page defines."""
+    """Return a line as printed; `strings` are those that the page defines."""
     if "\\" not in text:
         return text
     known = {**_STRINGS, **(strings or {})}
@@ -84,7 +84,7 @@ _ARGUMENT = re.compile(r'[ \t]*(?:"((?:[^"]|"")*)(?:"|$)|((?:\\[ "]|[^ \t\n])+))
 
 
 def arguments(line: str) -> list[str]:
-    """Return the arguments of a request, as they are written."""
+    """Return the arguments of a request, as written."""
     found = []
     written, *comments = re.split(r'(?<!\\)\\"', line, maxsplit=1)
     leave_out(Omission.COMMENT, "".join(comments))

@@ -1,4 +1,4 @@
-"""The macros of mdoc, which say what their arguments are: flags, arguments, names, references."""
+"""The semantic macros of mdoc: flags, arguments, names, references."""
 
 from collections.abc import Sequence
 
@@ -56,7 +56,7 @@ def say(macro: str, given: Sequence[str], name: str) -> str:
 
 
 def _said(word: str, after: str, name: str, ends: list[str]) -> str | None:
-    """Return the printed text of a word; delimiters that close the line are added to `ends`."""
+    """Return the printed text of a word; closing delimiters of the line are added to `ends`."""
     if word in _AROUND:
         opening, closing = _AROUND[word]
         ends.append(closing)

@@ -1,4 +1,4 @@
-"""Manual pages, of man and of mdoc: what they print, with their sections as outline."""
+"""Reads manual pages (man and mdoc): the printed text, with sections as outline."""
 
 import re
 
@@ -14,7 +14,7 @@ from foundry.readers.formats.man.mdoc import MACROS, say
 from foundry.readers.notes import leave_out
 
 _END = "\ue000"
-"""Stands for the end of a line that is printed as such."""
+"""Stands for a line end that is printed."""
 _IS_PAGE = re.compile(r"(?m)^[.'][ \t]*(?:TH|Dd|SH|Sh)\b")
 _REQUEST = re.compile(r"[.'][ \t]*([A-Za-z%][A-Za-z0-9]{0,30}|\\\")[ \t]*(.*)")
 _FONTS = {"B", "I", "SM", "SB", "R"}
@@ -51,7 +51,7 @@ class _Writer:
 
     def flush(self) -> None:
         """End a paragraph."""
-        # Lines are filled, but for those that a request ends.
+        # Lines are filled, except those that a request ends.
         text = " ".join(self._held).replace(f" {_END} ", "\n").replace(_END, "")
         self.composer.text(text.replace(f" {_END}", "").strip())
         self._held.clear()
@@ -61,7 +61,7 @@ class _Writer:
             return None
         parts = [self._lines[self._next]]
         self._next += 1
-        # A backslash at its end continues a line.
+        # A backslash at the end continues a line.
         while _is_continued(parts[-1]) and self._next < len(self._lines):
             parts[-1] = parts[-1][:-1]
             parts.append(self._lines[self._next])
@@ -147,7 +147,7 @@ class _Writer:
         elif name in _SILENT:
             leave_out(Omission.MACRO, rest)
         else:
-            # A macro of the page's own, or of another package: its arguments are words.
+            # A macro of the page or of another package: its arguments are words.
             self._text(" ".join(given))
 
     def _head(self, name: str, given: list[str]) -> None:
@@ -181,7 +181,7 @@ class _Writer:
             return
         if name != "TQ":
             self.flush()
-        # How far what follows is set in.
+        # Indentation of the text after it.
         leave_out(Omission.ATTRIBUTE, " ".join(given[1:] if name == "IP" else given))
         if name in {"TP", "TQ"}:
             self._awaits_term = True
@@ -200,14 +200,14 @@ class _Writer:
                 self.composer.code(content)
 
     def _definition(self, ending: str) -> None:
-        """Pass over what defines a macro, or is ignored."""
+        """Skip the definition of a macro, or an ignored block."""
         passed = []
         while (line := self._take()) is not None and line.strip() != f".{ending or '.'}":
             passed.append(line)
         leave_out(Omission.MACRO, "\n".join(passed))
 
     def _conditional(self, name: str, rest: str) -> None:
-        """Read what holds where a page is shown on a terminal."""
+        """Read the branch for terminals."""
         if name == "el":
             holds, body = not self._was_true, rest
         else:
@@ -229,7 +229,7 @@ class _Writer:
             leave_out(Omission.MACRO, "\n".join(lines))
 
     def _table(self) -> None:
-        """Read a table of tbl: formats until a line that ends with a dot, then rows."""
+        """Read a tbl table: formats up to a line that ends with a dot, then rows."""
         self.flush()
         content: list[str] = []
         while (line := self._take()) is not None and not line.startswith(".TE"):
@@ -256,12 +256,12 @@ def _is_continued(line: str) -> bool:
 
 
 def _join_cells(lines: list[str]) -> list[str]:
-    """Return the lines with each cell between `T{` and `T}` on one."""
+    """Return the lines with each cell between `T{` and `T}` on one line."""
     joined: list[str] = []
     is_open = False
     for line in lines:
         if is_open:
-            # Requests in a cell only say how it is set, but for those of fonts.
+            # Requests in a cell only affect layout, except those for fonts.
             request = _REQUEST.match(line)
             alternates = request and request[1] in _ALTERNATING
             words = arguments(request[2]) if request else []
@@ -274,7 +274,7 @@ def _join_cells(lines: list[str]) -> list[str]:
 
 
 def read(text: str) -> Reading:
-    """Read a manual page; text that is none is read as it is."""
+    """Read a manual page; other text is read as it is."""
     if not _IS_PAGE.search(text):
         return plain.READER.read(text)
     writer = _Writer(text)

@@ -1,7 +1,7 @@
-"""Find the blocks of Markdown by markdown-it's rules, passing over plain paragraphs.
+"""Finds the blocks of Markdown by markdown-it's rules, skipping plain paragraphs.
 
-Trying its rules one by one on every line takes most of the time of reading Markdown. Most lines can
-only begin a paragraph, and of paragraphs only tables matter.
+Trying all rules on every line takes most of the time of reading Markdown. Most lines can only begin
+a paragraph, and of paragraphs only tables matter.
 """
 
 import re
@@ -13,22 +13,22 @@ from markdown_it.token import Token
 
 MAX_BLOCK_DEPTH = 12
 
-# What begins a line that may be more than one of a paragraph: a heading or what underlines one, a
-# quotation, HTML, a fence, an item of a list, a rule.
+# Beginnings of lines that may be more than a paragraph: a heading or its underline, a quotation,
+# HTML, a fence, a list item, a rule.
 _SPECIAL = r"[#<>]|\$\$|```|~~~|(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t\n]|\Z)|[-*_=][-*_= \t]*+(?:\n|\Z)"
-# MyST labels formulas behind them.
+# MyST puts labels of formulas after them.
 _FORMULA_END = re.compile(r"\$\$[ \t]*(?:\([^()\n]{1,100}+\)[ \t]*)?(?=\n|\Z)")
 MAX_FORMULA_CHARS = 5_000
-# Links are defined where no paragraph is open.
+# Link definitions cannot interrupt a paragraph.
 _BEGINS_OTHER = re.compile(rf"{_SPECIAL}|\[(?:[^\[\]\\]|\\.)*+\]:", re.DOTALL)
 _PARAGRAPH_END = re.compile(rf"\n[ \t]*+(?:(?P<special>{_SPECIAL})|\n|\Z)")
 
 
 class Parsed(NamedTuple):
-    """The blocks of a text, and the links that it defines, as the parser gives them.
+    """The blocks of a text, and its link definitions, as the parser returns them.
 
-    There is no token of a paragraph but an `inline` one where there may be a table, and no content
-    of `inline` tokens is parsed.
+    Of paragraphs there is only an `inline` token where there may be a table, and content of
+    `inline` tokens is not parsed.
     """
 
     tokens: list[Token]
@@ -44,7 +44,7 @@ class BlockParser:
         rules = self._parser.block.ruler
         rules.before("code", "plain", _pass_over)
         rules.before("plain", "formula", _formula, {"alt": ["paragraph", "reference"]})
-        # Nothing else begins with its sign, and many lines are headings.
+        # Nothing else begins with `#`, and many lines are headings.
         rules.before("code", "heading first", heading)
 
     def parse(self, text: str) -> Parsed:
@@ -54,10 +54,10 @@ class BlockParser:
 
 
 def _pass_over(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:
-    """Skip to the end of a paragraph whose lines can be nothing else."""
+    """Skip to the end of a paragraph that can be nothing else."""
     source, begin = state.src, state.bMarks[start] + state.tShift[start]
-    # A rule that this is left to takes all up to where the search below has ended, or more: no line
-    # is searched twice.
+    # The rule for paragraphs consumes at least everything up to the end of the search below, so no
+    # line is searched twice.
     if state.is_code_block(start) or _BEGINS_OTHER.match(source, begin):
         return False
     found = _PARAGRAPH_END.search(source, begin)
@@ -74,11 +74,11 @@ def _pass_over(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:
 
 
 def _formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Take lines from `$$` to `$$`: an equals sign alone on one of them underlines no heading."""
+    """Take lines from `$$` to `$$`: a lone equals sign among them underlines no heading."""
     source, begin = state.src, state.bMarks[start] + state.tShift[start]
     if not source.startswith("$$", begin) or state.is_code_block(start):
         return False
-    # Where the last search has ended, so that no text is searched twice.
+    # The end of the last search, so that no text is searched twice.
     since, closing = state.env.get("formula end", (0, -1))
     if not since <= begin + 2 <= closing:
         found = _FORMULA_END.search(source, begin + 2)

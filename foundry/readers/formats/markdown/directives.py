@@ -29,11 +29,11 @@ _ATTRIBUTE = (
     r"|[\w-]{1,50}+=(?:\"[^\"\n]{0,200}+\"|'[^'\n]{0,200}+'|[^\s\"'{}]{1,200}+))"
 )
 ATTRIBUTE_LIST = rf"\{{:?[ ]?{_ATTRIBUTE}(?:[ ]{{1,3}}{_ATTRIBUTE}){{0,20}}[ ]?\}}"
-"""Ids, classes and values, as Pandoc, kramdown and Python-Markdown have them: `{#id .class a=b}`.
+"""Ids, classes and values of Pandoc, kramdown and Python-Markdown: `{#id .class a=b}`.
 
-`{#if condition}` is none: it is a template's.
+`{#if condition}` is none: it belongs to a template.
 """
-# Alone on a line, kramdown's may be a name as well.
+# Alone on a line, kramdown's may also be a name.
 _ATTRIBUTES = re.compile(
     rf"{ATTRIBUTE_LIST}[ \t]*+$|\{{:(?<=^\{{:)[ ]?[\w-]{{1,50}}+\}}[ \t]*+$", re.MULTILINE
 )
@@ -45,13 +45,13 @@ _WITHOUT_KIND = frozenset(
     "admonition tab tabs tab-item tab-set code-group details dropdown steps".split()
 )
 PROSE_FENCES = ADMONITIONS | _WITHOUT_KIND
-"""Directives in fences whose content is prose."""
+"""Fenced directives whose content is prose."""
 
 
 def open_indented(text: str) -> str:
-    """Return the text with admonitions and tabs written by indentation as paragraphs.
+    """Convert indented admonitions and tabs to paragraphs.
 
-    What is indented below them would be code to a parser of Markdown. Lines stay lines.
+    A Markdown parser would take their content for code. Line numbers do not change.
     """
     if not any(mark in text for mark in ("!!! ", "??? ", "???+ ", "=== ", "===!", "```{", "~~~{")):
         return text
@@ -87,7 +87,7 @@ def open_indented(text: str) -> str:
 
 
 def remove_directives(edits: Edits) -> None:
-    """Remove directives that stand on a line of their own, shortcodes, templates, attributes."""
+    """Remove directives on lines of their own, shortcodes, templates and attributes."""
     text = edits.text
 
     def part(match: re.Match[str], group: int) -> str:
@@ -109,7 +109,7 @@ def remove_directives(edits: Edits) -> None:
 
 
 def _unless_heading(edits: Edits) -> Callable[[re.Match[str]], str | None]:
-    """Return what leaves out attributes, but not what a heading alone consists of."""
+    """Return a function that drops attributes, except where they are a whole heading."""
 
     def leave_out(match: re.Match[str]) -> str | None:
         begin = edits.text.rfind("\n", 0, match.start()) + 1
@@ -136,7 +136,7 @@ def _say(kind: str, title: str) -> str:
 
 
 def _values(written: str) -> str:
-    """Return what the values of a shortcode say to people: its titles, and those without a name."""
+    """Return the values of a shortcode for people: titles, and unnamed values."""
     found = (
         match[2] or match[3] or ""
         for match in _VALUE.finditer(written)
@@ -146,7 +146,7 @@ def _values(written: str) -> str:
 
 
 def _arguments(written: str) -> str | None:
-    """Return the arguments of a wiki's template; None for what is a filter of another language."""
+    """Return the arguments of a wiki template; None for a filter of another language."""
     if written.startswith(" ") and "=" not in written:
         return None
     named = (argument.partition("=") for argument in written.split("|"))

@@ -1,7 +1,7 @@
-"""Links and tags in Markdown prose.
+"""Finds links and tags in Markdown prose.
 
-Regular expressions over text whose code was blanked out: every quantifier is possessive or
-bounded, so the time is linear in the length of the text.
+Regular expressions on text with blanked code: every quantifier is possessive or bounded, so the
+time is linear.
 """
 
 import re
@@ -12,7 +12,7 @@ from foundry.documents import Link
 MAX_LINKS = 10_000
 MAX_TAGS = 100
 
-# These begin with a sign, by which a search leaps to where they may match, and look back after it.
+# These begin with a fixed character, to which a search jumps, with a lookbehind after it.
 CODE_SPAN = re.compile(r"(`(?<!``)`*+)(?:[^`\n]++|\n(?![ \t]*\n)|(?!\1(?!`))`++){1,100}\1(?!`)")
 _INLINE = re.compile(
     r"\[(?<!!\[)("
@@ -42,7 +42,7 @@ _LABEL_SPACE = re.compile(r"\s+")
 
 
 def blank_code_spans(text: str) -> str:
-    """Return the text with `code spans` replaced by as many spaces."""
+    """Return the text with `code spans` replaced by spaces."""
     if "`" not in text:
         return text
     return CODE_SPAN.sub(lambda match: " " * len(match.group()), text)
@@ -63,7 +63,7 @@ def find_links(text: str, references: Mapping[str, str]) -> tuple[Link, ...]:
 
 
 def find_tags(text: str) -> tuple[str, ...]:
-    """Return tags as Obsidian writes them: `#topic`, `#topic/detail`."""
+    """Return tags of Obsidian: `#topic`, `#topic/detail`."""
     if "#" not in text:
         return ()
     found: dict[str, None] = {}
@@ -77,7 +77,7 @@ def find_tags(text: str) -> tuple[str, ...]:
 
 
 def normalise_label(label: str) -> str:
-    """Return a reference's label as CommonMark compares them."""
+    """Return a link label as CommonMark compares it."""
     return _LABEL_SPACE.sub(" ", label).strip().casefold()
 
 

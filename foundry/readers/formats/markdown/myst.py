@@ -1,7 +1,7 @@
-"""MyST: directives in fences, roles, labels and comments, as Sphinx and Jupyter Book have them.
+"""MyST: fenced directives, roles, labels and comments, as in Sphinx and Jupyter Book.
 
-Lines stay lines. Directives that are not known stay code, since R Markdown and Quarto write code
-that is run in the same way.
+Line numbers do not change. Unknown directives stay code, since R Markdown and Quarto write
+executable code in the same way.
 """
 
 import re
@@ -15,7 +15,7 @@ _IS_MYST = re.compile(
     r"(?m)^[ \t]*(?:`{3,}|~{3,}|:{3,})\{(?:[a-z]+:)?[a-z-]+\}|\{[a-z][\w:.+-]{1,30}\}`[^`\n]+`"
     r"|^\([\w:./ -]{1,100}\)=$"
 )
-# Looked for first, as most texts have none of them.
+# Tested first, since most texts have none of them.
 _SIGNS = ("```{", "~~~{", ":::{", "}`", ")=\n")
 _OPENING = re.compile(r"([ \t>]*)(`{3,}|~{3,}|:{3,})\{([\w:.+-]{1,40})\}[ \t]*(.*)$")
 _CLOSING = re.compile(r"[ \t>]*(`{3,}|~{3,}|:{3,})[ \t]*$")
@@ -102,7 +102,7 @@ class _Opener:
         short = name.rpartition(":")[2]
         kind = _kind_of(name, short)
         if kind is None:
-            # An admonition, which has a title as others have it, or code that is run.
+            # An admonition with a custom title, or executable code.
             if mark[0] == ":" or name in PROSE_FENCES:
                 self._fences.append(_Fence(mark, "admonition"))
             else:
@@ -128,7 +128,7 @@ class _Opener:
         self.lines.append(f"{before}{said}" if said else "")
 
     def _option(self, fence: _Fence, line: str) -> bool:
-        """Return whether a line is an option of the directive that has just begun."""
+        """Return whether a line is an option of the directive that just began."""
         if fence.in_yaml or (line.strip() == "---" and not fence.in_yaml):
             fence.in_yaml = not (fence.in_yaml and line.strip() == "---")
             leave_out(Omission.ATTRIBUTE, line)
@@ -181,7 +181,7 @@ class _Opener:
         if self._rows:
             head, *body = self._rows
             written = [_line(head), "|" + " --- |" * len(head), *map(_line, body)]
-            # Rows of one cell each leave no room for the rule below the header.
+            # Rows with one cell per line leave no room for the rule below the header.
             self.lines[self._begin : self._begin + len(written)] = written
         self._rows = None
 
@@ -200,7 +200,7 @@ class _Opener:
 
 
 def open_myst(text: str) -> str:
-    """Return the text with what only MyST has as Markdown; other text as it is."""
+    """Convert what only MyST has to Markdown; other text is unchanged."""
     if not any(sign in text for sign in _SIGNS) or not _IS_MYST.search(text):
         return text
     opener = _Opener()

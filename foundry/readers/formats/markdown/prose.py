@@ -1,4 +1,4 @@
-"""Markdown without the markup it carries: tags and directives go, prose and code stay."""
+"""Removes markup in Markdown: tags and directives are dropped, prose and code stay."""
 
 import html
 import re
@@ -26,7 +26,7 @@ _COMMENT_ENDS = {
     "<!--": re.compile("-->"),
     "{/*": re.compile(r"\*/\}"),
 }
-# Obsidian's comments: a block, a line, or words with the signs close to them.
+# Comments of Obsidian: a block, a line, or words between the marks.
 _PERCENT = re.compile(
     r"%%(?<=^%%)[ \t]*+\n(?:(?!%%[ \t]*$)[^\n]*\n)*+%%[ \t]*$|%%(?<=^%%)[^\n%]++%%[ \t]*$"
     r"|%%(?<!\S%%)(?=\S)[^%]{1,1000}+(?<=\S)%%(?!\w)",
@@ -62,21 +62,21 @@ _ENTITY = re.compile(
 )
 
 
-# Code and references have one of these; parsing takes a third of the reading time.
+# Code and references contain one of these; parsing takes a third of the reading time.
 _SIGNS = ("```", "~~~", "]:", "\t", " " * 4)
-# Code that follows a tag is code, and what looks like Markdown there is.
+# Code after a tag is still code, and contains no Markdown.
 _LEFT_OUT = ("html_block", "blockquote")
 _LEFT_TO_READING = re.compile(r"^[ \t\d.)*+>-]*[<>]", re.MULTILINE)
-"""The beginning of a block that only a full reading parses."""
+"""Beginnings of blocks that need a full parse."""
 
 _PARSER, _MDX_PARSER = BlockParser(*_LEFT_OUT), BlockParser(*_LEFT_OUT, "code")
 
 
 def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
-    """Return a Markdown text with prose and code alone, and its blocks if they are known.
+    """Return a Markdown text with only prose and code, and its blocks if they are known.
 
-    It has as many lines as before, but where a table of HTML's, or code outside a fence, needs
-    more. Links by reference become inline, and their definitions are left out.
+    It has as many lines as before, except where an HTML table, or code outside a fence, needs more.
+    Reference links become inline links, and their definitions are removed.
     """
     original, text = text, open_indented(open_myst(text))
     edits = Edits(text)
@@ -123,7 +123,7 @@ def _replace_enclosed(
     endings: dict[str, re.Pattern[str]],
     make: Callable[[str, str], str | None],
 ) -> None:
-    """Replace the text between an opening and its ending by what `make` returns for it."""
+    """Replace the text between an opening and a closing by the result of `make`."""
     position, missing = 0, set[str]()
     while (match := opening.search(edits.mask, position)) is not None:
         position = match.end()
@@ -141,7 +141,7 @@ def _replace_enclosed(
 
 
 def _join_word(edits: Edits, match: re.Match[str]) -> str | None:
-    """Return emphasised text without its signs where they would divide a word."""
+    """Return emphasised text without marks that would divide a word."""
     start, end = match.span()
     inner = edits.text[slice(*match.span(2))]
     before, after = edits.text[max(start - 2, 0) : start], edits.text[end : end + 1]
@@ -153,13 +153,13 @@ def _join_word(edits: Edits, match: re.Match[str]) -> str | None:
 
 
 def _character(match: re.Match[str]) -> str | None:
-    """Return the character that a reference stands for, unless it would be markup."""
+    """Return the character of a reference, unless it would be markup."""
     character = html.unescape(match[0]).replace("\xa0", " ")
     return None if character in {"<", ">", "&", '"'} else normalise(character)
 
 
 def _convert(name: str, content: str) -> str | None:
-    """Return code as a fence and a table as one of Markdown's; scripts and the like are nothing."""
+    """Return code as a fence and a table as Markdown; scripts and the like become empty."""
     if name in {"pre", "table"}:
         leave_out(Omission.ATTRIBUTE, " ".join(_TAG.findall(content)))
     if name == "pre":
@@ -182,7 +182,7 @@ def _take_out_modules(edits: Edits) -> None:
         start = match.start()
         end = _end_of_export(edits.mask, start) if start >= hopeless else None
         if end is None:
-            # What does not end in so many characters is not looked for again within them.
+            # If the end is not within this distance, it is not looked for again in between.
             hopeless = max(hopeless, start + MAX_EXPORT_CHARS)
             end = edits.mask.find("\n", start) + 1 or len(edits.mask)
         code = edits.text[start:end].rstrip()
@@ -193,7 +193,7 @@ def _take_out_modules(edits: Edits) -> None:
 
 
 def _end_of_export(mask: str, start: int) -> int | None:
-    """Return where the line ends on which the last bracket is closed."""
+    """Return the end of the line on which the last bracket is closed."""
     depth, limit = 0, start + MAX_EXPORT_CHARS
     for bracket in _BRACKET.finditer(mask, start, limit):
         depth += 1 if bracket[0] in "({[" else -1
@@ -208,7 +208,7 @@ def _end_of_export(mask: str, start: int) -> int | None:
 def _inline_references(
     edits: Edits, references: dict[str, Any], span: Callable[[list[int]], tuple[int, int]]
 ) -> None:
-    """Write links by reference as inline ones, and leave out what defines them; notes stay."""
+    """Convert reference links to inline links, and drop definitions; footnotes stay."""
     targets = {
         normalise_label(label): reference["href"]
         for label, reference in references.items()
@@ -222,7 +222,7 @@ def _inline_references(
     edits.refresh()
 
     def write(match: re.Match[str]) -> str | None:
-        # Code is hidden in the mask, and may be what a link is called by.
+        # Code is hidden in the mask, and may be the text of a link.
         label = edits.text[slice(*match.span(2 if match[2] else 1))]
         target = targets.get(normalise_label(_QUOTED.sub(" ", label)))
         return f"[{edits.text[slice(*match.span(1))]}]({target})" if target else None

@@ -32,18 +32,18 @@ from foundry.readers.notes import leave_out
 MAX_HEADING_CHARS = 1_000
 _CODE = frozenset({"fence", "code_block"})
 _WHOLE = _CODE | {"html_block", "math_block"}
-# The line between a table's head and body. The parser's own rule for tables makes a token of every
-# cell, and takes a quarter of the whole reading time where there are many.
+# The delimiter row of a table. The parser's own rule for tables makes a token for every cell, and
+# takes a quarter of the reading time if there are many.
 _TABLE_RULE = re.compile(r"^(?=[^\n]*-)(?=[^\n]*\|)[|:\- \t]++$", re.MULTILINE)
 _MARKUP = re.compile(r"[*_`\[\]<>&\\~{}]")
 _ANCHOR = re.compile(rf"(?<=\S)\s*{ATTRIBUTE_LIST}\s*$")
-# Embedded images are bytes, not words: a hundred of their chunks would be noise in every answer.
+# Embedded images are bytes, not words, and would fill hundreds of chunks.
 _EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80};base64,)[A-Za-z0-9+/=]{100,}+")
-# Parsing time grows with the depth of quotations; text quoted this often has no outline to lose.
+# Parsing time grows with the depth of quotations; text that is quoted deeper needs no outline.
 _DEEP_QUOTATION = re.compile(r"^ {0,3}(?:> {0,3}){8}", re.MULTILINE)
 
 
-# By whether there is code by indentation, and whether there are quotations.
+# By whether there is indented code, and whether there are quotations.
 _PARSERS = {
     (True, True): BlockParser(),
     (True, False): BlockParser("blockquote"),
@@ -60,7 +60,7 @@ def read(text: str, *, is_mdx: bool = False) -> Reading:
     """
     text = _drop_embedded(text)
     length, values = front_matter.read_front_matter(text)
-    # Unreadable front matter is content, but its closing line must not turn it into a heading.
+    # Unreadable front matter is content, but its closing line must not make it a heading.
     prose, parsed = find_prose(text[length:], is_mdx=is_mdx)
     reading = _read_from(text[:length] + prose, length, parsed, indented_code=not is_mdx)
     if values is None:
@@ -75,7 +75,7 @@ def read(text: str, *, is_mdx: bool = False) -> Reading:
 
 
 def read_body(text: str) -> Reading:
-    """Read Markdown that was made from another format, and so has no front matter and no tags."""
+    """Read Markdown made from another format, which has no front matter and tags."""
     return replace(_read_from(_drop_embedded(text), 0, None, indented_code=True), tags=())
 
 
@@ -124,7 +124,7 @@ class _LineSpans:
 
 def _find_headings(tokens: list[Token], lines: _LineSpans) -> Iterator[Heading]:
     for position, token in enumerate(tokens):
-        # A heading inside a quotation or a list does not divide the document.
+        # A heading inside a quotation or list does not divide the document.
         if token.type == "heading_open" and token.level == 0 and token.map:
             text = _strip_markup(tokens[position + 1].content)
             if text:
@@ -167,7 +167,7 @@ def _drop_bytes(embedded: re.Match[str]) -> str:
 
 
 def _blank(text: str, begin: int, spans: Sequence[Span | Heading]) -> str:
-    """Return the text with everything before `begin` and in the spans replaced by spaces."""
+    """Return the text with everything before `begin`, and the spans, replaced by spaces."""
     parts = [" " * begin]
     for span in spans:
         parts += (text[begin : span.start], " " * (span.end - span.start))
@@ -180,7 +180,7 @@ def _strip_markup(content: str) -> str:
     if _MARKUP.search(content):
         (inline,) = _INLINE_PARSER.parseInline(content)
         content = "".join(_visible_text(inline.children or []))
-    # Generators of sites put invisible anchors there.
+    # Site generators put invisible anchors there.
     return " ".join(content.replace("\u200b", "").split())
 
 
@@ -197,6 +197,6 @@ def _visible_text(tokens: list[Token]) -> Iterator[str]:
 _SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
 READERS = (
     Reader("markdown/4", dict.fromkeys(_SUFFIXES, "text/markdown"), read),
-    # Components, whose indentation only follows their nesting, stand between the text.
+    # Components, indented by nesting, are between the text.
     Reader("mdx/4", {".mdx": "text/markdown"}, partial(read, is_mdx=True)),
 )

@@ -1,6 +1,6 @@
-"""Tags in Markdown: HTML elements and components (JSX, Vue), with the prose in their attributes.
+"""Removes tags in Markdown: HTML elements and components (JSX, Vue), keeping prose in attributes.
 
-The scan goes forward only, and every quantifier is possessive and bounded, so time is linear.
+The scan only goes forward, and every quantifier is possessive and bounded, so time is linear.
 """
 
 import re
@@ -41,7 +41,7 @@ _INLINE = frozenset(
 _NAMES = tuple(
     "title label name path query body header heading question summary subtitle text content".split()
 )
-"""Attributes of components that say what one is about, the first of them that is there."""
+"""Attributes of components that describe them, in order of preference."""
 _MORE = ("type", "description", "caption", "message", "tip", "answer", "alt")
 
 
@@ -64,7 +64,7 @@ def _is_component(name: str) -> bool:
 
 
 def remove_tags(edits: Edits) -> None:
-    """Remove the tags of elements and components; links, code and headings become Markdown's."""
+    """Remove tags of elements and components; links, code and headings become Markdown."""
     if "<" not in edits.mask:
         return
     tags = _select(list(_scan(edits)))
@@ -80,7 +80,7 @@ def remove_tags(edits: Edits) -> None:
 
 
 def _script(tag: Tag, partner: Tag | None, text: str) -> str | None:
-    """Return raised or lowered text as it is written on a line: `10^6`."""
+    """Return superscript or subscript text on a line: `10^6`."""
     if partner is None or tag.name.lower() not in {"sup", "sub"}:
         return None
     inner = text[tag.end : partner.start]
@@ -110,7 +110,7 @@ def _scan(edits: Edits) -> Iterator[Tag]:
             if found[5] or found[6]:
                 end = _closing_brace(mask, position) if position >= hopeless else None
                 if end is None:
-                    # Nothing before the end of that search is tried again.
+                    # Text before the end of that search is not tried again.
                     hopeless = max(hopeless, position + MAX_EXPRESSION_CHARS)
                     break
                 string = _STRING.fullmatch(text, position, end)
@@ -135,7 +135,7 @@ def _closing_brace(mask: str, start: int) -> int | None:
 
 
 def _select(tags: list[Tag]) -> list[Tag]:
-    """Skip what only looks like a tag: `List<Item>`, `<your-key>`."""
+    """Skip text that only looks like a tag: `List<Item>`, `<your-key>`."""
     opened = {tag.name for tag in tags if not tag.is_closing}
     closed = {tag.name for tag in tags if tag.is_closing}
 
@@ -151,7 +151,7 @@ def _select(tags: list[Tag]) -> list[Tag]:
 
 
 def _pair(tags: list[Tag]) -> dict[int, Tag]:
-    """Return the place of each opening tag with its closing tag's, and the other way round."""
+    """Return the positions of matching opening and closing tags, in both directions."""
     pairs: dict[int, Tag] = {}
     opened: dict[str, list[int]] = {}
     for place, tag in enumerate(tags):
@@ -228,6 +228,6 @@ def _begins_line(tag: Tag, text: str) -> bool:
 
 
 def _gap(tag: Tag, text: str) -> str:
-    """Return a space where words would run together."""
+    """Return a space where words would be joined."""
     before, after = text[tag.start - 1 : tag.start], text[tag.end : tag.end + 1]
     return " " if before and after and not before.isspace() and not after.isspace() else ""

@@ -1,1 +1,1 @@
-"""Pages of HTML: what of them is content, and how it is written as Markdown."""
+"""HTML pages: finding their content, and converting it to Markdown."""

@@ -1,4 +1,4 @@
-"""Blocks of Markdown: what a page is written in, and how one is put into another."""
+"""Blocks of Markdown, and nesting them."""
 
 import re
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from foundry.documents import Span
 from foundry.readers.composing import fence
 
 _MARKER = re.compile(r"(?:[-+*>]|#{1,6})(?=\s|$)|(?=```|~~~)")
-"""What begins a block, if a paragraph begins with it."""
+"""Text at the start of a paragraph that would begin another block."""
 _TICKS = re.compile("`+")
 
 
 class Block(NamedTuple):
-    """A part of a page: Markdown, and the spans of it that stay whole; a heading has a level."""
+    """A part of a page: Markdown, and spans that stay whole; a heading has a level."""
 
     text: str
     level: int = 0
@@ -22,7 +22,7 @@ class Block(NamedTuple):
 
 
 def paragraph(text: str) -> str:
-    """Return the lines of a paragraph as Markdown breaks them; two breaks divide paragraphs."""
+    """Return the lines of a paragraph with Markdown's breaks; two breaks separate paragraphs."""
     if "\n" not in text:
         text = " ".join(text.split())
         return f"\\{text}" if _MARKER.match(text) else text
@@ -31,7 +31,7 @@ def paragraph(text: str) -> str:
 
 
 def fenced(code: str, language: str) -> list[Block]:
-    """Return code in a fence that is longer than those in it; nothing for no code."""
+    """Return code in a fence longer than any in it; nothing for no code."""
     code = code.strip("\n")
     if not code.strip():
         return []
@@ -40,14 +40,14 @@ def fenced(code: str, language: str) -> list[Block]:
 
 
 def code_span(text: str) -> str:
-    """Return a line of code between more backticks than it has."""
+    """Return a line of code between more backticks than it contains."""
     longest = max(map(len, _TICKS.findall(text)), default=0)
     ticks = "`" * (longest + 1)
     return f"{ticks} {text} {ticks}" if longest else f"`{text}`"
 
 
 def table_lines(grid: Sequence[Sequence[str]]) -> str:
-    """Return rows of equal length as a table, the first being its header."""
+    """Return rows of equal length as a table, with the header first."""
     if not any(map(any, grid)):
         return ""
     rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in grid]
@@ -56,7 +56,7 @@ def table_lines(grid: Sequence[Sequence[str]]) -> str:
 
 
 def flat(block: Block) -> str:
-    """Return a block as part of a cell: on one line, code as a span of it."""
+    """Return a block as a part of a cell: on one line, with code as a span."""
     if block.spans and block.text.startswith("```"):
         lines = [line.strip() for line in block.text.split("\n")[1:-1]]
         return code_span(" ".join(filter(None, lines)))
@@ -68,7 +68,7 @@ def flat(block: Block) -> str:
 
 
 def joined(blocks: Sequence[Block], joint: str = "\n") -> list[Block]:
-    """Return blocks as one, in lines of their own, their spans moved."""
+    """Return blocks as one, on separate lines, with shifted spans."""
     if not blocks:
         return []
     starts = accumulate((len(block.text) + len(joint) for block in blocks), initial=0)
@@ -83,14 +83,14 @@ def joined(blocks: Sequence[Block], joint: str = "\n") -> list[Block]:
 def nested(
     blocks: Sequence[Block], first: str, others: str, *, is_item: bool = False
 ) -> list[Block]:
-    """Return blocks as one with marks before its lines: those of a quotation or an item."""
+    """Return blocks as one with prefixes before its lines, of a quotation or an item."""
     if not blocks:
         return []
     written = [
         block._replace(text=f"{'#' * block.level} {block.text}", level=0) if block.level else block
         for block in blocks
     ]
-    # A list that follows an item's only line stands close to it.
+    # A list directly follows an item's only line.
     is_tight = is_item and len(written) == 2 and re.match(r"(?:[-*]|\w{1,9}\.) ", written[1].text)
     (whole,) = joined(written, "\n" if is_tight else "\n\n")
     lines = whole.text.split("\n")
@@ -114,7 +114,7 @@ def nested(
 
 
 def emphasised(text: str, sign: str, before: str, after: str) -> str:
-    """Return the text between signs of emphasis, unless these would divide a word."""
+    """Return the text between emphasis marks, unless these would divide a word."""
     said = text.strip()
     if not said or "\n" in said or said[0] in "*~" or said[-1] in "*~":
         return text
@@ -132,7 +132,7 @@ def _is_letter(character: str) -> bool:
 
 
 def link(text: str, target: str) -> str:
-    """Return a text that leads to an address, with the spaces around it."""
+    """Return a link with the spaces around its text."""
     lead = " " if text[:1].isspace() else ""
     tail = " " if text[-1:].isspace() else ""
     if re.search(r"[\s()<>]", target):

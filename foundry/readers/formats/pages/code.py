@@ -1,4 +1,4 @@
-"""Code of a page: its lines as they are shown, without their numbers."""
+"""Code in pages: its lines as shown, without line numbers."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ _CODE_LINE = re.compile(
 
 
 def code_block(node: LexborNode, is_left_out: IsLeftOut) -> list[Block]:
-    """Return a `pre` element as a fence with the language that a class names."""
+    """Return a `pre` element as a fence, with the language that a class names."""
     code = node.css_first("code")
     owners = [
         node,
@@ -83,7 +83,7 @@ def _break(parts: list[str]) -> None:
 
 
 def _ends_line(node: LexborNode, said: Sequence[str]) -> bool:
-    """Return whether a line of code has to be ended: the page has no break after it."""
+    """Return whether a line of code must be ended: the page has no break after it."""
     if "".join(said[-1:]).endswith("\n"):
         return False
     sibling = node.next
@@ -97,7 +97,7 @@ def _ends_line(node: LexborNode, said: Sequence[str]) -> bool:
 
 
 def language_around(node: LexborNode) -> str:
-    """Return the language that a class of an element, or of those around it, names."""
+    """Return the language in a class of an element, or of its ancestors."""
     current: LexborNode | None = node
     for _ in range(3):
         if current is None:

@@ -1,4 +1,4 @@
-"""Tell the content of a page from what surrounds it, and what people see from what they do not."""
+"""Distinguishes the content of a page from its surroundings, and visible from hidden elements."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -70,7 +70,7 @@ SEMANTICS = "epub:type"
 
 
 def in_classes(pattern: re.Pattern[str], attributes: Attributes) -> bool:
-    """Return whether a class, or the id, of an element is one that the pattern describes."""
+    """Return whether a class, or the id, of an element matches the pattern."""
     written = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
     return bool(written.strip()) and pattern.search(written) is not None
 
@@ -90,14 +90,14 @@ class Content:
         is_book: bool = False,
         reads_noscript: bool = False,
     ) -> None:
-        """Look a page over; what is no content of a site surrounds no chapter of a book."""
+        """Examine a page; a chapter of a book has no site navigation."""
         self._is_book, self._reads_noscript = is_book, reads_noscript
         self._controlled = controlled_ids(page) if "aria-" in markup or "data-" in markup else set()
         self.labels, self._used_tabs = name_panels(page) if "tab" in markup else ({}, set())
         self.root = page.body if is_book else _find_root(page)
 
     def omission(self, node: LexborNode, tag: str, attributes: Attributes) -> Omission | None:
-        """Return why an element is left out; None for what is read."""
+        """Return why an element is left out; None for content."""
         if tag in _SCRIPTS:
             is_tex = (attributes.get("type") or "").startswith("math/tex")
             return None if is_tex else Omission.SCRIPT
@@ -128,7 +128,7 @@ class Content:
         return None
 
     def is_hidden(self, node: LexborNode, attributes: Attributes) -> bool:
-        """Return whether people do not see an element, not even after a click on a tab."""
+        """Return whether an element is hidden, even after a click on a tab."""
         state = attributes.get("hidden", "shown")
         is_hidden = state != "shown" and (state or "").lower() != "until-found"
         is_hidden = is_hidden or attributes.get("aria-hidden") == "true"
@@ -181,7 +181,7 @@ _REGION_ROLES = frozenset(("contentinfo", "banner", "complementary"))
 
 
 def is_permalink(node: LexborNode, attributes: Attributes) -> bool:
-    """Return whether a link only leads to where it stands, and says nothing."""
+    """Return whether a link only leads to itself, without text."""
     if "href" not in attributes and not in_classes(_PERMALINK, attributes):
         return False
     text = node.text()
@@ -189,14 +189,14 @@ def is_permalink(node: LexborNode, attributes: Attributes) -> bool:
         return node.css_first("img") is None
     if not in_classes(_PERMALINK, attributes):
         return False
-    # Some generators put the heading itself into the link.
+    # Some generators make the heading itself the link.
     parent = node.parent
     whole = parent.text() if parent is not None else ""
     return bool(_WORD.search(whole.replace(text, "", 1)))
 
 
 def is_note_reference(node: LexborNode, attributes: Attributes) -> bool:
-    """Return whether a link leads to a note: its text is the mark of it."""
+    """Return whether a link is a footnote reference: its text is a mark."""
     kind = f"{attributes.get(SEMANTICS) or ''} {attributes.get('role') or ''}"
     if "noteref" in kind:
         return True
@@ -209,12 +209,12 @@ def is_note_reference(node: LexborNode, attributes: Attributes) -> bool:
 
 
 def is_line_number(node: LexborNode, attributes: Attributes) -> bool:
-    """Return whether an element has the numbers of lines of code."""
+    """Return whether an element has line numbers of code."""
     return in_classes(_LINE_NUMBER, attributes) and bool(_NUMBERS.fullmatch(node.text()))
 
 
 def has_line_numbers(cell: LexborNode) -> bool:
-    """Return whether a cell has the numbers of the lines of code in the next, as Hugo writes."""
+    """Return whether a cell has the line numbers of code in the next cell, as in Hugo."""
     following = cell.next
     while following is not None and not following.is_element_node:
         following = following.next
@@ -228,7 +228,7 @@ def has_line_numbers(cell: LexborNode) -> bool:
 
 
 def _opens(node: LexborNode, attributes: Attributes) -> bool:
-    """Return whether a button says what it opens: a heading, a term, an accordion's title."""
+    """Return whether a button names what it opens: a heading, a term, an accordion's title."""
     if "aria-expanded" in attributes or "aria-controls" in attributes:
         return True
     if any(name.endswith(("-toggle", "-target")) for name in attributes):

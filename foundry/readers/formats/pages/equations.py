@@ -1,6 +1,6 @@
-"""Equations of MathML as text: the TeX that the page states, or else `a/b`, `√(x)`, `x^2`.
+"""Converts MathML to text: the page's TeX source, or else `a/b`, `√(x)`, `x^2`.
 
-An equation is read once, whatever shows it: KaTeX and MathJax write it twice or three times.
+Equations are read once, though KaTeX and MathJax write them twice or three times.
 """
 
 # ruff: noqa: RUF001 (signs that look like others are meant)
@@ -22,7 +22,7 @@ MAX_DEPTH = 100
 
 
 def equation(node: LexborNode) -> str:
-    """Return what a `math` element says: TeX between dollar signs, or plain signs on one line."""
+    """Return the text of a `math` element: TeX between dollar signs, or plain signs on one line."""
     found = next(
         (each for each in node.css("annotation") if each.attributes.get("encoding") in _TEX), None
     )
@@ -46,7 +46,7 @@ def _say(node: LexborNode, depth: int) -> str:
             return " "
         if tag == "mtext":
             return f" {text} "
-        # A sign that stands for a relation keeps its distance; brackets and commas do not.
+        # Relation signs have spaces around them; brackets and commas do not.
         return f" {text} " if tag == "mo" and text in _RELATIONS else text
     said = [_say(child, depth + 1) for child in children]
     if tag == "mfrac" and len(said) == 2:

@@ -1,4 +1,4 @@
-"""Writes the tree of a page as Markdown, with its outline, and notes what it leaves out."""
+"""Converts the tree of a page to Markdown, with outline, and notes what is left out."""
 
 import re
 from collections.abc import Mapping
@@ -33,13 +33,13 @@ from foundry.readers.formats.pages.tree import BLOCKS, children, table_rows, tel
 _NEVER_BLOCKS = frozenset("br wbr img math svg script style template pre sup sub select".split())
 MAX_CELL_CHARS = 2_000
 Sections = Mapping[str, tuple[str, int]]
-"""Titles and levels of sections, by the ids of elements with which they begin."""
+"""Titles and levels of sections, by the ids of their first elements."""
 
 
 def write(content: Content, sections: Sections) -> Reading:
-    """Return the content of a page as Markdown, with its headings and blocks.
+    """Return the content of a page as Markdown, with headings and blocks.
 
-    A section of `sections` that begins with no heading gets one.
+    A section of `sections` without a heading at its start gets one.
     """
     composer = Composer()
     if content.root is not None:
@@ -68,7 +68,7 @@ class _Writer(LineWriter):
         return blocks
 
     def _surroundings(self, root: LexborNode, *, wants_title: bool) -> list[Block]:
-        """Note what stands outside the content; its only title is returned as a heading."""
+        """Note text outside the content; a title that is only there is returned as a heading."""
         titles: list[Block] = []
         node, parent = root, root.parent
         while parent is not None and node.tag != "body":
@@ -91,7 +91,7 @@ class _Writer(LineWriter):
     # Blocks.
 
     def _blocks(self, node: LexborNode) -> list[Block]:
-        """Return the blocks in an element; text between them makes paragraphs."""
+        """Return the blocks in an element; text between them becomes paragraphs."""
         blocks: list[Block] = []
         line: list[str] = []
 
@@ -116,7 +116,7 @@ class _Writer(LineWriter):
         return blocks
 
     def _begins(self, node: LexborNode) -> Block | None:
-        """Return the heading of a section that begins with an element and has none."""
+        """Return the heading of a section that begins here without one."""
         named = self._sections.pop(node.attributes.get("id") or "", None)
         if named is None:
             return None
@@ -144,7 +144,7 @@ class _Writer(LineWriter):
         return self._has_blocks(node)
 
     def _has_blocks(self, node: LexborNode) -> bool:
-        """Return whether an element that belongs into lines has blocks in it, as many links do."""
+        """Return whether an inline element contains blocks, as many links do."""
         first = node.first_child
         if first is None or (first.is_text_node and first.next is None):
             return False
@@ -283,7 +283,7 @@ class _Writer(LineWriter):
             lines = [code_text(row[0], self.is_left_out) for row in rows]
             return [*captions, *fenced("\n".join(lines), language_around(node))]
         if "memname" in (attributes.get("class") or "").split():
-            # Doxygen's signatures, of which each bracket is a cell.
+            # Signatures of Doxygen, in which each bracket is a cell.
             cells_said = (self._cell(cell) for row in rows for cell in row)
             return [*captions, Block(" ".join(filter(None, cells_said)))]
         if _is_layout(attributes, rows):
@@ -318,7 +318,7 @@ class _Writer(LineWriter):
 
 
 def _span(node: LexborNode, name: str) -> int:
-    # A rowspan of 0 goes on to the end of the table.
+    # A rowspan of 0 extends to the end of the table.
     value = integer(node.attributes.get(name))
     return 1 if value is None else max(value, 0 if name == "rowspan" else 1)
 

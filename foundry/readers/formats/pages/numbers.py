@@ -30,7 +30,7 @@ _ROMAN |= {10: "x", 9: "ix", 5: "v", 4: "iv", 1: "i"}
 
 
 def script_of(tag: str, attributes: Attributes) -> str:
-    """Return `sup` or `sub` for an element that is raised or lowered, by its tag or its style."""
+    """Return `sup` or `sub` for a superscript or subscript element, by tag or style."""
     if tag in {"sup", "sub"}:
         return tag
     found = _STYLED.search(attributes.get("style") or "") if tag == "span" else None
@@ -38,7 +38,7 @@ def script_of(tag: str, attributes: Attributes) -> str:
 
 
 def raised(text: str, before: str) -> str:
-    """Return raised text as it follows what stands before it."""
+    """Return superscript text, as it follows the text before it."""
     text = text.strip()
     if not text or not before or before[-1].isspace():
         return text
@@ -54,7 +54,7 @@ def raised(text: str, before: str) -> str:
 
 
 def lowered(text: str, before: str) -> str:
-    """Return lowered text as it follows what stands before it."""
+    """Return subscript text, as it follows the text before it."""
     text = text.strip()
     if not text or not before or before[-1].isspace() or before[-1] in "/⁄":
         return text
@@ -64,7 +64,7 @@ def lowered(text: str, before: str) -> str:
 
 
 def apart(script: str, after: str) -> str:
-    """Return raised or lowered text, apart from a letter or digit after it: `log_10 x`."""
+    """Return superscript or subscript text, apart from a letter or digit after it: `log_10 x`."""
     return f"{script} " if script[:1] in {"^", "_"} and after.isalnum() else script
 
 
@@ -77,7 +77,7 @@ def note_mark(mark: str, before: str) -> str:
 
 
 def ordinal(number: int, kind: str) -> str:
-    """Return a list's number as it is shown: `3.`, `c.`, `C.`, `iii.`, `III.`."""
+    """Return a list number as shown: `3.`, `c.`, `C.`, `iii.`, `III.`."""
     shown = str(number)
     if kind in {"a", "A"} and number > 0:
         shown = ""
@@ -119,6 +119,6 @@ class ListNumbers:
 
 
 def integer(value: str | None) -> int | None:
-    """Return the number that an attribute states, if it does."""
+    """Return the number in an attribute, if there is one."""
     value = (value or "").strip()
     return int(value) if re.fullmatch(r"-?\d{1,9}", value) else None

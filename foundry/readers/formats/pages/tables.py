@@ -1,4 +1,4 @@
-"""Tables of pages: merged cells are filled, and several rows of headers become one."""
+"""Tables of pages, with merged cells filled and header rows joined."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ MAX_CELLS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell's text on one line, and over how many columns and rows it goes."""
+    """A cell's text on one line, and the columns and rows that it spans."""
 
     text: str
     is_head: bool = False

@@ -1,4 +1,4 @@
-"""Tabs and accordions: what a click shows, and what it is called."""
+"""Tabs and accordions: hidden panels and their labels."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 
 def controlled_ids(page: LexborHTMLParser) -> set[str]:
-    """Return the ids of what a click on a button or a tab shows."""
+    """Return the ids of the panels that a button or a tab shows."""
     found = set[str]()
     selector = "[aria-controls],[data-bs-target],[data-target],[role=tab][href],[data-tab]"
     for node in page.css(selector):
@@ -17,7 +17,7 @@ def controlled_ids(page: LexborHTMLParser) -> set[str]:
 
 
 def name_panels(page: LexborHTMLParser) -> tuple[dict[int, str], set[int]]:
-    """Return the labels of tabs by their panels, and the tabs that were used."""
+    """Return the labels of tabs by panel, and the tabs used."""
     tabs = page.css("[role=tab],.tabbed-labels > label")
     if not tabs:
         return {}, set()

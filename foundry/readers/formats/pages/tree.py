@@ -1,4 +1,4 @@
-"""Walks the tree of a page, as selectolax gives it."""
+"""Walks the selectolax tree of a page."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ BLOCKS = frozenset(
 
 
 def children(node: LexborNode) -> Iterator[LexborNode]:
-    """Yield the nodes directly below a node."""
+    """Yield the children of a node."""
     child = node.first_child
     while child is not None:
         yield child
@@ -42,7 +42,7 @@ def tell(reason: Omission, node: LexborNode) -> None:
 
 
 def following(node: LexborNode) -> str:
-    """Return the character that the page shows after an element within a line."""
+    """Return the character that follows an inline element on the page."""
     current: LexborNode | None = node
     while current is not None:
         sibling = current.next

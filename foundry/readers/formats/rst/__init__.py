@@ -1,1 +1,1 @@
-"""reStructuredText: as docutils parses it, with the directives and roles of Sphinx."""
+"""reStructuredText, parsed by docutils, with directives and roles of Sphinx."""
