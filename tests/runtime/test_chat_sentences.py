@@ -37,8 +37,9 @@ def test_each_extract_says_something_new(tmp_path: Path) -> None:
         Hit(*astuple(index.chunk(number))[:-1], [], 0.5, *scores, {})
         for number in range(len(texts))
     ]
-    extracts = extract("What do refunds of parcels take?", number_passages(hits), index)
+    extracts, share = extract("What do refunds of parcels take?", number_passages(hits), index)
     assert [(passage.source.number, quote.lead) for passage, quote in extracts] == [
         (1, texts[0]),
         (2, "Refunds of parcels cost nothing."),
     ]
+    assert share == 1.0

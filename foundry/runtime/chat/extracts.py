@@ -4,7 +4,8 @@ A sentence is worth the share of the question's terms that it holds, weighted by
 index, times how well its passage ranked. Words of grammar ("does it get") count only in a question
 that has no others. It is quoted only if it and its neighbours, with the headings above them, hold
 half of the question by that weight (1 and 27 % of two collections' questions whose documents were
-taken out, 83 and 76 % of others); else passages are only named.
+taken out, 83 and 76 % of others); else passages are only named. Without a hedge an answer needs a
+strong match, and one sentence that holds most of the question and what it asks for.
 """
 
 import re
@@ -29,6 +30,7 @@ MAX_POINTERS, MIN_SHARE_TOGETHER = 3, 0.5
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
 ANSWER_SHARE = 0.8  # Of the terms of a question, for the sentence that answers it.
 OPPOSITE_WORTH = 0.4  # Of a sentence that says "on" where the question says "off".
+MIN_ANSWERED = 0.6  # For one sentence with its headings; with less it may answer something else.
 MIN_ALIKE = 0.6  # Shared terms of sentences that may say the opposite of each other.
 
 _done = partial(Done, "extractive", truncated=False, usage=None)
@@ -86,15 +88,17 @@ def extract_answer(
         notice = "No passage is near enough to the question."
         done = _done("nothing_found", notice=notice, cited=[])
         return "Nothing was found in the documents about this.", done
-    hedge = f"{HEDGES['weak']}; the nearest" if sources.match == "weak" else "The nearest"
     question = sources.query or ""
-    if extracts := extract(question, passages, current_index(), language.empty):
+    extracts, share = extract(question, passages, current_index(), language.empty)
+    is_doubtful = sources.match == "weak" or (extracts and share < MIN_ANSWERED)
+    hedge = f"{HEDGES['weak']}; the nearest" if is_doubtful else "The nearest"
+    if extracts:
         quotes = [quote.cite(f"[{passage.source.number}]") for passage, quote in extracts]
         shown = [passage for passage, _ in extracts]
         above = (quote.above for _, quote in extracts)
         lacking = find_lacking(question, "\n".join([*quotes, *above]))
         said = [*quotes]
-        if sources.match == "weak" or lacking:
+        if is_doubtful or lacking:
             none = f", and none says {lacking}" if lacking else ""
             said.insert(0, f"{hedge} sentences are{' these' if none else ''}{none}:")
         none = f"; none of the sentences says {lacking}" if lacking else ""
@@ -118,6 +122,7 @@ class _Found:
     passage: NumberedPassage
     unit: Unit
     terms: set[str]
+    share: float  # Of the question, that it holds with what is quoted with it and headings.
 
 
 def extract(
@@ -125,8 +130,11 @@ def extract(
     passages: Sequence[NumberedPassage],
     index: Index,
     empty: frozenset[str] = ENGLISH.empty,
-) -> list[tuple[NumberedPassage, Quote]]:
-    """Return quotations of the best sentences that each say something new, in their order."""
+) -> tuple[list[tuple[NumberedPassage, Quote]], float]:
+    """Return quotations of the best sentences that each say something new, in their order.
+
+    Also returns the greatest share of the question's terms, by rarity, that one of them holds.
+    """
 
     def terms_of(text: str) -> set[str]:
         return set(index.tokenizer.terms(text))
@@ -160,16 +168,17 @@ def extract(
             if unit.stem and own <= coverage(terms_of(unit.stem.words)):
                 continue
             share = ANSWER_SHARE if unit.is_answer else HEADING_SHARE
-            worth = own + share * (coverage(whole[place] | above) - own) + OPENING_WORTH / count
+            together = coverage(whole[place] | above)
+            worth = own + share * (together - own) + OPENING_WORTH / count
             worth *= rank * (OPPOSITE_WORTH if says_opposite(question, unit.words) else 1.0)
-            found.setdefault(unit.words, _Found(worth, passage, unit, whole[place]))
+            found.setdefault(unit.words, _Found(worth, passage, unit, whole[place], together))
     chosen = _choose([*found.values()])
     extracts = []
     for passage, units in read:
         picked = [one.unit for one in chosen if one.passage is passage]
         quotes = quote_units(units, picked, lambda text: coverage(terms_of(text)))
         extracts += [(passage, quote) for quote in quotes]
-    return extracts
+    return extracts, max((one.share for one in chosen), default=0.0)
 
 
 def _choose(found: Sequence[_Found]) -> list[_Found]:

@@ -37,6 +37,29 @@ _DENIES_SOMEHOW = re.compile(
     r"|instead|un\w{4}|dis\w{4})",
     re.IGNORECASE,
 )
+_HOW_MUCH = re.compile(r"\bhow (?:much|long|far|old|big|high|deep|heavy)\b", re.IGNORECASE)
+_OFTEN = r"(?:hour|dai|week|month|quarter|year|annual|night)ly"
+_AMOUNT = re.compile(
+    rf"\b{_COUNT}\b|\d|\b(?:half|quarter|third|all|every|each|always|never|until|enough|free"
+    rf"|as (?:much|long)|nothing|few|several|many|most)\b",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(
+    r"^\W*(?:since )?(?:when|how often|what (?:time|date|year|day))\b", re.IGNORECASE
+)
+_TIME = re.compile(
+    rf"\b{_COUNT}\b|\d|\b{_OFTEN}\b|\b(?:when|before|after|until|till|once|during|while|if"
+    r"|as soon|every|each|\w*day|january|february|march|april|may|june|july|august|september"
+    r"|october|november|december|spring|summer|autumn|fall|winter|morning|noon|evening|night|week"
+    r"|month|year|season|always|never|now|immediately)s?\b",
+    re.IGNORECASE,
+)
+_WHO = re.compile(r"^\W*(?:who|whose|by whom)\b", re.IGNORECASE)
+# A name within a sentence, or a word for people.
+_SOMEBODY = re.compile(
+    r"(?<=[^.!?:\n] )[*_\"(]*[A-Z]\w+|\b(?i:you|we|he|she|they|people|person|\w*m[ae]n|team|staff"
+    r"|(?:any|every|some|no)(?:one|body)|\w{3,}(?:[^aeiou]er|or|ist|ian|ee)s?)\b"
+)
 _ANY_EXTREME = re.compile(
     rf"{_EXTREME.pattern}|\b(?:max|min|maximum|minimum|maximal|minimal|only|top|peak|record"
     r"|(?:more|less|fewer|\w{3,}er) than (?:any|all|every))\b",
@@ -63,6 +86,13 @@ def find_lacking(question: str, said: str) -> str | None:
         return f'which is "{extreme[0].lower()}"'
     if (asked := _HOW_MANY.search(question)) and not _counts(asked[1], said):
         return "how many"
+    said = _CITATION.sub("", said)
+    if (much := _HOW_MUCH.search(question)) and not _AMOUNT.search(said):
+        return much[0].lower()
+    if _WHEN.search(question) and not _TIME.search(said):
+        return "how often" if "often" in question.lower() else "when"
+    if _WHO.search(question) and not _SOMEBODY.search(said):
+        return "who"
     return None
 
 

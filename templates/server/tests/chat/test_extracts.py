@@ -79,7 +79,7 @@ def test_a_passage_is_cut_only_where_enough_of_it_is_left() -> None:
 
 
 def extracts(question: str, *hits: Hit) -> list[tuple[int, str]]:
-    found = extract(question, number_passages(hits), INDEX)
+    found, _ = extract(question, number_passages(hits), INDEX)
     return [
         (passage.source.number, "\n\n".join([quote.lead, *quote.rest])) for passage, quote in found
     ]
@@ -297,6 +297,8 @@ def test_an_answer_says_what_it_is_made_of(
         ("Which valve is replaced the most often yearly?", 'which is "most often"'),
         ("What valve is not replaced yearly?", '"not"'),
         ("How many valves are replaced yearly?", "how many"),
+        ("How much of the valve is replaced?", "how much"),
+        ("Who replaces the valve yearly?", "who"),
     ],
 )
 def test_what_the_question_asks_for_and_no_sentence_says_is_told(
@@ -307,6 +309,41 @@ def test_what_the_question_asks_for_and_no_sentence_says_is_told(
         f"The nearest sentences are these, and none says {lacking}:\n\n{SENTENCE} [1]"
     )
     assert done["notice"] == f"Extracted from the documents; none of the sentences says {lacking}."
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("How much of the valve is replaced?", "Half of the valve is replaced yearly."),
+        ("How long is a valve kept?", "A valve is kept until it leaks."),
+        ("When is the valve replaced?", "The valve is replaced after the first frost."),
+        ("When does the valve close?", "The valve closes at 7 o'clock."),
+        ("Who replaces the valve?", "The valve is replaced by Anna Berg."),
+        ("Who replaces the valve?", "The plumber replaces the valve."),
+        ("Where is the valve that somebody replaces?", "The valve that is replaced is below."),
+    ],
+)
+def test_a_sentence_with_what_is_asked_for_is_quoted_plainly(question: str, sentence: str) -> None:
+    *_, (_, delta), (_, done) = events((Turn("user", question),), sentence)
+    assert delta["text"] == f"{sentence} [1]\n\nExtracted from the documents."
+    assert done["notice"] == "Extracted from the documents."
+
+
+@pytest.mark.parametrize(
+    ("question", "is_answered"),
+    [
+        # Of three to five terms that are equally rare, a sentence has two or three.
+        ("Is the valve replaced, and oiled?", True),
+        ("Is the valve replaced by a mechanic with gloves?", False),
+        ("Is the valve replaced yearly by a mechanic with gloves?", True),
+    ],
+)
+def test_a_sentence_with_less_of_the_question_is_hedged(question: str, is_answered: bool) -> None:
+    *_, (_, delta), _ = events((Turn("user", question),))
+    hedge = (
+        "" if is_answered else "The documents may not answer this; the nearest sentences are:\n\n"
+    )
+    assert delta["text"].startswith(f"{hedge}{SENTENCE} [1]")
 
 
 def test_without_such_a_sentence_the_nearest_passages_are_named() -> None:
