@@ -150,7 +150,7 @@ class IndexWriter:
             self._settle(layout.vectors, layout.sketch)
         self._close_grown()
         self._settle(layout.chunks, layout.documents)
-        self._query_files.write(layout, self._read_chunks, self._carried.chunks_left_out)
+        self._query_files.write(layout, self._read_chunks)
 
     def _write_postings(self) -> WrittenPostings:
         keeps_counts = self._options.keeps_counts or self._options.own_statistics

@@ -5,9 +5,6 @@ from typing import Generic, NamedTuple, NewType, TypeVar
 InputNumber = NewType("InputNumber", int)
 """The number of an input of this build, in the order of the sources."""
 
-PreviousInput = NewType("PreviousInput", int)
-"""The number of an input of the build before."""
-
 PreviousDocument = NewType("PreviousDocument", int)
 """The number of a document in the index before."""
 
@@ -17,7 +14,7 @@ PreviousChunk = NewType("PreviousChunk", int)
 DocumentNumber = NewType("DocumentNumber", int)
 """The number of a document in the index that is being written."""
 
-Number = TypeVar("Number", InputNumber, PreviousInput, PreviousDocument, PreviousChunk)
+Number = TypeVar("Number", InputNumber, PreviousDocument, PreviousChunk)
 
 
 class Span(NamedTuple, Generic[Number]):

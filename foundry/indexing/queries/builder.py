@@ -24,8 +24,6 @@ from foundry.runtime.retrieval.stages.correction import FOLDER as CORRECTION
 from foundry.runtime.retrieval.stages.expansion import ExpansionLayout
 from foundry.runtime.retrieval.stages.synonyms import FOLDER as SYNONYMS
 
-ReadChunks = Callable[[], Iterator[ChunkRecord]]
-
 
 class QueryFilesBuilder:
     """Collects what those stages need of documents."""
@@ -47,14 +45,11 @@ class QueryFilesBuilder:
             headings = (chunk_headings(prepared.document, chunk) for chunk in prepared.chunks)
             self._completions.add(heading for above in headings for heading in above)
 
-    def write(self, layout: IndexLayout, read_all: ReadChunks, read_gone: ReadChunks) -> None:
-        """Write the files of each chosen stage.
-
-        `read_gone` gives the chunks of the index before that are not in this one.
-        """
+    def write(self, layout: IndexLayout, read_all: Callable[[], Iterator[ChunkRecord]]) -> None:
+        """Write the files of each chosen stage; `read_all` gives all chunks."""
         options = self._options
         if self._words is not None:
-            words = self._words.finish(lambda: _texts(read_gone()), lambda: _texts(read_all()))
+            words = self._words.finish(read_all)
             if options.correction_words:
                 groups = options.synonyms or ()
                 known = [form for group in groups for form in (*group[0], *group[1])]
@@ -72,10 +67,6 @@ class QueryFilesBuilder:
             write_synonyms(layout.root / SYNONYMS, options.synonyms, texts, self._tokenizer)
         if options.pinned:
             write_pinned(layout, options.pinned, self._tokenizer)
-
-
-def _texts(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
-    return ("\n".join([*chunk.headings(), chunk.text]) for chunk in chunks)
 
 
 MIN_WORD_LENGTH = 3

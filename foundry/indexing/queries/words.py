@@ -7,7 +7,6 @@ those of new ones added. All texts are read again only where one of these counts
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from foundry.embedding.static import MODEL_FOLDER
 from foundry.indexing.carried.carried import Carried
 from foundry.indexing.files import open_stored
 from foundry.indexing.queries.forms import MAX_COUNTED, SEPARATOR, count_forms, find_forms
+from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.encoder import CONTINUATION, EncoderLayout
 from foundry.runtime.retrieval.stages.nearest_words import MAX_LENGTH, MIN_LENGTH
@@ -103,24 +103,24 @@ class WordsBuilder:
             if len(forms) > MAX_COUNTED:
                 self._forms = None
 
-    def finish(
-        self, read_gone: Callable[[], Iterator[str]], read_all: Callable[[], Iterator[str]]
-    ) -> CorpusWords:
-        """Return the words of all texts.
-
-        `read_gone` gives the texts of the index before that are not in this one.
-        """
+    def finish(self, read_all: Callable[[], Iterator[ChunkRecord]]) -> CorpusWords:
+        """Return the words of all chunks, which `read_all` gives."""
         forms = self._forms
         if forms is None:
-            return CorpusWords(count_forms(read_all()), self._tokenizer)
+            return CorpusWords(count_forms(map(_text_of, read_all())), self._tokenizer)
         if self._carried.index is not None:
-            for form in chain.from_iterable(map(find_forms, read_gone())):
-                forms[form] -= 1
+            for chunk in self._carried.chunks_left_out():
+                for form in find_forms(_text_of(chunk)):
+                    forms[form] -= 1
         left = {form: count for form, count in forms.items() if count}
         joined = SEPARATOR.join(left).encode("utf-8", "surrogatepass")
         self._carried.leave("words.forms", np.frombuffer(joined, dtype=np.uint8))
         self._carried.leave("words.counts", np.fromiter(left.values(), dtype=np.int64))
         return CorpusWords(left, self._tokenizer)
+
+
+def _text_of(chunk: ChunkRecord) -> str:
+    return "\n".join([*chunk.headings(), chunk.text])
 
 
 def _forms_before(carried: Carried) -> defaultdict[str, int] | None:
