@@ -55,7 +55,7 @@ class Mcp(Interface):
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
         """Yield its routes, which are not FastAPI's."""
         del chosen, words
-        routes = Call("mcp.transports", "mcp_routes", ("search", "__version__"))
+        routes = Call("mcp.http", "mcp_routes", ("search", "__version__"))
         yield AppStep(AppPlace.OFFER, Call("", "app.router.routes.extend", (routes,)))
         yield ADDRESS
 

@@ -13,6 +13,7 @@ _ALWAYS = "every server has it"
 _MADE = {
     "settings.json": "what foundry.toml configures",
     "questions.jsonl": "the project has questions",
+    "mcp/tools.json": "what clients of MCP are told of the tools, made from their models",
     "figures.json": "what the questions came to at export",
 }
 """Data of the package, by name."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from foundry.errors import RenderError
 from foundry.features.contributions import files_left_out
-from foundry.features.interfaces import Page, pages_of
+from foundry.features.interfaces import Mcp, Page, pages_of
 from foundry.files import templates_folder
 from foundry.rendering.copying import PAGE_FOLDER, RUNTIME, copy_pages, copy_runtime, copy_tests
 from foundry.rendering.design import Design
@@ -47,6 +47,8 @@ def plan_server(
         files = {name: text for name, text in files.items() if not name.startswith(TESTS)}
     rendered = [name for name in files if name.endswith(".py")]
     files[f"{package}/settings.json"] = _settings(design, questions)
+    if Mcp.name in config.server.interfaces:
+        files[f"{package}/mcp/tools.json"] = _tools()
     if questions is not None:
         files[f"{package}/questions.jsonl"] = questions
     runtime = copy_runtime(files, package)
@@ -148,6 +150,17 @@ def _settings(design: Design, questions: bytes | None) -> bytes:
     for each in features:
         if own := each.own_settings():
             values[each.name] = own
+    return _to_json(values)
+
+
+def _tools() -> bytes:
+    # Imported when needed, since `plan_key` must be fast.
+    from foundry.runtime.mcp.descriptions import describe_tools
+
+    return _to_json(describe_tools())
+
+
+def _to_json(values: object) -> bytes:
     # In ASCII, so that editors and diffs show bidirectional and other hidden characters.
     return json.dumps(values, indent=2, ensure_ascii=True).encode() + b"\n"
 

@@ -9,13 +9,12 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import ConfigurationError, InvalidRequestError, ServerError
-from .index.reader import served
-from .index.records import count_of
-from .retrieval.journal import MAX_TOP_K
-from .retrieval.results import SearchResponse
+
+if TYPE_CHECKING:
+    from .retrieval.results import SearchResponse
 
 GRACE_SECONDS, MAX_GRACE_SECONDS = 30.0, 3600
 
@@ -28,7 +27,7 @@ exit codes:
 
 # Characters that JSON need not escape but terminals interpret: controls, line ends, bidi marks.
 _COMMANDS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-Search = Callable[..., SearchResponse]
+Search = Callable[..., "SearchResponse"]
 Serve = Callable[[argparse.Namespace], None]
 Answer = tuple[object, str, int]  # Answer of a command: JSON, text, exit code.
 AddCommand = Callable[[Any], None]
@@ -36,7 +35,12 @@ AddCommand = Callable[[Any], None]
 
 
 def run(
-    name: str, version: str, search: Search, serve: Serve, *, more: Iterable[AddCommand] = ()
+    name: str,
+    version: str,
+    load_search: Callable[[], Search],
+    serve: Serve,
+    *,
+    more: Iterable[AddCommand] = (),
 ) -> int:
     """Run a command and return its exit code; the only place that prints errors."""
     try:
@@ -46,7 +50,7 @@ def run(
         if "serve" in chosen:
             chosen.serve(chosen)
             return 0
-        value, text, code = chosen.answer(chosen, search)
+        value, text, code = chosen.answer(chosen, load_search())
         sys.stdout.write((format_json(value) if chosen.json else text) + "\n")
         # Flush here, so that a closed pipe is noticed now and not at exit.
         sys.stdout.flush()
@@ -62,6 +66,9 @@ def run(
         sys.stderr.write(f"{name}: {error.message}\n{hint}")
         return 2 if isinstance(error, ConfigurationError | InvalidRequestError) else 1
     except Exception:
+        # Not above, since what needs no index starts without what opens it.
+        from .index.reader import served
+
         # Files are not hashed when an index is opened, so damage may show up at any time.
         findings = served.whole().verify()
         if not findings:
@@ -112,6 +119,10 @@ def format_json(value: object, *, indent: int | None = None) -> str:
 
 
 def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
+    from .index.reader import served
+    from .index.records import count_of
+    from .retrieval.journal import MAX_TOP_K
+
     index = served.whole()
     ask = partial(search, mode="keyword")
     findings = index.verify()

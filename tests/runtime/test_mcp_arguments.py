@@ -6,25 +6,24 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from foundry.runtime.errors import InvalidRequestError
-from foundry.runtime.mcp.arguments import read_arguments
+from foundry.runtime.mcp import arguments
+from foundry.runtime.mcp.arguments import RefusedCallError, read_arguments
+from foundry.runtime.mcp.models import MODELS
 from foundry.runtime.retrieval.filters import parse_filters
-from foundry.runtime.web.requests import RequestModel, SearchArguments
 
 WORDS = st.text(st.characters(categories=["L"]), min_size=1).filter(lambda text: text != "null")
+SCHEMAS = {name: model.model_json_schema() for name, model in MODELS.items()}
 
 
-class FetchRequest(RequestModel):
-    """Arguments of a tool whose one text may look like anything."""
-
-    id: str
+def read_of(tool: str, sent: dict[str, Any]) -> dict[str, Any]:
+    return read_arguments(tool, SCHEMAS[tool], sent)
 
 
 def read(**sent: Any) -> dict[str, Any]:
-    arguments = dict(read_arguments(SearchArguments, {"query": "pump", **sent}))
-    return {name: arguments[name] for name in sent}
+    found = read_of("search", {"query": "pump", **sent})
+    return {name: found[name] for name in sent}
 
 
 @given(
@@ -88,17 +87,61 @@ def test_other_filters_are_refused_with_what_to_send(filters: object) -> None:
 
 @pytest.mark.parametrize(("top_k", "mode"), [("ten", None), ("[2]", None), (2.5, None), (2, "x")])
 def test_impossible_values_are_refused(top_k: object, mode: object) -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(RefusedCallError):
         read(top_k=top_k, mode=mode)
 
 
 @pytest.mark.parametrize("name", ["tags", "source", "modified_after"])
 def test_a_filter_beside_the_filters_is_sent_there(name: str) -> None:
-    with pytest.raises(ValidationError, match="put it into 'filters'"):
+    with pytest.raises(RefusedCallError, match="put it into 'filters'"):
         read(**{name: "old"})
 
 
 @given(st.sampled_from(["2", "null", "{}", '["a"]', "true"]) | WORDS)
 def test_a_text_that_is_wanted_as_text_stays_as_it_is(text: str) -> None:
-    assert read_arguments(FetchRequest, {"id": text}).id == text
-    assert read_arguments(SearchArguments, {"query": text}).query == text.strip()
+    assert read_of("fetch", {"id": text}) == {"id": text}
+    assert read_of("search", {"query": text})["query"] == text.strip()
+
+
+VALUES = st.sampled_from(
+    ["pump", " pump", "pump\x1f", "\u200b", "", "x" * 2_000, "x" * 2_001, "keyword", "semantic"]
+) | st.sampled_from([None, True, 0, 1, 100, 101, 2.0, 2.5, [], ["pump"], {}, {"tags": "a"}])
+
+
+@given(
+    st.sampled_from(sorted(MODELS)),
+    st.dictionaries(
+        st.sampled_from(["query", "top_k", "mode", "filters", "id", "limit"]), VALUES, max_size=4
+    ),
+)
+def test_what_is_plainly_valid_is_what_the_models_make_of_it(
+    tool: str, sent: dict[str, Any]
+) -> None:
+    def read_by(**patched: Any) -> object:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in patched.items():
+                patch.setattr(arguments, name, value)
+            try:
+                return read_of(tool, sent)
+            except (RefusedCallError, InvalidRequestError) as error:
+                return str(error)
+
+    assert read_by() == read_by(_is_plain=lambda *_: False)
+
+
+def test_plain_arguments_need_no_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("validated")
+
+    monkeypatch.setattr(arguments, "_validate", refuse)
+    for mode in ("hybrid", "semantic", "keyword", None):
+        found = read(top_k="5", mode=mode, filters={"tags": "old"})
+        assert found == {"top_k": 5, "mode": mode or "hybrid", "filters": {"tags": "old"}}
+    assert read_of("search", {"query": "pump"}) == {
+        "query": "pump",
+        "top_k": 10,
+        "mode": "hybrid",
+        "filters": None,
+    }
+    assert read_of("fetch", {"id": "guide.md#1"}) == {"id": "guide.md#1"}
+    assert read_of("list_sources", {}) == {}

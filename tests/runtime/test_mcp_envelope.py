@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from foundry.runtime.mcp.transports import (
+from foundry.runtime.mcp.messages import (
     HEADER_MISMATCH,
     INVALID_REQUEST,
     PARSE_ERROR,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from foundry.runtime.index.documents import DocumentRecord, join_chunks
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.mcp.tools import read_beginning
 from foundry.runtime.web import citations
 from foundry.runtime.web.citations import announce, document_url
 
@@ -132,9 +133,6 @@ class HugeIndex:
         return replace(CHUNK, text=str(number % 10) * self.length, position=position)
 
     def fetch(self, chunks: int) -> tuple[str, bool]:
-        # Here, since every process collects this module, and importing mcp takes half a second.
-        from foundry.runtime.mcp.server import read_beginning
-
         return read_beginning(cast(Index, self), replace(DOCUMENT, chunks=chunks))
 
 
