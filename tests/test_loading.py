@@ -87,7 +87,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("fastapi.routing", "serve"),
         ("notes.app", "serve"),
         ("uvicorn.protocols.http.httptools_impl", "serve"),
-        ("mcp.server.stdio", "mcp"),
+        ("notes.mcp.stdio", "mcp"),
     ],
 )
 def test_interrupt_while_a_server_loads_is_silent(export: Path, module: str, command: str) -> None:
