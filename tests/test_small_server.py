@@ -43,7 +43,16 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_has_no_files_for_what_is_left_out(export: Path) -> None:
     web = {path.stem for path in (export / "notes" / "web").glob("*.py")}
     assert web == {
-        *("__init__", "connections", "filtered", "middleware", "no_tokens", "openapi", "problems"),
+        *(
+            "__init__",
+            "connections",
+            "filter_schemas",
+            "filtered",
+            "middleware",
+            "no_tokens",
+            "openapi",
+            "problems",
+        ),
         *("process", "requests", "routes", "serving", "slots", "stopping", "workers"),
     }
     assert not (export / "Dockerfile").exists()
