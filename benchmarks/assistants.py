@@ -91,7 +91,7 @@ def measure(server: Server, query: str) -> dict[str, float]:
 def main() -> int:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    named = {"action": "append", "default": [], "metavar": "NAME=VALUE"}
+    named: dict[str, Any] = {"action": "append", "default": [], "metavar": "NAME=VALUE"}
     parser.add_argument("--export", **named, help="an exported folder; repeatable")
     parser.add_argument("--peer", **named, help="the command of another server; repeatable")
     parser.add_argument("--query", default="How is it configured?", help="(%(default)s)")
