@@ -271,7 +271,7 @@ QUESTIONS = [json.loads(line) for line in (HANDBOOK / "questions.jsonl").read_te
 
 
 def test_extracts_are_verbatim_and_answer_most_questions(extractive: str) -> None:
-    silent, pointing = [], []
+    silent, pointing, doubtful = [], [], []
     for question in QUESTIONS:
         events = ask(extractive, conversation(question["query"]))
         done = events[-1][1]
@@ -281,7 +281,9 @@ def test_extracts_are_verbatim_and_answer_most_questions(extractive: str) -> Non
             continue
         *statements, notice = text_of(events).split("\n\n")
         hedge = "The documents may not answer this; the nearest "
-        assert (hedge in statements[0]) == (events[0][1]["match"] == "weak")
+        if hedge in statements[0]:
+            doubtful.append(question["query"])
+        assert hedge in statements[0] or events[0][1]["match"] != "weak"
         if notice == "No sentence of the documents answers by itself.":
             pointing.append(question["query"])
             assert [f"[{source['number']}]" for source in done["cited"]] == ["[1]", "[2]", "[3]"]
@@ -300,6 +302,7 @@ def test_extracts_are_verbatim_and_answer_most_questions(extractive: str) -> Non
     # Most questions are worded otherwise than the documents on purpose.
     assert len(silent) <= 3, silent
     assert len(silent + pointing) <= 25, pointing
+    assert len(silent + doubtful) <= 25, doubtful
 
 
 @pytest.mark.parametrize(
