@@ -1,7 +1,7 @@
-"""Engines for the heavy work of a build: this machine, or a cluster of machines.
+"""Engines for the heavy work of a build: this machine, or a cluster.
 
-Both engines call the same functions, so that an index is the same, byte for byte, whichever made
-it. What has been done is kept by the build itself, in its caches, and never by an engine.
+Both call the same functions, so they make identical indexes. Results are cached by the build, never
+by an engine.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,10 +20,10 @@ from foundry.runtime.retrieval.embedding.local import available_cores
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Runs what takes long.
+    """Runs the work that takes long.
 
-    `open_pool` returns what prepares documents by a recipe, and may tell progress which of them is
-    slow; `place` returns a model where it is to run, given the options that it was opened with.
+    `open_pool` returns a pool that prepares documents by a recipe, and may show slow ones; `place`
+    returns a model where it is to run, given the options that it was opened with.
     """
 
     open_pool: Callable[[Recipe, Progress], AbstractContextManager[Preparing]]
@@ -32,9 +32,9 @@ class Engine:
 
 @contextmanager
 def closing_engine(options: BuildOptions) -> Iterator[Engine]:
-    """Provide the engine that was asked for, closed in the end.
+    """Provide the chosen engine, closing it at the end.
 
-    Raises RequestError where the options contradict each other.
+    Raises RequestError for contradictory options.
     """
     if options.engine == "local":
         if options.ray_address is not None:
@@ -42,7 +42,7 @@ def closing_engine(options: BuildOptions) -> Iterator[Engine]:
         jobs = options.jobs or available_cores()
         yield Engine(lambda recipe, progress: Pool(recipe, jobs, progress), lambda model, _: model)
         return
-    # Imported when needed: few builds are for many machines.
+    # Imported when needed: few builds use a cluster.
     from foundry.building.ray.cluster import Cluster
     from foundry.building.ray.documents import RayPool
     from foundry.building.ray.embedding import place_on_nodes
@@ -50,7 +50,7 @@ def closing_engine(options: BuildOptions) -> Iterator[Engine]:
     with Cluster(options.ray_address, options.jobs) as cluster:
         yield Engine(
             lambda recipe, _: nullcontext(RayPool(cluster, recipe)),
-            # A service is asked from here.
+            # Services are called from this machine.
             lambda model, chosen: (
                 model if model.service else place_on_nodes(model, chosen, cluster)
             ),

@@ -1,8 +1,8 @@
-"""Watch the folders that builds read, and no others, by what the system notices.
+"""Watches exactly the folders that builds read, by notifications of the system.
 
-Each folder has a watch of its own: a recursive one would follow links, and end with the first
-folder that may not be read. Folders are found as the reader of folders finds them, again after each
-change that may have made or removed one.
+Each folder has its own watch: a recursive one would follow links, and fail at the first unreadable
+folder. Folders are found like the reader of folders does, again after each change that may have
+created or removed one.
 """
 
 import os
@@ -25,29 +25,29 @@ from foundry.sources.folder import find_folders
 from foundry.sources.ignoring import concerns_any
 
 QUIET_MS = 200
-"""A change counts as complete after this time without another."""
+"""A change is complete after this time without another."""
 
 LONGEST_MS = 10_000
-"""A build begins after this time, even if changes go on."""
+"""A build starts after this time, even if changes continue."""
 
 MAX_FOLDERS = 10_000
-"""Watches take about 1 KB of the kernel's memory, of which other programs want some as well."""
+"""A watch takes about 1 KB of kernel memory, which other programs need too."""
 
 _REMEDY = "exclude some, or raise fs.inotify.max_user_watches and max_user_instances"
 
 _TRIES = 5
-"""How often to begin watching anew when the system refuses for no reason of a single folder."""
+"""Retries of watching if the system refuses for no reason of a single folder."""
 
-# FSEvents of macOS sees all that is below a folder by its path, and follows no link.
+# FSEvents of macOS watches everything below a folder by path, without following links.
 _SEES_BELOW = sys.platform == "darwin"
 
 _Changes = Generator[set[tuple[Change, str]], None, None]
 
 
 def watch_folders(sources: Sequence[FolderSource]) -> Generator[bool | Watched, None, None]:
-    """Yield whether they have changed: five times a second, and at once after a change.
+    """Yield whether folders have changed: five times a second, and at once after a change.
 
-    Each time that watches are set up, Watched is yielded, and True for what has changed before.
+    Each time that watches are set up, Watched is yielded, and True for earlier changes.
     """
     folders = _Folders(sources)
     concerns = concerns_any(sources)
@@ -72,7 +72,7 @@ def watch_folders(sources: Sequence[FolderSource]) -> Generator[bool | Watched, 
 
 
 class _Folders:
-    """The folders of sources that are to be watched."""
+    """The folders of sources to watch."""
 
     def __init__(self, sources: Sequence[FolderSource]) -> None:
         self._sources = sources
@@ -86,7 +86,7 @@ class _Folders:
             try:
                 for found in find_folders(source):
                     self._sort(source, found)
-            # What is wrong with a source as a whole is an error of the build.
+            # Problems of a whole source are errors of the build.
             except SourceError:
                 continue
         return sorted(self._found, key=lambda path: path.count("/"))
@@ -97,7 +97,7 @@ class _Folders:
         return (*self._left, *more)
 
     def may_differ(self, changed: Iterable[str]) -> bool:
-        """Return whether changes of these paths may have made or removed a folder."""
+        """Return whether changes of these paths may have created or removed a folder."""
         return any(
             path in self._found
             or os.path.isdir(path)  # noqa: PTH112
@@ -107,7 +107,7 @@ class _Folders:
 
     def _sort(self, source: FolderSource, found: str | Skipped) -> None:
         if isinstance(found, Skipped):
-            # Others are watched by another name, or read by no build.
+            # Others are watched under another name, or read by no build.
             if found.reason == Reason.CANNOT_BE_READ:
                 self._left.append(found)
             return
@@ -124,7 +124,7 @@ def _leave(source: str, path: str, reason: str) -> Skipped:
 
 
 class _Begun(NamedTuple):
-    """Watches of so many folders, and why others were `refused`; `reason` is that of a limit."""
+    """Active watches, and why others were `refused`; `reason` is that of a limit."""
 
     changes: _Changes
     watched: int
@@ -133,7 +133,7 @@ class _Begun(NamedTuple):
 
 
 def _begin(folders: Sequence[str]) -> _Begun:
-    """Watch so many of the folders as can be, the first ones if not all."""
+    """Watch as many of the folders as possible, in order."""
     wanted = list(folders[:MAX_FOLDERS])
     reason = f"at most {MAX_FOLDERS:,} are; exclude some" if len(folders) > MAX_FOLDERS else ""
     refused: dict[str, str] = {}
@@ -148,14 +148,14 @@ def _begin(folders: Sequence[str]) -> _Begun:
             culprits = [path for path in wanted if f'"{path}"' in where]
             is_own = isinstance(error, FileNotFoundError | PermissionError)
             if is_own and culprits:
-                # What is gone by now is no folder any more.
+                # It was removed meanwhile.
                 there = [path for path in wanted if Path(path).is_dir()]
                 refused.update((path, said) for path in there if path in culprits)
                 wanted = [path for path in there if path not in culprits]
             else:
-                # A thread of the library lets go of the watches that there were.
+                # A thread of the library removes the previous watches.
                 time.sleep(QUIET_MS / 1000)
-                # Of a limit some watches are left to others.
+                # Leave some watches below the limit to other programs.
                 wanted, reason = wanted[: len(wanted) // 2], f"{said.rstrip('.')}; {_REMEDY}"
         except RuntimeError as error:
             tries -= 1

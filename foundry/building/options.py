@@ -1,4 +1,4 @@
-"""Options of a build, and what it reports."""
+"""Options and results of a build."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 class BuildOptions:
     """Options of a build that do not change the index.
 
-    `jobs` is the number of worker processes, by default one for each core; `fresh` forgets what is
-    known from before; `strict` publishes nothing if anything was left out. `engine` says what runs
-    the workers: this machine, or a Ray cluster at `ray_address` (see `ray.cluster`). Sources may
-    reach the hosts of `allow_private`, each perhaps with a port, at private addresses.
+    `jobs` is the number of worker processes, by default one per core; `fresh` ignores the cache;
+    `strict` publishes nothing if anything was left out. `engine` runs the workers: this machine, or
+    a Ray cluster at `ray_address` (see `ray.cluster`). Sources may reach the hosts of
+    `allow_private`, optionally with a port, at private addresses.
     """
 
     engine: Literal["local", "ray"] = "local"
@@ -29,11 +29,11 @@ class BuildOptions:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Counts of the documents that a build read, reused and removed, and of the chunks it embedded.
+    """Counts of documents read, reused and removed, and of embedded chunks.
 
-    `outdated` of those read have not changed, but Foundry has, or an option that decides how they
-    are prepared. `seconds` is the wall time that each source took to be read; `web` has, by source,
-    how many pages were fetched and how many had not changed.
+    `outdated` of those read are unchanged, but Foundry has changed, or an option. `seconds` is the
+    wall time of reading each source; `web` has the numbers of fetched and unchanged pages, by
+    source.
     """
 
     read: int = 0
@@ -49,9 +49,9 @@ class Changes:
 class BuildResult:
     """The outcome of a build.
 
-    `refused` counts chunks that the model would not embed, `queries` says how queries will be
-    embedded. `seconds` is wall time; `unchanged` means that nothing was published. `report` is the
-    index's own.
+    `refused` counts chunks that the model did not embed, `queries` says how queries are embedded.
+    `seconds` is wall time; `unchanged` means that nothing was published. `report` is the index's
+    own.
     """
 
     index: str

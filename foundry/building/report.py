@@ -1,4 +1,4 @@
-"""The report of a build: counts source by source, for the index and for people to read."""
+"""The report of a build: counts by source, for the index and for people."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,7 +14,7 @@ from foundry.readers.registry import find_by_name
 
 
 class Group(StrEnum):
-    """What a finding is about."""
+    """The topic of a finding."""
 
     DECODING = "decoding"
     HIDDEN = "hidden"
@@ -23,7 +23,7 @@ class Group(StrEnum):
 
 
 class Kind(StrEnum):
-    """A kind of finding that is not named after what was found."""
+    """Kinds of findings that are not named after what was found."""
 
     REPLACED = "replaced characters"
     UNSEEN = "pages that are pictures, not read"
@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 @dataclass(slots=True)
 class WordTally:
-    """What became of the words of many documents; see `documents.left_out.WordCounts`."""
+    """Word counts of many documents; see `documents.left_out.WordCounts`."""
 
     source: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class WordTally:
             _add(self.left_out, reason, count)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the counts, those of a report."""
+        """Return the counts for a report."""
         left_out = dict(sorted(self.left_out.items()))
         read = self.source - sum(left_out.values()) - self.unaccounted
         return {
@@ -85,8 +85,8 @@ class SourceTally:
 class Figures(NamedTuple):
     """How much of a document is in the index, in chunks and characters, and how much is not.
 
-    `left_out` counts the chunks that are boilerplate throughout, `cut_off` all characters of it,
-    and `words` those of its source.
+    `left_out` counts chunks of only boilerplate, `cut_off` all characters of boilerplate, and
+    `words` those of its source.
     """
 
     chunks: int = 0
@@ -151,14 +151,14 @@ class Remarks(NamedTuple):
 
 
 def _plain_ending(document: Document) -> str:
-    """Return the ending of a file that is read as plain text for want of a reader; else nothing."""
+    """Return the ending of a file that is read as plain text for lack of a reader; else ""."""
     ending = PurePosixPath(document.path).suffix.lower()
     is_plain = document.reader == plain.READER.version and ending not in plain.READER.media_types
     return ending if is_plain and find_by_name(document.path) is None else ""
 
 
 def _unseen(reading: Reading) -> tuple[str, int]:
-    """Return how to say that pages were not read, and how often."""
+    """Describe how many pages were not read."""
     if not (reading.unseen and reading.looked_at):
         return Kind.UNSEEN, reading.unseen
     pages = f"read {reading.looked_at:,} of {reading.looked_at + reading.unseen:,} pages: "
@@ -168,7 +168,7 @@ def _unseen(reading: Reading) -> tuple[str, int]:
 
 
 class BuildReport:
-    """Collects what becomes of every document; the same sources give the same report."""
+    """Collects the outcome of every document; equal sources give equal reports."""
 
     def __init__(self, sources: Sequence[str]) -> None:
         self._tallies = {name: SourceTally(name) for name in sources}
@@ -180,7 +180,7 @@ class BuildReport:
         self._words: list[dict[str, Any]] = []
 
     def skip(self, skipped: Skipped) -> None:
-        """Note an input that is not in the index."""
+        """Add an input that is not in the index."""
         tally = self._tallies[skipped.source]
         tally.skipped += 1
         _add(tally.skipped_by_reason, skipped.reason)
@@ -188,7 +188,7 @@ class BuildReport:
         self._skipped.append(skipped)
 
     def read(self, source: str, path: str, remarks: Remarks) -> None:
-        """Note what was found in a document, whether it stays in the index or is a copy."""
+        """Add the findings in a document, whether it is indexed or a copy."""
         tally = self._tallies[source]
         tally.replaced += remarks.replaced
         if remarks.lacking:
@@ -211,14 +211,14 @@ class BuildReport:
     def copy(
         self, source: str, path: str, kept_source: str, kept_path: str, words: int = 0
     ) -> None:
-        """Note a document that was left out as a copy of another, of whose source `words` count."""
+        """Add a document that was left out as a copy, with the `words` of its source."""
         self._tallies[source].copies += 1
         self._tallies[source].words.source += words
         place = {"source": source, "path": path}
         self._copies.append({**place, "kept_source": kept_source, "kept_path": kept_path})
 
     def index(self, source: str, figures: Figures, documents: int = 1) -> None:
-        """Note documents that went into the index, with the sums of their figures."""
+        """Add indexed documents, with the sums of their figures."""
         tally = self._tallies[source]
         tally.documents += documents
         tally.chunks += figures.chunks
@@ -228,9 +228,9 @@ class BuildReport:
         tally.words.source += figures.words
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `report.json` holds: counts by source, then everything left out.
+        """Return the content of `report.json`: counts by source, then everything left out.
 
-        `words` has the sum, and each document of which some words are not in its text.
+        `words` has the sum, and each document with words that are not in its text.
         """
         total = WordTally()
         for tally in self._tallies.values():
@@ -248,7 +248,7 @@ class BuildReport:
 
 
 def without_secrets(refusals: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """Return the refused texts, without quoting any that may hold a secret."""
+    """Return the refused texts, without those that may contain a secret."""
     return [
         {**refusal, "text": "" if find_secrets(refusal["text"]) else refusal["text"]}
         for refusal in refusals

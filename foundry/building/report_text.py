@@ -1,4 +1,4 @@
-"""The report of a build as text, for people."""
+"""Formats the report of a build as text."""
 
 import json
 from collections import Counter
@@ -15,16 +15,16 @@ from foundry.state.user_cache import is_adopted
 from foundry.terminal import format_table, list_briefly
 
 NAMED = 3
-"""How many of the inputs that were left out for one reason are named."""
+"""Inputs that are listed per reason."""
 
 
 def to_read_scans(adopted: bool) -> str:
-    """Say how to have scans read; an `adopted` project has no foundry.toml of its own."""
+    """Return how to have scans read; an `adopted` project has no foundry.toml of its own."""
     return f"to read scans: {_in_sources('ocr = true', adopted)}, and {install_command('ocr')}"
 
 
 def to_read_larger(adopted: bool) -> str:
-    """Say how to have larger files read; see `to_read_scans`."""
+    """Return how to have larger files read; see `to_read_scans`."""
     return f"to read larger files: {_in_sources('max_bytes', adopted)}"
 
 
@@ -34,13 +34,13 @@ def _in_sources(key: str, adopted: bool) -> str:
 
 
 def check_strictly(report: Mapping[str, Any]) -> None:
-    """Raise StrictBuildError, with a line for each failure, if `find_failures` finds any."""
+    """Raise StrictBuildError if `find_failures` finds any, with a line for each."""
     if failures := find_failures(report):
         raise StrictBuildError(failures, list_briefly(failures))
 
 
 def find_failures(report: Mapping[str, Any]) -> list[str]:
-    """Return the failures of a strict build, a line each: inputs left out, possible secrets."""
+    """Return the failures of a strict build, one per line: inputs left out, possible secrets."""
     skipped = [
         f"{_place(entry)}: skipped: {entry['reason']}{_detail(entry)}"
         for entry in report["skipped"]
@@ -61,9 +61,9 @@ def find_failures(report: Mapping[str, Any]) -> list[str]:
 def format_report(
     report: Mapping[str, Any], seconds: Mapping[str, float], file: object, *, adopted: bool = False
 ) -> str:
-    """Return a table of sources, with the columns that have something to tell, and findings.
+    """Return a table of sources, without empty columns, and findings.
 
-    `file` is where the whole report is; `adopted` documents have no foundry.toml to change.
+    `file` is the path of the whole report; `adopted` documents have no foundry.toml to change.
     """
     rows = [_row(entry, seconds) for entry in report["sources"]]
     if len(rows) > 1:
@@ -103,7 +103,7 @@ def _number(column: str, value: float) -> str:
 
 
 def describe_skipped(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield each reason with its count, and the first few of those that were left out for it."""
+    """Yield each reason for skipping with its count and some examples."""
     by_reason: dict[str, list[str]] = {}
     for entry in report["skipped"]:
         by_reason.setdefault(entry["reason"], []).append(f"{_place(entry)}{_detail(entry)}")
@@ -113,7 +113,7 @@ def describe_skipped(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def describe_words(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line on what became of the sources' words, and the documents that lost the most."""
+    """Yield a line on the accounting of words, and the documents that lost most."""
     words = report.get("words") or {"source": 0}
     if not words["source"]:
         return
@@ -135,11 +135,11 @@ def describe_words(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _share(count: int, words: Mapping[str, int]) -> str:
-    """Return a share of a source's words; what is not 0 does not look like it."""
+    """Format a share of a source's words; only 0 is shown as 0."""
     share = 100 * count / max(words["source"], 1)
     if count and share < _LEAST_SHARE:
         return f"under {_LEAST_SHARE} %"
-    # Rounded down, so that not all are read unless all are.
+    # Rounded down, so that only all words are 100 %.
     return f"{int(share * 100) / 100:g} %"
 
 
@@ -147,7 +147,7 @@ _LEAST_SHARE = 0.01
 
 
 def check_words(report: Mapping[str, Any], most: float | None) -> None:
-    """Raise LostWordsError where more than a share `most` of the words are unaccounted."""
+    """Raise LostWordsError if more than the share `most` of the words is unaccounted."""
     words = report["words"]
     if most is not None and words["unaccounted"] > most * words["source"]:
         share = words["unaccounted"] / words["source"]
@@ -204,7 +204,7 @@ def _detail(entry: Mapping[str, Any]) -> str:
 
 
 def nothing_to_index(config: Config, report: Mapping[str, Any]) -> EmptyBuildError:
-    """Return the error of a build that has read nothing."""
+    """Return the error of a build without any documents."""
     reasons = {entry["reason"] for entry in report["skipped"]}
     places = ", ".join(str(getattr(source, "path", source.name)) for source in config.sources)
     listed = "".join(f"\n{line}" for line in describe_skipped(report))

@@ -57,22 +57,22 @@ from foundry.sources import fetch_all
 from foundry.state.key_value import CacheDamagedError
 
 HANDOVER = "handover"
-"""The folder of what a build leaves for the next."""
+"""The folder of data that a build leaves for the next."""
 
 Outcome = TypeVar("Outcome")
 
 
 def build_index(config: Config, reporter: Reporter, options: BuildOptions) -> BuildResult:
-    """Bring the published index up to date; the caller holds the project's lock."""
+    """Update the published index; the caller holds the project's lock."""
     path = config.state / CACHE_NAME
     with closing_engine(options) as engine, ThreadPoolExecutor(1) as thread:
-        # All of it is read for that, which takes as long as to look at the sources.
+        # This reads the whole index, which takes as long as surveying the sources.
         published = thread.submit(intact_index, config)
         for _ in range(2):
             with closing(DocumentCache(path)) as cache:
                 if options.fresh:
                     cache.clear()
-                # A cache that turns out to be damaged makes way for an empty one.
+                # A damaged cache is replaced by an empty one.
                 with suppress(CacheDamagedError):
                     built = _Build(config, reporter, options, engine, cache, published)
                     return built.build(thread)
@@ -147,7 +147,7 @@ class _Build:
 
     @contextmanager
     def _opened_writer(self, folder: Path, carried: Carried) -> Iterator[IndexWriter]:
-        """Provide the writer of an index, whose files are closed in the end."""
+        """Provide the writer of an index, closing its files at the end."""
         writer = IndexWriter(
             folder,
             language=self.config.project.language,
@@ -158,7 +158,7 @@ class _Build:
         try:
             yield writer
         finally:
-            # What a full disk left in a buffer cannot be written now either.
+            # After a full disk, buffered data cannot be written now either.
             with suppress(OSError):
                 writer.close()
 
@@ -183,13 +183,13 @@ class _Build:
             )
         if inputs.coverage:
             report["coverage"] = inputs.coverage
-        # Before a model is asked for anything.
+        # Before any call of a model.
         self._check(report)
         check_words(report, self.config.build.max_unaccounted)
         if embedder is not None:
             if not isinstance(embedder, StaticEmbedder):
                 writer.embed(embedder, step)
-                # Before it is asked for queries as well.
+                # Before the model embeds queries too.
                 asked = embedder.embedded
             report["refused"] = without_secrets(embedder.refusals())
             self._check(report)
@@ -205,7 +205,7 @@ class _Build:
             check_strictly(report)
 
     def _published_from(self, digest: str) -> BuiltIndex | None:
-        """Return the published index, if it was made from just this and is intact."""
+        """Return the published index, if it was made from exactly this state and is intact."""
         state, _, version = (self.cache.published or "").partition(" ")
         if state != index_state(self.config, digest):
             return None

@@ -1,7 +1,7 @@
-"""Notice when to build again: a source's folder, a table or foundry.toml has changed.
+"""Rebuilds after changes of a source's folder, a table or foundry.toml.
 
-Folders are watched by what the system notices (`folder_changes.py`); the few single files, which
-editors like to replace, are looked at five times a second. Sources of the web are not watched.
+The system reports changes of folders (`folder_changes.py`); single files, which editors like to
+replace, are checked five times a second. Web sources are not watched.
 """
 
 import os
@@ -21,10 +21,10 @@ from foundry.serving.options import Watched
 from foundry.state.folder import STATE
 
 QUIET_SECONDS = 0.2
-"""A change of a single file counts as complete after this time without another."""
+"""A change of a single file is complete after this time without another."""
 
 BUSY_SECONDS = 0.5
-"""A build that waits for another checks this often whether it has ended."""
+"""Interval at which a waiting build checks whether another one has ended."""
 
 _Looks = list[tuple[int, int, int] | None]
 
@@ -34,8 +34,8 @@ def build_after_changes(
 ) -> Iterator[BuildResult | Watched | FoundryError | ServerError | OSError]:
     """Call `build` now and after each change, until the process is interrupted.
 
-    Yields what it returns or raises, and what there is to tell about the folders that are watched.
-    Raises MissingExtraError at once.
+    Yields its results and exceptions, and reports about watched folders. Raises MissingExtraError
+    at once.
     """
     require(["watch"])
     return (news or _try(build) for news in _changes_of(project))
@@ -52,9 +52,9 @@ def _try(build: Callable[[], BuildResult]) -> BuildResult | FoundryError | Serve
 
 
 def _changes_of(project: Path) -> Iterator[Watched | None]:
-    """Yield None at once, and again after each change; Watched if there is something new to tell.
+    """Yield None at once, and again after each change; Watched if there is news about it.
 
-    What changes while a build is going on is delivered when it has ended.
+    Changes during a build are delivered after it.
     """
     yield None
     told = None
@@ -93,10 +93,10 @@ def _changes_until_other_sources(
         is_mended = sources is None and _load_sources(project) is not None
         if is_mended or _look_at([project / CONFIG_NAME]) != config or _identify(folders) != roots:
             return
-        # What others have put in the place of what was published must not stay in service.
+        # Files of others must not replace what was published.
         is_replaced = _look_at([current]) != published
         if has_changed or not has_begun or is_replaced or (is_settled and found != built):
-            # The first time for what has changed before anything was watched.
+            # The first time for changes before anything was watched.
             has_begun, built = True, found
             yield None
             published = _look_at([current])
@@ -116,7 +116,7 @@ def _watch(sources: Sequence[FolderSource]) -> Iterator[bool | Watched]:
         while True:
             time.sleep(QUIET_SECONDS)
             yield False
-    # Its library comes with an extra.
+    # Its library is an extra.
     from foundry.building.folder_changes import watch_folders
 
     yield from watch_folders(sources)

@@ -1,1 +1,1 @@
-"""Writes an index; what reads it is `foundry.runtime.index.reader`."""
+"""Writes an index for `foundry.runtime.index.reader`."""

@@ -1,4 +1,4 @@
-"""Write files in background threads, while the build goes on."""
+"""Writes files in background threads during a build."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -7,10 +7,10 @@ from itertools import chain
 from pathlib import Path
 
 COPIED_BYTES = 1 << 20
-"""Bytes copied at a time between files: all of a mapped file would count as memory."""
+"""Bytes copied at a time: the whole of a mapped file would count as memory."""
 
 HANDED_OVER = 16
-"""Blocks, or spans of another file, that wait to be written: a disk may be slow."""
+"""Queued blocks, or spans of another file, for slow disks."""
 
 
 class FileBehind:
@@ -27,14 +27,14 @@ class FileBehind:
         self._handed_over: deque[Future[None]] = deque()
 
     def write(self, content: bytes | memoryview) -> None:
-        """Add bytes that do not change from here on."""
+        """Write bytes, which must not change from now on."""
         self._waiting.append(content)
         self._waiting_bytes += memoryview(content).nbytes
         if self._waiting_bytes >= COPIED_BYTES:
             self.copy(())
 
     def copy(self, blocks: Iterable[bytes]) -> None:
-        """Add blocks, which are made in the thread."""
+        """Write blocks, which the thread computes."""
         written = self._thread.submit(self._file.writelines, chain(self._waiting, blocks))
         self._handed_over.append(written)
         self._waiting, self._waiting_bytes = [], 0
@@ -42,7 +42,7 @@ class FileBehind:
             self._handed_over.popleft().result()
 
     def close(self, head: bytes = b"") -> None:
-        """Write everything that is waiting, and then `head` in the place of the first bytes."""
+        """Write everything in the queue, then `head` over the first bytes."""
         if not self._file.closed:
             with self._file:
                 self.copy(())

@@ -1,4 +1,4 @@
-"""Write what an index knows of documents besides records: filters, chunks, links."""
+"""Writes the filters, chunk ranges and links of documents."""
 
 from array import array
 from collections.abc import Iterable, Sequence
@@ -18,20 +18,20 @@ from foundry.runtime.retrieval.values import encode_value
 
 
 class DocumentColumns:
-    """Collects documents in the order of the index; `filterable` are columns of metadata."""
+    """Collects documents in index order; `filterable` are columns of metadata."""
 
     def __init__(self, sources: Iterable[str], filterable: Iterable[str], carried: Carried) -> None:
         self._carried = carried
         self._source_names = list(sources)
         self._filterable: Sequence[str] = sorted(set(filterable))
-        # The source of each chunk, and when it was modified.
+        # The source of each chunk, and its date of modification.
         self._chunks = carried.table("chunks", "Hq")
         self._tags = NumbersByKey()
         self._values = NumbersByKey()
         self._links = LinksBuilder(carried)
 
     def add(self, document: Document, chunk_count: int, links: LinkKeys) -> None:
-        """Take the next document, and how many chunks it has."""
+        """Add the next document, with its number of chunks."""
         modified = UNKNOWN_TIME if document.modified is None else parse_time(document.modified)
         chunks = range(self._chunks.entries, self._chunks.entries + chunk_count)
         for tag in document.tags:
@@ -43,7 +43,7 @@ class DocumentColumns:
         self._links.add(links)
 
     def write(self, layout: IndexLayout) -> dict[str, Any]:
-        """Write the files; returns what the manifest says of them."""
+        """Write the files; return their part of the manifest."""
         self._copy_keys()
         rows = self._chunks.stored()
         write_array(layout.document_chunks, rows.offsets)
@@ -64,7 +64,7 @@ class DocumentColumns:
         }
 
     def _copy_keys(self) -> None:
-        """Take the tags and values of all documents that were copied, with their new numbers."""
+        """Add the tags and values of all copied documents, with their new numbers."""
         carried = self._carried
         if (index := carried.index) is None:
             return
@@ -81,7 +81,7 @@ class DocumentColumns:
 
 
 class NumbersByKey:
-    """Collects the numbers of what has each key: documents with a value, chunks with a tag."""
+    """Collects numbers by key: documents by value, chunks by tag."""
 
     def __init__(self) -> None:
         self._keys: dict[bytes, int] = {}
@@ -89,14 +89,14 @@ class NumbersByKey:
         self._numbers = array("I")
 
     def add(self, key: bytes, numbers: Sequence[int]) -> None:
-        """Note that these numbers have a key."""
+        """Add numbers to a key."""
         self._places.extend([self._keys.setdefault(key, len(self._keys))] * len(numbers))
         self._numbers.extend(numbers)
 
     def copy(
         self, keys: Sequence[bytes], offsets: NDArray[np.uint64], numbers: NDArray[np.int64]
     ) -> None:
-        """Take many: those of `keys[i]` lie from `offsets[i]` on; negative ones are left out."""
+        """Add many: those of `keys[i]` start at `offsets[i]`; negative ones are skipped."""
         known = [self._keys.setdefault(key, len(self._keys)) for key in keys]
         places = np.repeat(np.array(known, dtype=np.uint32), np.diff(offsets).astype(np.int64))
         kept = numbers >= 0
@@ -104,7 +104,7 @@ class NumbersByKey:
         self._numbers.frombytes(numbers[kept].astype(np.uint32).tobytes())
 
     def sorted(self) -> tuple[list[bytes], NDArray[np.uint64], NDArray[np.uint32]]:
-        """Return the keys that have numbers, sorted, their offsets, and the numbers, ascending."""
+        """Return the keys with numbers, sorted, their offsets, and their numbers, ascending."""
         keys = sorted(self._keys)
         ranks = np.zeros(len(keys), dtype=np.int64)
         ranks[[self._keys[key] for key in keys]] = np.arange(len(keys))
@@ -117,7 +117,7 @@ class NumbersByKey:
 
 
 def _values_of(document: Document, filterable: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """Yield the fields and values by which a document can be filtered, some of them twice."""
+    """Yield the fields and values by which a document can be filtered, maybe repeatedly."""
     yield "path", document.path
     for place in document.also_at:
         yield "path", place.path

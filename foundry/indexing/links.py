@@ -1,9 +1,9 @@
-"""Builds the link graph: which documents of the index each document links to.
+"""Builds the link graph of documents.
 
-A link is resolved by its address: a relative path within its source, a url, or a wikilink's page
-name, which may be an alias unless a page is called so. Addresses are compared without fragment,
-query, suffix of a text format, and `index` at the end, since sites are linked by what they serve
-and repositories by what they hold.
+Links are resolved by address: a relative path within the source, a url, or the page name of a
+wikilink, which may be an alias unless a page has that name. Addresses are compared without
+fragment, query, suffix of a text format, and final `index`, since sites link by published urls and
+repositories by files.
 """
 
 import posixpath
@@ -28,10 +28,9 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class LinksBuilder:
-    """Collects documents and their links, and resolves the links in the end.
+    """Collects documents and links, and resolves the links at the end.
 
-    What a link asks for, and what a document is asked for by, are told by hashes of 64 bits: they
-    depend on one document alone.
+    Targets and addresses are 64-bit hashes, which depend on one document alone.
     """
 
     def __init__(self, carried: Carried) -> None:
@@ -39,7 +38,7 @@ class LinksBuilder:
         self._addresses = carried.table("addresses", "Q")
 
     def add(self, keys: LinkKeys) -> None:
-        """Take the links of the next document."""
+        """Add the links of the next document."""
         self._addresses.add(keys.addresses)
         self._links.add(keys.first, keys.other)
 
@@ -66,7 +65,7 @@ class LinksBuilder:
 
 
 def link_keys(document: Document) -> LinkKeys:
-    """Return the targets of a document's links, and the names by which links can find it."""
+    """Return the targets of a document's links, and the names that links can find it by."""
     asked = [(first, other) for first, other in _asked_by(document) if first or other]
     return LinkKeys(
         first=_pack(first for first, _ in asked),
@@ -92,7 +91,7 @@ def _addresses_of(document: Document) -> Iterator[int]:
 
 
 def _asked_by(document: Document) -> Iterator[tuple[int, int]]:
-    """Yield what each link asks for, and what else if that is missing; 0 for nothing."""
+    """Yield the target of each link, and an alternative if that is missing; 0 for none."""
     source, url = document.source, document.url
     for link in document.reading.links:
         if link.kind == "wikilink":
@@ -119,13 +118,13 @@ def _key(*parts: str) -> int:
 
 
 def clean_path(path: str) -> str:
-    """Return a path in the form in which paths are compared, without a text suffix or an index."""
+    """Return a path as it is compared, without suffixes of text formats and `index`."""
     path = posixpath.normpath(path).lstrip("/")
     return _INDEX.sub("", _SUFFIX.sub("", path)).removesuffix("/").removeprefix("./") or "."
 
 
 def clean_url(url: str) -> str | None:
-    """Return a page's address in the form that is compared, without its scheme; None for none."""
+    """Return the url of a page as it is compared, without scheme; None for other urls."""
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")

@@ -1,4 +1,4 @@
-"""The records of an index as they are written: of documents, and of their chunks."""
+"""Records of documents and chunks, as they are written to an index."""
 
 from dataclasses import asdict
 
@@ -7,11 +7,11 @@ from foundry.runtime.index.records import informative_title
 from foundry.runtime.retrieval.journal import MAX_TOP_K
 
 MAX_CHUNK_PLACES = MAX_TOP_K
-"""Places of copies that a chunk lists, as many as a search has results; its document lists all."""
+"""Places of copies that a chunk lists, at most; its document lists all."""
 
 
 def chunk_headings(document: Document, chunk: Chunk) -> list[str]:
-    """Return the headings above a chunk, as `ChunkRecord.headings` does."""
+    """Return the headings above a chunk, like `ChunkRecord.headings`."""
     section = chunk.heading_path
     return [*informative_title(document.title, document.id, section), *section]
 

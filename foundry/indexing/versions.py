@@ -1,7 +1,7 @@
-"""Versions of a project's index: the published one, and the next one that replaces it.
+"""Versions of a project's index: the published ones, and the next.
 
-A version appears at once and whole, or not at all, on a machine that may stop at any step: it is
-written under a temporary name, forced to disk, renamed; only then is CURRENT replaced.
+A version is published atomically, even if the machine stops at any step: it is written under a
+temporary name, synced to disk, and renamed; only then is CURRENT replaced.
 """
 
 import json
@@ -35,12 +35,12 @@ from foundry.state.stamps import stamp_of
 KEPT_VERSIONS = 2
 
 _BLOCK_NUMBERS = 1_000_000
-"""Numbers read at a time when an array is checked."""
+"""Numbers checked at a time in an array."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltIndex:
-    """A published version of a project's index: its folder, and the manifest in it."""
+    """A published version of a project's index: its folder and manifest."""
 
     folder: Path
     manifest: Manifest
@@ -52,7 +52,7 @@ def index_folder(config: Config) -> Path:
 
 
 def require_index(config: Config) -> None:
-    """Raise IndexUnusableError if the project has no index yet; nothing is read."""
+    """Raise IndexUnusableError if the project has no index yet, without reading one."""
     if not (index_folder(config) / "CURRENT").exists():
         raise IndexUnusableError(
             f"{config.root}: has no index yet", hint=f"build it: {config.build_command}"
@@ -60,7 +60,7 @@ def require_index(config: Config) -> None:
 
 
 def built_index(config: Config) -> BuiltIndex:
-    """Return the current version. Raises IndexUnusableError if none can be used."""
+    """Return the current version. Raises IndexUnusableError if none is usable."""
     require_index(config)
     index = resolve_version(index_folder(config))
     manifest = Manifest.read(index / "manifest.json")
@@ -80,10 +80,10 @@ def built_index(config: Config) -> BuiltIndex:
 
 
 def _require_seen(index: BuiltIndex, config: Config) -> None:
-    """Compare files with their hashes, unless they are those that were compared last.
+    """Compare files with their hashes, unless they are those compared last.
 
-    Sizes, times and inodes are signed for that. Copied files, or those of which somebody has
-    changed the mode, are read once more.
+    Their sizes, times and inodes are signed for that. Copied files, and files whose mode was
+    changed, are compared again.
     """
     seen, subject = _seen_of(index.folder), f"seen {_subject(index.folder)}"
     stamps = _stamps(index.folder)
@@ -91,13 +91,13 @@ def _require_seen(index: BuiltIndex, config: Config) -> None:
         return
     check_index(index, config.root)
     if stamps == _stamps(index.folder):
-        # Nobody has to be able to write here: without it, files are read again.
+        # The folder may be read-only: files are compared again then.
         with suppress(OSError):
             replace_file(seen, sign(config.state, subject, stamps).encode())
 
 
 def describe_staleness(config: Config, manifest: Manifest) -> str | None:
-    """Say how foundry.toml differs from what the index was built with; None if it does not."""
+    """Describe how foundry.toml differs from that of the index; None if it does not."""
     changes = find_changes(config, manifest)
     if not changes:
         return None
@@ -106,7 +106,7 @@ def describe_staleness(config: Config, manifest: Manifest) -> str | None:
 
 
 def refuse_stale(config: Config, manifest: Manifest) -> None:
-    """Refuse an index that another configuration would not give. Raises StaleIndexError."""
+    """Refuse an index of another configuration. Raises StaleIndexError."""
     if said := describe_staleness(config, manifest):
         raise StaleIndexError(
             said,
@@ -115,7 +115,7 @@ def refuse_stale(config: Config, manifest: Manifest) -> None:
 
 
 def check_index(index: BuiltIndex, project: Path) -> None:
-    """Refuse an index with a file that is not what its manifest says: IndexUnusableError."""
+    """Raise IndexUnusableError if a file differs from its hash in the manifest."""
     if findings := IndexFiles(IndexLayout(index.folder), index.manifest).verify():
         raise IndexUnusableError(
             f"{index.folder}: damaged: {'; '.join(findings)}",
@@ -124,7 +124,7 @@ def check_index(index: BuiltIndex, project: Path) -> None:
 
 
 def open_index(directory: Path, *, vectors: bool = False) -> OpenedIndex:
-    """Open an index as a server does, whose lanes are embedded; with `vectors`, also its table.
+    """Open an index like a server with embedded lanes; with `vectors`, also its table.
 
     Raises IndexUnusableError of the runtime.
     """
@@ -133,10 +133,10 @@ def open_index(directory: Path, *, vectors: bool = False) -> OpenedIndex:
 
 
 def intact_index(config: Config) -> BuiltIndex | None:
-    """Return the current version; None if there is none, or any file of it is damaged."""
+    """Return the current version; None if there is none, or any file is damaged."""
     try:
         index = built_index(config)
-        # In several threads, which `check_index` does not have.
+        # In several threads, unlike `check_index`.
         found = describe_files(index.folder)
     except (FoundryError, ServerError, OSError):
         return None
@@ -146,9 +146,9 @@ def intact_index(config: Config) -> BuiltIndex | None:
 
 @contextmanager
 def begun_version(config: Config) -> Iterator[Path]:
-    """Provide a folder for a new version, which is removed in the end unless it was published.
+    """Provide a folder for a new version, which is deleted at the end unless it was published.
 
-    Raises BuildError when it cannot be written.
+    Raises BuildError if it cannot be written.
     """
     try:
         folder = begin_version(index_folder(config))
@@ -165,15 +165,15 @@ def begun_version(config: Config) -> Iterator[Path]:
 
 
 def begin_version(index: Path) -> Path:
-    """Make the folder to write the next version in; the caller holds the project's lock.
+    """Create the folder for the next version; the caller holds the project's lock.
 
-    Leftovers of builds that were stopped are removed, and so are versions that never became
-    current: the two that are kept must be the current one and the one before it.
+    Leftovers of interrupted builds are removed, and so are versions that never became current: the
+    two that are kept must be the current and the previous one.
     """
     index.mkdir(parents=True, exist_ok=True)
     (index / "CURRENT.tmp").unlink(missing_ok=True)
     if (index / "CURRENT").is_dir():
-        # Nothing can replace a folder in one step, and no version is current that it names.
+        # No folder can be replaced atomically, and no current version has this name.
         shutil.rmtree(index / "CURRENT")
     for leftover in index.glob("v*.tmp"):
         shutil.rmtree(leftover)
@@ -188,7 +188,7 @@ def begin_version(index: Path) -> Path:
 
 
 def publish_version(folder: Path, state: Path) -> Path:
-    """Sign a finished version as one of this state, and make it current; returns its folder."""
+    """Sign a finished version for this state, and make it current; return its folder."""
     index, final = folder.parent, folder.with_suffix("")
     subject = _subject(final)
     code = _code_of(final)
@@ -205,20 +205,20 @@ def publish_version(folder: Path, state: Path) -> Path:
 
 
 def remove_older(index: Path) -> None:
-    """Remove all versions but the last ones."""
+    """Remove all versions but the latest ones."""
     for number in sorted(_versions(index))[:-KEPT_VERSIONS]:
-        # Nobody needs it: what cannot be removed now is tried again after the next build.
+        # They are not needed: those that cannot be removed now are removed by the next build.
         shutil.rmtree(index / f"v{number}", ignore_errors=True)
     _remove_codes(index)
 
 
 def _code_of(version: Path) -> Path:
-    """Return the file beside a version that holds its code."""
+    """Return the file beside a version with its code."""
     return version.with_name(f"{version.name}.code")
 
 
 def _seen_of(version: Path) -> Path:
-    """Return the file beside a version that says which files were compared with their hashes."""
+    """Return the file beside a version with the stamps of verified files."""
     return version.with_name(f"{version.name}.seen")
 
 
@@ -240,7 +240,7 @@ def _remove_codes(index: Path) -> None:
 
 
 def _read_manifest(version: Path) -> bytes:
-    """Return the manifest, which has the hashes of all other files; nothing if there is none."""
+    """Return the manifest, which has the hashes of all other files; empty if there is none."""
     try:
         return (version / "manifest.json").read_bytes()
     except OSError:
@@ -266,7 +266,7 @@ def _number(name: str) -> int | None:
 
 
 def check_numbers(index: Path) -> None:
-    """Refuse an index whose arrays hold NaN or infinity: IndexUnusableError, naming the file."""
+    """Raise IndexUnusableError, naming the file, if an array has NaN or infinity."""
     for path in sorted(index.rglob("*.npy")):
         try:
             array = np.load(path, mmap_mode="r", allow_pickle=False)

@@ -1,6 +1,6 @@
-"""Write an index: documents and chunks go in, a finished folder comes out.
+"""Writes an index: documents and chunks go in, a finished folder comes out.
 
-Equal inputs give equal bytes: nothing here depends on time, place, locale or hash order.
+Equal inputs give equal bytes: nothing depends on time, place, locale or hash order.
 """
 
 import json
@@ -44,15 +44,15 @@ from foundry.runtime.retrieval.embedding.probe import DenseManifest
 
 PROBE_TEXT = "How do I find what I am looking for?"
 EMBEDDING_BATCH = 1024
-"""Chunks handed to the embedder at a time, which it may group and reorder as suits it."""
+"""Chunks passed to the embedder at a time, which may group and reorder them."""
 
 
 class IndexWriter:
-    """Takes documents with their chunks, in the order in which they are to stand in the index.
+    """Takes documents with their chunks, in the order of the index.
 
-    To be called in this order: `add` for each document, or `copy` for some of the index before,
-    `embed` unless documents bring their vectors with them, `write_lanes`, `make_query_encoder`,
-    `finish`. Without vectors from either, and without `make_query_encoder`, there is no dense lane.
+    Call in this order: `add` for each document, or `copy` for documents of the previous index,
+    `embed` unless documents have vectors, `write_lanes`, `make_query_encoder`, `finish`. Without
+    vectors, or without `make_query_encoder`, there is no dense lane.
     """
 
     def __init__(
@@ -86,16 +86,16 @@ class IndexWriter:
 
     @property
     def chunk_count(self) -> int:
-        """Chunks taken so far."""
+        """Number of chunks so far."""
         return len(self._chunks)
 
     @property
     def document_count(self) -> DocumentNumber:
-        """Documents taken so far, which is the number of the next one."""
+        """Number of documents so far, which is the number of the next one."""
         return DocumentNumber(len(self._documents))
 
     def add(self, prepared: PreparedDocument) -> None:
-        """Take one document and its chunks; ids must not have been seen before."""
+        """Add a document with its chunks; its ids must be new."""
         document = prepared.document
         self._headings.add(prepared.headings, self._postings.add(prepared.terms))
         self._query_files.add(prepared)
@@ -110,9 +110,9 @@ class IndexWriter:
         self._documents.add([(document_record(document), [document.id, *copies])])
 
     def copy(self, documents: Span[PreviousDocument]) -> None:
-        """Copy documents of the index before as they are.
+        """Copy documents of the previous index unchanged.
 
-        They must come in its order. Their vectors come with them unless `embed` is to be called.
+        They must be in its order. Their vectors are copied too, unless `embed` will be called.
         """
         carried = self._carried
         chunks = carried.copy(documents, self.document_count, self.chunk_count)
@@ -128,7 +128,7 @@ class IndexWriter:
         return self._vectors
 
     def embed(self, embedder: Embedder, step: StartStep) -> None:
-        """Embed all chunks, when all have been added, as a step of work."""
+        """Embed all chunks, after all documents, as a step of work."""
         self._close_grown()
         self._vectors = None
         with step("Embedding", "chunks", self.chunk_count) as progress:
@@ -137,9 +137,9 @@ class IndexWriter:
                 self._vectors_of(vectors.shape[1]).add(vectors)
 
     def write_lanes(self) -> None:
-        """Write what both lanes read, once all chunks that need a vector have one.
+        """Write both lanes, once all chunks have vectors.
 
-        Postings and tables are still being written when this returns, as vectors are not made from
+        Postings and tables are still being written when this returns, since vectors do not need
         them.
         """
         layout = self._layout
@@ -218,7 +218,7 @@ class IndexWriter:
         )
 
     def finish(self, report: object, *, config_sha256: str) -> Manifest:
-        """Write everything else; returns the manifest, written last."""
+        """Write everything else; return the manifest, written last."""
         assert self._lanes is not None and self._described is not None
         layout, lanes, described = self._layout, self._lanes.result(), self._described.result()
         for written in self._synced:
@@ -250,7 +250,7 @@ class IndexWriter:
         self._threads.shutdown()
 
     def _close_grown(self) -> None:
-        """Close the files that grow; no more documents can be added."""
+        """Close the growing files; no more documents can be added."""
         self._chunks.close()
         self._documents.close()
         if self._vectors is not None:
@@ -262,13 +262,13 @@ class IndexWriter:
                 yield make_record(ChunkRecord, json.loads(line))
 
     def _read_texts(self) -> Iterator[tuple[list[str], list[str]]]:
-        """Yield the headings and texts of all chunks, some at a time."""
+        """Yield the headings and texts of all chunks, in batches."""
         chunks = self._read_chunks()
         while batch := list(islice(chunks, EMBEDDING_BATCH)):
             yield ["\n".join(chunk.headings()) for chunk in batch], [chunk.text for chunk in batch]
 
     def _known_items(self, frequencies: NDArray[np.int64]) -> Iterator[KnownItem]:
-        """Yield known-item queries: of each, one document must come first."""
+        """Yield known-item queries, for which one document must come first."""
         layout = self._layout
         first, offsets = open_stored(layout.document_chunks), open_stored(layout.chunk_offsets)
         with layout.chunks.open("rb") as file:

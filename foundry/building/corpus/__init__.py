@@ -1,5 +1,5 @@
-"""Decide what depends on several documents: copies, boilerplate, and what goes into the index.
+"""Decides what depends on several documents: copies, boilerplate, and what is indexed.
 
-It decides once all documents are known, in an order that depends on the sources alone, so that
-equal sources give equal indexes.
+Decisions are made once all documents are known, in the order of the sources, so equal sources give
+equal indexes.
 """

@@ -1,7 +1,7 @@
-"""Add prepared documents to an index, one by one, in the order of the sources.
+"""Adds prepared documents to an index, one by one, in the order of the sources.
 
-What depends on more than one document is decided here and nowhere earlier. Documents for which
-nothing has changed are copied from the index before.
+Everything that depends on more than one document is decided here. Unchanged documents are copied
+from the previous index.
 """
 
 from collections import Counter
@@ -52,10 +52,10 @@ def add_documents(
     progress: Progress,
     carried: Carried,
 ) -> dict[str, Any]:
-    """Add all documents; returns the report. `embedder` observes the vectors that come with them.
+    """Add all documents; return the report. `embedder` observes the vectors of documents.
 
-    What has not changed since the index before is copied from it. Raises EmptyBuildError when
-    nothing is left to index.
+    Unchanged documents are copied from the previous index. Raises EmptyBuildError if nothing is
+    left to index.
     """
     assembler = _Assembler(inputs, cache, writer, config, carried)
     assembler.add_all(embedder, progress)
@@ -68,7 +68,7 @@ def add_documents(
 
 
 class _Assembler:
-    """Decides what of each document goes into the index."""
+    """Decides which parts of each document are indexed."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class _Assembler:
         return Preparer(self._recipe)
 
     def add_all(self, embedder: StaticEmbedder | None, progress: Progress) -> None:
-        """Add all documents to the index, and leave what is known of them for the next build."""
+        """Add all documents to the index, and leave data about them for the next build."""
         documents = self._find_copied()
         for inputs in self._spans(documents):
             if (document := int(documents[inputs.first])) == NOT_INDEXED:
@@ -112,7 +112,7 @@ class _Assembler:
             self._carried.leave("pieces", embedder.frequencies)
 
     def unlisted_versions(self, listed: Sequence[str]) -> list[str]:
-        """Return the folders of a new version beside those `listed`."""
+        """Return the folders of new versions beside those `listed`."""
         paths: dict[str, list[str]] = {}
         for number in map(InputNumber, range(len(self._table))):
             if (signature := self._table.signature(number)) is not None:
@@ -132,10 +132,10 @@ class _Assembler:
         return copied
 
     def _spans(self, documents: NDArray[np.int64]) -> Iterator[Span[InputNumber]]:
-        """Yield spans of inputs that are copied together, and of those that are not copied.
+        """Yield spans of inputs that are copied together, and spans that are not copied.
 
-        Five inputs of one source, all known but the third and numbered [0, 1, NOT_INDEXED, 2, 3]
-        in the index before, are in the spans (0, 2), (2, 3) and (3, 5): the second span is read.
+        Five inputs of one source, all known but the third and numbered [0, 1, NOT_INDEXED, 2, 3] in
+        the previous index, have the spans (0, 2), (2, 3) and (3, 5): the second span is read.
         """
         sources, is_copied = self._table.sources, documents != NOT_INDEXED
         goes_on = (np.diff(documents) == 1) & (np.diff(self._table.places) == 1)
@@ -151,7 +151,7 @@ class _Assembler:
         return decision_key(self._corpus.boilerplate.get(number, ()), copies)
 
     def _copy(self, inputs: Span[InputNumber], document: PreviousDocument) -> None:
-        """Copy inputs from the index before, in which the first has this number."""
+        """Copy inputs from the previous index, whose first one has this number there."""
         count = inputs.last - inputs.first
         self._writer.copy(Span(document, PreviousDocument(document + count)))
         for number in self._table.remarkable(inputs):
@@ -162,7 +162,7 @@ class _Assembler:
         self.report.index(source, self._table.figures(inputs), count)
 
     def _take(self, number: InputNumber, embedder: StaticEmbedder | None) -> None:
-        """Add a document that is not copied, or note why it stays out of the index."""
+        """Add a document that is not copied, or note why it is left out."""
         remarks, signature = self._remarks(number), self._table.signature(number)
         decision, figures = 0, None
         if isinstance(remarks, Skipped) or signature is None:
@@ -186,14 +186,14 @@ class _Assembler:
         self._table.note(number, remarks, decision, figures)
 
     def _add(self, number: int, embedder: StaticEmbedder | None) -> Figures:
-        """Add a document that has changed, or for which the decisions have changed."""
+        """Add a document that has changed, or whose decisions have changed."""
         prepared = self._load(number)
         assert isinstance(prepared, PreparedDocument)
         document, trimmed = prepared.document, Trimmed(prepared.chunks)
         if boilerplate := self._corpus.boilerplate.get(number):
             trimmed = trim(document, prepared.chunks, boilerplate)
         if copies := self._corpus.copies.get(number):
-            # The first chunk is found by the copies' names as well.
+            # The names of copies find the first chunk too.
             document = _with_copies(document, [*map(self._read, copies)])
         if copies or trimmed.characters:
             prepared = self._preparer.complete(document, trimmed.chunks)
@@ -225,9 +225,9 @@ class _Assembler:
 
 @dataclass(frozen=True, slots=True)
 class _Decisions:
-    """Decisions about documents, by their numbers in the sources' order.
+    """Decisions about documents, by number in the order of the sources.
 
-    `repeated` are those whose id an earlier one has; `boilerplate` has the keys of the blocks to
+    `repeated` documents have the id of an earlier one; `boilerplate` has the keys of the blocks to
     cut off their chunks.
     """
 
@@ -280,5 +280,5 @@ def _with_copies(document: Document, copies: Sequence[Document]) -> Document:
 
 
 def count_reasons(report: dict[str, Any]) -> dict[str, int]:
-    """Return how often each reason for skipping occurs in a report."""
+    """Count the reasons for skipping in a report."""
     return dict(sorted(Counter(entry["reason"] for entry in report["skipped"]).items()))

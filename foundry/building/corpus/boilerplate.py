@@ -1,15 +1,14 @@
 """Boilerplate: blocks of text that many documents of a source share.
 
-Menus, licence headers, cookie notes and the same "see also" list everywhere say nothing about the
-document they stand in, and take the places of passages that do. A block is a paragraph, a heading,
-or what a reader keeps whole: a code fence, a table. It is boilerplate when at least MIN_DOCUMENTS
-documents of its source have it, and at least LONG_SHARE of them. Headings and other short blocks
-must be in SHORT_SHARE of them: documents of one kind share short facts ("Return value: none").
+Menus, licence headers, cookie notes and "see also" lists are not specific to a document, and
+displace passages that are. A block is a paragraph, a heading, or what a reader keeps whole: a code
+fence, a table. It is boilerplate if at least MIN_DOCUMENTS documents of its source have it, and at
+least LONG_SHARE of them. For headings and other short blocks it is SHORT_SHARE: documents of one
+kind share short facts ("Return value: none").
 
-Boilerplate is cut off both ends of chunks, and a chunk of nothing else is left out. The first
-document that has a block keeps it, so that everything is still found once. A heading keeps the text
-below it where that is all it has in its chunk, text keeps its heading, and a document of nothing
-else stays as it is.
+Boilerplate is cut off both ends of chunks, and a chunk of only boilerplate is dropped. The first
+document with a block keeps it, so that everything can be found once. A heading is kept with a text
+that would be alone in its chunk, and the reverse; a document of only boilerplate is not cut.
 """
 
 from bisect import bisect_left, bisect_right
@@ -30,7 +29,7 @@ SHORT_SHARE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Trimmed:
-    """The chunks that remain of a document, and how many chunks and characters were cut."""
+    """The remaining chunks of a document, and the numbers of chunks and characters cut."""
 
     chunks: tuple[Chunk, ...]
     dropped: int = 0
@@ -63,7 +62,7 @@ def find_boilerplate(
 
 
 def trim(document: Document, chunks: Sequence[Chunk], unwanted: set[int]) -> Trimmed:
-    """Take blocks out of the chunks of a document, by their keys; ids stay what they were."""
+    """Cut blocks off the chunks of a document, by their keys; ids do not change."""
     reading = document.reading
     blocks = list(find_blocks(reading))
     starts = [block.start for block in blocks]
@@ -84,13 +83,13 @@ def _remaining(
     first, last = bisect_left(starts, chunk.start), bisect_left(starts, chunk.end)
     inside = blocks[first:last]
     low, high = 0, len(inside)
-    # What a chunk has only a part of is not the block that was counted.
+    # A part of a block is not the block that was counted.
     if not first or blocks[first - 1].end <= chunk.start:
         while low < high and inside[low].key in unwanted and inside[low].end <= chunk.end:
             low += 1
         if inside and low == high:
             return None
-        # Headings go with the text below them.
+        # Headings stay with the text below them.
         while low and inside[low - 1].is_heading:
             low -= 1
     while high > low and inside[high - 1].key in unwanted and inside[high - 1].end <= chunk.end:

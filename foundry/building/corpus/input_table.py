@@ -1,8 +1,8 @@
-"""The inputs of a build, with what is known of them from the build before.
+"""The inputs of a build, with data from the previous build.
 
-An input is identified by a hash of everything that decides how it is prepared. What the index holds
-of it can also depend on other documents: on boilerplate that an earlier one has, and on its copies.
-So a document is copied if these decisions and its place among the others are unchanged.
+An input is identified by a hash of everything that decides how it is prepared. Its part of the
+index can also depend on other documents: on earlier boilerplate, and on copies. So a document is
+copied from the previous index if these decisions and its position are unchanged.
 """
 
 import json
@@ -44,11 +44,11 @@ _COLUMNS = np.dtype(
 
 
 class InputTable:
-    """The n inputs of a build by number: what decides about each, and what became of it.
+    """The n inputs of a build by number: what they depend on, and their outcome.
 
-    `sources` (n,) are numbers of the sources' `names`, SKIPPED for what is skipped; `ids` and
-    `texts` (n,) are hashes. `places` (n,) are the inputs' numbers in the build before, UNKNOWN for
-    those that are new or have changed.
+    `sources` (n,) are positions in `names`, SKIPPED for skipped inputs; `ids` and `texts` (n,) are
+    hashes. `places` (n,) are the inputs' numbers in the previous build, UNKNOWN for new and changed
+    ones.
     """
 
     def __init__(
@@ -91,16 +91,16 @@ class InputTable:
         return Signature.from_bytes(content) if content else None
 
     def blocks(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Return how many blocks inputs (m,) have, and the keys of all of them in order."""
+        """Return the numbers of blocks of inputs (m,), and their keys in order."""
         counts = np.diff(self._blocks.offsets).astype(np.int64)
         is_wanted = np.zeros(len(self), dtype=bool)
         is_wanted[numbers] = True
         return counts[numbers], self._blocks.columns[0][np.repeat(is_wanted, counts)]
 
     def documents_before(self, decisions: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the numbers (n,) of inputs as documents of the index before.
+        """Return the numbers (n,) of inputs as documents of the previous index.
 
-        NOT_INDEXED for one that is not in it, or that went in under another decision (n,).
+        NOT_INDEXED for those not in it, or added under another decision (n,).
         """
         is_indexed = self._before["is_indexed"]
         numbers = np.where(is_indexed, np.cumsum(is_indexed) - 1, NOT_INDEXED)
@@ -112,7 +112,7 @@ class InputTable:
         return documents
 
     def remarks(self, number: InputNumber) -> Remarks | Skipped | None:
-        """Return the report's remarks on an input; None if it is new and has not been noted."""
+        """Return the report's remarks on an input; None if it is new and has none yet."""
         if (place := int(self.places[number])) < 0:
             return self._new_remarks.get(number)
         content = self._remarks.bytes(place)
@@ -143,13 +143,13 @@ class InputTable:
         decision: int,
         figures: Figures | None,
     ) -> None:
-        """Note what became of an input that was not copied; it has figures if it is indexed."""
+        """Note the outcome of an input that was not copied; it has figures if it is indexed."""
         self._new_remarks[number] = remarks
         is_indexed, row = figures is not None, tuple(figures or Figures())
         self._columns[["decision", "is_indexed", "figures"]][number] = decision, is_indexed, row
 
     def leave(self) -> None:
-        """Leave all of this for the next build."""
+        """Leave everything for the next build."""
         remarks = Rows("B")
         for number in self._new:
             remarks.add(_encode(self._new_remarks[number]))
@@ -159,7 +159,7 @@ class InputTable:
         self._carried.leave("inputs.remarks", self._gather("B", self._remarks, remarks))
 
     def _gather(self, kind: str, before: StoredRows, added: Rows) -> StoredRows:
-        """Return the rows of all inputs: those of the build `before`, and those `added`."""
+        """Return the rows of all inputs: those of the previous build, and those `added`."""
         rows, new = Rows(kind), added.stored()
         is_new = self.places < 0
         places = np.where(is_new, np.cumsum(is_new) - 1, self.places)
@@ -173,7 +173,7 @@ class InputTable:
 
 def _find(known: NDArray[np.void], contents: NDArray[np.void]) -> NDArray[np.int64]:
     places = {content: place for place, content in enumerate(known.tolist())}
-    # What another build may prepare differently.
+    # Inputs that another build may prepare differently.
     places.pop(bytes(HASH_BYTES), None)
     found = [places.get(content, UNKNOWN) for content in contents.tolist()]
     return np.array(found, dtype=np.int64)
@@ -196,7 +196,7 @@ def decision_key(boilerplate: Iterable[int], copies: Iterable[bytes]) -> int:
 
 
 def longest_ascent(numbers: Sequence[int]) -> set[int]:
-    """Return the places of a longest strictly ascending subsequence (Schensted 1961)."""
+    """Return the positions of a longest strictly ascending subsequence (Schensted 1961)."""
     ends: list[int] = []
     values: list[int] = []
     before = [-1] * len(numbers)
@@ -214,8 +214,8 @@ def longest_ascent(numbers: Sequence[int]) -> set[int]:
 
 
 def find_shared(digests: NDArray[np.void]) -> NDArray[np.int64]:
-    """Return, ascending, the places of digests (n,) of 16 bytes that may occur more than once."""
-    # Half of a digest tells almost all apart.
+    """Return, ascending, the positions of 16-byte digests (n,) that may be repeated."""
+    # Half of a digest distinguishes nearly all.
     halves = np.ascontiguousarray(digests).view("<u8")[::2]
     ordered = np.sort(halves)
     shared = ordered[1:][ordered[1:] == ordered[:-1]]

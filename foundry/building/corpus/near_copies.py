@@ -1,10 +1,10 @@
-"""Documents that differ in a few words, like an old edition or a page with another footer.
+"""Near copies: documents that differ in a few words, such as old editions or other footers.
 
 The Jaccard similarity of their sets of SHINGLE_WORDS consecutive words is at least THRESHOLD.
 Candidates come from locality-sensitive hashing of MinHash signatures (Broder 1997, On the
 resemblance and containment of documents; Leskovec, Rajaraman and Ullman, Mining of Massive
-Datasets, chapter 3); the similarity of each is then computed exactly. Where one says the opposite
-of the other, neither is a copy.
+Datasets, chapter 3); then their exact similarity is computed. Documents that contradict each other
+are no copies.
 """
 
 import re
@@ -27,8 +27,8 @@ def find_near_copies(
 ) -> Iterator[tuple[int, int]]:
     """Yield each near copy among `numbers`, with the first of them that it is a copy of.
 
-    Documents are compared with those that stay, never with copies, so that a chain of small
-    changes does not make one document of many.
+    Documents are only compared with those that stay, so that a chain of small changes does not
+    merge many documents.
     """
     # Importing it takes as long as reading hundreds of documents.
     from datasketch import MinHash, MinHashLSH
@@ -60,6 +60,6 @@ def shingles_of(document: Document) -> set[str]:
 
 
 def jaccard(left: set[str], right: set[str]) -> float:
-    """Return the size of the intersection over that of the union; neither set may be empty."""
+    """Return the Jaccard index of two sets, which must not be empty."""
     shared = len(left & right)
     return shared / (len(left) + len(right) - shared)

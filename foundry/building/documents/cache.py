@@ -1,7 +1,7 @@
-"""Prepared documents on disk, by source and key, from build to build.
+"""A cache of prepared documents on disk, by source and key.
 
-Changes are committed every second, so that a build that was stopped continues where it ended.
-Everything in it can be made again.
+Changes are committed every second, so an interrupted build resumes. Everything in it can be made
+again.
 """
 
 import json
@@ -24,9 +24,9 @@ Parsed = TypeVar("Parsed")
 COMMIT_SECONDS = 1.0
 NUMBER_BYTES = 6
 NAME_BYTES = 4
-"""Bytes of the length of a name, which stands before the name and the result."""
+"""Bytes of the length of a name, which precedes name and result."""
 
-# Keys begin with what they are of. Results are found by number, which their entries begin with.
+# Prefixes of keys by kind. Results are found by number, with which their entries begin.
 _ENTRY = b"entry "
 _RESULT = b"result "
 _TABLE = b"table "
@@ -35,11 +35,11 @@ _PUBLISHED = b"published"
 
 
 class Entry(NamedTuple):
-    """The origin of a prepared document: a recipe, the options of its source, and a content.
+    """The origin of a prepared document: a recipe, options of its source, and content.
 
-    `recipe` is empty for a result that is not to be used again, `content` the SHA-256 of what the
-    source delivered, `stamp` tells whether its file has changed, and `number` is that of the result
-    in the cache, 0 where it has none yet.
+    `recipe` is empty for a result that must not be reused, `content` is the SHA-256 of what the
+    source delivered, `stamp` changes with its file, and `number` is that of the result in the
+    cache, 0 if it has none yet.
     """
 
     recipe: str
@@ -50,7 +50,7 @@ class Entry(NamedTuple):
 
 
 class KnownTable(NamedTuple):
-    """A source that is one file, as it was read last; `inputs` is the digest of its documents."""
+    """A source that is one file, when it was last read; `inputs` is the digest of its documents."""
 
     origin: str
     stamp: str | None
@@ -61,8 +61,8 @@ class KnownTable(NamedTuple):
 class DocumentCache:
     """One file of prepared documents; for one thread.
 
-    Raises BuildError when the file cannot be used, and CacheDamagedError when it is damaged: the
-    build begins again.
+    Raises BuildError if the file cannot be used, and CacheDamagedError if it is damaged: the build
+    then starts again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -76,33 +76,33 @@ class DocumentCache:
         self._last: int | None = None
 
     def close(self) -> None:
-        """Close the file; what was stored until now is kept."""
+        """Close the file, keeping what was stored."""
         self.commit()
         self._file.close()
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete everything."""
         self._file.clear()
         self._commit_now_and_then()
 
     def commit(self) -> None:
-        """Make what was stored survive the process from here on."""
+        """Make everything stored so far durable."""
         self._file.commit()
         self._committed = time.monotonic()
 
     def find(self, source: str, key: str) -> Entry | None:
-        """Return the entry of the document of a source with this key, if there is one."""
+        """Return the entry of the document with this key, if any."""
         found = self._file.get(_name(source, key))
         return None if found is None else _parse_entry(found)
 
     def entries(self, source: str) -> Iterator[tuple[bytes, Entry]]:
-        """Yield the keys of a source's documents, ascending by their bytes, and their entries."""
+        """Yield the keys of a source's documents, in byte order, with their entries."""
         prefix = _name(source, "")
         for name, noted in self._file.items(prefix):
             yield name.removeprefix(prefix), _parse_entry(noted)
 
     def store(self, source: str, key: str, entry: Entry, result: bytes) -> int:
-        """Keep a result under a new number, in place of the entry's; returns the new number."""
+        """Store a result under a new number, replacing the entry's; return the number."""
         if self._last is None:
             last = self._file.last_key(_RESULT)
             self._last = 0 if last is None else _number(last)
@@ -110,7 +110,7 @@ class DocumentCache:
         if entry.number:
             self._file.delete([_result_key(entry.number)])
         name = _name(source, key)
-        # With its name, so that the entry of a document that is gone can be found.
+        # With its name, so that the entry of a deleted document can be found.
         kept = len(name).to_bytes(NAME_BYTES) + name + result
         noted = _note(entry._replace(number=self._last))
         self._file.put({_result_key(self._last): kept, name: noted})
@@ -118,26 +118,26 @@ class DocumentCache:
         return self._last
 
     def restamp(self, source: str, key: str, entry: Entry) -> None:
-        """Note the stamp and the source options under which a document has not changed."""
+        """Update the stamp and source options of an unchanged document."""
         self._file.put({_name(source, key): _note(entry)})
         self._commit_now_and_then()
 
     def load(self, number: int) -> PreparedDocument | Skipped:
-        """Return the result with this number. Raises CacheDamagedError when it is damaged."""
+        """Return the result with this number. Raises CacheDamagedError if it is damaged."""
         return self._parse(number, decode)
 
     def signature(self, number: int) -> Signature | None:
-        """Return the signature of the document with this number; None for one skipped."""
+        """Return the signature of the document with this number; None for a skipped one."""
         return self._parse(number, decode_signature)
 
     def others(self, numbers: Sequence[int]) -> list[int]:
-        """Return the numbers of all documents but these."""
+        """Return the numbers of all documents except these."""
         there = np.array([*map(_number, self._file.keys(_RESULT))], dtype=np.int64)
         others: list[int] = there[~np.isin(there, numbers)].tolist()
         return others
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Forget documents."""
+        """Delete documents."""
         for number in numbers:
             key = _result_key(number)
             name, _ = _cut(self._file.get(key) or b"")
@@ -155,7 +155,7 @@ class DocumentCache:
         return KnownTable(origin, stamp, bytes.fromhex(inputs), documents)
 
     def keep_table(self, source: str, table: KnownTable) -> None:
-        """Note how a source that is one file was read, if its stamp will last."""
+        """Record how a source that is one file was read, if its stamp is reliable."""
         name = _TABLE + source.encode()
         if table.stamp is None:
             self._file.delete([name])
@@ -165,25 +165,25 @@ class DocumentCache:
         self._commit_now_and_then()
 
     def take_lines(self) -> dict[str, bytes]:
-        """Return what is known of the lines of each table, by name, and forget it."""
+        """Return the known lines of each table, by name, and delete them."""
         keys = self._file.keys(_LINES)
         found = {key.removeprefix(_LINES).decode(): self._file.get(key) for key in keys}
         self._file.delete(keys)
         return {name: noted for name, noted in found.items() if noted is not None}
 
     def keep_lines(self, source: str, noted: bytes) -> None:
-        """Note the lines of a table, all of whose documents are in the cache."""
+        """Record the lines of a table whose documents are all in the cache."""
         self._file.put({_LINES + source.encode(): noted})
         self._commit_now_and_then()
 
     @property
     def published(self) -> str | None:
-        """The note kept with the index that was published last."""
+        """The note about the latest published index."""
         found = self._file.get(_PUBLISHED)
         return None if found is None else found.decode()
 
     def keep_published(self, state: str) -> None:
-        """Note what the index that has been published was made from."""
+        """Record what the published index was made from."""
         self._file.put({_PUBLISHED: state.encode()})
         self.commit()
 

@@ -1,7 +1,7 @@
-"""Encode prepared documents as bytes, for workers and for the cache, and check what comes back.
+"""Encodes prepared documents as bytes, for workers and the cache, and checks decoded ones.
 
-A result becomes its signature, compressed JSON, and its arrays as they are, since vectors would not
-get smaller. The texts of chunks are left out, as they are passages of the document's text.
+A result is its signature, compressed JSON, and its arrays uncompressed, since vectors do not
+compress. Texts of chunks are left out, as they are passages of the document's text.
 """
 
 import hashlib
@@ -76,7 +76,7 @@ _SKIPPED = TypeAdapter(Skipped)
 
 
 def encode(result: PreparedDocument | Skipped) -> bytes:
-    """Return a result as bytes, the signature of a document that is not skipped first."""
+    """Encode a result as bytes, beginning with the signature unless it is skipped."""
     if isinstance(result, Skipped):
         content = zlib.compress(_SKIPPED.dump_json(result), ZLIB_LEVEL)
         return _LENGTHS.pack(0, len(content)) + content
@@ -100,7 +100,7 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
 
 
 def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes:
-    """Encode a result as `encode` does; one that holds invalid text becomes Skipped."""
+    """Encode a result like `encode`; one with invalid text becomes Skipped."""
     try:
         return encode(result)
     except ValueError as error:
@@ -110,7 +110,7 @@ def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes
 
 
 def decode(content: bytes) -> PreparedDocument | Skipped:
-    """Return the result that `encode` made bytes of. Raises ValueError for any other bytes."""
+    """Decode the bytes of `encode`. Raises ValueError for any other bytes."""
     signature, packed, rest = _cut(content)
     text = _unpack(packed)
     if not signature:
@@ -138,9 +138,9 @@ def decode(content: bytes) -> PreparedDocument | Skipped:
 
 
 def decode_signature(content: bytes) -> Signature | None:
-    """Return the signature of a document that `encode` made bytes of; None for a skipped one.
+    """Decode the signature in bytes of `encode`; None for a skipped document.
 
-    Raises ValueError as `decode` does.
+    Raises ValueError like `decode`.
     """
     signature, _, _ = _cut(content)
     return Signature.from_bytes(signature) if signature else None
@@ -181,9 +181,9 @@ def content_key(raw: RawDocument) -> bytes:
 
 
 def check_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> PreparedDocument | Skipped:
-    """Return a worker's result, which is trusted no more than the document was.
+    """Return a worker's result, which is not trusted.
 
-    One that makes no sense, or describes another document, is Skipped.
+    An invalid one, or one about another document, is Skipped.
     """
     try:
         result = decode(answer)

@@ -1,4 +1,4 @@
-"""All documents of a build: what is in the cache is taken from there, the rest is prepared."""
+"""All documents of a build, from the cache or newly prepared."""
 
 import json
 import time
@@ -33,17 +33,17 @@ from foundry.sources import folder, records, stamp
 from foundry.sources.fetched import ReadySource
 
 FOR_NOW = {Reason.TOO_MUCH, Reason.READER_CRASHED, Reason.READER_FAILED}
-"""Reasons that may not apply in the next build, on a less busy machine: never remembered."""
+"""Reasons that may not apply in the next build, on a less busy machine: never cached."""
 
 
 @dataclass(slots=True)
 class Inputs:
-    """The documents of all sources, in their order, and the counts of a build's work on them.
+    """The documents of all sources, in order, and counts of the work on them.
 
-    `outdated` counts the documents that have not changed, but were prepared by another recipe,
-    `embedded` the chunks that were embedded, and `digest` is as in `survey`. The other three
-    have an entry for each source, by its name: `seconds` is the wall time that it took, `coverage`
-    what became of its urls, `traffic` how many pages were fetched and how many had not changed.
+    `outdated` counts unchanged documents that another recipe had prepared, `embedded` the embedded
+    chunks, and `digest` is as in `survey`. The others have an entry per source, by name: `seconds`
+    is its wall time, `coverage` the outcome of its urls, `traffic` the numbers of fetched and
+    unchanged pages.
     """
 
     read: int = 0
@@ -59,48 +59,48 @@ class Inputs:
     _skipped: list[Skipped] = field(default_factory=list)
 
     def result(self, place: int, cache: DocumentCache) -> Result:
-        """Return the document at a place, prepared, or why it is not."""
+        """Return the document at a position, prepared or skipped."""
         number = self._numbers[place]
         return cache.load(number) if number > 0 else self._skipped[-number - 1]
 
     def contents(self) -> NDArray[np.void]:
-        """Return, by place, the hash of everything that decides how a document is prepared.
+        """Return, by position, the hash of everything that decides how a document is prepared.
 
-        Zeros for what a source left out, or what another build may prepare differently.
+        Zeros for skipped inputs, and for those that another build may prepare differently.
         """
         return np.frombuffer(bytes(self._contents), f"V{HASH_BYTES}")
 
     def encode_lines(self, lines: LinesBuilder, origin: str) -> bytes:
-        """Return the lines of a table, except those whose documents are not to be used again."""
+        """Return the lines of a table, except those whose documents cannot be reused."""
         numbers = np.array(self._numbers, dtype=np.int64)
         return lines.encode(origin, numbers, self.contents())
 
     def signature(self, place: int, cache: DocumentCache) -> Signature | None:
-        """Return the signature of the document at a place; None if it was skipped."""
+        """Return the signature of the document at a position; None if it was skipped."""
         number = self._numbers[place]
         return cache.signature(number) if number > 0 else None
 
     def gone(self, cache: DocumentCache) -> list[int]:
-        """Return the numbers of the documents in the cache that no source delivers any more."""
+        """Return the numbers of cached documents that no source delivers any more."""
         return cache.others(self._numbers)
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def add(self, number: int, content: bytes) -> int:
-        """Take a document by its number in the cache, 0 if it has none yet; returns its place."""
+        """Add a document by its number in the cache, 0 if it has none yet; return its position."""
         self._numbers.append(number)
         self._contents += content
         return len(self._numbers) - 1
 
     def add_skipped(self, skipped: Skipped) -> None:
-        """Take what a source left out."""
+        """Add an input that a source left out."""
         self._skipped.append(skipped)
         self._numbers.append(-len(self._skipped))
         self._contents += bytes(HASH_BYTES)
 
     def settle(self, place: int, number: int, *, is_for_now: bool) -> None:
-        """Give the document at a place its number."""
+        """Set the number of the document at a position."""
         self._numbers[place] = number
         if is_for_now:
             self._contents[place * HASH_BYTES : (place + 1) * HASH_BYTES] = bytes(HASH_BYTES)
@@ -115,10 +115,10 @@ def collect_inputs(
     pool: AbstractContextManager[Preparing],
     progress: Progress,
 ) -> Inputs:
-    """Bring the cache up to date with the sources; `pool` prepares what has changed.
+    """Update the cache from the sources; `pool` prepares what has changed.
 
-    `found` is what a survey found in folders. What was prepared is kept, even when this is
-    interrupted.
+    `found` is the result of a survey of folders. Prepared documents are kept, even after an
+    interrupt.
     """
     collector = _Collector(keys, cache, progress)
     try:
@@ -146,7 +146,7 @@ class _Collector:
     def changed(
         self, sources: Sequence[ReadySource], looked: Mapping[str, Sequence[Looked]]
     ) -> Iterator[tuple[int, RawDocument]]:
-        """Yield the documents that must be prepared, with their places; all others are settled."""
+        """Yield the documents that must be prepared, with their positions."""
         lines = self._cache.take_lines()
         for source in sources:
             started = time.monotonic()
@@ -166,7 +166,7 @@ class _Collector:
                 self._cache.keep_table(source.name, table)
 
     def finish(self, coverage: Mapping[str, object]) -> Inputs:
-        """Return the inputs, when all that were to be prepared have been stored."""
+        """Return the inputs, once all prepared documents are stored."""
         self._keep_lines()
         self.inputs.coverage = coverage
         others = [sorted(self._failures), coverage] if self._failures or coverage else ""
@@ -223,7 +223,7 @@ class _Collector:
             self._progress.advance()
 
     def _is_reused(self, raw: RawDocument, entry: Entry, before: Entry | None) -> bool:
-        """Take a document from the cache if the entry was prepared from the same input."""
+        """Use a cached document if it was prepared from the same input."""
         is_same = before is not None and before.content == entry.content
         if before is None or not is_same or before.recipe not in self._current:
             self.inputs.outdated += is_same
@@ -238,7 +238,7 @@ class _Collector:
         self.inputs.reused += 1
 
     def store(self, place: int, raw: RawDocument, made: Made) -> None:
-        """Keep a document that has been prepared."""
+        """Store a prepared document."""
         entry, result = self._entries.pop(place), made.result
         problem = _problem_for_now(result)
         entry = entry._replace(recipe="" if problem else self._keys.of(result))
@@ -247,7 +247,7 @@ class _Collector:
         number = self._cache.store(raw.source, raw.key, entry, made.content)
         self.inputs.settle(place, number, is_for_now=problem is not None)
         if isinstance(result, PreparedDocument) and result.document.reading.seen:
-            # A page takes seconds, and the next commit may be as far away.
+            # Reading a page takes seconds, so the next commit may be as far away.
             self._cache.commit()
         self.inputs.read += 1
         if isinstance(result, PreparedDocument) and result.vectors is not None:

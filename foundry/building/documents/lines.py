@@ -1,8 +1,8 @@
-"""Lines of tables whose documents are in the cache: they need not be parsed again.
+"""Lines of tables whose documents are cached, so that they need not be parsed again.
 
-A line that has the same bytes as one before, under the same options and programs, gives the same
-document. These notes are deleted as soon as the cache may change, and written again when all
-documents have been prepared, so they never refer to results that are missing.
+A line with the same bytes, options and programs as before gives the same document. These notes are
+deleted before the cache changes, and written again once all documents are prepared, so they never
+refer to missing results.
 """
 
 import json
@@ -30,7 +30,7 @@ _ROWS = np.dtype(
 
 @dataclass(slots=True)
 class NotedRow(KnownRow):
-    """A row, with the number and the content of its entry in the cache."""
+    """A row, with number and content of its entry in the cache."""
 
     number: int
     content: bytes
@@ -46,7 +46,7 @@ class LinesBuilder:
         self._names: dict[tuple[str, ...], int] = {}
 
     def add(self, row: KnownRow, place: int) -> None:
-        """Take a line."""
+        """Add a line."""
         key = row.key.encode()
         self._digests += row.digest
         self._keys += key
@@ -55,10 +55,10 @@ class LinesBuilder:
         self._key_bytes.append(len(key))
 
     def encode(self, origin: str, numbers: NDArray[np.int64], contents: NDArray[np.void]) -> bytes:
-        """Return what `KnownLines` reads; it depends on the `origin` of the table as well.
+        """Encode the lines for `KnownLines`, for tables with this `origin`.
 
-        `numbers` and `contents` tell where each document is in the cache. Documents that cannot be
-        used again, without a number above 0 or without content, are left out.
+        `numbers` and `contents` are those of documents in the cache. Documents that cannot be
+        reused, without a number above 0 or without content, are left out.
         """
         places, sizes = np.array(self._places), np.array(self._key_bytes)
         rows = np.zeros(len(places), dtype=_ROWS)
@@ -73,7 +73,7 @@ class LinesBuilder:
 
 
 class KnownLines:
-    """The outcome of a table's lines, `noted` by a `LinesBuilder` of the same `origin`."""
+    """The results of a table's lines, from a `LinesBuilder` with the same `origin`."""
 
     def __init__(self, noted: bytes | None, origin: str) -> None:
         head, _, rest = (noted or b"{}").partition(b"\n")
@@ -82,12 +82,12 @@ class KnownLines:
         rows = np.frombuffer(rest, dtype=_ROWS, count=count)
         self._columns = [tuple(names) for names in described.get("columns", ())]
         self._keys, self._contents = rest[rows.nbytes :], rows["content"].tobytes()
-        # Python's own numbers are made of a view's elements three times as fast as of an array's.
+        # Python numbers are made from a view three times as fast as from an array.
         self._numbers = rows["number"].copy().data
         self._columns_of = rows["columns"].copy().data
         self._ends = offsets_of(rows["key_bytes"]).data
         self._digests = rows["line"].tobytes()
-        # Half of each hash tells them apart as well as the whole.
+        # Half of each hash suffices to tell them apart.
         halves = np.frombuffer(self._digests, dtype="<u8")[::2]
         self._order = np.argsort(halves, kind="stable")
         self._halves = halves[self._order]
@@ -95,7 +95,7 @@ class KnownLines:
 
     def find(self, digest: bytes) -> NotedRow | None:
         """Return the row of a line by its hash."""
-        # Most lines still come after the one that they came after.
+        # Most lines still follow the line that they followed.
         place = self._next if self._is_at(self._next, digest) else self._look_up(digest)
         if place is None:
             return None

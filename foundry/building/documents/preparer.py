@@ -1,4 +1,4 @@
-"""Prepares one document: reads it, splits it, counts its terms, and embeds it if it is to be."""
+"""Prepares one document: reads it, splits it, counts its terms, and maybe embeds it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ REMEMBERED_WORDS = 200_000
 
 
 class RememberingTokenizer(Tokenizer):
-    """Remembers the terms of tokens, and of the words in identifiers, between texts."""
+    """Caches the terms of tokens, and of the words in identifiers, across texts."""
 
     def __init__(self, language: str) -> None:
         super().__init__(language)
@@ -42,9 +42,9 @@ class RememberingTokenizer(Tokenizer):
 
 
 class Preparer:
-    """Prepares documents by one recipe; what comes out depends on recipe and document alone.
+    """Prepares documents by one recipe; the result depends on recipe and document alone.
 
-    Only preparers in worker processes read the formats that `readers.reads_apart` names.
+    Only preparers in worker processes read the formats of `readers.reads_apart`.
     """
 
     def __init__(self, recipe: Recipe, *, is_worker: bool = False) -> None:
@@ -54,7 +54,7 @@ class Preparer:
         self._is_worker = is_worker
 
     def prepare(self, raw: RawDocument) -> PreparedDocument | Skipped:
-        """Prepare a document, or return Skipped: nothing that a document holds raises an error."""
+        """Prepare a document, or return Skipped: no content raises an error."""
         try:
             return self._prepare(raw)
         except (RecursionError, MemoryError) as error:
@@ -77,7 +77,7 @@ class Preparer:
         return self.complete(document, chunks)
 
     def complete(self, document: Document, chunks: Sequence[Chunk]) -> PreparedDocument:
-        """Return a document with its chunks, at least one, and all that an index needs of them."""
+        """Return a document with at least one chunk, and everything that an index needs of them."""
         vectors = None
         if self._embedder is not None:
             vectors = self._embedder.embed_chunks(

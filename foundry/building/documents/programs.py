@@ -1,4 +1,4 @@
-"""The programs that decide how documents are prepared: modules, libraries, the built-in model."""
+"""The programs on which prepared documents depend: modules, libraries, the built-in model."""
 
 import hashlib
 import json
@@ -21,12 +21,12 @@ from foundry.runtime.retrieval.encoder import EncoderLayout
 
 ROOT = Path(foundry.__file__).parent
 READING_EXTRAS = ("code", "ocr", "office", "rst", "wiki")
-"""The extras of Foundry that bring libraries of readers."""
+"""The extras of Foundry with libraries of readers."""
 
 _PREPARER = "building/documents/preparer.py"
 _REGISTRY = "readers/registry.py"
 _TAKES_IF_THERE = {"snowballstemmer": ["PyStemmer"]}
-"""Libraries that another one imports if they are installed, without requiring them."""
+"""Libraries that others import if they are installed, without requiring them."""
 
 _IMPORT = re.compile(
     r"(?m)^ *(?:from +(foundry[\w.]*|\.[\w.]*) +import +(\([^)]*\)|[^\n]*)|import +(foundry[\w.]*))"
@@ -37,9 +37,9 @@ _REQUIRED = re.compile(r"(?m)^Requires-Dist: *([^\n]+)")
 
 @cache
 def program_hash() -> str:
-    """Hash Python, the code of Foundry, its libraries' versions and its model; in hex.
+    """Hash Python, the code of Foundry, versions of libraries and the model, in hex.
 
-    Foundry's own version, which its first module holds, is no part of it: a release without changes
+    Foundry's own version, in its first module, is excluded, so that a release without changes
     prepares nothing again.
     """
     return _hash(_own_files(), _surroundings())
@@ -47,13 +47,13 @@ def program_hash() -> str:
 
 @cache
 def reader_hashes() -> Mapping[str, str]:
-    """Hash the programs that prepare the documents of each reader; in hex, by its version.
+    """Hash the programs that prepare the documents of each reader, in hex, by its version.
 
-    Of all that the preparer imports they leave out the readers of other formats, so that a change
-    in a reader prepares only the documents of its formats again.
+    They exclude the readers of other formats, so that a change in a reader only affects documents
+    of its formats.
     """
     files = _own_files()
-    # Which of them reads a document is decided by the names and types that all of them answer to.
+    # The names and types of all readers decide which of them reads a document.
     routes = [
         (each.version, each.media_types, each.kinds if isinstance(each, FileReader) else {})
         for each in every_reader()
@@ -69,7 +69,7 @@ def reader_hashes() -> Mapping[str, str]:
 
 
 def _functions(reader: Reader | FileReader) -> Iterator[Callable[..., Any]]:
-    """Yield the functions that a reader consists of."""
+    """Yield the functions of a reader."""
     for function in (reader.read, reader.texts):
         while isinstance(function, partial):
             function = function.func
@@ -80,13 +80,13 @@ def _functions(reader: Reader | FileReader) -> Iterator[Callable[..., Any]]:
 
 
 def _file_of(function: Callable[..., Any], files: Mapping[str, bytes]) -> str:
-    """Return the file of Foundry in which a function stands."""
+    """Return the file of Foundry that defines a function."""
     parts = function.__module__.split(".")[1:]
     return next(name for name in _candidates(parts) if name in files)
 
 
 def _reachable(begins: Iterable[str], needed: Callable[[str], Iterable[str]]) -> set[str]:
-    """Return the names of files, of those that they need, of those that these need, and so on."""
+    """Return the names of files, of those they import, and so on."""
     found: set[str] = set()
     waiting = [*begins]
     while waiting:
@@ -98,7 +98,7 @@ def _reachable(begins: Iterable[str], needed: Callable[[str], Iterable[str]]) ->
 
 
 def _needed(name: str, files: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield what a module imports of Foundry, and the tables beside it that it names."""
+    """Yield the modules of Foundry that a module imports, and tables beside it that it names."""
     text = files[name].decode()
     room = name.rpartition("/")[0].split("/")
     for match in _IMPORT.finditer(text):
@@ -114,7 +114,7 @@ def _needed(name: str, files: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def _candidates(parts: Sequence[str]) -> tuple[str, str]:
-    """Return the names that the file of a module may have."""
+    """Return the possible file names of a module."""
     path = "/".join(parts)
     return f"{path}.py", f"{path}/__init__.py"
 
@@ -131,7 +131,7 @@ def _own_files() -> dict[str, bytes]:
 
 
 def _surroundings() -> str:
-    """Return what decides beside the code of Foundry: Python, libraries, the built-in model."""
+    """Return dependencies other than Foundry's code: Python, libraries, the built-in model."""
     model = EncoderLayout(MODEL_FOLDER).description.read_text(encoding="utf-8")
     return json.dumps([sys.version, model, _libraries()], sort_keys=True)
 
@@ -144,7 +144,7 @@ def _hash(files: Mapping[str, bytes], *others: str) -> str:
 
 
 def installation() -> dict[str, str]:
-    """Return the names and versions of the programs that decide what is built."""
+    """Return the names and versions of the programs on which a build depends."""
     own = {"Python": sys.version.partition(" ")[0], "Foundry": foundry.__version__}
     return {**own, **_libraries()}
 
@@ -162,20 +162,20 @@ def _libraries() -> dict[str, str]:
 
 
 def _metadata(name: str) -> str:
-    """Return the fields of a library's metadata; nothing if it is not installed."""
+    """Return the fields of a library's metadata; empty if it is not installed."""
     try:
         found = distribution(name)
     except PackageNotFoundError:
         return ""
     text = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
-    # Parsed as a mail, the description would be read as well, which takes longer than all else.
+    # A mail parser would also read the description, which takes longer than the rest.
     return text.partition("\n\n")[0]
 
 
 def _requirements(metadata: str, extras: Collection[str] = ()) -> list[str]:
     """Return the names of what a library requires here, by itself and with the `extras`.
 
-    Requirements of other systems do not count, even if they are installed: Ray brings some.
+    Requirements for other systems do not count, even if installed: Ray brings some.
     """
     listed = [Requirement(line) for line in _REQUIRED.findall(metadata)]
     return [

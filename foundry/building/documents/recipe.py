@@ -1,4 +1,4 @@
-"""The options that decide, with the document itself and the programs, how it is prepared."""
+"""Recipes: the options on which prepared documents depend."""
 
 import hashlib
 import json
@@ -20,17 +20,16 @@ from foundry.runtime.retrieval.encoder import EncoderLayout
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """SHA-256, in hex, over a recipe's options and the programs that follow it.
+    """SHA-256, in hex, of a recipe's options and the programs that run it.
 
-    `whole` is over all programs, `by_reader` over those that prepare what one reader reads, by the
-    reader's version.
+    `whole` covers all programs, `by_reader` those for the documents of one reader, by its version.
     """
 
     whole: str
     by_reader: Mapping[str, str]
 
     def current(self) -> frozenset[str]:
-        """Return all of them: what was prepared under one of these is as it would be now."""
+        """Return all of them: a document prepared under one of these is up to date."""
         return frozenset((self.whole, *self.by_reader.values()))
 
     def of(self, result: PreparedDocument | Skipped) -> str:
@@ -44,8 +43,8 @@ class Keys:
 class Recipe:
     """Options by which documents are prepared.
 
-    `fields` are those of `config.search.IndexOptions`, `dimensions` those of the built-in table;
-    0 where it does not embed the documents.
+    `fields` are those of `config.search.IndexOptions`, `dimensions` those of the built-in table; 0
+    if it does not embed the documents.
     """
 
     language: str
@@ -55,7 +54,7 @@ class Recipe:
 
     @classmethod
     def of(cls, config: Config) -> Self:
-        """Return the recipe that a configuration asks for."""
+        """Return the recipe of a configuration."""
         dimensions = 0
         if config.embedding.provider == "static":
             description = json.loads(EncoderLayout(MODEL_FOLDER).description.read_bytes())
@@ -64,7 +63,7 @@ class Recipe:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Return the recipe that `to_json` wrote."""
+        """Return the recipe written by `to_json`."""
         return TypeAdapter(cls).validate_json(text)
 
     def to_json(self) -> str:
@@ -72,16 +71,16 @@ class Recipe:
         return json.dumps({**asdict(self), "chunking": self.chunking.model_dump()}, sort_keys=True)
 
     def keys(self) -> Keys:
-        """Return the keys of what is prepared by this recipe and the programs as they are."""
+        """Return the keys of documents prepared by this recipe and the present programs."""
         options = self.to_json()
         by_reader = {version: hash_text(options, each) for version, each in reader_hashes().items()}
         return Keys(hash_text(options, program_hash()), by_reader)
 
 
 def origin_key(source: object) -> str:
-    """Hash the options of a source whose files have stamps, but for where it lies.
+    """Hash the options of a source whose files have stamps, except its path.
 
-    Other sources deliver everything each time, so that what they deliver decides.
+    Other sources deliver everything each time, so the content decides.
     """
     if not isinstance(source, FolderSource | RecordsSource):
         return ""

@@ -1,4 +1,4 @@
-"""Signatures of documents: all that is compared of them, so that no text is read again."""
+"""Signatures of documents, so that comparing documents needs no texts."""
 
 import re
 from collections.abc import Iterator
@@ -22,9 +22,9 @@ _DIGIT = re.compile(r"\d")
 
 
 class Block(NamedTuple):
-    """A stretch of a text, without white space at its ends.
+    """A stretch of a text, without outer white space.
 
-    `key` is the same for the same words in any case; it is odd for headings and short blocks.
+    Equal words, ignoring case, have equal keys, which are odd for headings and short blocks.
     """
 
     start: int
@@ -34,7 +34,7 @@ class Block(NamedTuple):
 
 
 def find_blocks(reading: Reading) -> Iterator[Block]:
-    """Yield the blocks of a document's body, in order; none overlap."""
+    """Yield the blocks of a document's body, in order, without overlaps."""
     for start, end, is_heading in _find_stretches(reading):
         raw = reading.text[start:end]
         if key := _key_of(raw, is_heading=is_heading):
@@ -70,9 +70,9 @@ def _key_of(raw: str, *, is_heading: bool) -> int:
 
 
 class Signature(NamedTuple):
-    """A document's source and path; hashes of its id, its text, and what near copies agree in.
+    """A document's source and path, and hashes of its id, its text, and its facts.
 
-    `blocks` uint64 (n,) are the keys of its n different blocks, ascending.
+    `blocks` uint64 (n,) are the keys of its n distinct blocks, ascending.
     """
 
     source: str
@@ -84,7 +84,7 @@ class Signature(NamedTuple):
 
     @classmethod
     def of(cls, document: Document) -> Self:
-        """Return the signature of a document; it depends on nothing else."""
+        """Return the signature of a document, on which alone it depends."""
         reading = document.reading
         title = " ".join(added_title(document).split())
         text = " ".join(reading.text[reading.body_start :].split())
@@ -105,7 +105,7 @@ class Signature(NamedTuple):
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """Return the signature that `to_bytes` made bytes of. Raises ValueError for others."""
+        """Decode the bytes of `to_bytes`. Raises ValueError for others."""
         source, _, rest = content.partition(b"\0")
         path, _, hashes = rest.partition(b"\0")
         digests = 3 * _DIGEST_BYTES
@@ -131,7 +131,7 @@ def _digest(text: str) -> bytes:
 
 
 def own_title(document: Document) -> str:
-    """Return the title; nothing where it only repeats the name of the file, the id or the text."""
+    """Return the title; "" if it only repeats file name, id or text."""
     name = PurePosixPath(document.path)
     known = {_plain(text) for text in (name.name, name.stem, document.id)}
     is_quoted = document.title.endswith(GOES_ON)
@@ -139,9 +139,9 @@ def own_title(document: Document) -> str:
 
 
 def added_title(document: Document) -> str:
-    """Return the title as `own_title` does, and nothing either if the text begins with it."""
+    """Return the title like `own_title`, and "" also if the text begins with it."""
     title, start = own_title(document), document.reading.body_start
-    # Markup and white space between its words take some room.
+    # Markup and white space between its words need some room.
     beginning = document.reading.text[start : start + 4 * len(title) + 20]
     return "" if _plain(beginning).startswith(_plain(title)) else title
 
@@ -151,18 +151,18 @@ def _plain(text: str) -> str:
 
 
 def facts_of(document: Document) -> bytes:
-    """Hash what tells similar pages apart: title, headings, and every word with a digit in it.
+    """Hash what distinguishes similar pages: title, headings, and words with digits.
 
-    Such words are numbers, versions, error codes and names such as `int32_t`, in their order.
+    Such words are numbers, versions, error codes and names such as `int32_t`, in order.
     """
     reading = document.reading
     digest = blake2b(digest_size=16)
-    # Most lines have no digit, and most words of the others neither, being letters alone.
+    # Most lines have no digit, and most words of the others are only letters.
     lines = filter(_DIGIT.search, reading.text[reading.body_start :].split("\n"))
     words = _JOINED_WORDS.findall("\n".join(lines))
     numbers = [word for word in words if not word.isalpha() and _DIGIT.search(word)]
     headings = [heading.text for heading in reading.headings]
-    # Two files may share a heading of which only one has made its title.
+    # Two files may share a heading that is the title of only one of them.
     title = own_title(document) if document.title not in headings else ""
     for texts in ([title], headings, numbers):
         digest.update("\0".join(text.casefold() for text in texts).encode() + b"\1")

@@ -1,7 +1,7 @@
-"""Decide that a build has nothing to do: by names and stamps alone, without opening a document.
+"""Decides that a build has nothing to do, from names and stamps alone.
 
-`digest` names the documents of a build: their sources, keys and contents, and what sources left
-out, in their order. Two builds of one configuration with equal digests make the same index.
+`digest` identifies the documents of a build: sources, keys and contents, and skipped inputs, in
+order. Two builds of one configuration with equal digests make the same index.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from foundry.sources.fetched import ReadySource
 
 
 class Known(NamedTuple):
-    """A file as it was when it was prepared: its key, and number and content of its entry."""
+    """A file when it was prepared: its key, and number and content of its entry."""
 
     key: str
     number: int
@@ -35,9 +35,9 @@ _NO_ENTRY = (b"", None)
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Roughly how many documents there are, and their digest if all are known from before.
+    """The approximate number of documents, and their digest if all are known.
 
-    `found` has what the folders hold, by the names of their sources: they are walked once.
+    `found` are the contents of folders, by source, so that they are walked only once.
     """
 
     documents: int
@@ -46,7 +46,7 @@ class Survey:
 
 
 class KnownSource:
-    """Asks the cache whether documents of a source are as they were, and takes their digest."""
+    """Checks whether documents of a source are unchanged, and computes their digest."""
 
     def __init__(self, cache: DocumentCache, source: Source | ReadySource, keys: Keys) -> None:
         self._cache, self._source, self._current = cache, source.name, keys.current()
@@ -56,8 +56,8 @@ class KnownSource:
         self.has_news = False
 
     def look_at(self, source: FolderSource) -> Iterator[Looked]:
-        """Yield what a folder holds, and take what is known; `has_news` if something is not."""
-        # Both in the order of the keys' bytes.
+        """Yield the contents of a folder, adding what is known; `has_news` if something is not."""
+        # Both are in byte order of keys.
         noted = self._cache.entries(self._source)
         key, entry = next(noted, _NO_ENTRY)
         for each in folder.look(source):
@@ -80,23 +80,23 @@ class KnownSource:
         return is_same and entry.recipe in self._current
 
     def add_document(self, key: str, content: bytes) -> None:
-        """Take a document by its key and the SHA-256 of what was delivered."""
+        """Add a document by its key and the SHA-256 of what was delivered."""
         self.documents += 1
         name = key.encode("utf-8", "surrogateescape")
         self._hash.update(b"D%d " % len(name) + name + content)
 
     def add_skipped(self, skipped: Skipped) -> None:
-        """Take what the source left out."""
+        """Add an input that the source left out."""
         text = json.dumps(asdict(skipped), sort_keys=True).encode()
         self._hash.update(b"S%d " % len(text) + text)
 
     def digest(self) -> bytes:
-        """Return the digest of everything taken so far."""
+        """Return the digest of everything added so far."""
         return self._hash.digest()
 
 
 def survey(sources: Sequence[Source], cache: DocumentCache, keys: Keys) -> Survey:
-    """Look at all sources; `keys` are those of documents prepared as they would be now."""
+    """Survey all sources; `keys` are those of up-to-date documents."""
     documents, digests = 0, []
     found: dict[str, list[Looked]] = {}
     for source in sources:
@@ -115,12 +115,12 @@ def survey(sources: Sequence[Source], cache: DocumentCache, keys: Keys) -> Surve
 
 
 def join_digests(digests: Sequence[bytes]) -> str:
-    """Return the digest of a build by those of its sources."""
+    """Return the digest of a build from those of its sources."""
     return hashlib.sha256(b"".join(digests)).hexdigest()
 
 
 def table_origin(source: Source, keys: Keys) -> str:
-    """Return the key of everything but its content that a table's documents depend on."""
+    """Return the key of everything that a table's documents depend on, except its content."""
     return f"{origin_key(source)} {keys.whole}"
 
 
@@ -135,7 +135,7 @@ def _look_at(source: Source, cache: DocumentCache, keys: Keys) -> tuple[int, byt
 
 
 def index_state(config: Config, digest: str) -> str:
-    """Return a hash of all that decides an index: configuration, programs, model, inputs.
+    """Return a hash of everything that an index depends on: configuration, programs, model, inputs.
 
     `digest` is that of the inputs.
     """
@@ -143,7 +143,7 @@ def index_state(config: Config, digest: str) -> str:
 
 
 def _model_files(config: Config) -> list[str]:
-    """List the files of a model that lies in a folder, where they may be replaced."""
+    """List the files of a model in a folder, where they may be replaced."""
     folder = config.root / config.embedding.model
     if not config.embedding.model or not folder.is_dir():
         return []

@@ -1,6 +1,6 @@
-"""Prepare documents several at a time, in worker processes, with few in memory.
+"""Prepares documents in parallel, in worker processes, with few of them in memory.
 
-A few small texts are prepared in this process: workers take longer to start than that.
+A few small texts are prepared in this process, since starting workers takes longer.
 """
 
 import time
@@ -21,22 +21,22 @@ from foundry.readers.contract import UnreadableError
 from foundry.readers.sandbox.processes import Limits, Sandbox
 
 FEW_DOCUMENTS = 64
-"""Prepared in this process before workers are started."""
+"""Documents prepared in this process before workers are started."""
 
 SMALL_BYTES = 50_000
 """A larger document goes to a worker, whatever its format."""
 
 LITTLE_WORK = (32, 300_000)
-"""Documents and bytes that one worker prepares in the time that a second takes to start."""
+"""Documents and bytes that a worker prepares in the time of starting another."""
 
 DOCUMENTS_AHEAD = 4
-"""Documents under way for each worker."""
+"""Documents in progress per worker."""
 
 BYTES_AHEAD = 64_000_000
-"""Size of the documents under way; a single one may be larger."""
+"""Size of the documents in progress; a single one may be larger."""
 
 LOOK_SECONDS = 1.0
-"""A build that waits for its workers checks after this time what they are doing."""
+"""Interval at which a waiting build checks what its workers are doing."""
 
 LIMITS = Limits(seconds_per_megabyte=5)
 
@@ -46,7 +46,7 @@ Task = tuple[int, RawDocument]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A result, and the bytes of it that the cache keeps."""
+    """A result, and its bytes for the cache."""
 
     result: Result
     content: bytes
@@ -59,12 +59,12 @@ class Made:
 
 
 class Preparing(Protocol):
-    """Prepares the documents of a build, by one recipe."""
+    """Prepares the documents of a build by one recipe."""
 
     def prepare(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Made]]:
-        """Return each task with its result as soon as it is ready, in no particular order.
+        """Return each task with its result as soon as it is ready, in any order.
 
-        A task is a number and a document. A worker that dies costs only the document that it was
+        A task is a number and a document. A worker that dies only costs the document that it was
         working on.
         """
         ...
@@ -85,9 +85,9 @@ def ask_worker(sandbox: Sandbox, raw: RawDocument) -> bytes:
 
 
 class Pool:
-    """Prepares documents by one recipe in at most `jobs` worker processes.
+    """Prepares documents by one recipe in up to `jobs` worker processes.
 
-    `progress` is told which document keeps it waiting.
+    `progress` shows the document that it is waiting for.
     """
 
     def __init__(self, recipe: Recipe, jobs: int, progress: Progress | None = None) -> None:
@@ -102,7 +102,7 @@ class Pool:
         self._running: dict[Future[bytes], Task] = {}
         self._done: SimpleQueue[Future[bytes]] = SimpleQueue()
         self._bytes = 0
-        # By place, which documents workers are at, and since when.
+        # By position: the documents in workers, and since when.
         self._begun: dict[int, tuple[str, float]] = {}
 
     def __enter__(self) -> Self:
@@ -136,7 +136,7 @@ class Pool:
         return len(self._waiting) <= documents and waiting <= size
 
     def _hand_over(self, jobs: int) -> Iterator[tuple[Task, Made]]:
-        """Give waiting documents to the workers; starts `jobs` of them if there are none yet."""
+        """Give waiting documents to workers, starting `jobs` of them if there are none yet."""
         if self._threads is None:
             self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="preparing")
         for task in self._waiting:
@@ -164,7 +164,7 @@ class Pool:
         task = self._running.pop(future)
         _, raw = task
         self._bytes -= len(raw.content)
-        # Checked here, so that the worker has its next document meanwhile.
+        # Checked here, so that the worker can already start on its next document.
         return task, Made.of(future.result(), raw, self._recipe)
 
     def _ask(self, place: int, raw: RawDocument) -> bytes:

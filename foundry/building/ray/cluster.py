@@ -1,4 +1,4 @@
-"""A Ray cluster that a build joins. It stays as its operator has set it up."""
+"""A Ray cluster that a build joins, without changing its setup."""
 
 import os
 import re
@@ -18,13 +18,13 @@ Reference = Any
 ADDRESS_VARIABLE = "RAY_ADDRESS"
 
 RETRIES = 5
-"""A task is started again this often after its node has died."""
+"""Restarts of a task whose node has died."""
 
 REACH_SECONDS = 10.0
-"""Limit of the first connection to a cluster."""
+"""Timeout of the first connection to a cluster."""
 
 WITHOUT_NODES_SECONDS = 60.0
-"""A build waits this long for nodes when there are none left."""
+"""Time to wait for nodes if there are none left."""
 
 CHECK_SECONDS = 5.0
 
@@ -40,10 +40,10 @@ _JOIN = (
 
 
 class Cluster:
-    """A cluster, which is joined when it is first needed.
+    """A cluster, joined on first use.
 
-    `address` is HOST:PORT, or `auto` for the cluster that this machine belongs to; None for what
-    RAY_ADDRESS says. `jobs` is how many tasks to run at a time, None for all that it can.
+    `address` is HOST:PORT, or `auto` for the cluster of this machine; None uses RAY_ADDRESS. `jobs`
+    is the number of concurrent tasks, None for all that it can run.
     """
 
     def __init__(self, address: str | None, jobs: int | None) -> None:
@@ -65,9 +65,9 @@ class Cluster:
         processors: int = 1,
         threads: int | None = None,
     ) -> Reference:
-        """Have a node run a function of a module that is installed there.
+        """Run a function of an installed module on a node.
 
-        `threads` is how many its libraries may use, in a process that runs nothing else.
+        `threads` is the number of threads of its libraries, in a process of its own.
         """
         ray = self._opened()
         if function not in self._functions:
@@ -79,15 +79,15 @@ class Cluster:
             return self._functions[function].options(**options).remote(*arguments)
 
     def put(self, value: object) -> Reference:
-        """Keep a value where nodes can get it with `get_here`."""
+        """Store a value, which nodes read with `get_here`."""
         ray = self._opened()
         with _explaining(ray):
             return ray.put(value)
 
     def wait(self, references: Sequence[Reference], *, at_once: bool = False) -> list[Reference]:
-        """Return those that are ready, at least one unless it is to be `at_once`.
+        """Return those that are ready, at least one unless `at_once`.
 
-        Raises BuildError when there is no node any more.
+        Raises BuildError if there are no nodes any more.
         """
         ray = self._opened()
         limit = None
@@ -113,23 +113,23 @@ class Cluster:
         return []
 
     def get(self, reference: Reference) -> Any:
-        """Return a result, after waiting for it. Raises BuildError when there will be none."""
+        """Wait for a result and return it. Raises BuildError if there will be none."""
         ray = self._opened()
         self.wait([reference])
         with _explaining(ray):
             return ray.get(reference)
 
     def slots(self) -> int:
-        """Return how many tasks of one processor run at a time."""
+        """Return how many tasks with one processor run at a time."""
         found = sum(self._all_processors())
         return max(1, min(found, self._jobs or found))
 
     def least_processors(self) -> int:
-        """Return how many processors the smallest node has."""
+        """Return the number of processors of the smallest node."""
         return min(self._all_processors(), default=1)
 
     def close(self) -> None:
-        """Leave the cluster, which ends the tasks under way."""
+        """Leave the cluster, which ends tasks in progress."""
         self._held.close()
         self._ray = None
 
@@ -142,9 +142,9 @@ class Cluster:
 
     def _opened(self) -> Any:
         if self._ray is None:
-            # On all nodes Ray adds this process's working folder to the path of Python, from which
-            # programs are loaded and readers may read: it is to be one that holds neither.
-            # And it reports nodes that die on standard output, which is for results.
+            # Ray adds the working folder of this process to Python's path on all nodes, and reports
+            # dead nodes on standard output. So the folder must have neither programs nor documents,
+            # and the output is redirected.
             self._held.enter_context(redirect_stdout(sys.stderr))
             with chdir(MODEL_FOLDER):
                 self._ray = self._join()
@@ -188,10 +188,10 @@ class Cluster:
 
 
 def _check_interpreter(ray: Any) -> None:
-    """Raise BuildError if this machine is to run tasks and cannot start what runs them.
+    """Raise BuildError if this machine is a node that cannot start workers.
 
-    Ray has a shell start its workers, by the interpreter's path without quotes, and tries that
-    again for ever. Another machine's path is not known here.
+    Ray starts workers by a shell, with the interpreter's path unquoted, and retries for ever. Paths
+    on other machines are not known here.
     """
     here = ray.util.get_node_ip_address()
     runs_tasks = any(
@@ -207,7 +207,7 @@ def _check_interpreter(ray: Any) -> None:
 
 
 def get_here(reference: Reference) -> Any:
-    """Return, on a node, the value that the build has `put`."""
+    """Return, on a node, a value that was `put`."""
     import ray
 
     return ray.get(reference)
@@ -215,13 +215,13 @@ def get_here(reference: Reference) -> Any:
 
 @contextmanager
 def _explaining(ray: Any, hint: str | None = None) -> Iterator[None]:
-    """Raise BuildError for what Ray raises."""
+    """Raise BuildError for errors of Ray."""
     try:
         yield
     except (ray.exceptions.RayError, ConnectionError, RuntimeError, ValueError) as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
         if isinstance(error, ray.exceptions.RayTaskError):
-            # It quotes a traceback, whose last line says what was wrong on the node.
+            # It quotes a traceback, whose last line is the error on the node.
             lines, hint = lines[-1:], SAME_EVERYWHERE
         said = " ".join(" ".join(lines).split())[:400]
         raise BuildError(

@@ -1,8 +1,7 @@
-"""A model of this machine, run by the nodes of a cluster.
+"""Runs a local model on the nodes of a cluster.
 
-This process keeps the model too, for its tokenizer and for the batching layer: vectors go into this
-project's cache, whichever node has computed them. A call runs on all processors of a node, as it
-does on one machine.
+This process has the model too, for its tokenizer and batching: all vectors go to this project's
+cache. A call uses all processors of a node, as on a single machine.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,13 +22,13 @@ from foundry.runtime.retrieval.embedding.local import find_folder
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 CONCURRENT_CALLS = 64
-"""Under way at a time; the cluster runs as many of them as it has nodes."""
+"""Calls in progress; the cluster runs one per node."""
 
 
 def place_on_nodes(
     model: EmbeddingModel, options: EmbeddingSection, cluster: Cluster
 ) -> EmbeddingModel:
-    """Return a model of this machine that has the nodes of a cluster run it."""
+    """Return a local model as one that the nodes of a cluster run."""
     nodes = _Nodes(model.revision, options, cluster)
     limits = replace(model.limits, calls=CONCURRENT_CALLS)
     return replace(model, limits=limits, embed=nodes.embed)
@@ -48,7 +47,7 @@ class _Nodes:
 
     def embed(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:
         """Return unit vectors (n, d). Raises EmbeddingFailure, and BuildError for a bad node."""
-        # The same for all calls, whatever nodes come and go: sums depend on it in their last digit.
+        # The same for all calls, whichever nodes there are: the last digits of sums depend on it.
         self._processors = self._processors or self._cluster.least_processors()
         answer = check_installation(
             self._cluster.get(
@@ -72,12 +71,12 @@ class _Nodes:
         return vectors
 
     def _shipped(self) -> list[Reference] | None:
-        """Return references by which nodes, which have no copy, get the files of a model."""
+        """Return references by which nodes get the files of a model."""
         if self._folder is None:
             return None
         if self._files is None:
             self._files = self._cluster.put(_read_all(self._folder))
-        # In a list, Ray does not fetch them before each call.
+        # In a list, so that Ray does not fetch them before each call.
         return [self._files]
 
 

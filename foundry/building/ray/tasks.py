@@ -1,7 +1,7 @@
 """Tasks that run on the nodes of a cluster, in Ray's worker processes.
 
-Arguments and results are plain values, which other versions of Foundry understand: a node with
-another installation answers with a `Mismatch`, since its bytes would not be the same.
+Arguments and results are plain values, which other versions of Foundry can read: a node with
+another installation answers with a `Mismatch`, since its bytes would differ.
 """
 
 import tempfile
@@ -27,13 +27,13 @@ from foundry.readers.sandbox.processes import Sandbox
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 ANSWER_BYTES = 32_000_000
-"""No further document of a batch is prepared once its answers have this size."""
+"""A batch ends once its answers have this size."""
 
 Mismatch = dict[str, str]
-"""The versions of a node whose installation is another than that of the build."""
+"""The versions of a node whose installation differs from the build's."""
 
 Refusal = tuple[str, str | None]
-"""Why a node cannot embed: a message, and a hint."""
+"""Why a node cannot embed: message and hint."""
 
 
 def prepare_batch(
@@ -41,8 +41,8 @@ def prepare_batch(
 ) -> list[bytes] | Mismatch:
     """Return the answers of this node's sandboxed worker, which prepares documents one by one.
 
-    Only the first documents have an answer, until the answers are large together. `program` is
-    `program_hash` where the build is; documents are what their sources know of them, and contents.
+    Only the first documents have an answer, until the answers are large together. `program` is the
+    build's `program_hash`; documents are descriptions by their sources, with contents.
     """
     if program != program_hash():
         return installation()
@@ -65,10 +65,10 @@ def embed_batch(
     texts: Sequence[str],
     side: Side,
 ) -> NDArray[np.float32] | Refusal | Mismatch:
-    """Embed texts with their prefixes by a model that this process keeps open: unit (n, d).
+    """Embed prefixed texts by a model that this process keeps open: unit (n, d).
 
-    `program` is `program_hash` where the build is; `files` are those of a model that is a folder,
-    by name and all together, None for a published one.
+    `program` is the build's `program_hash`; `files` are those of a model in a folder, by name and
+    all together, None for a published model.
     """
     if program != program_hash():
         return installation()
@@ -91,7 +91,7 @@ _MODELS: dict[tuple[str, str], EmbeddingModel] = {}
 
 @cache
 def _sandbox(recipe: str) -> Sandbox:
-    # Never closed: its workers end with this process, when nobody writes to them any more.
+    # Never closed: its workers end with this process, when their input closes.
     return open_sandbox(Recipe.from_json(recipe))
 
 
@@ -99,11 +99,11 @@ def _open(options: EmbeddingSection, files: Sequence[Reference] | None) -> Embed
     if files is None:
         return open_model(options)
     (shipped,) = files
-    # What is open stays readable when its name is gone, so that nothing is left behind.
+    # Open files stay readable after they are deleted, so nothing is left behind.
     with tempfile.TemporaryDirectory(prefix="foundry-model-") as folder:
         write_files(Path(folder), get_here(shipped))
         model = open_model(options.model_copy(update={"model": folder}))
-        # A transformer's process opens the files at its first call, and serves all that follow.
+        # A transformer's process opens the files at its first call, and serves all later ones.
         model.embed(["text"], "document")
         return model
 
@@ -112,7 +112,7 @@ Answer = TypeVar("Answer")
 
 
 def check_installation(answer: Answer | Mismatch) -> Answer:
-    """Return the answer of a node. Raises BuildError, naming what differs, for a mismatch."""
+    """Return the answer of a node. Raises BuildError, naming the differences, for a mismatch."""
     if not isinstance(answer, dict):
         return answer
     own = installation()

@@ -1,7 +1,7 @@
-"""What a build takes over from the one before, and what it leaves for the next.
+"""Data that a build takes over from the previous one, and leaves for the next.
 
-An index does not hold all that its successor has to know: how often a term occurs in a chunk, what
-a link asks for, which input gave which document. That is kept in a folder beside the index, never
-in it. Whoever writes a part of an index asks a `Carried` for tables and arrays by name, and need
-not know whether a document that it is given rows of is new or copied from the index before.
+An index does not contain everything that the next build needs: term counts of chunks, addresses of
+links, and the input of each document. These are kept in a folder beside the index. Code that writes
+a part of an index asks a `Carried` for tables and arrays by name; it does not see whether rows are
+new or copied from the previous index.
 """

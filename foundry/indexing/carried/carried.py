@@ -1,4 +1,4 @@
-"""Take over what the build before has left, and leave as much for the next."""
+"""Takes over data from the previous build, and leaves data for the next one."""
 
 import json
 import shutil
@@ -27,11 +27,11 @@ from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 
 MANIFEST = "handover.json"
-"""Says whose a folder is, with the sizes and hashes of its other files."""
+"""Identifies the owner of a folder, with sizes and hashes of its other files."""
 
 
 class _Before(NamedTuple):
-    """The index before, which is intact, and the folder of what its build has left."""
+    """The previous index, verified, and the folder that its build left."""
 
     folder: Path
     layout: IndexLayout
@@ -39,7 +39,7 @@ class _Before(NamedTuple):
 
     @classmethod
     def open(cls, folder: Path, state: str, index: Path) -> Self | None:
-        """Return None if the build of an index left nothing for this state, or not all is there."""
+        """Return None if the build left nothing for this state, or a file is missing."""
         layout = IndexLayout(index)
         manifest = Manifest.read(layout.manifest)
         try:
@@ -53,11 +53,10 @@ class _Before(NamedTuple):
 
 
 class Carried:
-    """What a build takes over from the one before, and leaves for the next; nothing by default.
+    """Data from the previous build, and data for the next; empty by default.
 
-    Documents are copied from the index before by `copy`. `document_numbers` (n,) and
-    `chunk_numbers` (m,) are the numbers that its documents and chunks have in the one that is
-    being written; -1 for what is not copied.
+    `copy` takes over documents of the previous index. `document_numbers` (n,) and `chunk_numbers`
+    (m,) map its documents and chunks to numbers in the new index; -1 for those that are not copied.
     """
 
     def __init__(self, begun: Path | None = None, before: _Before | None = None) -> None:
@@ -68,39 +67,39 @@ class Carried:
 
     @property
     def index(self) -> IndexLayout | None:
-        """The files of the index before, if anything is taken over."""
+        """The files of the previous index, if anything is taken over."""
         return self._before and self._before.layout
 
     @property
     def manifest(self) -> Manifest:
-        """The manifest of the index before."""
+        """The manifest of the previous index."""
         assert self._before is not None
         return self._before.manifest
 
     def table(self, name: str, kinds: str, *, has_texts: bool = False) -> Table:
-        """Return a table, kept under this name, that has a row for each document; see `Rows`."""
+        """Return the table of this name, with a row per document; see `Rows`."""
         before = None if self._before is None else self._before.folder / name
         table = self._tables[name] = Table(kinds, before, has_texts=has_texts)
         return table
 
     def rows(self, name: str, kind: str) -> StoredRows:
-        """Return the rows that the build before has left under a name; none by default."""
+        """Return rows from the previous build by name; none by default."""
         if self._before is None:
             return Rows(kind).stored()
         return StoredRows.open(self._before.folder / name)
 
     def array(self, name: str) -> NDArray[Any] | None:
-        """Return the array that the build before has left under a name, if it has."""
+        """Return an array from the previous build by name, if there is one."""
         if self._before is None or not (path := self._before.folder / f"{name}.npy").exists():
             return None
         return open_stored(path)
 
     def path(self, name: str) -> Path | None:
-        """Return the file of an array that is left for the next build; None if nothing is."""
+        """Return the path of an array for the next build; None if nothing is left for it."""
         return None if self._begun is None else self._begun / f"{name}.npy"
 
     def leave(self, name: str, left: NDArray[Any] | StoredRows) -> None:
-        """Leave an array, or rows, under a name for the next build."""
+        """Leave an array, or rows, for the next build."""
         if self._begun is None:
             return
         if isinstance(left, StoredRows):
@@ -110,13 +109,13 @@ class Carried:
 
     @cached_property
     def chunk_records(self) -> StoredRecords:
-        """The records of the chunks of the index before."""
+        """The records of the chunks of the previous index."""
         layout = self._require_index()
         return StoredRecords.open(layout.chunks, layout.chunk_offsets, layout.chunk_ids)
 
     @cached_property
     def document_records(self) -> StoredRecords:
-        """The records of the documents of the index before."""
+        """The records of the documents of the previous index."""
         layout = self._require_index()
         return StoredRecords.open(layout.documents, layout.document_offsets, layout.document_ids)
 
@@ -136,10 +135,10 @@ class Carried:
     def copy(
         self, documents: Span[PreviousDocument], start: DocumentNumber, chunk_start: int
     ) -> Span[PreviousChunk]:
-        """Copy the rows of documents in all tables; returns the chunks of these documents.
+        """Copy the rows of documents in all tables; return the chunks of these documents.
 
-        They come in the order of the index before; `start` and `chunk_start` are the new numbers
-        of the first document and of its first chunk.
+        They are in the order of the previous index; `start` and `chunk_start` are the new numbers
+        of the first document and its first chunk.
         """
         first, last = documents
         for table in self._tables.values():
@@ -150,15 +149,15 @@ class Carried:
         return chunks
 
     def chunks_left_out(self) -> Iterator[ChunkRecord]:
-        """Yield the chunks of the index before that were not copied, once all have been."""
+        """Yield the chunks of the previous index that were not copied, after all copying."""
         for number in np.flatnonzero(self.chunk_numbers < 0).tolist():
             line = b"".join(self.chunk_records.blocks(number, number + 1))
             yield make_record(ChunkRecord, json.loads(line))
 
     def finish(self, folder: Path, state: str, version: str) -> None:
-        """Put what was left in the place of what the build before has left in `folder`.
+        """Replace the data in `folder` by that for the next build.
 
-        It is for the next build of this `state`, if this one has given this `version`.
+        It is valid for the next build of this `state`, if this one has published `version`.
         """
         assert self._begun is not None
         for name, table in self._tables.items():
@@ -175,10 +174,9 @@ class Carried:
 
 @contextmanager
 def carrying(folder: Path, state: str, index: Path | None) -> Iterator[Carried]:
-    """Provide what a build of this `state` takes over from an intact `index`, and from what the
-    build of that has left in `folder`.
+    """Provide data from a verified `index` of this `state` and from `folder`, for a build.
 
-    What it leaves is gone afterwards, unless it was put there by `finish`.
+    New data is deleted at the end, unless `finish` has moved it there.
     """
     begun = folder.with_suffix(".tmp")
     shutil.rmtree(begun, ignore_errors=True)

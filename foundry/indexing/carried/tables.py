@@ -1,4 +1,4 @@
-"""Tables with a row for each document, which are kept from one build to the next."""
+"""Tables with a row per document, which are carried from build to build."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,9 +10,9 @@ from foundry.indexing.files import Rows, StoredRows
 
 
 class Table(Rows):
-    """Rows by document; those of documents that are copied come from the table `before`.
+    """Rows by document; those of copied documents come from the previous table, `before`.
 
-    A table that `has_texts` also has a text for each entry. What is written can be corrected with
+    A table that `has_texts` also has a text for each entry. Written values can be changed by
     `replace`.
     """
 
@@ -23,7 +23,7 @@ class Table(Rows):
         self._replaced: dict[int, NDArray[np.generic]] = {}
 
     def add_texts(self, texts: Iterable[str]) -> None:
-        """Take the texts of entries, which are added as well."""
+        """Add the texts of entries that are added too."""
         assert self.texts is not None
         for text in texts:
             self.texts.add(text.encode("utf-8", "surrogatepass"))
@@ -34,7 +34,7 @@ class Table(Rows):
         return self.texts.stored()
 
     def copy(self, first: int, last: int) -> None:
-        """Take the rows from `first` to `last` of the table before."""
+        """Copy the rows from `first` to `last` of the previous table."""
         assert self._before is not None
         self.carry(self._before, first, last)
         if self.texts is not None:
@@ -42,11 +42,11 @@ class Table(Rows):
             self.texts.copy(span.start, span.stop)
 
     def replace(self, column: int, values: NDArray[np.generic]) -> None:
-        """Have other values (n,) of a column written."""
+        """Replace the values (n,) of a column."""
         self._replaced[column] = values
 
     def write(self, path: Path) -> None:
-        """Write all rows, for the next build."""
+        """Write all rows for the next build."""
         rows = self.stored()
         columns = [self._replaced.get(place, each) for place, each in enumerate(rows.columns)]
         StoredRows(rows.offsets, columns).write(path)

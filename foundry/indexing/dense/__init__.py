@@ -1,1 +1,1 @@
-"""Writes what the dense lane reads: vectors, their sketch, and how well the sketch works."""
+"""Writes the dense lane: vectors, their sketch, and its calibration."""

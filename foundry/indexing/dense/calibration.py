@@ -1,10 +1,9 @@
 """Calibration queries of the dense lane: headings, and spans of words from chunks.
 
-A heading resembles its chunk more than what people type does, so by headings alone the depth of
-the sketch comes out too small: at 118,000 chunks by a factor of five. Spans of texts stand for
-queries of one word to six. They come from the chunks whose ids have the least hashes, and are cut
-by these, so that a change to some documents leaves nearly all of the queries, and what is nearest
-to them, as they were.
+Headings resemble their chunks more than real queries do, so with headings alone the depth of the
+sketch is too small: at 118,000 chunks by a factor of five. Spans stand for queries of one to six
+words. They come from the chunks whose ids have the smallest hashes, which also choose the words, so
+changing some documents leaves nearly all queries and their neighbours as they were.
 """
 
 import json
@@ -22,13 +21,13 @@ from foundry.runtime.index.tokens import Tokenizer
 HEADING = "heading"
 SPANS = 256
 MAX_SPAN_CHARACTERS = 200
-"""Longer ones are data, which nobody types."""
+"""Longer words are data, which nobody types."""
 
 CHUNKS_A_SPAN = 4
-"""How many chunks are read at most for each span, since some have too few words."""
+"""Chunks read per span at most, since some have too few words."""
 
 TARGET_RECALL, LEAST_RECALL = 0.99, 0.985
-"""Of all queries, and of those of each shape, whose depth few of its queries decide."""
+"""Least recall over all queries, and over the queries of each shape, which are few."""
 
 _WORDS = (("1 word", 1, 1), ("2 words", 2, 2), ("3 words", 3, 3), ("4 to 6 words", 4, 6))
 
@@ -66,10 +65,9 @@ def spans_of(layout: IndexLayout, tokenizer: Tokenizer) -> list[CalibrationQuery
 
 
 def depth_of(needed: NDArray[np.int64], shapes: Sequence[str]) -> int:
-    """Return the smallest depth that finds TARGET_RECALL of what is nearest to all queries, and
-    LEAST_RECALL for each shape.
+    """Return the smallest depth with TARGET_RECALL over all queries, and LEAST_RECALL per shape.
 
-    `needed` (q, k) are the depths at which the k nearest to each query are found.
+    `needed` (q, k) are the depths at which the k nearest chunks of each query are found.
     """
     by_shape = _by_shape(needed, shapes).values()
     return max(_depth(needed, TARGET_RECALL), *(_depth(own, LEAST_RECALL) for own in by_shape))
@@ -80,7 +78,7 @@ def _depth(needed: NDArray[np.int64], recall: float) -> int:
 
 
 def recall_of(needed: NDArray[np.int64], shapes: Sequence[str], depth: int) -> dict[str, float]:
-    """Return the share of what is nearest that a depth finds, 0 to 1, by the shape of queries."""
+    """Return the recall at a depth, 0 to 1, by the shape of queries."""
     return {
         shape: round(float(np.mean(own <= depth)), 4)
         for shape, own in _by_shape(needed, shapes).items()

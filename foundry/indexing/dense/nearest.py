@@ -20,8 +20,9 @@ class Nearest(NamedTuple):
         return cls(np.full((queries, depth), UNKNOWN), np.full((queries, depth), -2.0, np.float32))
 
     def join(self, first: int, cosines: NDArray[np.float32]) -> Self:
-        """Return the nearest among these and the vectors from the number `first` on, by their
-        `cosines` (q, n); of equal ones those of lower numbers. The nearest vector comes first.
+        """Merge with the vectors from number `first` on, given their `cosines` (q, n).
+
+        The nearest come first, ties by number.
         """
         queries, depth = self.chunks.shape
         least = self.cosines.min(axis=1, initial=2.0)

@@ -1,4 +1,4 @@
-"""Measure how closely a query encoder's rankings agree with those of the model it imitates."""
+"""Measures how well a query encoder's rankings agree with those of its model."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
@@ -20,10 +20,10 @@ SEMANTIC_WEIGHT, KEYWORD_WEIGHT = DEFAULT_WEIGHTS["linear"]
 
 
 class RankingOverlap:
-    """Ranks queries by the files of an index whose manifest is not written yet.
+    """Ranks queries by the files of an unfinished index.
 
-    `count` gives the numbers of its terms and postings, when these have been written; its vectors
-    (n, d) are there, and of that `shape`.
+    `count` returns its numbers of terms and postings, once these are written; its vectors (n, d)
+    have this `shape`.
     """
 
     def __init__(
@@ -38,23 +38,23 @@ class RankingOverlap:
 
     @cached_property
     def _keyword_lane(self) -> KeywordLane:
-        # Few embedders rank anything, and postings take a while to be written.
+        # On first use: few embedders need rankings, and postings take a while to be written.
         return KeywordLane.map(self._layout, self._chunks, *self._count())
 
     @cached_property
     def _dense_lane(self) -> DenseLane:
-        # As many candidates as there are chunks: every vector is compared.
+        # Exact: every chunk is a candidate.
         return DenseLane.map(self._layout, self._chunks, self._dimensions, self._chunks)
 
     def __call__(
         self, queries: Sequence[str], first: NDArray[np.float32], second: NDArray[np.float32]
     ) -> float | None:
-        """Return how much of the ten best chunks `first` and `second` share, beyond chance.
+        """Return the overlap of the ten best chunks of `first` and `second`, beyond chance.
 
-        Both are unit vectors (q, d) of the `queries`; a zero row means keywords alone. Rankings
-        are those of linear fusion at its default weights. The mean share in common is corrected as
-        (share - expected) / (1 - expected), where random rankings are expected to have 10 / n of n
-        chunks in common; None where that is all of them.
+        Both are unit vectors (q, d) of the `queries`; for a zero row only keywords count. Rankings
+        use linear fusion with default weights. The mean overlap is corrected as (share - expected)
+        / (1 - expected), where random rankings share 10 / n of n chunks; None if that is all of
+        them.
         """
         shares, expected = [], []
         for query, one, other in zip(queries, first, second, strict=True):

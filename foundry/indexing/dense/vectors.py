@@ -1,4 +1,4 @@
-"""Write the dense lane's files, and measure how many candidates its sketch must deliver."""
+"""Writes the files of the dense lane, and measures how many candidates its sketch must return."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -27,32 +27,32 @@ RECALL_DEPTH = 20
 MIN_CANDIDATES = 200
 CANDIDATE_STEP = 50
 BLOCK = 8_192
-"""Rows worked on at a time, which bounds the memory of a pass over all vectors."""
+"""Rows processed at a time, which bounds the memory of a pass over all vectors."""
 
 THREADS = 2
 """Threads of a pass over all vectors, in which NumPy holds no lock; each has a block in memory."""
 
 SKETCHED_ROWS = 1_024
-"""Rows that a thread takes the signs of at a time."""
+"""Rows whose signs a thread takes at a time."""
 
 FIRST_ROWS = 64
-"""Rows that are compared with all queries before others are."""
+"""Rows that are compared with all queries first."""
 
 CACHED_ROWS = 256
-"""Rows that fit into a processor's cache as floats, where they are summed ten times as fast."""
+"""Rows that fit a processor's cache as floats, where summing is ten times as fast."""
 
 
 DEFAULT_BACKGROUND, MAX_BACKGROUND = 0.5, 0.9
 LEAST_SPREAD = 0.03
-"""With a smaller spread, texts are alike, and their small differences would be exaggerated."""
+"""With a smaller spread, texts are so similar that small differences would be exaggerated."""
 
 SPREAD_CHUNKS = 50
-"""Fewer say little about what documents like them are about."""
+"""With fewer vectors the centre says little about the topics of documents."""
 
 BACKGROUND_QUESTIONS = (
     Path(__file__).with_name("background_questions.txt").read_text(encoding="utf-8").splitlines()
 )
-"""Questions of everyday life: few corpora answer more than one or two of them."""
+"""Questions of everyday life, of which few corpora answer more than one or two."""
 
 Outcome = TypeVar("Outcome")
 
@@ -76,20 +76,20 @@ class VectorsBuilder:
         self._scales: list[NDArray[np.float32]] = []
 
     def add(self, vectors: NDArray[np.float32]) -> None:
-        """Take the next chunks' embeddings (n, d); a zero row stands for no embedding."""
+        """Add the embeddings (n, d) of the next chunks; a zero row for no embedding."""
         self.add_rows(*quantise(vectors))
 
     def add_rows(self, rows: NDArray[np.int8], scales: NDArray[np.float32]) -> None:
-        """Take the next chunks' embeddings as they are stored: `rows` (n, d), `scales` (n,)."""
+        """Add stored embeddings of the next chunks: `rows` (n, d), `scales` (n,)."""
         self._rows.append(rows)
         self._scales.append(scales)
 
     def close(self) -> None:
-        """Close the file of rows; nothing more can be added."""
+        """Close the file of rows; no more can be added."""
         self._rows.close()
 
     def write(self) -> "WrittenVectors":
-        """Write the other files, when all chunks have been taken."""
+        """Write the other files, after all chunks."""
         self.close()
         layout = self._layout
         scales = np.concatenate([np.zeros(0, dtype=np.float32), *self._scales])
@@ -111,7 +111,7 @@ class VectorsBuilder:
         if (count := len(scales)) < SPREAD_CHUNKS:
             return written
         deviation = math.sqrt(max(0.0, squares / count - (total / count) ** 2))
-        # Three digits: the last ones of a matrix product differ between machines.
+        # Three digits: further ones of a matrix product differ between machines.
         return replace(written, spread=max(LEAST_SPREAD, round(deviation, 3)))
 
 
@@ -134,7 +134,7 @@ class WrittenVectors:
         return len(self.scales), self.dimensions
 
     def block(self, start: int, count: int) -> NDArray[np.float32]:
-        """Return at most `count` unit vectors (m, d), from the one with the number `start` on."""
+        """Return up to `count` unit vectors (m, d), from number `start`."""
         rows = self.rows.read(start, count).astype(np.float32)
         rows *= self.scales[start : start + len(rows), None]
         return rows
@@ -145,7 +145,7 @@ class WrittenVectors:
         nearest = Nearest.unknown(len(queries), min(RECALL_DEPTH, count))
         for start in range(0, count, BLOCK):
             found = (self.block(start, BLOCK) @ queries.T).T
-            # Few vectors of a part are nearer than the best of all before it, if parts grow slowly.
+            # If parts grow slowly, few vectors of a part are nearer than the best before it.
             part, size = 0, max(FIRST_ROWS, start)
             while part < found.shape[1]:
                 nearest = nearest.join(start + part, found[:, part : part + size])
@@ -171,7 +171,7 @@ class WrittenVectors:
         def count_needed(number: int) -> NDArray[np.int64]:
             query, sign, own = queries[number], signs[number], nearest[number]
             nearer = _count_nearer(hamming(self.sketch, sign), own)
-            if all_pass < MIN_CANDIDATES:  # All bits of all are compared.
+            if all_pass < MIN_CANDIDATES:  # All bits of all vectors are compared.
                 return nearer + 1
             half, _ = order_halves(query, self.centre)
             rough = _count_nearer(hamming(self.sketch[half], sign[half]), own) // PASSING
@@ -185,10 +185,10 @@ class WrittenVectors:
 
 
 def background_of(cosines: NDArray[np.float32]) -> float:
-    """Return the median of the cosines (q,) of the nearest vectors to questions."""
+    """Return the median cosine (q,) of the nearest vectors to everyday questions."""
     if not len(cosines):
         return DEFAULT_BACKGROUND
-    # Two digits: the last ones of a matrix product differ between machines.
+    # Two digits: further ones of a matrix product differ between machines.
     median = float(np.median(cosines))
     return round(min(max(median, 0.0), MAX_BACKGROUND), 2)
 
@@ -196,16 +196,16 @@ def background_of(cosines: NDArray[np.float32]) -> float:
 def _count_nearer(
     distances: NDArray[np.unsignedinteger], chunks: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return how many of `distances` (n,) are less than those of the given chunks (m,)."""
+    """Return how many of `distances` (n,) are smaller than those of chunks (m,)."""
     own = distances[chunks].astype(np.int64)
     most = int(own.max(initial=1))
-    # Counting few of them takes a tenth of the time of counting all.
+    # Counting a few takes a tenth of the time of counting all.
     up_to = np.cumsum(np.bincount(distances[distances < most], minlength=most))
     return np.where(own > 0, up_to[own - 1], 0)
 
 
 def _each_block(work: Callable[[int], Outcome], count: int, rows: int) -> list[Outcome]:
-    """Call `work` with the first number of each block of so many `rows` out of `count`."""
+    """Call `work` with the first number of each block of `rows` out of `count`."""
     with ThreadPoolExecutor(THREADS) as threads:
         return [*threads.map(work, range(0, count, rows))]
 
@@ -213,7 +213,7 @@ def _each_block(work: Callable[[int], Outcome], count: int, rows: int) -> list[O
 def _centre(
     vectors: ArrayFile, scales: NDArray[np.float32], dimensions: int
 ) -> NDArray[np.float32]:
-    # Scales as integers: the sums of a block stay below 2^53, so they are exact in any order.
+    # Integer scales: sums of a block stay below 2^53, so they are exact in any order.
     def sum_block(first: int) -> NDArray[np.int64]:
         rows, total = vectors.read(first, BLOCK), np.zeros(dimensions, dtype=np.int64)
         whole = np.rint(scales[first : first + len(rows)].astype(np.float64) * 2.0**36)

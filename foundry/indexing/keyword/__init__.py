@@ -1,1 +1,1 @@
-"""Writes what the keyword lane reads: terms, postings, and the headings a query may name."""
+"""Writes the keyword lane: terms, postings, and the names that queries may have."""

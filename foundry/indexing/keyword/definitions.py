@@ -1,7 +1,7 @@
-"""What a text defines: `SLAM is the problem of ...`, `"Consumer" means ...`, entries of glossaries.
+"""Finds the terms that a text defines: `SLAM is ...`, `"Consumer" means ...`, glossary entries.
 
-Whoever asks for a name finds what bears it first, and then the text that says what it is. Only the
-first sentence below a heading defines by `is`: later ones continue about what is known by then.
+A query for a name finds what is called so first, then the text that defines it. Only the first
+sentence below a heading defines by `is`: later ones continue about a known subject.
 """
 
 import re
@@ -15,7 +15,7 @@ _POINTERS = ENGLISH_STOP_WORDS - _CONNECTORS | frozenset(
     " este esto every following here il no one other said sie since some the un una une"
     " whose".split()
 )
-"""Words that no name of a definition has, in any of the languages below."""
+"""Words that no defined name contains, in any of the languages below."""
 
 _MARKS = r"[*_`\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb\u00a0]*"
 _NAME = (

@@ -1,7 +1,7 @@
-"""Collect the headings of an index, each with the chunk that it leads to and how well it reads.
+"""Collects the headings of an index, each with its chunk and its quality as a query.
 
-The dense lane is measured by them. Those that belong to one chunk alone become known items: queries
-whose first answer is beyond doubt, which check an index, and which the start page suggests.
+The dense lane is calibrated with them. Headings of only one chunk become known items: queries with
+one right answer, which verify an index, and which the start page suggests.
 """
 
 import re
@@ -34,7 +34,7 @@ _ENDING = re.compile(r"\.(?:md|mdx|txt|rst|html)$")
 _OF_A_PROGRAM = re.compile(
     r"[^\W\d][.:/\\]+[^\W\d]|[^\W\d]_|_[^\W\d]|[()\[\]{}<>=`$@|]|(?:^|\s)--?\w|[a-z][A-Z]\w|[A-Z]{2}[a-z]{2}"
 )
-# Of scripts that are written without spaces.
+# Characters of scripts without spaces.
 _SPACELESS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{3}")
 
 Item = TypeVar("Item")
@@ -53,11 +53,11 @@ class HeadingsBuilder:
     """Collects the headings of documents."""
 
     def __init__(self, carried: Carried) -> None:
-        # Key, chunk of the document, number of the heading term, kind.
+        # Hash, chunk of the document, number of the heading term, kind.
         self._headings = carried.table("headings", "QIII", has_texts=True)
 
     def add(self, headings: Sequence[NamedHeading], numbers: Sequence[int]) -> None:
-        """Take the headings of the next document, and the numbers of its vocabulary's terms."""
+        """Add the headings of the next document, with the numbers of its vocabulary's terms."""
         self._headings.add_texts(heading.text for heading in headings)
         self._headings.add(
             [hash_key(heading.text) for heading in headings],
@@ -67,7 +67,7 @@ class HeadingsBuilder:
         )
 
     def samples(self) -> list[str]:
-        """Return some of the different headings, evenly spread."""
+        """Return a sample of the distinct headings, evenly spread."""
         texts = self._headings.stored_texts()
         return [
             texts.bytes(entry).decode("utf-8", "surrogatepass")
@@ -75,10 +75,10 @@ class HeadingsBuilder:
         ]
 
     def known_items(self, frequencies: NDArray[np.int64]) -> list[tuple[str, int, int]]:
-        """Return headings that belong to one chunk alone, with their documents and chunks.
+        """Return headings of only one chunk, with their documents and chunks.
 
-        `frequencies` (v,) say how many chunks have the term of a number. Where a heading
-        is there in several kinds, the one that reads best is chosen.
+        `frequencies` (v,) are the numbers of chunks with each term. Of several kinds of a heading,
+        the best is used.
         """
         rows, texts = self._headings.stored(), self._headings.stored_texts()
         _, chunks, terms, kinds = rows.columns
@@ -101,15 +101,15 @@ class HeadingsBuilder:
         self._headings.replace(2, ranked.astype(np.uint32))
 
     def _first_entries(self) -> NDArray[np.int64]:
-        """Return the places of the different headings, each where it is found first."""
+        """Return the positions of the distinct headings, at their first occurrence."""
         _, first = np.unique(self._headings.stored().columns[0], return_index=True)
         return np.sort(first)
 
 
 def find_headings(names: ChunkNames, terms: ChunkTerms, namer: Namer) -> tuple[NamedHeading, ...]:
-    """Return the headings of a document whose terms have been counted, each once.
+    """Return the distinct headings of a document whose terms were counted.
 
-    They are the names of its chunks, except for those that only its path gives.
+    They are the names of its chunks, except those from its path.
     """
     first: dict[str, int] = {}
     for place, own in enumerate(names.by_chunk):
@@ -150,6 +150,6 @@ def _is_phrase(heading: str) -> bool:
 
 
 def _spread(values: Sequence[Item], count: int) -> Sequence[Item]:
-    """Return at most `count` of `values`, evenly spread."""
+    """Return up to `count` of `values`, evenly spread."""
     step = max(1, len(values) // count)
     return values[::step][:count]

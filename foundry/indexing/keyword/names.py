@@ -1,6 +1,6 @@
-"""The names that a chunk may be asked for by: its headings, its document's title, aliases and path.
+"""The names by which queries find a chunk: headings, and title, aliases and path of its document.
 
-Each gives heading terms, of which a query that names it has one.
+Each gives heading terms; a query with that name has one of them.
 """
 
 import re
@@ -14,17 +14,17 @@ from foundry.runtime.index.remembering import remember
 from foundry.runtime.index.tokens import SURFACE_MARK, Token, Tokenizer, heading_term, surface_term
 
 REMEMBERED_NAMES = 16_384
-"""Documents of one kind share most of their headings."""
+"""Documents of one kind share most headings."""
 
 MAX_NAMED_COPIES = 10
-"""Copies whose paths a document is found by as well."""
+"""Copies whose paths find a document too."""
 
 MAX_PATH_PARTS = 4
-"""A document is found by up to this many parts at the end of its path, and by the whole path."""
+"""Number of parts at the end of a path that find a document, besides the whole path."""
 
 _ARTICLES = frozenset("ai")
 _URL = re.compile(r"https?://[^/?#]*([^?#]*)")
-# A number, as in an id such as `75.1725`, is no ending.
+# A number, as in the id `75.1725`, is no suffix.
 _ENDING = re.compile(r"(?<=[^/.])\.[A-Za-z]\w{0,15}$")
 _QUALIFIER = re.compile(r"(?<=\S)\s+\([^()]*\)$")
 _DIVISIONS = frozenset(
@@ -42,11 +42,11 @@ _EXPLANATION = re.compile(
 
 
 class NamedTerms(NamedTuple):
-    """The terms of a name: `named` and `others` are sorted, so that the same name gives the same.
+    """The terms of a name; `named` and `others` are sorted, so equal names give equal terms.
 
-    `whole` is the heading term of all of it, if it has one. `named` are the heading terms by which
-    it is found, `others` those of its parts, and the identifiers in it: one by which a chunk is
-    found is one of its terms, so that the index has it.
+    `whole` is the heading term of the whole name, if it has one. `named` are the heading terms that
+    find it, `others` those of its parts, and its identifiers: identifiers that find a chunk are
+    among its terms, so that the index has them.
     """
 
     whole: str | None
@@ -54,13 +54,13 @@ class NamedTerms(NamedTuple):
     others: tuple[str, ...]
 
     def without_spelling(self) -> Self:
-        """Return the terms without that of the name as it is written."""
+        """Return the terms without that of the exact spelling."""
         named = tuple(term for term in self.named if not term.startswith(SURFACE_MARK))
         return self._replace(named=named)
 
 
 class Namer:
-    """Finds the terms of names, and remembers those of many."""
+    """Finds the terms of names, with a cache."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -82,29 +82,29 @@ class Namer:
         return NamedTerms(whole, tuple(sorted(named)), tuple(sorted(others)))
 
 
-# A signature: words of a language, the name, and its arguments in brackets up to the end.
+# A signature: words of a language, a name, and arguments in brackets up to the end.
 _SIGNATURE = re.compile(
     r"(?:[\w<>\[\]:,.*&]{1,40}+[ ]+[*&]*){0,4}(?P<name>[A-Za-z_~][\w.:]*[\w])"
     r"(?:\(.*\)|(?=:[ ]|[ ]=[ ]))"
     r"(?:\s*(?:->|\u2192|:|=|const\b|noexcept\b|throws\b).*)?"
 )
-# An attribute of a class, but no name of a file or of a project that is called so: `Node.js`.
+# An attribute of a class, but not a file or a project, such as `Node.js`.
 _MEMBER = re.compile(r"[A-Z]\w*\.(?P<name>[a-z_]\w{3,})")
 _OPTION = re.compile(r"(?:^|,\s+|\s\|\s)(?P<option>-{1,2}[\w?][\w.-]*)")
 
 
 def heading_names(heading: str) -> list[str]:
-    """Return the names by which a heading may be asked for: all of it, and each that it gives.
+    """Return the names that a heading stands for: itself, and the names in it.
 
-    `strtol, wcstol (CRT)` gives `strtol, wcstol`, `strtol` and `wcstol`: a qualifier in brackets at
-    the end says what kind of thing it is, and commas stand between names of one word. A signature,
+    `strtol, wcstol (CRT)` gives `strtol, wcstol`, `strtol` and `wcstol`: a final qualifier in
+    brackets tells the kind, and commas separate names of one word. A signature,
     `Cursor.execute(query) -> Cursor`, gives `Cursor.execute` and `execute`; options of a command,
     `-f FILE, --file FILE`, give `-f` and `--file`.
     """
     if (signature := _SIGNATURE.fullmatch(heading)) is not None:
         name = signature["name"]
         names = heading, name, re.split(r"\.|::", name)[-1]
-        # Brackets alone are no other name; words before a colon are no signature.
+        # Brackets alone are no other name, and words before a colon no signature.
         if "(" in heading or re.search(r"[._]|[a-z][A-Z]", name):
             return list(dict.fromkeys(each for each in names if f"{each}()" != heading))
     if (member := _MEMBER.fullmatch(heading)) is not None:
@@ -120,7 +120,7 @@ def heading_names(heading: str) -> list[str]:
 
 
 def heading_parts(heading: str) -> Iterator[str]:
-    """Yield shorter names by which a heading may be asked for too.
+    """Yield shorter names of a heading.
 
     `Article 17 Right to erasure: notes` gives `Article 17 Right to erasure`, `Article 17` and
     `Right to erasure`; `3.2 Tools` gives `Tools`.
@@ -135,9 +135,9 @@ def heading_parts(heading: str) -> Iterator[str]:
 
 
 def path_names(path: str) -> list[str]:
-    """Return the names by which a file or a page may be asked for: its path, and ends of it.
+    """Return the names of a file or page by its path: the path and ends of it.
 
-    `guide/training.html` gives `training.html`, `guide/training.html`, and both without the ending.
+    `guide/training.html` gives `training.html`, `guide/training.html`, and both without the suffix.
     """
     url = _URL.match(path)
     parts = [part for part in (url[1] if url else path).split("/") if part]
@@ -147,9 +147,9 @@ def path_names(path: str) -> list[str]:
 
 
 def document_names(document: Document) -> list[str]:
-    """Return the names of a document's path, and of the first of those that its copies have.
+    """Return the names of a document's path and of its first copies' paths.
 
-    Data is found by the names that end as its file does: not `search.json` by `search`.
+    Data has only names with its suffix: `search` does not find `search.json`.
     """
     places = document.also_at[:MAX_NAMED_COPIES]
     paths = [document.path, *(place.path for place in places)]
@@ -158,10 +158,10 @@ def document_names(document: Document) -> list[str]:
 
 
 class ChunkNames(NamedTuple):
-    """The names by which each of a document's chunks is to be found.
+    """The names of each chunk of a document.
 
-    `defined` are those that the text of each chunk defines; `titles` are those of the document
-    itself, unless it is data, and `of_path` those that only its path gives.
+    `defined` are names that the chunk's text defines; `titles` are those of the document, unless it
+    is data, and `of_path` those from its path alone.
     """
 
     by_chunk: Sequence[tuple[str, ...]]
@@ -173,9 +173,9 @@ class ChunkNames(NamedTuple):
 def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
     """Return the names of a document's chunks.
 
-    A chunk has those of the headings in it, and of the one that it is the first below; the first
-    chunk also has the document's title, its aliases and the names of its path. Keys of data name
-    nothing: who asks for `authentication` wants a page about it before any file that has the key.
+    A chunk has the names of the headings in it, and of the heading that it is the first below; the
+    first chunk also has title, aliases and path of the document. Keys of data are no names: a query
+    for `authentication` wants a page about it, not any file with that key.
     """
     titles = document.title, *document.reading.aliases
     of_path = document_names(document)
@@ -203,13 +203,13 @@ def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
 
 
 def heading_terms(tokens: Sequence[Token]) -> tuple[set[str], set[str]]:
-    """Return the heading terms under which a heading can be found, and those of what is inside it.
+    """Return the heading terms of a heading, and those of the names inside it.
 
-    The whole of it; and each identifier in it, alone and with the numbers and acronyms beside it:
-    `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`, which is
-    inside `Comment on 75.1725`. A heading that is nothing but a name has one term more, and so
-    comes before those that only hold the name. A letter that may be an article (`Level A
-    compliance`) may be left out, and what may be written as several words or as one is both.
+    These are the whole heading; and each identifier in it, alone and with adjacent numbers and
+    acronyms: `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`,
+    which is inside `Comment on 75.1725`. A heading that is only a name has one more term, so it
+    ranks before those that contain the name. A letter that may be an article (`Level A compliance`)
+    is optional, and a name that may be one word or several is both.
     """
     groups: list[Sequence[Token]] = [tokens]
     others = [token for token in tokens if token.text.casefold() not in _ARTICLES]
@@ -241,7 +241,7 @@ _DOUBLE_COLON = frozenset(("code-cpp", "code-php", "code-ruby", "code-rust"))
 
 
 def qualified_names(document: Document, path: tuple[str, ...]) -> list[str]:
-    """Return the names with more and more of those around it: `Store.size`, then `shop.Store.size`.
+    """Return the name with more and more of its qualifiers: `Store.size`, then `shop.Store.size`.
 
     The module is the file's name without its suffix.
     """

@@ -30,16 +30,16 @@ B = 0.75
 HEADING_FACTOR = 1.0
 
 COUNTS = "postings.counts"
-"""The array that says how often a term stands in its chunk, as it is left for the next build."""
+"""The array of term counts per posting, left for the next build."""
 
 MEAN_BITS = 6
-"""A mean length that moves in steps has so many bits: it is off by 1.6 % at the most."""
+"""Bits of a rounded mean length: it is off by at most 1.6 %."""
 
 
 class PostingsBuilder:
-    """Collects term counts document by document and writes them as a compressed sparse matrix.
+    """Collects term counts by document, and writes them as a compressed sparse matrix.
 
-    Until they are written, they wait in a file in `folder`.
+    Until then they are in a file in `folder`.
     """
 
     def __init__(self, folder: Path, carried: Carried) -> None:
@@ -50,7 +50,7 @@ class PostingsBuilder:
         self._terms, self._chunks, self._counts = array("I"), array("I"), array("I")
 
     def add(self, terms: ChunkTerms) -> list[int]:
-        """Take the terms of the next document's chunks; returns the numbers of its vocabulary."""
+        """Add the terms of the next document's chunks; return the numbers of its vocabulary."""
         places = self.vocabulary.numbers(terms.vocabulary)
         own, first = unpack(terms.numbers, np.uint32), self._lengths.entries
         self._lengths.add(terms.lengths)
@@ -66,9 +66,9 @@ class PostingsBuilder:
     def write(
         self, layout: IndexLayout, statistics: Path | None = None, *, in_steps: bool = False
     ) -> "WrittenPostings":
-        """Write the files; counts and lengths of terms also into the folder of `statistics`.
+        """Write the files; counts and lengths also go to the folder of `statistics`.
 
-        The mean length moves `in_steps`, or with every chunk.
+        The mean length is rounded if it moves `in_steps`.
         """
         self._end_run()
         self._copy_postings()
@@ -113,14 +113,14 @@ class PostingsBuilder:
         return WrittenPostings(len(order), int(offsets[-1]), frequencies, ranks)
 
     def _copy_postings(self) -> None:
-        """Take the postings of all documents that were copied, with the new numbers of chunks."""
+        """Add the postings of all copied documents, with the new numbers of chunks."""
         index, counts = self._carried.index, self._carried.array(COUNTS)
         if index is not None and counts is not None:
             chunks, offsets = open_stored(index.posting_chunks), open_stored(index.posting_offsets)
             self._runs.copy(chunks, counts, offsets, self._carried.chunk_numbers)
 
     def _end_run(self) -> None:
-        """Move what is held in memory into a run."""
+        """Move the postings in memory to a run."""
         self._runs.add(
             np.array(self._terms, dtype=np.uint32),
             np.array(self._chunks, dtype=np.uint32),
@@ -153,8 +153,8 @@ def _round_mean(mean: float) -> float:
 
 
 def _idf(chunk_count: int, frequencies: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the idf (v,) of terms by the numbers of chunks that have them."""
+    """Return the idf (v,) of terms by their numbers of chunks."""
     different, places = np.unique(frequencies, return_inverse=True)
     ratios = (chunk_count - different + 0.5) / (different + 0.5)
-    # Elementwise arithmetic rounds alike everywhere; logarithms need not, so they are rounded.
+    # Arithmetic rounds alike everywhere; logarithms may not, so they are rounded.
     return np.array([round(math.log(1 + ratio), 9) for ratio in ratios.tolist()])[places]

@@ -1,8 +1,7 @@
 """External merge sort of postings: sorted runs on disk, merged by ranges of terms.
 
-An external merge sort (Heinz and Zobel 2003, Efficient Single-Pass Index Construction for Text
-Databases): what is held in memory at a time does not grow with the corpus, but for 8 bytes for
-each term of each run.
+(Heinz and Zobel 2003, Efficient Single-Pass Index Construction for Text Databases.) Memory does not
+grow with the corpus, except 8 bytes for each term of each run.
 """
 
 from collections.abc import Iterator
@@ -17,20 +16,20 @@ from numpy.typing import NDArray
 from foundry.indexing.keyword.vocabulary import Vocabulary
 
 RUN_POSTINGS = 2**21
-"""Postings of a run, and at most of a range when runs are merged; one term may have more."""
+"""Postings of a run, and of a range in merging, unless a single term has more."""
 
 RANGE_POSTINGS = 2**18
-"""Postings of a range in small indexes, where they stay in a processor's cache."""
+"""Postings of a range in small indexes, which fit a processor's cache."""
 
 MAX_RANGES = 64
-"""Larger indexes have larger ranges: all terms are looked at for each."""
+"""Larger indexes have larger ranges, since each range visits all terms."""
 
 _WORD = 4
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Its terms by number, ascending by bytes, how many postings each has, and where they begin."""
+    """Terms by number, ascending by bytes, with numbers and offsets of their postings."""
 
     terms: NDArray[np.uint32]
     frequencies: NDArray[np.uint32]
@@ -39,9 +38,9 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class TermRange:
-    """The postings (p,) of some successive terms, by term and then by chunk.
+    """The postings (p,) of consecutive terms, by term, then by chunk.
 
-    `terms` are ranks in the vocabulary, `counts` say how often the term stands in the chunk.
+    `terms` are ranks in the vocabulary, `counts` are counts of the term in the chunk.
     """
 
     terms: NDArray[np.uint32]
@@ -51,10 +50,10 @@ class TermRange:
 
 @dataclass(frozen=True, slots=True)
 class _Copied:
-    """The postings (p,) of the index before, by the `offsets` (v + 1,) of its terms.
+    """The postings (p,) of the previous index, by the `offsets` (v + 1,) of its terms.
 
-    `renumbered` gives the new numbers of its chunks, ascending; those that are `gone` have none.
-    `terms` (u,) are those that others have, and `frequencies` (u,) how many of these.
+    `renumbered` maps its chunks to new numbers, ascending; those that are `gone` have none. `terms`
+    (u,) are those with deleted postings, and `frequencies` (u,) the numbers of these.
     """
 
     chunks: NDArray[np.uint32]
@@ -91,7 +90,7 @@ class _Copied:
 
 
 class PostingRuns:
-    """Sorted runs of postings, one after the other in the file `path`. Always call `remove`."""
+    """Sorted runs of postings, consecutive in the file `path`. Always call `remove`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -105,11 +104,11 @@ class PostingRuns:
         counts: NDArray[np.uint32],
         vocabulary: Vocabulary,
     ) -> None:
-        """Take the postings (p,) of the next chunks, by the numbers of terms.
+        """Add the postings (p,) of the next chunks, by term number.
 
-        Where 0 is `pump` and 1 is `oil`, the terms [0, 1, 0] in the chunks [4, 4, 5] become a run
-        with the terms [1, 0], which have 1 and 2 postings, in the chunks [4, 4, 5]: first that of
-        `oil`, then those of `pump`.
+        If 0 is `pump` and 1 is `oil`, the terms [0, 1, 0] in the chunks [4, 4, 5] become a run of
+        the terms [1, 0], with 1 and 2 postings, in the chunks [4, 4, 5]: first that of `oil`, then
+        those of `pump`.
         """
         frequencies = np.bincount(terms, minlength=len(vocabulary))
         found = np.flatnonzero(frequencies).tolist()
@@ -130,9 +129,9 @@ class PostingRuns:
         offsets: NDArray[np.uint64],
         renumbered: NDArray[np.int64],
     ) -> None:
-        """Add the postings (p,) of the index before, whose terms have the first numbers, sorted.
+        """Add the postings (p,) of the previous index, whose sorted terms have the first numbers.
 
-        `renumbered` gives the new numbers of its chunks, ascending; negative ones are left out.
+        `renumbered` maps its chunks to new numbers, ascending; negative ones are dropped.
         """
         ends, is_gone = offsets.astype(np.int64), renumbered < 0
         frequencies = np.diff(ends)
@@ -144,7 +143,7 @@ class PostingRuns:
         self._copied = _Copied(chunks, counts, ends, numbers, is_gone, terms, frequencies[terms])
 
     def frequencies(self, terms: int) -> NDArray[np.int64]:
-        """Return how many postings each of the `terms` numbers has."""
+        """Return the number of postings of each term."""
         total = np.zeros(terms, dtype=np.int64)
         if self._copied is not None:
             total[self._copied.terms] = self._copied.frequencies
@@ -194,7 +193,7 @@ def _keys(terms: NDArray[np.uint32], chunks: NDArray[np.uint32]) -> NDArray[np.u
 
 
 def _ranges(postings: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of successive terms, of about the same number of postings or of one term."""
+    """Yield ranges of consecutive terms with similar numbers of postings, or of one term."""
     ends = np.cumsum(postings)
     size = min(RUN_POSTINGS, max(RANGE_POSTINGS, int(ends[-1:].sum()) // MAX_RANGES))
     first = 0

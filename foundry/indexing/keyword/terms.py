@@ -1,4 +1,4 @@
-"""Counts a document's index terms, chunk by chunk."""
+"""Counts the index terms of a document by chunk."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -33,7 +33,7 @@ class TermCounter:
 
     def count(self, document: Document, chunks: Sequence[Chunk], names: ChunkNames) -> ChunkTerms:
         """Return the terms of a document's chunks, which have these names."""
-        # Chunks share most of their titles, headings and tags.
+        # Chunks share most titles, headings and tags.
         field_terms = cache(self._tokenizer.terms)
         return make_chunk_terms(
             [self._terms(document, chunk, field_terms) for chunk in chunks],
@@ -43,21 +43,21 @@ class TermCounter:
     def _terms(
         self, document: Document, chunk: Chunk, field_terms: Callable[[str], list[str]]
     ) -> list[str]:
-        """Return the terms of a chunk, those of a field repeated by its weight."""
+        """Return the terms of a chunk, with those of fields repeated by weight."""
         terms = self._tokenizer.terms(chunk.text)
         for field, weight in self._fields.items():
             if field == "headings" and is_data(document):
-                # Keys are the same in many files, and no names of what these are about.
+                # Keys recur in many files, and are no names of their content.
                 weight = min(weight, 1)
             for text in _field_texts(field, document, chunk) if weight else ():
                 terms += field_terms(text) * weight
         return terms
 
     def _count_names(self, names: ChunkNames, place: int) -> dict[str, int]:
-        """Return the terms of the names of the chunk at a place.
+        """Return the terms of the names of a chunk.
 
-        Names of its path have no term as written: `read` as a heading comes before `_read` in
-        `read.md`.
+        Names from its path have no term of their exact spelling: the heading `read` ranks before
+        `_read` in `read.md`.
         """
         counts: defaultdict[str, int] = defaultdict(int)
         for name in names.defined[place]:
@@ -81,15 +81,15 @@ class TermCounter:
 def make_chunk_terms(
     terms: Sequence[Sequence[str]], names: Sequence[Mapping[str, int]]
 ) -> ChunkTerms:
-    """Return chunks' terms as a matrix, from the terms of each chunk and the counts of its names.
+    """Return the terms of chunks as a matrix, from their terms and the counts of names.
 
-    A count of a name is that of a term only where the chunk does not have the term already.
+    The count of a name is used only if the chunk does not have the term already.
     """
     vocabulary: defaultdict[str, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__
     places, lengths = _place(terms, vocabulary)
     named_places, named_lengths = _place(names, vocabulary)
-    # A chunk and a term in one number, so that all are counted at once.
+    # Chunk and term in one number, so that all pairs are counted together.
     starts = np.arange(len(terms) + 1) * len(vocabulary)
     keys, counts = np.unique(np.repeat(starts[:-1], lengths) + places, return_counts=True)
     named = np.repeat(starts[:-1], named_lengths) + named_places

@@ -1,7 +1,7 @@
-"""Number the terms of an index, and weigh its headings by what they consist of.
+"""Numbers the terms of an index, and computes the impacts of its heading terms.
 
-Terms of the index before are numbered by their places in its sorted vocabulary, and read from its
-files, so that most of them need not be looked up or written one by one.
+Terms of the previous index are numbered by position in its sorted vocabulary, and copied from its
+files, so most are neither looked up nor written one by one.
 """
 
 from array import array
@@ -34,16 +34,16 @@ class _Numbers(dict[str, int]):
 
 
 class Vocabulary:
-    """Numbers terms: those of the index `before` by their places there, others as they come.
+    """Numbers terms: those of the previous index by position, new ones consecutively.
 
-    After an index with the terms `oil` and `pump`, these have the numbers 0 and 1, and `lamp`, the
-    first new one, has 2. In their order, which `sorted` gives, the numbers are 2, 0, 1: so `lamp`
-    is written before the old terms.
+    If the previous index has `oil` and `pump`, these are 0 and 1, and the first new term, `lamp`,
+    is 2. In sorted order, from `sorted`, the numbers are 2, 0, 1: `lamp` is written before the old
+    terms.
     """
 
     def __init__(self, before: IndexLayout | None = None) -> None:
         self._numbers = _Numbers(self._number)
-        # Of terms that are new: before which old term they stand, and how they are written.
+        # For new terms: the old term that they precede, and their text.
         self._new: list[tuple[int, bytes]] = []
         self._old, self._offsets = b"", np.zeros(1, dtype=np.uint64).data
         if before is not None:
@@ -55,7 +55,7 @@ class Vocabulary:
         return self._old_count + len(self._new)
 
     def numbers(self, terms: Sequence[str]) -> list[int]:
-        """Return the numbers of terms; new ones get theirs now."""
+        """Return the numbers of terms, assigning new ones."""
         return [*map(self._numbers.__getitem__, terms)]
 
     def _number(self, term: str) -> int:
@@ -67,11 +67,11 @@ class Vocabulary:
         return number
 
     def sorted(self, numbers: Iterable[int]) -> list[int]:
-        """Return numbers in the order of their terms' bytes."""
+        """Return numbers in the byte order of their terms."""
         return sorted(numbers, key=self._key if self._old_count else self._text_of)
 
     def write(self, layout: IndexLayout, frequencies: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Write the terms (v,) that occur, sorted; returns their numbers."""
+        """Write the terms (v,) that occur, sorted; return their numbers."""
         is_used = frequencies > 0
         old = np.flatnonzero(is_used[: self._old_count])
         gone = np.flatnonzero(~is_used[: self._old_count]).tolist()
@@ -110,7 +110,7 @@ class Vocabulary:
         return first, sums.astype(np.float64)
 
     def _place_of(self, text: bytes) -> int:
-        """Return before which old term a text sorts."""
+        """Return the old term that a text precedes."""
         return bisect_left(range(self._old_count), text, key=self._text_of)
 
     def _text_of(self, number: int) -> bytes:
@@ -119,14 +119,14 @@ class Vocabulary:
         return self._new[number - self._old_count][1]
 
     def _key(self, number: int) -> tuple[float, bytes]:
-        # New terms with the place of an old one come before it.
+        # New terms at the position of an old one precede it.
         is_old = number < self._old_count
         return (number + 0.5, b"") if is_old else self._new[number - self._old_count]
 
     def _stretches(
         self, inserted: Iterable[tuple[int, bytes]], gone: Iterable[int]
     ) -> Iterator[bytes]:
-        """Yield the old terms, some left out and others inserted."""
+        """Yield the old terms, without some and with others inserted."""
         start = 0
         edits = [(place, 0, text) for place, text in inserted]
         edits += [(number, 1, b"") for number in gone]

@@ -1,1 +1,1 @@
-"""Files for what happens before a search: completion, correction, synonyms, pinned answers."""
+"""Writes files for stages before a search: completion, correction, synonyms, pinned answers."""

@@ -1,6 +1,6 @@
-"""Write the completions of queries: frequent words, and the headings of a corpus.
+"""Writes the completions of queries: frequent words, and the headings of a corpus.
 
-The places of words in headings are sorted by the text that follows there.
+Positions of words in headings are sorted by the text from there.
 """
 
 import re
@@ -18,7 +18,7 @@ from foundry.runtime.retrieval.stages.suggestions import FOLDER, SuggestionsLayo
 
 MAX_HEADINGS = 200_000
 MAX_HEADING_LENGTH = 120
-"""Characters; a longer one is no query."""
+"""Length limit: nobody types a longer heading."""
 
 MAX_HEADING_WORDS = 12
 
@@ -32,7 +32,7 @@ class CompletionsBuilder:
         self._headings = carried.table("offered", "Q", has_texts=True)
 
     def add(self, headings: Iterable[str]) -> None:
-        """Take the headings of the next document's chunks."""
+        """Add the headings of the next document's chunks."""
         found = {
             heading: None
             for heading in map(" ".join, map(str.split, headings))
@@ -42,7 +42,7 @@ class CompletionsBuilder:
         self._headings.add_texts(found)
 
     def write(self, root: Path, words: CorpusWords, most_words: int) -> None:
-        """Write the files, with the `most_words` most frequent words, into an index."""
+        """Write the files, with the `most_words` most frequent words, to an index."""
         layout = SuggestionsLayout(root / FOLDER)
         layout.root.mkdir()
         _write_words(layout, words, most_words)

@@ -1,4 +1,4 @@
-"""Writes the words that queries are corrected by: those of the corpus and of its language."""
+"""Writes the words for correcting queries: those of the corpus and of its language."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -25,10 +25,10 @@ def write_correction(
 ) -> None:
     """Write the files, with the `most_words` most frequent words of a corpus.
 
-    `known` are texts whose words are right although no chunk may have them.
+    `known` are texts with correct words, even if no chunk has them.
     """
     frequencies = {word: words.frequencies[word] for word in words.most_frequent(most_words)}
-    # In no chunk, they keep what is right from being corrected.
+    # Words of the language in no chunk prevent correct words from being changed.
     others = filter(words.is_word, map(str.casefold, count_forms(known)))
     frequencies |= {word: 0 for word in (*others, *words.of_language) if word not in frequencies}
     spelt = sorted(sorted(frequencies), key=len)
@@ -48,17 +48,17 @@ def write_correction(
 
 
 def weights_of(frequencies: Sequence[int] | NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return frequencies (n,) as bytes (n,), by their logarithms; 0 for 0."""
+    """Return the logarithms of frequencies (n,) as bytes (n,); 0 for 0."""
     different, places = np.unique(np.asarray(frequencies, dtype=np.int64), return_inverse=True)
     weights = [min(255, round(WEIGHT_UNIT * math.log2(1 + each))) for each in different.tolist()]
     return np.array(weights, dtype=np.uint8)[places]
 
 
 def _choose_letters(points: NDArray[np.uint32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the code points of the letters that most words have, the most frequent first."""
+    """Return the code points of the letters in most words, most frequent first."""
     ordered = np.sort(points, axis=1)
     is_counted = (ordered > 0) & (np.diff(ordered, axis=1, prepend=0) > 0)
-    # Sums of whole numbers, far below where floats round them.
+    # Integer sums, far below the range in which floats round.
     times = np.repeat(counts + 1, np.count_nonzero(is_counted, axis=1))
     totals = np.bincount(ordered[is_counted], times)
     letters = np.flatnonzero(totals)
@@ -72,7 +72,7 @@ def _write(
     weights: NDArray[np.uint8],
     forms: Sequence[bytes],
 ) -> None:
-    """Write words by their codes (n, MAX_LENGTH), 0 after the end of each; shorter ones first."""
+    """Write words by their codes (n, MAX_LENGTH), 0 after the end; shorter ones first."""
     is_letter = rows > 0
     lengths = np.count_nonzero(is_letter, axis=1)
     starts = np.searchsorted(lengths, np.arange(MAX_LENGTH + 2)).astype(np.uint32)

@@ -1,4 +1,4 @@
-"""The words of texts as they are written, which are called forms, and how often each occurs."""
+"""Forms, which are words as texts spell them, and their frequencies."""
 
 import re
 import unicodedata
@@ -11,18 +11,18 @@ from foundry.documents.prepared import FormCounts, pack
 
 SEPARATOR = "\n"
 MAX_COUNTED = 2_000_000
-"""Different forms counted at a time; beyond, those that came up once are forgotten."""
+"""Distinct forms in memory; above it, forms seen once are dropped."""
 
 _WORD = re.compile(r"(?<!\w)[^\W\d]+(?!\w)")
 
 
 def find_forms(text: str) -> list[str]:
-    """Return the words of a text as it writes them, one after the other."""
+    """Return the words of a text in their spelling, in order."""
     return _WORD.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
 
 
 def count_forms(texts: Iterable[str]) -> Counter[str]:
-    """Return the words of texts as they are written, and how often each occurs."""
+    """Return the words of texts in their spelling, with their frequencies."""
     forms: Counter[str] = Counter()
     for text in texts:
         forms.update(find_forms(text))

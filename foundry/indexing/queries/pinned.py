@@ -1,4 +1,4 @@
-"""Writes the answers that are pinned to queries, when it is known which documents there are."""
+"""Writes the pinned answers, once all documents are known."""
 
 import json
 from collections import defaultdict
@@ -20,9 +20,9 @@ _HINT = "name a document by its path, its url or its id"
 def write_pinned(
     layout: IndexLayout, answers: Sequence[PinnedAnswer], tokenizer: Tokenizer
 ) -> None:
-    """Write the ids of the pinned documents, by the keys of their queries.
+    """Write the ids of pinned documents, by the keys of their queries.
 
-    Raises ConfigError for a name that no document has, or that several have.
+    Raises ConfigError for a name of no document, or of several.
     """
     named, known = _find(layout.documents, {answer.document for answer in answers})
     problems = []
@@ -48,7 +48,7 @@ def write_pinned(
 
 
 def _find(documents: Path, wanted: Iterable[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the ids of the documents with each of the `wanted` names, and all names there are."""
+    """Return the ids of the documents with each of the `wanted` names, and all names."""
     found: dict[str, list[str]] = {name: [] for name in wanted}
     known: dict[str, None] = {}
     with documents.open("rb") as file:

@@ -21,7 +21,7 @@ MAX_ACRONYMS = 20_000
 MIN_LONG_TERMS = 2
 MIN_INITIALS = 3
 MAX_LONG_FORMS = 3
-"""Long forms kept for one acronym, the most frequent."""
+"""Long forms kept per acronym, by frequency."""
 
 _BRACKETS = re.compile(r"(?<=\s)\(([^()\n]{2,100})\)")
 _SHORT = re.compile(r"(?=(?:.*[A-Z]){2})[A-Za-z][A-Za-z0-9&/-]{1,9}")
@@ -36,7 +36,7 @@ def write_synonyms(
     texts: Iterable[str],
     tokenizer: Tokenizer,
 ) -> None:
-    """Write the files: what the forms of `groups` stand for, and acronyms that `texts` explain."""
+    """Write the files: synonyms of `groups`, and acronyms that `texts` explain."""
     forms: dict[str, dict[str, str]] = defaultdict(dict)
     described: list[dict[str, object]] = []
     for left, right in groups:
@@ -68,7 +68,7 @@ def _add_group(
 
 
 def find_acronyms(texts: Iterable[str], tokenizer: Tokenizer) -> list[tuple[str, str, int]]:
-    """Return acronyms with a long form each, and how often it was given; sorted."""
+    """Return acronyms with a long form each, and its frequency; sorted."""
     times: Counter[tuple[str, str]] = Counter()
     written: dict[tuple[str, str], Counter[tuple[str, str]]] = defaultdict(Counter)
     for text in texts:
@@ -100,7 +100,7 @@ def explained_by_title(title: str, text: str) -> Iterator[str]:
 
 
 def _explained(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the short and the long form of each explanation."""
+    """Yield the short and long form of each explanation."""
     plain = _MARKS.sub("", text)
     for match in _BRACKETS.finditer(plain):
         inside = " ".join(match[1].split())
@@ -118,9 +118,9 @@ def _explained(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _long_form(short: str, text: str) -> str | None:
-    """Return the end of a text that a short form stands for, if there is one.
+    """Return the long form of an acronym at the end of a text, if there is one.
 
-    That is the words that begin with just its letters, or the shortest end that has them in order.
+    It is the words that begin with exactly its letters, or the shortest end that has them in order.
     """
     whole = text.split()
     for start, first in enumerate(whole):
