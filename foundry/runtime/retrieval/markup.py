@@ -44,21 +44,35 @@ _INLINE = re.compile(
 # In Obsidian, the name of a paragraph, by which links lead to it; and what a footnote begins with.
 _BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^[A-Za-z0-9][\w-]{1,40}[ \t]*$", re.MULTILINE)
 _NOTE = re.compile(r"^[ \t]*\[\^[\w-]{1,40}\]:[ \t]*", re.MULTILINE)
+_COMMENT = re.compile(
+    r"(?P<code>^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*(?:\n(?![ \t]*(?P=fence))[^\n]*)*(?:\n[^\n]*)?"
+    r"|`[^`\n]+`)|<!--(?s:.*?)(?:-->|\Z)|\{/\*(?s:.*?)(?:\*/\}|\Z)",
+    re.MULTILINE,
+)
 _ATTRIBUTES = re.compile(r"\s[^=]*=|.*[/{]\Z", re.DOTALL)
 _NAME = re.compile(r"<(/?[A-Za-z][\w.:-]*)")
 
 
+def strip_comments(text: str) -> str:
+    """Return a text without comments of HTML and MDX, but for those in code."""
+    if "<!--" not in text and "{/*" not in text:
+        return text
+    return _COMMENT.sub(lambda found: found["code"] or "", text)
+
+
 def strip_marks(text: str, *, keeps_code: bool = False) -> str:
     """Return a text without the marks of links, emphasis, footnotes and tags; their words stay."""
-    names = frozenset(_NAME.findall(text)) if "</" in text else frozenset[str]()
     if "^" in text:
         text = _BLOCK_ID.sub("", _NOTE.sub("", text))
+    if "</" not in text and not keeps_code:
+        return _INLINE.sub(_PLAIN, text)
+    names = frozenset(_NAME.findall(text))
     return _INLINE.sub(partial(_unwrap, names, keeps_code), text)
 
 
 def _unwrap(names: frozenset[str], keeps_code: bool, mark: re.Match[str]) -> str:
     kind = mark.lastgroup or ""  # The last of its groups.
-    if kind in ("code", "coded"):
+    if kind == "code" or kind == "coded":
         return mark[0] if keeps_code else mark[kind]
     if kind in ("address", "escaped", "picture"):
         return mark[kind]
@@ -71,6 +85,9 @@ def _unwrap(names: frozenset[str], keeps_code: bool, mark: re.Match[str]) -> str
             return mark[0]
         kind = "label"
     return _INLINE.sub(partial(_unwrap, names, keeps_code), mark[kind])
+
+
+_PLAIN = partial(_unwrap, frozenset[str](), False)
 
 
 def _is_link(mark: re.Match[str]) -> bool:

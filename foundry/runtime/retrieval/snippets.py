@@ -16,7 +16,7 @@ from ..index.records import GOES_ON
 from ..index.tokens import Tokenizer
 from .lists import LIST
 from .marks import FindWords, word_finder
-from .markup import strip_marks
+from .markup import strip_comments, strip_marks
 from .results import Highlights, Hit, SearchResponse
 
 MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # A slightly longer text is not cut.
@@ -29,8 +29,8 @@ _CODE_SUFFIXES = frozenset(
     "bash c cc cfg conf cpp cs css go gradle h hpp ini java js json jsonl jsx kt lua mjs php pl"
     " proto ps1 py pyi r rb rs scala scss sh sql swift tf toml ts tsx vue xml yaml yml".split()
 )
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
 _FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
+_QUOTED = re.compile(rf"{_FENCE.pattern}|(?<=\n)[ \t]*(?:>[ \t]?)+")
 # The names of a table's columns, and the rule below them; longer ones leave no room for a row.
 _COLUMNS = re.compile(r"^\|[^\n]{1,150}\n\|[ \t]*:?-[-:| \t]*\n", re.MULTILINE)
 # A rule or an import of MDX as a whole, else the beginning of a line that may have a mark.
@@ -56,22 +56,27 @@ def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
 
 def _add_snippet(hit: Hit, find: FindWords, find_above: FindWords) -> None:
     text = hit.text[:MAX_READ_CHARACTERS]
+    is_code = hit.path.rpartition(".")[2].lower() in _CODE_SUFFIXES
+    if not is_code and ("\n>" in text or text[:1] == ">"):
+        # What is quoted has lists, tables and code as other text has.
+        text = _QUOTED.sub(lambda one: one[0] if one[1] else "", f"\n{text}")[1:]
+    is_rest_cut = len(hit.text) > MAX_READ_CHARACTERS
     is_long = len(text) > MAX_UNCUT_CHARACTERS
     start, columns = _choose_start(text, find) if is_long else (0, "")
     # Markup takes room as well.
     end = _end_of_word(text, start, start + 2 * MAX_CHARACTERS)
     pieces = [(text[start:end].strip("\n"), True)]
-    if hit.path.rpartition(".")[2].lower() not in _CODE_SUFFIXES:
+    if not is_code:
         # A block of code may have begun before this, or in an earlier chunk.
         before, whole = (len(re.findall("\n[ \t]*```", "\n" + one)) for one in (text[:start], text))
         is_within = before % 2 or (whole % 2 and text.endswith("\n```"))
         shown = f"\n```\n{text[start:end]}" if is_within else f"\n{columns}{text[start:end]}"
         pieces = _pieces(shown, (hit.title, *hit.section)) or _pieces(shown, ())
     snippet, code = f"{GOES_ON} " if start and not columns else "", []
-    for piece, is_code in pieces:
-        code += [(len(snippet), len(snippet) + len(piece))] if is_code else []
+    for piece, is_kept in pieces:
+        code += [(len(snippet), len(snippet) + len(piece))] if is_kept else []
         snippet += f"{piece}\n"
-    snippet, is_cut = snippet.rstrip(), end < len(hit.text)
+    snippet, is_cut = snippet.rstrip(), is_rest_cut or end < len(text)
     if len(snippet) > MAX_UNCUT_CHARACTERS:
         snippet, is_cut = snippet[: _end_of_word(snippet, 0, MAX_CHARACTERS)].rstrip(), True
     hit.snippet_code = tuple((a, min(b, len(snippet))) for a, b in code if a < len(snippet))
@@ -103,7 +108,14 @@ def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
     near = MAX_CHARACTERS * 2 // 3
     shown = [sums[bisect_left(found, first + near, i)] - sums[i] for i, first in enumerate(found)]
     start = min(found[shown.index(max(shown))], len(text) - MAX_CHARACTERS)
-    if start < MAX_CHARACTERS / 3:
+    start = 0 if start < MAX_CHARACTERS / 3 else start
+    code = text.find("\n```", start + near)
+    if start + near < code < start + 2 * MAX_CHARACTERS and not text.count("\n```", 0, code) % 2:
+        # Code belongs to the sentence before it.
+        stem = max(text.rfind(mark, start, code - 2) + len(mark) for mark in BEGINNINGS)
+        before = sums[bisect_left(found, code)] - sums[bisect_left(found, stem)]
+        start = stem if stem > start and 2 * before >= max(shown) else start
+    if start == 0:
         return 0, ""
     begun = max(text.rfind(mark, start - 120, start) + len(mark) for mark in BEGINNINGS)
     start = begun if begun > 2 else text.find(" ", start - 40, start) + 1 or start
@@ -116,7 +128,7 @@ def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
 
 def _pieces(text: str, headings: Sequence[str]) -> list[tuple[str, bool]]:
     """Return the stretches of a text that have no markup any more, and whether each is code."""
-    text = _COMMENT.sub("", text) if "<!--" in text or "{/*" in text else text
+    text = strip_comments(text)
     parts = _FENCE.split(text) if "```" in text or "~~~" in text else [text]
     parts[2::3] = [code.strip("\n") for code in parts[2::3]]
     parts[::3] = [_plain(prose, headings) for prose in parts[::3]]

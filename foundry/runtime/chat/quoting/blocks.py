@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ...retrieval.markup import strip_comments
+
 MAX_DEPTH = 8  # Of lists and quotations in each other; what is deeper is text.
 CODE_INDENT = 4
 
@@ -69,7 +71,7 @@ Block: TypeAlias = Heading | Paragraph | Code | Listing | Table
 
 def read_blocks(text: str) -> list[Block]:
     """Return the blocks of a passage, those of quotations and callouts among them."""
-    lines = text.split("\n")
+    lines = strip_comments(text).split("\n")
     if sum(_FENCE.match(line) is not None for line in lines) % 2 and lines[-1].strip() == "```":
         lines.insert(0, "```")  # The block of code began in an earlier passage.
     return _Reader(lines, 0).blocks

@@ -3,7 +3,7 @@
 An item is quoted below the sentence that introduces the list, a row below the names of the columns,
 and a sentence or an item with the code that follows it. What is left out between them is marked;
 nothing else is changed but marks of links, emphasis and footnotes, which a reader of Markdown does
-not see either. A short answer ("No.") is quoted with its question.
+not see either. A short answer, or a "No", is quoted with its question.
 """
 
 import re
@@ -16,6 +16,7 @@ from ..text import MIN_SENTENCE, keep_plain, shorten
 from .blocks import Code
 from .units import MAX_UNIT, Unit, row_of
 
+_POLAR = re.compile(r"(?:yes|no|ja|nein|oui|non|s[i\u00ed])\b", re.IGNORECASE)
 MAX_CODE_LINES, MAX_MEMBERS = 10, 5  # That are shown of what follows a sentence.
 
 
@@ -76,7 +77,7 @@ class _Quoting:
                 return Quote(keep_plain(_cut(unit.text)), ())
             return Quote("", (_table(rows, shown),))
         said, unit = self._up_to_code(unit, following)
-        if unit.is_answer and len(said) < MIN_SENTENCE:
+        if unit.is_answer and (len(said) < MIN_SENTENCE or _POLAR.match(said)):
             said = f"{unit.question} {said}"
         rest = tuple(self._rest(unit))
         # What a colon announces may be in the next passage.

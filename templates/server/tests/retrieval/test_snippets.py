@@ -150,6 +150,31 @@ def test_blocks_of_code_may_begin_and_end_elsewhere(
     assert (shown.snippet, shown.snippet_code) == (snippet, code)
 
 
+@pytest.mark.parametrize("before", ["\n\n", " ", "\n\n> "])
+def test_code_is_shown_with_the_sentence_before_it(before: str) -> None:
+    code = "\n\n```sh\n$ uv remove seal\n```\n\n"
+    if ">" in before:
+        code = code.replace("\n", "\n> ")
+    text = f"A seal is old. {LOREM * 3}{before}To remove the seal, run this:{code}{LOREM * 4}"
+    shown = show("remove the seal", text)
+    assert "To remove the seal, run this:\n$ uv remove seal\n" in snippet_of(shown)
+    ((start, end),) = shown.snippet_code
+    assert snippet_of(shown)[start:end] == "$ uv remove seal"
+
+
+def test_items_of_a_callout_are_shown_with_what_introduces_them() -> None:
+    items = "".join(f"> - the lid number {number} is shut\n" for number in range(30))
+    shown = show(
+        "gasket", f"> Never open it unless:\n>\n{items}> - the gasket is dry\n\n{LOREM * 3}"
+    )
+    assert snippet_of(shown).startswith("Never open it unless: \u2026")
+
+
+def test_comments_in_code_are_shown() -> None:
+    text = "Write `<!-- a -->`:\n\n```html\n<!-- b -->\n```\n\n<!-- c\n```\nd\n```\n-->End."
+    assert snippet_of(show("nothing", text)) == "Write <!-- a -->:\n<!-- b -->\nEnd."
+
+
 @pytest.mark.parametrize("depth", ["", "   ", "\t\t"])
 def test_a_window_that_begins_within_code_stays_code(depth: str) -> None:
     lines = "\n".join(f"# line {number} of nothing that is asked" for number in range(30))

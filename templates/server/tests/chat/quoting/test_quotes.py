@@ -113,6 +113,7 @@ def test_rows_are_shown_with_the_names_of_their_columns() -> None:
         ("It is 5 &lt; 6 &amp; `&lt;`.", "It is 5 < 6 & `&lt;`."),
         ("See [this](https://a.example) or ![that](b.png).", "See this or that."),
         ("Call __init__ and __del__ of it.", "`Call __init__ and __del__ of it.`"),
+        ("<!-- It is a\n\nsecret. -->It is `<!-- x -->`.", "It is `<!-- x -->`."),
         ("It is *very*[^1] `a*b*c`. ^a1b2", "It is very `a*b*c`."),
     ],
 )
@@ -138,6 +139,12 @@ def test_questions_are_no_answers_but_what_follows_them_is(text: str) -> None:
     assert units_of(text) == [("No.", True), ("It is made of wool and of silk.", False)]
     assert quoted(text, "No.") == ["Can it be washed? No. [1]"]
     assert quoted(text, "It is") == ["It is made of wool and of silk. [1]"]
+
+
+def test_yes_and_no_are_quoted_with_their_question() -> None:
+    text = "**Can it be washed?**\n\nYes, by hand and in water that is not too hot."
+    (quote,) = quoted(text, "Yes")
+    assert quote == "Can it be washed? Yes, by hand and in water that is not too hot. [1]"
 
 
 def test_a_heading_may_ask_what_a_passage_answers() -> None:
