@@ -34,6 +34,7 @@ TEXTS = (
     "See [the guide](https://a.example/b) for it.",
     "Write ``a `b` c`` twice.",
     "Stop a ` here.",
+    "It reads `a, [1]` and `&lt;[2].` here.",
     "Escape \\*this\\* and a\\_b.",
     'Call f(a)[b](c) and map["k"](1) once.',
     "It is <b>old</b> here.",

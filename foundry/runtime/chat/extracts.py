@@ -28,7 +28,10 @@ MAX_SENTENCES, MIN_SHARE_OF_BEST = 4, 0.45
 MAX_POINTERS, MIN_SHARE_TOGETHER = 3, 0.5
 # Terms in the headings count less; most passages begin by saying what they are about.
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
-ANSWER_SHARE = 0.8  # Of the terms of a question, for the sentence that answers it.
+ANSWER_SHARE, MIN_SHARE_OF_ANSWER = (
+    0.8,
+    0.75,
+)  # Of the terms of a question, for the sentence that answers it.
 OPPOSITE_WORTH = 0.4  # Of a sentence that says "on" where the question says "off".
 MIN_ANSWERED = 0.6  # For one sentence with its headings; with less it may answer something else.
 MIN_ALIKE = 0.6  # Shared terms of sentences that may say the opposite of each other.
@@ -183,10 +186,13 @@ def extract(
 
 def _choose(found: Sequence[_Found]) -> list[_Found]:
     """Return the units of most worth that say something new, or the opposite of what is said."""
-    least = MIN_SHARE_OF_BEST * max((one.worth for one in found), default=0.0)
+    ranked = sorted(found, key=lambda one: -one.worth)
     chosen: list[_Found] = []
     said: set[str] = set()
-    for one in sorted(found, key=lambda one: -one.worth):
+    # Where the question itself is answered, little else is.
+    share = MIN_SHARE_OF_ANSWER if ranked and ranked[0].unit.is_answer else MIN_SHARE_OF_BEST
+    least = share * max((one.worth for one in found), default=0.0)
+    for one in ranked:
         if one.worth < least or len(chosen) == MAX_SENTENCES:
             break
         if not one.terms <= said or any(_contradict(one, other) for other in chosen):

@@ -109,12 +109,12 @@ def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
     shown = [sums[bisect_left(found, first + near, i)] - sums[i] for i, first in enumerate(found)]
     start = min(found[shown.index(max(shown))], len(text) - MAX_CHARACTERS)
     start = 0 if start < MAX_CHARACTERS / 3 else start
-    code = text.find("\n```", start + near)
-    if start + near < code < start + 2 * MAX_CHARACTERS and not text.count("\n```", 0, code) % 2:
+    fence = text.find("\n```", start + near)
+    if start + near < fence < start + 2 * MAX_CHARACTERS and not text.count("\n```", 0, fence) % 2:
         # Code belongs to the sentence before it.
-        stem = max(text.rfind(mark, start, code - 2) + len(mark) for mark in BEGINNINGS)
-        before = sums[bisect_left(found, code)] - sums[bisect_left(found, stem)]
-        start = stem if stem > start and 2 * before >= max(shown) else start
+        sentence = max(text.rfind(mark, start, fence - 2) + len(mark) for mark in BEGINNINGS)
+        worth = sums[bisect_left(found, fence)] - sums[bisect_left(found, sentence)]
+        start = sentence if sentence > start and 2 * worth >= max(shown) else start
     if start == 0:
         return 0, ""
     begun = max(text.rfind(mark, start - 120, start) + len(mark) for mark in BEGINNINGS)

@@ -13,10 +13,13 @@ from .blocks import Block, Code, Heading, Listing, Paragraph, Table, introduces,
 
 MAX_UNIT, MAX_LABEL = 400, 40  # Characters.
 
-# Behind punctuation, what looks like a citation is the mark of a footnote.
-_NOTE_MARKS = re.compile(
-    r"(?<=[.,;:!?)\"\u201d\u2019])(?: ?\[\d{1,3}\])+|(?: ?\[\d{1,3}\])+(?=[.,;:!?]|\Z)"
-)
+_CODE = r"(?<!`)(?P<code>`+)(?!`).{1,400}?(?<!`)(?P=code)(?!`)"
+_ENTITY_OR_SPACE = re.compile(rf"{_CODE}|&#?\w{{1,31}};|[^\S ]| {{2,}}")
+# `It stood.[1] So they say. [2] The wall`: what looks like a citation is the mark of a footnote. If
+# there is one, `the wall [3] is old` has one as well.
+_MARKS = r"\[\d{1,3}\](?: ?\[\d{1,3}\])*"
+_SURE_NOTE = re.compile(rf"{_CODE}|(?<=[.,;:!?]){_MARKS}|(?<=[.!?]) {_MARKS}(?= [^\Wa-z\d_]|\Z)")
+_NOTE = re.compile(rf"{_CODE}|(?<=\w) {_MARKS}(?=[.,;:!?]| (?!(?:and|or|to)\b)|\Z)")
 _QUESTION = re.compile(r"[?\uff1f\u061f][\s\"'*_)\u201d\u2019]*\Z")
 _DENIAL = re.compile(r"No\.(?=\s+\D)")
 _STOPPED = re.compile(r"[.!?:;,\u3002\uff1a][\s*_]*\Z")
@@ -24,7 +27,6 @@ _CALLOUT = re.compile(r"\[![A-Za-z]+\][-+]?[ \t]*")
 _CALLOUT_NAME = re.compile(r"[A-Za-z]+:")
 _TASK = re.compile(r"\[[ xX]\][ \t]+(?=\S)")
 
-_ENTITY = re.compile(r"(?<!`)(?P<code>`+)(?!`).{1,400}?(?<!`)(?P=code)(?!`)|&#?\w{1,31};")
 
 Kind = Literal["sentence", "item", "row"]
 
@@ -113,7 +115,7 @@ class _Reader:
                         last.code.append((label, block))
                     is_announced = False
                 case Listing():
-                    stem = last if last and introduces(last.text) else None
+                    stem = last if last and introduces(last.text) and not last.code else None
                     self._items(block, stem)
                     last, is_announced = None, False
                 case Table():
@@ -140,16 +142,24 @@ class _Reader:
         return unit
 
     def _sentences(self, text: str) -> list[Unit]:
+        text, made = _without_notes(text), []
         ends = [0, *find_sentence_ends(text, 0, len(text)), len(text)]
-        made = []
         for said in (text[start:end].strip() for start, end in pairwise(ends)):
             # Elsewhere, "No." may be the number of something.
             denial = _DENIAL.match(said) if self.is_answer else None
             parts = [said[: denial.end()], said[denial.end() :]] if denial else [said]
             for part in parts:
                 if any(map(str.isalnum, part)):
-                    made.append(self._add(Unit(_bare(part))))
+                    made.append(self._add(Unit(part.strip())))
         return made
+
+    def _ask(self, item: str) -> str:
+        """Return an item without a question that it begins with, which it then answers."""
+        end = next(find_sentence_ends(item, 0, len(item)), 0)
+        if end and _QUESTION.search(item[:end]):
+            self.question, self.is_answer = item[:end].strip(), True
+            return item[end:]
+        return item
 
     def _items(self, listing: Listing, stem: Unit | None) -> None:
         number = self._block
@@ -157,7 +167,8 @@ class _Reader:
             self._block = number
             blocks = [*item.blocks]
             first = blocks[0] if blocks else None
-            text = _inline(first.text) if isinstance(first, Paragraph) else ""
+            text = _without_notes(_inline(first.text)) if isinstance(first, Paragraph) else ""
+            text = self._ask(text)
             if not any(map(str.isalnum, text)):
                 self.read(blocks, None)
                 continue
@@ -188,12 +199,24 @@ class _Reader:
 def _inline(text: str) -> str:
     """Return the text of a paragraph, an item or a cell on one line, without marks but of code."""
     text = _TASK.sub("", _CALLOUT.sub("", text.replace("\\\n", "\n"), count=1), count=1)
-    plain = " ".join(strip_marks(text, keeps_code=True).split())
-    return _ENTITY.sub(lambda found: found[0] if found["code"] else unescape(found[0]), plain)
+    plain = re.sub(r"\s*\n\s*", " ", strip_marks(text, keeps_code=True))
+    return _ENTITY_OR_SPACE.sub(_read_entity, plain).strip()
 
 
-def _bare(sentence: str) -> str:
-    return _NOTE_MARKS.sub("", sentence).strip()
+def _read_entity(found: re.Match[str]) -> str:
+    if found["code"]:
+        return found[0]
+    return unescape(found[0]) if found[0][0] == "&" else " "
+
+
+def _without_notes(text: str) -> str:
+    """Return a line without the marks of footnotes."""
+    less = _SURE_NOTE.sub(_keep_code, text)
+    return text if less == text else _NOTE.sub(_keep_code, less)
+
+
+def _keep_code(found: re.Match[str]) -> str:
+    return found[0] if found["code"] else ""
 
 
 def _is_label(text: str, following: Block | None) -> bool:

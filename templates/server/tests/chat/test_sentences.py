@@ -61,7 +61,7 @@ def test_sentences_of_markdown() -> None:
         "The second, cf. Fig. 3 and e.g. No. 4, ends here!",
         "An item with a link to follow",
         "A numbered item with a picture in it",
-        "A quotation, which the region explains.",
+        "A quotation, which the region explains [12].",
         "Reading: 1.0 percent or more; What has to be done: Cut the power to everything",
     ]
 

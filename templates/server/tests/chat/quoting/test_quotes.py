@@ -110,6 +110,10 @@ def test_rows_are_shown_with_the_names_of_their_columns() -> None:
         ("Write `#include <vector>` or `argv[0]`.", "Write `#include <vector>` or `argv[0]`."),
         ("Take a < b > c and List[int].", "Take a < b > c and List[int]."),
         ("It stands.[1][2] It goes on [3].", "It stands. It goes on."),
+        ("It stood. [1] The wall [2] is red [3].", "It stood. The wall is red."),
+        ("Choose [1], [2] or [3].", "`Choose [1], [2] or [3].`"),
+        ("It reads `a, [1]` and argv[1], x[0].", "``It reads `a, [1]` and argv[1], x[0].``"),
+        ("Write `a  b` for  it\nhere.", "Write `a  b` for it here."),
         ("It is 5 &lt; 6 &amp; `&lt;`.", "It is 5 < 6 & `&lt;`."),
         ("See [this](https://a.example) or ![that](b.png).", "See this or that."),
         ("Call __init__ and __del__ of it.", "`Call __init__ and __del__ of it.`"),
@@ -132,6 +136,7 @@ def units_of(text: str, heading: str = "") -> list[tuple[str, bool]]:
         "## Can it be washed?\n\nNo.\n\nIt is made of wool and of silk.",
         "**Can it be washed?**\n\nNo. It is made of wool and of silk.",
         "Can it be washed? No. It is made of wool and of silk.",
+        "1. Can it be washed? No.\n2. It is made of wool and of silk.",
         "- **Can it be washed?**\n\n  No. It is made of wool and of silk.",
     ],
 )
