@@ -21,7 +21,7 @@ class Characters:
         self.text: str = self._opened.get_text_range()
         # Then each place in the text is that of a character, which need not be asked for.
         self._is_whole = len(self.text) == self._opened.count_chars()
-        self._boxes: dict[int, Box] = {}
+        self.boxes: dict[int, Box] = {}
         self._sizes: dict[int, float] = {}
 
     def close(self) -> None:
@@ -29,18 +29,18 @@ class Characters:
         self._opened.close()
 
     def look_up(self, places: Sequence[int]) -> None:
-        """Find the boxes of many characters, which is cheaper than one by one."""
+        """Put the boxes of many characters into `boxes`, which is cheaper than one by one."""
         boxes = read_floats("FPDFText_GetLooseCharBox", 4, *self._arguments(places))
-        self._boxes.update(zip(places, iter_unpack("4f", boxes.tobytes()), strict=True))
+        self.boxes.update(zip(places, iter_unpack("4f", boxes.tobytes()), strict=True))
 
     def box(self, place: int) -> Box:
         """Return the box of a character, empty for one without a place on the page."""
-        box = self._boxes.get(place)
+        box = self.boxes.get(place)
         if box is None:
             written = (ctypes.c_float * 4)()
             get_box = function("FPDFText_GetLooseCharBox")
             get_box(self._page, self._index(place), ctypes.addressof(written))
-            box = self._boxes[place] = unpack("4f", written)
+            box = self.boxes[place] = unpack("4f", written)
         return box
 
     def size(self, place: int) -> float:

@@ -2,9 +2,9 @@
 
 import ctypes
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from foundry.documents.left_out import Omission
@@ -61,12 +61,15 @@ class PageReader:
         lines: list[Line] = []
         words: list[Word] = []
         spans = [word.span() for word in _WORD.finditer(self._text)]
-        self._characters.look_up([place for start, end in spans for place in (start, end - 1)])
+        starts = [start for start, _ in spans]
+        self._characters.look_up([*starts, *(end - 1 for _, end in spans)])
         joined = list(self._join_raised())
         types = self._characters.types([stretches[0].start for stretches in joined])
         for stretches, (size, angle) in zip(joined, types, strict=True):
             if self._is_upright and len(words) <= MAX_WORDS:
-                words += chain.from_iterable(self._words(s, len(lines)) for s in stretches)
+                for places in stretches:
+                    first, last = (bisect_left(starts, end) for end in (places.start, places.stop))
+                    words += self._words(spans[first:last], len(lines))
             lines.append(self._line(stretches, size, angle))
         self._fill(lines, words)
         rows = find_rows(words)
@@ -201,13 +204,12 @@ class PageReader:
         left, _, _, _ = self._characters.box(after)
         return left - right > SPACE * max(top - bottom, 0.0)
 
-    def _words(self, places: range, line: int) -> Iterator[Word]:
-        box, height = self._characters.box, self._top
-        for match in _WORD.finditer(self._text, places.start, places.stop):
-            start, stop = match.span()
-            left, top, _, bottom = box(start)
-            _, _, right, _ = box(stop - 1)
-            word = normalise(self._write(start, stop))
+    def _words(self, spans: Sequence[tuple[int, int]], line: int) -> Iterator[Word]:
+        boxes, height = self._characters.boxes, self._top
+        for start, end in spans:
+            left, top, _, bottom = boxes[start]
+            _, _, right, _ = boxes[end - 1]
+            word = normalise(self._write(start, end))
             if word and left <= right and bottom < top:
                 yield Word(word, left, right, height - top, height - bottom, line)
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
+from operator import sub
 from statistics import median
 
 GAP = 0.8
@@ -51,10 +52,11 @@ def find_rows(words: Sequence[Word]) -> list[Row]:
 
 def _row(band: list[Word]) -> Row:
     band.sort(key=lambda word: word.left)
-    gap = GAP * median([word.bottom - word.top for word in band])
+    tops, bottoms = [word.top for word in band], [word.bottom for word in band]
+    gap = GAP * median(map(sub, bottoms, tops))
     cells = [[band[0]]]
     for before, word in pairwise(band):
         if word.left - before.right > gap:
             cells.append([])
         cells[-1].append(word)
-    return Row(cells, min([w.top for w in band]), max([w.bottom for w in band]))
+    return Row(cells, min(tops), max(bottoms))
