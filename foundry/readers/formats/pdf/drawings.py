@@ -88,20 +88,11 @@ def _edges(paths: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]
     get_segment = function("FPDFPath_GetPathSegment")
     each = (map(get_segment, repeat(path), range(n)) for path, n in zip(paths, counts, strict=True))
     segments = list(islice(chain.from_iterable(each), MAX_SEGMENTS))
-    numbers = np.arange(len(segments))
     owners = np.repeat(np.arange(len(paths)), counts)[: len(segments)]
     kinds = np.fromiter(map(function("FPDFPathSegment_GetType"), segments), int, len(segments))
-    closes = np.fromiter(map(function("FPDFPathSegment_GetClose"), segments), bool, len(segments))
+    # What closes a figure is a line of its own to PDFium.
+    last = np.flatnonzero(kinds == raw.FPDF_SEGMENT_LINETO)
     x, y = read_floats("FPDFPathSegment_GetPoint", 2, segments).astype(float).T
     a, b, c, d, e, f = read_floats("FPDFPageObj_GetMatrix", 6, paths)[owners].astype(float).T
     points = np.stack([a * x + c * y + e, b * x + d * y + f], axis=1)
-
-    begins = kinds == raw.FPDF_SEGMENT_MOVETO
-    starts = np.maximum.accumulate(np.where(begins, numbers, 0))
-    closing, lines = np.flatnonzero(closes), np.flatnonzero(kinds == raw.FPDF_SEGMENT_LINETO)
-    # What follows the line that closes a figure begins where that figure does.
-    before = np.where(np.roll(closes, 1), np.roll(starts, 1), numbers - 1)
-    order = np.argsort(np.concatenate([lines, closing]), kind="stable")
-    first = np.concatenate([before[lines], closing])[order]
-    last = np.concatenate([lines, starts[closing]])[order]
-    return owners[first], np.concatenate([points[first], points[last]], axis=1)
+    return owners[last], np.concatenate([points[last - 1], points[last]], axis=1)
