@@ -26,7 +26,7 @@ FOR_BUILDERS_AND_TESTS = {
     "PieceCutter.__init__(entries)",
     "RateLimit.__init__(clock)",
     "RecentVectors.__init__(capacity)",
-    "beginnings_of",
+    "path_prefixes",
     "format_json(indent)",
     "row_id",
     "walk(passed_over)",
