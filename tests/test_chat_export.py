@@ -837,7 +837,7 @@ def test_calls_beyond_those_at_a_time_wait_for_their_turn(export: Path) -> None:
         slow.wait_for_calls(2)
         done = ask(address, conversation(QUESTION))[-1][1]
         assert (done["mode"], done["reason"]) == ("extractive", "model_failed")
-        assert "has as many calls as it may have at a time" in done["notice"]
+        assert "is at its limit of concurrent calls" in done["notice"]
         go_on.set()
         assert all(asked.result()[-1][1]["mode"] == "model" for asked in begun)
         assert ask(address, conversation(QUESTION))[-1][1]["mode"] == "model"

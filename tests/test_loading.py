@@ -135,7 +135,7 @@ def test_an_index_is_opened_whatever_was_imported_before(export: Path, module: s
 def test_what_cannot_be_opened_says_what_to_import(export: Path) -> None:
     code = "from notes.index.reader import load; load()"
     done = subprocess.run([sys.executable, "-B", "-c", code], cwd=export, capture_output=True)
-    assert b"nothing has said how to open it" in done.stderr
+    assert b"no function to open it was set" in done.stderr
 
 
 @pytest.mark.parametrize(

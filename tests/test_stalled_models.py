@@ -220,7 +220,7 @@ def test_calls_that_wait_for_their_turn_say_nothing_about_the_model(
             for _ in range(4):
                 told = ask(address, conversation(QUESTION))[-1][1]
                 assert told["reason"] == "model_failed"
-                assert "has as many calls as it may have at a time" in told["notice"]
+                assert "is at its limit of concurrent calls" in told["notice"]
             goes_on.set()
             first.read()
         assert ask(address, conversation(QUESTION))[-1][1]["reason"] == "default"

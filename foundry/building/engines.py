@@ -38,7 +38,7 @@ def closing_engine(options: BuildOptions) -> Iterator[Engine]:
     """
     if options.engine == "local":
         if options.ray_address is not None:
-            raise RequestError("--ray-address: is for Ray only", hint="add --engine ray")
+            raise RequestError("--ray-address: needs Ray", hint="add --engine ray")
         jobs = options.jobs or available_cores()
         yield Engine(lambda recipe, progress: Pool(recipe, jobs, progress), lambda model, _: model)
         return

@@ -141,7 +141,7 @@ def load_config(project: Path) -> Config:
         hint = f"create one: foundry init {quote(str(project))} --source PATH"
         raise ConfigError(str(file), ["no such file"], hint=hint) from None
     except (ValueError, RecursionError) as error:
-        raise ConfigError(str(file), [str(error)], hint="mend the file's TOML syntax") from None
+        raise ConfigError(str(file), [str(error)], hint="fix the file's TOML syntax") from None
     try:
         parsed = ConfigFile.model_validate(written)
     except ValidationError as error:

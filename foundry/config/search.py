@@ -98,7 +98,7 @@ else:
 def rest(weight: float) -> float:
     """Return the weight of the other lane, so that both add up to 1. Raises ValueError."""
     if weight > 1:
-        raise ValueError("a weight given alone must be at most 1: the other one is the rest to 1")
+        raise ValueError("a weight given alone must be at most 1: the other lane gets the rest")
     return round(1 - weight, 6)
 
 

@@ -69,7 +69,7 @@ def suggest_file(source: Path, project: Path) -> dict[str, object]:
     Raises FoundryError.
     """
     if not source.name.isprintable():
-        raise FoundryError(f"{str(source)!r}: TOML cannot hold this name", hint="rename the file")
+        raise FoundryError(f"{str(source)!r}: TOML cannot write this name", hint="rename the file")
     return {
         "type": "folder",
         "path": _path_from(project, source.parent),
@@ -84,7 +84,7 @@ def _path_from(project: Path, source: Path) -> str:
     path = os.path.relpath(source, project) if _move_together(project, source) else str(source)
     if not path.isprintable():
         raise FoundryError(
-            f"{path!r}: TOML cannot hold this name", hint="rename what is to be indexed"
+            f"{path!r}: TOML cannot write this name", hint="rename what is to be indexed"
         )
     return path
 

@@ -141,7 +141,7 @@ def write_asked(questions: Sequence[AskedQuestion], file: Path) -> None:
 def _take(values: object, found: dict[str, _Lines]) -> None:
     """Add a line of a log. Raises ValueError for an invalid one."""
     if not isinstance(values, dict) or not isinstance(values.get("query"), str):
-        raise ValueError("no object with a query")
+        raise ValueError("not an object with a query")
     query = _BLANK.sub(" ", values["query"].encode(errors="ignore").decode()).strip()
     key = _key(query)
     if skip_reason(query) or not key:

@@ -53,7 +53,7 @@ def make_known_items(index: Index) -> QuestionSet:
             break
     if not found:
         raise FoundryError(
-            "the index has nothing that known-item queries could be made from",
+            "the index has nothing to make known-item queries from",
             hint="write questions.jsonl beside foundry.toml, or name a file with --questions",
         )
     questions = [Question(query, {document: 1.0}) for query, document in sorted(found.items())]

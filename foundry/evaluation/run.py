@@ -189,7 +189,7 @@ def _tune(
     found = tune(configured, [*candidates, *variants])
     if found is None:
         raise FoundryError(
-            "there are too few questions to tune by",
+            "there are too few questions for tuning",
             hint="ask at least 10; a hundred say something",
         )
     return found

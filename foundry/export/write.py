@@ -184,7 +184,7 @@ def check_target(target: Path, project: Path) -> Path:
             )
     if (project / STATE) in (absolute, *absolute.parents):
         raise ExportError(
-            f"{absolute}: lies in the project's own state",
+            f"{absolute}: is in the project's own state folder",
             hint="choose another folder with --output",
         )
     refuse_obstacles(absolute)

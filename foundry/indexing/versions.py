@@ -278,5 +278,5 @@ def check_numbers(index: Path) -> None:
         for start in range(0, len(numbers), _BLOCK_NUMBERS):
             if not np.isfinite(numbers[start : start + _BLOCK_NUMBERS]).all():
                 raise IndexUnusableError(
-                    f"{path}: holds numbers that are none", hint="build the index again"
+                    f"{path}: has NaN or infinity", hint="build the index again"
                 )

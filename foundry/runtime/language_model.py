@@ -148,7 +148,7 @@ class LanguageModel:
         Calls beyond LLM_CONCURRENCY wait for another to end.
         """
         if not take_call(self.settings.daily_calls):
-            raise BudgetSpentError("has no calls left today")
+            raise BudgetSpentError("has used up its calls of today")
         clock = asyncio.get_running_loop().time
         end = clock() + self.settings.total_seconds
         limit = min(clock() + self.settings.first_token_seconds, end)
@@ -228,7 +228,7 @@ class LanguageModel:
             async with asyncio.timeout_at(limit):
                 await self._places.acquire()
         except TimeoutError:
-            raise ModelError("has as many calls as it may have at a time") from None
+            raise ModelError("is at its limit of concurrent calls") from None
         try:
             yield
         finally:

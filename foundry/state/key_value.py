@@ -224,7 +224,7 @@ class KeyValueFile:
 
     def _hopeless(self) -> BuildError:
         return BuildError(
-            f"{self._path}: {self._what} is damaged again and again", hint="check the disk"
+            f"{self._path}: {self._what} is damaged repeatedly", hint="check the disk"
         )
 
 

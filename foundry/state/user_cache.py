@@ -26,7 +26,7 @@ def cache_folder() -> Path:
         return Path.home() / caches / "foundry"
     except RuntimeError:
         raise FoundryError(
-            "this user has no home folder to keep a cache in",
+            "this user has no home folder for a cache",
             hint="set XDG_CACHE_HOME to a folder that only this user can write to",
         ) from None
 
@@ -93,7 +93,7 @@ def _make(file: Path) -> bytes:
 
 def _unusable(path: Path, error: OSError) -> FoundryError:
     return FoundryError(
-        f"{path}: the secret that marks what Foundry has written cannot be kept:"
+        f"{path}: the secret that signs Foundry's files cannot be stored:"
         f" {error.strerror or error}",
         hint="set XDG_CACHE_HOME to a folder that only this user can write to",
     )

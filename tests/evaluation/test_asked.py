@@ -111,7 +111,7 @@ def test_a_draft_is_asked_once_it_is_filled_in(project: Project) -> None:
 
 BAD: dict[str, dict[str, Any] | str] = {
     "not JSON": "{",
-    "no object with a query": "[]",
+    "not an object with a query": "[]",
     "the query cannot be asked": {"query": " ?! ", "match": "weak", "documents": []},
     "needs match, weak or none, and documents; or a thumb": asked("a", match="strong"),
     "thumb must be up or down, for a document": {"query": "a", "thumb": "up"},

@@ -104,7 +104,7 @@ def test_a_page_is_read_as_one_whatever_its_name(path: str) -> None:
             "a",
             ("damaged", "zip archive"),
         ),
-        (zip_of("word/header.xml"), "a.docx", ("damaged", "there is no main part")),
+        (zip_of("word/header.xml"), "a.docx", ("damaged", "it has no main part")),
         (zip_of("xl/workbook.xml"), "a.bin", ("damaged", "there is no workbook")),
         (zip_of("a.txt"), "a.zip", ("not a text format", "zip archive")),
         (gzip.compress(b"words", mtime=0), "a.gz", ("not a text format", "gzip archive")),

@@ -38,7 +38,7 @@ class WordModel:
         try:
             self.asked += texts
             if any("unspeakable" in text for text in texts):
-                raise bad_reply("a vector holds a number that is not finite")
+                raise bad_reply("a vector has a number that is not finite")
             return check_vectors([embed_text(text, salt=self._salt) for text in texts], 1, None)
         finally:
             self._busy.release()

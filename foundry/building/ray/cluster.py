@@ -107,7 +107,7 @@ class Cluster:
                 limit = time.monotonic() + WITHOUT_NODES_SECONDS
             elif time.monotonic() > limit:
                 raise BuildError(
-                    f"{self.address}: the cluster has no node left that does work",
+                    f"{self.address}: the cluster has no working node left",
                     hint="start nodes and build again; what was done is kept",
                 )
         return []

@@ -87,7 +87,7 @@ class Asker:
         answer = self._insist(text, "document", PROBE_ATTEMPTS, suspect_texts=False)
         if isinstance(answer, EmbeddingFailure):
             raise BuildError(
-                f"the model answers badly even to a plain sentence: {answer.message}",
+                f"the model cannot embed even a plain sentence: {answer.message}",
                 hint=answer.hint or "mend the service; what is embedded already is kept",
             )
         assert answer is not None

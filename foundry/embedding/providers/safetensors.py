@@ -51,7 +51,7 @@ class Tensors:
             dtype, found = TYPES.get(entry["dtype"]), tuple(entry["shape"])
             begin, end = entry["data_offsets"]
         except (TypeError, KeyError, ValueError):
-            raise ValueError(f"{place}: described badly") from None
+            raise ValueError(f"{place}: malformed entry") from None
         if dtype is None:
             raise ValueError(f"{place}: of type {entry['dtype']!r}, expected {', '.join(TYPES)}")
         if found != shape:
@@ -60,7 +60,7 @@ class Tensors:
         room = len(self._bytes) - self._start
         is_place = isinstance(begin, int) and isinstance(end, int) and 0 <= begin <= end <= room
         if not is_place or end - begin != size:
-            raise ValueError(f"{place}: lies outside of the file, or is not as long as its shape")
+            raise ValueError(f"{place}: is outside the file, or has a length unlike its shape")
         content = self._bytes[self._start + begin : self._start + end].view(np.uint8)
         numbers = np.frombuffer(content.tobytes(), dtype).reshape(shape)
         if entry["dtype"] == "BF16":

@@ -62,7 +62,7 @@ def read(content: bytes) -> Reading:
     path = "" if root_file is None else root_file.get("full-path", "")
     book = package.xml(path)
     if book is None:
-        raise UnreadableError(Reason.DAMAGED, "the book does not say what it consists of")
+        raise UnreadableError(Reason.DAMAGED, "the book has no list of its files")
     described = {**describe(book), "modified": _modified(book)}
     items = {item.get("id"): item for item in book.iter(f"{_OPF}item")}
     navigation = _read_navigation(package, dirname(path), list(items.values()))

@@ -182,7 +182,7 @@ class Served:
         """Open an index for serving. Raises IndexUnusableError."""
         if self.opener is None:
             hint = "import load or search_hybrid from the package itself"
-            raise IndexUnusableError(f"{directory}: nothing has said how to open it", hint=hint)
+            raise IndexUnusableError(f"{directory}: no function to open it was set", hint=hint)
         index = self.opener(directory)
         if self.viewer is not None:
             self.viewer.prepare(index)

@@ -65,11 +65,11 @@ class QueryModel:
 
     def _ask(self, request: Request, seconds: float) -> Mapping[str, Any]:
         if not self._places.acquire(blocking=False):
-            raise ModelError("has as many calls as it may have at a time")
+            raise ModelError("is at its limit of concurrent calls")
         try:
             ticket = self._breaker.admit()
             if ticket is None:
-                raise ModelError("is left alone after failures")
+                raise ModelError("is not called for a while after failures")
             return self._decide(ticket, request, seconds)
         finally:
             self._places.release()

@@ -49,7 +49,7 @@ def has_client_the_file(headers: Headers, etag: str, modified: datetime) -> bool
     else:
         is_refused = unmodified is not None and modified > unmodified
     if is_refused:
-        raise HTTPException(412, "The file is another one than the request expects.")
+        raise HTTPException(412, "The file is not the one that the request expects.")
     known, since = _tags(headers, "if-none-match"), _date(headers, "if-modified-since")
     if known is not None:
         return known == ["*"] or etag in [tag.removeprefix("W/") for tag in known]

@@ -91,7 +91,7 @@ class QuestionLog:
             Path(os.path.realpath(file)).is_relative_to(folder.resolve()) for folder in taken
         ):
             hint = "name one like /var/lib/questions.jsonl, outside the server and its index"
-            raise ConfigurationError(f"{VARIABLE}: {written} is not a place for a file", hint=hint)
+            raise ConfigurationError(f"{VARIABLE}: {written} cannot be a file", hint=hint)
         try:
             os.close(_open_private(file))
             if not os.access(file.parent, os.W_OK | os.X_OK):

@@ -53,7 +53,7 @@ class Parts:
     """A package opened as its main part and what that leads to."""
 
     def __init__(self, package: Package) -> None:
-        """Raises UnreadableError where there is no main part."""
+        """Raises UnreadableError where it has no main part."""
         self._package = package
         # Names of parts are compared without regard to case.
         self._names = {name.lower(): name for name in package.names}
@@ -63,7 +63,7 @@ class Parts:
             if relation.kind == "officeDocument" and self.has(relation.target):
                 self.main = relation.target
         if not self.main:
-            raise UnreadableError(Reason.DAMAGED, "there is no main part")
+            raise UnreadableError(Reason.DAMAGED, "it has no main part")
 
     def has(self, name: str) -> bool:
         """Return whether there is a part of this name."""

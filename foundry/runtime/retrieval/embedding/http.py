@@ -48,8 +48,8 @@ class EmbeddingService:
         if api_key:
             if not API_KEY.fullmatch(api_key):
                 raise EmbeddingFailure(
-                    "the API key holds a character that no key has",
-                    hint="look for a space or a line end in the variable that holds it",
+                    "the API key has an invalid character",
+                    hint="look for a space or a line end in its variable",
                 )
             headers["authorization"] = f"Bearer {api_key}"
         self._headers = headers
@@ -80,7 +80,7 @@ class EmbeddingService:
                 f"{self.base_url}: no complete answer within {timeout:g} s", is_temporary=True
             ) from None
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-            raise EmbeddingFailure(f"{self.base_url}: {error}", hint="mend the address") from None
+            raise EmbeddingFailure(f"{self.base_url}: {error}", hint="correct the url") from None
         except httpx2.HTTPError as error:
             raise EmbeddingFailure(
                 f"{self.base_url}: the connection broke: {self._shown(str(error))}",

@@ -62,17 +62,17 @@ def check_vectors(
     except (ValueError, TypeError, OverflowError):
         raise bad_reply("vectors of different lengths came back") from None
     if not is_numeric or (count and (matrix.ndim != 2 or not matrix.shape[1])):
-        raise bad_reply("what came back are not vectors of numbers")
+        raise bad_reply("the reply has no vectors of numbers")
     if count == 0:
         return np.zeros((0, dimensions or 0), dtype=np.float32)
     if dimensions is not None and matrix.shape[1] != dimensions:
         raise bad_reply(f"vectors of {matrix.shape[1]} numbers came back, expected {dimensions}")
     exact = matrix.astype(np.float64)
     if not np.isfinite(exact).all():
-        raise bad_reply("a vector holds a number that is not finite")
+        raise bad_reply("a vector has a number that is not finite")
     largest = np.abs(exact).max(axis=1, keepdims=True)
     if (largest < SHORTEST).any():
-        raise bad_reply("a vector is zero throughout")
+        raise bad_reply("a vector is all zeros")
     exact /= largest
     exact /= np.linalg.norm(exact, axis=1, keepdims=True)
     return exact.astype(np.float32)

@@ -104,7 +104,7 @@ def translated(version: str) -> Iterator[None]:
     except (errors.QueryCanceled, errors.LockNotAvailable, TimeoutError) as error:
         raise StoreSlowError(
             f"PostgreSQL did not answer in time: {_first_line(error)}",
-            hint="see what it is busy with, or set a longer store.timeout_ms",
+            hint="check its load, or set a longer store.timeout_ms",
         ) from None
     except (psycopg.OperationalError, PoolTimeout) as error:
         raise StoreUnreachableError(

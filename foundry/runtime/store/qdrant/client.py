@@ -79,7 +79,7 @@ def translated(version: str) -> Iterator[None]:
         ) from None
     except ResourceExhaustedResponse as error:
         raise StoreError(
-            f"Qdrant takes no more requests now: {error.message}",
+            f"Qdrant accepts no more requests now: {error.message}",
             hint="see the limits of the collection and of the cluster",
         ) from None
     except ApiException as error:
@@ -100,7 +100,7 @@ def is_timeout(error: ResponseHandlingException) -> bool:
 def _slow(error: Exception) -> StoreSlowError:
     return StoreSlowError(
         f"Qdrant did not answer in time: {type(error).__name__}",
-        hint="see what it is busy with, or set a longer store.timeout_ms",
+        hint="check its load, or set a longer store.timeout_ms",
     )
 
 
