@@ -569,11 +569,11 @@ def loaded():
 from notes import __main__
 from notes.mcp import stdio
 found = []
-class Watched(stdio._Connection):
+class Watched(stdio.Connection):
     def _write(self, reply):
         found.append(loaded())
         super()._write(reply)
-stdio._Connection = Watched
+stdio.Connection = Watched
 assert __main__.main() == 0
 print(json.dumps(found), file=sys.stderr)
 """

@@ -4,6 +4,7 @@ The first message is answered before the index and what searches it are loaded, 
 times as long as all before it. Calls run in threads; one that was cancelled is not answered.
 """
 
+import logging
 import os
 import signal
 import sys
@@ -12,7 +13,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ServerError
-from .messages import INVALID_REQUEST, MessageError, parse_message, to_bytes
+from ..retrieval.settings import settings
+from .messages import INTERNAL_ERROR, INVALID_REQUEST, MessageError, parse_message, to_bytes
 from .session import INSTANT, Result, Session
 
 if TYPE_CHECKING:
@@ -21,20 +23,23 @@ if TYPE_CHECKING:
 FINISHING_SECONDS = 10.0  # For finishing requests after standard input has ended.
 MAX_CALLS = 40  # Calls worked on at a time; more are not read.
 
+_logger = logging.getLogger(__name__)
+
 
 def serve_stdio(load: "Callable[[], Callable[..., SearchResponse]]", version: str) -> None:
     """Serve until standard input ends; other output goes to standard error.
 
-    `load` opens the index and returns what searches it. Raises what `load` does, and ServerError
-    if standard input or output is closed.
+    `load` opens the index and returns what searches it. Raises what `load` does, ServerError if
+    standard input or output is closed, and ConfigurationError.
     """
     if sys.stdin is None or sys.stdout is None:
         raise ServerError("standard input or output is closed; an MCP client opens both")
+    settings()
     output = os.dup(1)
     os.dup2(2 if sys.stderr else os.open(os.devnull, os.O_WRONLY), 1)
     # Nothing needs cleaning up.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    connection = _Connection(Session(version), output)
+    connection = Connection(Session(version), 0, output)
     reader = threading.Thread(target=connection.read, name="input", daemon=True)
     reader.start()
     # Imports would hold up the first answer, for which a client waits.
@@ -52,22 +57,25 @@ class _Request:
         self.id = identifier
 
 
-class _Connection:
-    """Standard input and output, and the requests between them."""
+class Connection:
+    """The files that messages come from and go to, and the requests between them.
 
-    def __init__(self, session: Session, output: int) -> None:
+    `begun` is set once a message was answered or none comes; calls wait until `ready` is set.
+    """
+
+    def __init__(self, session: Session, source: int, output: int) -> None:
         self.session = session
         self.begun, self.ready = threading.Event(), threading.Event()
-        self._output = output
+        self._source, self._output = source, output
         self._running: set[_Request] = set()
         self._changed = threading.Condition()
         self._writing = threading.Lock()
         self._calls = threading.BoundedSemaphore(MAX_CALLS)
 
     def read(self) -> None:
-        """Answer messages until standard input ends."""
+        """Answer messages until there are no more."""
         try:
-            with open(0, "rb", closefd=False) as file:
+            with open(self._source, "rb", closefd=False) as file:
                 for line in file:
                     if line.strip():
                         self._receive(line)
@@ -76,7 +84,7 @@ class _Connection:
             self.begun.set()
 
     def finish(self) -> None:
-        """Wait a while until all requests are answered."""
+        """Wait a while until all requests are answered or cancelled."""
         with self._changed:
             self._changed.wait_for(lambda: not self._running, FINISHING_SECONDS)
 
@@ -121,6 +129,9 @@ class _Connection:
         except MessageError as error:
             error.request_id = request.id
             reply = error.reply
+        except Exception:
+            _logger.exception("an MCP request failed")
+            reply = MessageError(INTERNAL_ERROR, "The server failed.", request.id).reply
         with self._changed:
             is_wanted = request in self._running
         if is_wanted:
