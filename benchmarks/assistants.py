@@ -10,6 +10,7 @@ started in turn, and the least of each figure is printed, and its ratio to the f
 
 import argparse
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -28,7 +29,7 @@ INITIALIZE = {
     "capabilities": {},
     "clientInfo": {"name": "benchmark", "version": "1"},
 }
-NAMES = ("initialize ms", "tools/list ms", "search ms", "processor ms", "held MB", "private MB")
+NAMES = ("initialize ms", "tools/list ms", "search ms", "processor ms", "resident MB", "private MB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,17 @@ def measure(server: Server, query: str) -> dict[str, float]:
         if server.is_searched:
             called = {"name": "search", "arguments": {"query": query}}
             assert not ask("tools/call", called)["isError"]
-        memory = memory_of(process.pid)
-        found |= {"processor": cpu_seconds(process.pid) * 1000}
-        found |= {"held": memory.held, "private": memory.private}
+        found["processor"] = cpu_seconds(process.pid) * 1000
+        found["resident"] = _resident(process.pid)
+        found["private"] = memory_of(process.pid).private
         process.stdin.close()
         process.terminate()
     return found
+
+
+def _resident(pid: int) -> float:
+    (pages,) = Path(f"/proc/{pid}/statm").read_text().split()[1:2]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def main() -> int:
@@ -110,7 +116,7 @@ def main() -> int:
             runs[name].append(measure(server, chosen.query))
     row("", *NAMES)
     row(*["---"] * (1 + len(NAMES)))
-    keys = ("initialize", "tools/list", "tools/call", "processor", "held", "private")
+    keys = ("initialize", "tools/list", "tools/call", "processor", "resident", "private")
     first: dict[str, float] = {}
     for name, measured in runs.items():
         least = {key: min(one[key] for one in measured) for key in keys if key in measured[0]}
