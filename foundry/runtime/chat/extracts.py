@@ -32,6 +32,7 @@ ANSWER_SHARE, MIN_SHARE_OF_ANSWER = (
     0.8,
     0.75,
 )  # Of the terms of a question, for the sentence that answers it.
+MIN_SHARE_ASKED = 0.7  # Of the terms, in a question of the documents that is taken for the same.
 OPPOSITE_WORTH = 0.4  # Of a sentence that says "on" where the question says "off".
 MIN_ANSWERED = 0.6  # For one sentence with its headings; with less it may answer something else.
 MIN_ALIKE = 0.6  # Shared terms of sentences that may say the opposite of each other.
@@ -170,7 +171,8 @@ def extract(
             # A list as a whole answers what none of its items does.
             if unit.stem and own <= coverage(terms_of(unit.stem.words)):
                 continue
-            share = ANSWER_SHARE if unit.is_answer else HEADING_SHARE
+            is_asked = unit.is_answer and coverage(terms_of(unit.question)) >= MIN_SHARE_ASKED
+            share = ANSWER_SHARE if is_asked else HEADING_SHARE
             together = coverage(whole[place] | above)
             worth = own + share * (together - own) + OPENING_WORTH / count
             worth *= rank * (OPPOSITE_WORTH if says_opposite(question, unit.words) else 1.0)

@@ -69,9 +69,7 @@ class Unit:
 
 def read_units(text: str, asked_above: str = "") -> list[Unit]:
     """Return the units of a passage, in order; `asked_above` is a question that is its heading."""
-    reader = _Reader()
-    reader.above, reader.question = "", asked_above if _QUESTION.search(asked_above) else ""
-    reader.is_answer = bool(reader.question)
+    reader = _Reader(asked_above if _QUESTION.search(asked_above) else "")
     reader.read(read_blocks(text), None)
     return reader.units
 
@@ -79,10 +77,11 @@ def read_units(text: str, asked_above: str = "") -> list[Unit]:
 class _Reader:
     """Makes units of blocks."""
 
-    def __init__(self) -> None:
+    def __init__(self, question: str) -> None:
         self.units: list[Unit] = []
-        self.above = self.question = ""
-        self.is_answer = False
+        self.above, self.question = "", question
+        # Whether the question is right above; a heading's stands over all that follows.
+        self.is_answer = self._is_heading = bool(question)
         self._block = 0
 
     def read(self, blocks: Sequence[Block], before: Unit | None) -> None:
@@ -91,6 +90,8 @@ class _Reader:
         is_announced = False
         for place, block in enumerate(blocks):
             self._block += 1
+            if not (self._is_heading or self.is_answer):
+                self.question = ""  # It was answered in the block before.
             match block:
                 case Heading():
                     self._look_up(block.text)
@@ -128,14 +129,14 @@ class _Reader:
         heading = _inline(heading)
         is_question = _QUESTION.search(heading) is not None
         self.above, self.question = ("", heading) if is_question else (heading, "")
-        self.is_answer = is_question
+        self.is_answer = self._is_heading = is_question
 
     def _add(self, unit: Unit) -> Unit:
         unit.block, unit.above, unit.question = self._block, self.above, self.question
         unit.words = unit.words or unit.text
         if unit.kind != "row" and _QUESTION.search(unit.text):
             unit.is_question = True
-            self.question, self.is_answer = unit.text, True
+            self.question, self.is_answer, self._is_heading = unit.text, True, False
         else:
             unit.is_answer, self.is_answer = self.is_answer, False
         self.units.append(unit)
@@ -157,7 +158,7 @@ class _Reader:
         """Return an item without a question that it begins with, which it then answers."""
         end = next(find_sentence_ends(item, 0, len(item)), 0)
         if end and _QUESTION.search(item[:end]):
-            self.question, self.is_answer = item[:end].strip(), True
+            self.question, self.is_answer, self._is_heading = item[:end].strip(), True, False
             return item[end:]
         return item
 

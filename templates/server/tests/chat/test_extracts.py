@@ -196,7 +196,7 @@ def test_what_says_the_opposite_of_what_is_asked_counts_less() -> None:
 
 
 def test_the_answer_of_a_question_is_taken_and_not_the_question() -> None:
-    text = "## Can the valve be replaced?\n\nNo, never.\n\n## Is it loud?\n\nYes."
+    text = "## Can the valve be replaced?\n\nNo, never.\n\n## Is the valve loud?\n\nYes."
     said = "Can the valve be replaced? No, never."
     assert extracts("Can the valve be replaced by a pump?", hit(text, "Help")) == [(1, said)]
 

@@ -146,6 +146,14 @@ def test_questions_are_no_answers_but_what_follows_them_is(text: str) -> None:
     assert quoted(text, "It is") == ["It is made of wool and of silk. [1]"]
 
 
+def test_a_question_stands_over_its_answer_alone() -> None:
+    rest = "It is old. It is good."
+    for text in (f"Is it wool? Yes.\n\n{rest}", f"**Is it wool?**\n\nYes.\n\n{rest}"):
+        assert [unit.question for unit in read_units(text)] == ["", "Is it wool?", "", ""]
+    headed = read_units(f"## Is it wool?\n\nYes.\n\n{rest}")
+    assert [unit.question for unit in headed] == ["Is it wool?"] * 3
+
+
 def test_yes_and_no_are_quoted_with_their_question() -> None:
     text = "**Can it be washed?**\n\nYes, by hand and in water that is not too hot."
     (quote,) = quoted(text, "Yes")
