@@ -32,11 +32,11 @@ FILES_PARSED = 4
 """Files read by worker processes: a PDF may take a second."""
 
 UNNAMED_OPENED = 1_000
-"""Files of unknown endings whose first bytes tell whether they are text."""
+"""Files with unknown endings whose first bytes are checked for text."""
 
 SNIFFED_BYTES = 8192
 MAX_BYTES = 2_000_000
-"""Larger files are not read for their language."""
+"""Larger files are not sampled for their language."""
 
 ROWS_READ = 200
 KEYS_SHOWN = 8
@@ -45,7 +45,7 @@ _READ_ANYWAY = frozenset(
     "title tags keywords alias aliases modified updated last_modified last_updated lastmod date"
     " language licence license".split()
 )
-"""Keys of front matter that readers use for other things than metadata."""
+"""Keys of front matter that readers use otherwise than as metadata."""
 
 _TEXT_MAY_BE = ("text", "body", "content", "passage", "description", "abstract", "answer")
 _TITLE_MAY_BE = ("title", "name", "subject", "headline", "question")
@@ -55,10 +55,10 @@ _NO_PROSE = ("code", "json", "yaml", "toml", "xml", "sheets", "notebook")
 
 
 def survey(project: Path, written: str) -> Survey:
-    """Look at what a new project is to index: a url, or the path of a folder or a table.
+    """Survey the source of a new project: a url, or the path of a folder or a table.
 
-    Raises FoundryError if there is no such thing or nothing in it, or the project has a
-    foundry.toml already, and OSError.
+    Raises FoundryError if it does not exist or is empty, or the project already has a foundry.toml;
+    OSError.
     """
     file = project / CONFIG_NAME
     if file.exists():
@@ -132,7 +132,7 @@ def _count_formats(paths: Iterable[str], root: Path) -> list[Format]:
 
 
 def _read(root: Path, path: str, most: int) -> bytes | None:
-    """Return the first bytes of a file, at most this many; None if it cannot be read."""
+    """Return the first bytes of a file, up to `most`; None if it cannot be read."""
     try:
         with (root / os.fsdecode(path.encode("utf-8", "surrogateescape"))).open("rb") as stream:
             return stream.read(most)
@@ -141,7 +141,7 @@ def _read(root: Path, path: str, most: int) -> bytes | None:
 
 
 def _read_some(paths: Sequence[str], source: FolderSource) -> Iterable[Document]:
-    """Read files of prose from all over the folder, first those that are read without a parser."""
+    """Read samples of prose from all over the folder, first those that need no parser."""
     plain, parsed = [], []
     for path in paths:
         named = find_by_name(path)
@@ -185,7 +185,7 @@ def _survey_table(written: str, settings: Mapping[str, object], path: Path) -> S
     }
     texts = [str(row.get(chosen.get("text", ""), "")) for row in rows]
     language, votes = _vote(texts)
-    # A column `_id` is found by itself.
+    # A column `_id` is detected by default.
     usual = {"id": "_id"}
     named = {key: column for key, column in chosen.items() if column not in (key, usual.get(key))}
     return Survey(

@@ -1,4 +1,4 @@
-"""Print an inspection for people."""
+"""Formats an inspection for people."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -37,7 +37,7 @@ def show_index(facts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def show_documents(documents: Iterator[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each document, and how many there are."""
+    """Yield a line for each document, and their number."""
     count = 0
     for document in documents:
         count += 1
@@ -50,7 +50,7 @@ def show_documents(documents: Iterator[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def show_synonyms(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each group of synonyms, and how many there are."""
+    """Yield a line for each group of synonyms, and their number."""
     for group in groups:
         forms = ", ".join(group["forms"])
         others = f" => {', '.join(group['searched_as'])}" if "searched_as" in group else ""

@@ -1,1 +1,1 @@
-"""The state of a project: the folder of what can be made again, which is ours or is not used."""
+"""The state of a project: a folder that can be rebuilt, and is used only if we wrote it."""

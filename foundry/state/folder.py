@@ -42,23 +42,23 @@ NUMBER_BYTES = 32
 MAX_CODE_BYTES = 1_000
 
 UNSIGNED = ("git", "handover")
-"""Folders that hold what carries no code: copies of repositories, and what speeds up a build."""
+"""Folders without codes: copies of repositories, and caches of a build."""
 
 IGNORED = (f"/{STATE}/", f"/{SET_ASIDE}/")
-"""What a project's .gitignore has to name."""
+"""Entries of a project's .gitignore."""
 
 _GIT_OPTIONS = ("-c", "core.fsmonitor=false", "-c", "safe.directory=*")
-"""They run no program that a repository names, and allow one that another user owns."""
+"""Git options that run no program of a repository, and allow one owned by another user."""
 
 RESTORED = "FOUNDRY_RESTORED_STATE"
-"""The variable by which the user vouches for a state that was restored from a cache or backup."""
+"""The variable by which the user vouches for a state restored from a cache or backup."""
 
 RESTORED_FILES = ("documents.sqlite", "cache.sqlite", "web/pages.sqlite")
-"""What is taken from it: prepared documents, vectors and pages, each entry with a checksum."""
+"""Data taken from it: prepared documents, vectors and pages, each entry with a checksum."""
 
 
 def open_state(root: Path) -> Path:
-    """Return the folder of a project's state, which need not exist yet.
+    """Return the folder of a project's state, which may not exist yet.
 
     Raises ForeignStateError, changing nothing, unless this installation wrote it.
     """
@@ -72,21 +72,21 @@ def open_state(root: Path) -> Path:
 
 
 def begin_state(root: Path) -> Path:
-    """Return the state, made if there is none. Raises ForeignStateError as `open_state` does."""
+    """Return the state, creating it if needed. Raises ForeignStateError like `open_state`."""
     state = open_state(root)
     if not (state / PROOF).exists():
         with _one_at_a_time():
-            # Another process may have been first.
+            # Another process may have created it first.
             state = open_state(root)
             _mark(state)
     return state
 
 
 def claim_state(root: Path, warn: Callable[[str, str], object]) -> Path:
-    """Return the state for a build, which sets aside what this installation did not write.
+    """Return the state for a build, setting aside one that this installation did not write.
 
-    A foreign state is renamed, in the place of one that was set aside before, and `warn` is told of
-    it. If the user vouches for it, files of data are taken over from it.
+    A foreign state is renamed, replacing one set aside before, and `warn` is told. If the user
+    vouches for it, data files are taken from it.
     """
     with suppress(ForeignStateError):
         return begin_state(root)
@@ -101,7 +101,7 @@ def claim_state(root: Path, warn: Callable[[str, str], object]) -> Path:
 
 
 def settle_state(state: Path) -> None:
-    """Remove what carries no code, unless this is the very folder that it was written to.
+    """Delete files without codes, unless this is the folder that they were written to.
 
     The caller holds the project's lock.
     """
@@ -114,7 +114,7 @@ def settle_state(state: Path) -> None:
 
 
 def _replaced(state: Path, reason: str, aside: Path) -> tuple[str, str]:
-    """Take over what may be of a state that was set aside; return what was done, and a hint."""
+    """Take over allowed data of a state that was set aside; return what was done, and a hint."""
     is_vouched = os.environ.get(RESTORED) == "1"
     taken = _take_over(aside, state) if is_vouched else []
     fate = f"taken over: {', '.join(taken)}" if taken else "not used"
@@ -132,16 +132,16 @@ def _replaced(state: Path, reason: str, aside: Path) -> tuple[str, str]:
 
 
 def sign(state: Path, subject: str, content: bytes) -> str:
-    """Return a code by which this installation knows what it has put into this state.
+    """Return a code that marks something in this state as written by this installation.
 
-    `subject` says what it is and where. Raises OSError if the state has no number of its own.
+    `subject` names it and its path. Raises OSError if the state has no number.
     """
     key = hmac.digest(read_secret(), _read_number(state), "sha256")
     return hmac.digest(key, subject.encode() + b"\0" + content, "sha256").hex()
 
 
 def is_signed(state: Path, subject: str, content: bytes, code: Path) -> bool:
-    """Return whether a file holds the code of this content."""
+    """Return whether a file has the code of this content."""
     try:
         written = read_file(code, MAX_CODE_BYTES)
         return hmac.compare_digest(written, sign(state, subject, content).encode())
@@ -150,12 +150,12 @@ def is_signed(state: Path, subject: str, content: bytes, code: Path) -> bool:
 
 
 def find_links(folder: Path) -> Iterator[str]:
-    """Yield the paths of what is neither a file nor a folder in a folder, or in any below it."""
+    """Yield the paths below a folder that are neither files nor folders."""
     return (shown(entry.path) for entry in walk(folder) if entry.kind not in (FILE, UNREADABLE))
 
 
 def _find_reason(state: Path) -> str | None:
-    """Return why a state is not to be used; None if it is ours, or there is none."""
+    """Return why a state must not be used; None if it is ours, or there is none."""
     try:
         status = state.lstat()
     except FileNotFoundError:
@@ -163,7 +163,7 @@ def _find_reason(state: Path) -> str | None:
     if not stat.S_ISDIR(status.st_mode):
         return "is a link or a file, not a folder"
     if _is_unused(state):
-        # Its owner decides what will be in it.
+        # Its owner controls its content.
         return None if status.st_uid == os.geteuid() else "belongs to another user"
     tracked = _list_tracked(state)
     if not is_signed(state, "state", tracked, state / PROOF):
@@ -178,12 +178,12 @@ def _find_reason(state: Path) -> str | None:
 
 
 def _is_unused(state: Path) -> bool:
-    """Return whether a folder holds nothing but what marks it."""
+    """Return whether a folder has nothing except our marker."""
     return {path.name for path in state.iterdir()} <= {ANCHOR, PROOF, PLACE}
 
 
 def _mark(state: Path) -> None:
-    """Make the folder if there is none, and sign it unless it is signed."""
+    """Create the folder if needed, and sign it unless it is signed."""
     state.mkdir(exist_ok=True)
     tracked = _list_tracked(state)
     if not _is_unused(state) or is_signed(state, "state", tracked, state / PROOF):
@@ -210,14 +210,14 @@ def _read_number(state: Path) -> bytes:
 
 def _place_of(state: Path) -> bytes:
     status = (state / ANCHOR).lstat()
-    # Not the device, whose number changes when a disk is mounted anew.
+    # Without the device, whose number changes when a disk is mounted again.
     return f"{status.st_ino} {status.st_ctime_ns}".encode()
 
 
 def _break_links(state: Path) -> None:
-    """Give the state files of its own in place of those that a hard-linked copy shares with it.
+    """Replace files that a hard-linked copy shares with the state by copies.
 
-    An index and a server are never written to, and stay shared, and a lock may be held.
+    Indexes and servers are never written to, so they stay shared, and a lock may be held.
     """
     for entry in walk(state, ("index", "server")):
         file = state / entry.path
@@ -229,13 +229,13 @@ def _break_links(state: Path) -> None:
 
 
 def _list_tracked(state: Path) -> bytes:
-    """Return the names and hashes of the files that git tracks in a state; nothing without git."""
+    """Return names and hashes of the files that git tracks in a state; empty without git."""
     if not any((folder / ".git").exists() for folder in state.absolute().parents):
         return b""
     command = ["git", *_GIT_OPTIONS, "ls-files", "-z", "--stage", "--", f":(icase){state.name}"]
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        # From no server: a partial clone would be asked for what it lacks.
+        # Without a server: a partial clone would fetch missing objects.
         done = subprocess.run(
             command,
             cwd=state.parent,
@@ -249,7 +249,7 @@ def _list_tracked(state: Path) -> bytes:
 
 
 def _set_aside(state: Path) -> Path:
-    """Rename a state, in the place of what was set aside before."""
+    """Rename a state, replacing one set aside before."""
     aside = state.with_name(SET_ASIDE)
     try:
         if aside.is_dir() and not aside.is_symlink():
@@ -264,7 +264,7 @@ def _set_aside(state: Path) -> Path:
 
 
 def _take_over(aside: Path, state: Path) -> list[str]:
-    """Move files of data; returns the names of those that could be read and are no links."""
+    """Move data files; return the names of those that are readable and no links."""
     taken = []
     for name in RESTORED_FILES:
         if _is_plain(aside, name):
@@ -278,7 +278,7 @@ def _take_over(aside: Path, state: Path) -> list[str]:
 
 
 def _is_plain(folder: Path, name: str) -> bool:
-    """Return whether a file of this user's lies in a folder, with no link on the way to it."""
+    """Return whether a file of this user is in a folder, without links on the path."""
     path = folder / name
     on_the_way = [each for each in path.parents if each.is_relative_to(folder)]
     try:
@@ -294,5 +294,5 @@ def _is_plain(folder: Path, name: str) -> bool:
 
 
 def _one_at_a_time() -> FileLock:
-    """Return a lock that keeps two commands from making a state, or setting one aside, at once."""
+    """Return a lock against two commands creating or setting aside a state at once."""
     return FileLock(begin_cache_folder() / "state.lock")

@@ -1,8 +1,8 @@
-"""A cache in one SQLite file: private, safe against kills, replaced when it is damaged.
+"""A cache in one SQLite file: private, crash-safe, and replaced if it is damaged.
 
-Each entry carries a checksum, and a code over that by the secret of this installation and the name
-of the file: one that was damaged on disk, or that somebody else wrote, is simply not there. A file
-that SQLite cannot read, or that another version of Foundry wrote, makes way for an empty one.
+Each entry has a checksum, and an HMAC of it by the secret of this installation and the name of the
+file: an entry that was damaged, or written by somebody else, does not exist. A file that SQLite
+cannot read, or that another version of Foundry wrote, is replaced by an empty one.
 """
 
 import hashlib
@@ -25,18 +25,17 @@ DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 FORMAT = 3
 CHECKSUM_BYTES = 16
 ITEMS = 1_000
-"""Entries read at a time when those with a prefix are listed."""
+"""Entries read at a time when listing a prefix."""
 
-# With a write-ahead log a commit survives a killed process without waiting for the disk; losing
-# power may cost the last commits, never the file.
+# With a write-ahead log a commit survives a killed process without waiting for the disk; a power
+# failure may lose the last commits, never the file.
 _SETTINGS = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 PRAGMA trusted_schema = OFF;
 PRAGMA cell_size_check = ON;
 """
-# All keys are listed from an index of their own: with them, the table has the first part of each
-# value.
+# Keys have an index of their own, since the table also has the first part of each value.
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS entries (
@@ -54,17 +53,17 @@ _logger = logging.getLogger(__name__)
 
 
 class CacheDamagedError(Exception):
-    """The file was damaged and has been replaced by an empty one: what it held is to be redone."""
+    """The file was damaged and has been replaced by an empty one: its content must be redone."""
 
 
 class KeyValueFile:
-    """One open file; for any number of threads.
+    """One open file; threads can share it.
 
-    `what` the file holds and what becomes of a `loss` of it are for messages. A file that is
-    replaced is set aside if it `is_kept`, else removed; if it `is_strict`, damage found later
-    raises CacheDamagedError rather than losing entries.
+    `what` the file contains, and the consequence of its `loss`, are for messages. A replaced file
+    is set aside if it `is_kept`, else deleted; if it `is_strict`, later damage raises
+    CacheDamagedError instead of losing entries.
 
-    Every method raises BuildError when the file cannot be read or written.
+    Every method raises BuildError if the file cannot be read or written.
     """
 
     def __init__(
@@ -78,7 +77,7 @@ class KeyValueFile:
         self._connection = self._open()
 
     def get(self, key: bytes) -> bytes | None:
-        """Return the value of a key; None where there is none, or none that is whole."""
+        """Return the value of a key; None if there is none, or it is damaged."""
         query = "SELECT key, checksum, value FROM entries WHERE key = ?"
         row = self._run(lambda connection: connection.execute(query, (key,)).fetchone())
         return None if row is None else self._whole(*row)
@@ -102,7 +101,7 @@ class KeyValueFile:
             first = rows[-1][0] + b"\0"
 
     def put(self, values: Mapping[bytes, bytes]) -> None:
-        """Put values in the places of their keys."""
+        """Set the values of keys."""
         rows = [(key, self._sign(key, value), value) for key, value in values.items()]
         query = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)"
         self._run(lambda connection: connection.executemany(query, rows))
@@ -118,23 +117,23 @@ class KeyValueFile:
         return self._run(select)
 
     def last_key(self, prefix: bytes) -> bytes | None:
-        """Return the greatest key with a prefix; None where there is none."""
+        """Return the greatest key with a prefix; None if there is none."""
         query = "SELECT max(key) FROM entries WHERE key >= ? AND key < ?"
         row = self._run(lambda connection: connection.execute(query, _range(prefix)).fetchone())
         return row[0] if isinstance(row[0], bytes) else None
 
     def delete(self, keys: list[bytes]) -> None:
-        """Forget entries."""
+        """Delete entries."""
         rows = [(key,) for key in keys]
         query = "DELETE FROM entries WHERE key = ?"
         self._run(lambda connection: connection.executemany(query, rows))
 
     def clear(self) -> None:
-        """Forget all entries."""
+        """Delete all entries."""
         self._run(lambda connection: connection.execute("DELETE FROM entries"))
 
     def commit(self) -> None:
-        """Make all changes survive the process from here on; without this they are undone."""
+        """Commit all changes; otherwise they are undone."""
         self._run(lambda connection: connection.commit())
 
     def close(self) -> None:
@@ -143,7 +142,7 @@ class KeyValueFile:
             self._connection.close()
 
     def replace(self, reason: object) -> None:
-        """Start over with an empty file, since this one is damaged, and say so."""
+        """Replace the damaged file by an empty one, with a warning."""
         with self._lock:
             self._replace(reason)
 
@@ -157,7 +156,7 @@ class KeyValueFile:
         return value if hmac.compare_digest(checksum, self._sign(key, value)) else None
 
     def _run(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
-        """Work with the file; if it turns out to be damaged, once more with an empty one."""
+        """Use the file; if it is damaged, once more with an empty one."""
         with self._lock:
             for _ in range(2):
                 try:
@@ -197,7 +196,7 @@ class KeyValueFile:
 
     def _connect(self) -> sqlite3.Connection:
         try:
-            # What is in it is as private as the documents.
+            # Its content is as private as the documents.
             flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
             os.close(os.open(self._path, flags, 0o600))
             return sqlite3.connect(self._path, timeout=BUSY_SECONDS, check_same_thread=False)
@@ -233,9 +232,9 @@ def _range(prefix: bytes) -> tuple[bytes, bytes]:
 
 
 def adopt_file(path: Path) -> bool:
-    """Sign every entry of a file that its user vouches for; return whether it could be read.
+    """Sign every entry of a file that its user vouches for; return whether it was readable.
 
-    Checksums stay, so an entry that is damaged is still not there. What cannot be read is left to
+    Checksums stay, so damaged entries still do not exist. Unreadable content is left to
     KeyValueFile.
     """
     key = _key_of(path)
@@ -265,7 +264,7 @@ def _expected_objects() -> list[tuple[str, ...]]:
 
 
 def _key_of(path: Path) -> bytes:
-    """Return the key of a file's codes, which those of another name do not have."""
+    """Return the key of a file's codes, which differs by name."""
     return hmac.digest(read_secret(), b"entries of " + os.fsencode(path.name), "sha256")
 
 
@@ -282,6 +281,6 @@ def _checksum(key: bytes, value: bytes) -> bytes:
 def _is_damage(error: Exception) -> bool:
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
-        # Text that is not UTF-8 is noticed by Python, which has no code for it.
+        # Python detects text that is not UTF-8, without an SQLite error code.
         return isinstance(error, (sqlite3.OperationalError, UnicodeError))
     return code & 0xFF in DAMAGED

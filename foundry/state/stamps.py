@@ -1,17 +1,17 @@
-"""Take stamps of files, which tell that a file has not changed since it was read."""
+"""Stamps of files, which show that a file has not changed since it was read."""
 
 import os
 import time
 
 TICK_NS = 100_000_000
-"""Longer than the steps in which systems count a file's time."""
+"""Longer than the granularity of file times."""
 
 COARSE_TICK_NS = 2_000_000_000
-"""The same for file systems that count whole seconds, or two."""
+"""The same for file systems with times in seconds, or two."""
 
 
 def stamp_of(status: os.stat_result) -> str:
-    """Return a file's size, times and inode; while they stay the same, so does the content."""
+    """Return a file's size, times and inode; while these are equal, so is the content."""
     return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
 
 

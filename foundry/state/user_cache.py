@@ -1,4 +1,4 @@
-"""The folder of Foundry's own in the user's cache, and the secret of this installation in it."""
+"""Foundry's folder in the user's cache, with the secret of this installation."""
 
 import os
 import secrets
@@ -11,13 +11,13 @@ from pathlib import Path
 from foundry.errors import FoundryError
 
 SECRET_NAME = ".secret.key"
-"""Hidden, and named like a key, so that no source that holds the folder reads it."""
+"""Hidden, and named like a key, so that no source reads it."""
 
 SECRET_BYTES = 32
 
 
 def cache_folder() -> Path:
-    """Return where Foundry keeps what it can make again, as platformdirs would say."""
+    """Return the folder of Foundry's caches, like platformdirs."""
     chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if chosen.is_absolute():
         return chosen / "foundry"
@@ -32,12 +32,12 @@ def cache_folder() -> Path:
 
 
 def is_adopted(project: Path) -> bool:
-    """Return whether Foundry made this project for documents that have none."""
+    """Return whether Foundry created this project for documents without one."""
     return project.resolve().parent == cache_folder().resolve()
 
 
 def begin_cache_folder() -> Path:
-    """Return the folder, made for this user alone. Raises FoundryError if that cannot be."""
+    """Return the folder, created for this user alone. Raises FoundryError if that fails."""
     folder = cache_folder()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -47,9 +47,9 @@ def begin_cache_folder() -> Path:
 
 
 def read_secret() -> bytes:
-    """Return the secret of this installation, made when it is first asked for.
+    """Return the secret of this installation, created on first use.
 
-    Raises FoundryError if it cannot be kept.
+    Raises FoundryError if it cannot be stored.
     """
     file = cache_folder() / SECRET_NAME
     try:
@@ -59,7 +59,7 @@ def read_secret() -> bytes:
 
 
 def _read(file: Path) -> bytes | None:
-    """Return the secret in a file that only this user has written; None for any other file."""
+    """Return the secret in a file that only this user could write; None for any other file."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def _read(file: Path) -> bytes | None:
 
 
 def _make(file: Path) -> bytes:
-    """Write a new secret, where there is none or one that cannot be trusted."""
+    """Write a new secret, if there is none or it cannot be trusted."""
     begin_cache_folder()
     descriptor, written = tempfile.mkstemp(dir=file.parent)
     with os.fdopen(descriptor, "wb") as opened:
@@ -80,7 +80,7 @@ def _make(file: Path) -> bytes:
     try:
         if file.is_symlink() or (file.exists() and _read(file) is None):
             file.unlink()
-        # The first of two processes wins, and both go by what is there then.
+        # The first of two processes wins, and both use its secret.
         with suppress(FileExistsError):
             os.link(written, file)
     finally:

@@ -34,17 +34,17 @@ _LABELS = {
 }
 
 Entry = dict[str, list[str]]
-"""The values of an event, a task or a journal, as people read them, by the names of properties."""
+"""Properties of an event, task or journal for people, by name."""
 
 
 def spell_calendar(text: str) -> str:
-    """Return what an invitation says: what, when, where and who."""
+    """Return the text of an invitation: what, when, where and who."""
     _, entries = _parse(text)
     return "\n".join(line for entry in entries for line in _lines(entry))
 
 
 def read(text: str) -> Reading:
-    """Read a calendar: a section for each event, task and journal, in their order."""
+    """Read a calendar: a section for each event, task and journal, in order."""
     if "BEGIN:VCALENDAR" not in text[:1_000].upper():
         raise UnreadableError(Reason.NOT_AS_NAMED)
     title, entries = _parse(text)
@@ -56,7 +56,7 @@ def read(text: str) -> Reading:
 
 
 def _parse(text: str) -> tuple[str, list[Entry]]:
-    """Return the name of a calendar and its entries; what is for programs is left out."""
+    """Return the name of a calendar and its entries, without values for programs."""
     title, entries = "", list[Entry]()
     inside: list[str] = []
     for line in _FOLD.sub("", text).splitlines():

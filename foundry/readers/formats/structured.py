@@ -1,4 +1,4 @@
-"""JSON, YAML, TOML and Java properties: the text as it was written, with keys as outline."""
+"""JSON, YAML, TOML and Java properties: the text as written, with keys as outline."""
 
 import json
 import re
@@ -17,38 +17,37 @@ from foundry.readers.decoding import normalise
 from foundry.readers.formats.front_matter import YAML_LOADER
 
 MAX_OUTLINED_CHARS = 2_000_000
-"""A longer file is data rather than something that people wrote, and would take long to parse."""
+"""A longer file is generated data, which would take long to parse."""
 MAX_LEVELS = 2
 MAX_DEPTH = 100
-"""The parser's time is quadratic in the depth of brackets."""
+"""Nesting limit, since the parser is quadratic in the depth of brackets."""
 MAX_LINE_CHARS = 1_000
-"""JSON with a longer line is reformatted, one value a line."""
+"""JSON with a longer line is reformatted, with one value per line."""
 
 _JSON_KEY = re.compile(
     r'^([ \t]+)"((?:[^"\\\n]|\\.){1,200}+)"[ \t]*:[ \t]*([\[{][ \t]*$)?',
     re.MULTILINE,
 )
-# A pair for what is beyond U+FFFF; any other escape, so that the sign behind it is none.
+# A surrogate pair; any other escape, so that the character after it is not taken for one.
 _JSON_ESCAPE = re.compile(
     r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})|\\."
 )
 _CODES = re.compile(
     r"(?P<units>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})"
-    # What stands between single marks is meant as it is written.
+    # Text in single quotes has no escapes.
     r"|\\U(?P<number>[0-9a-fA-F]{8})|\\.|(?<== )'[^'\n]*'"
 )
 _TOML_TABLE = re.compile(
     r"^\[{1,2}[ \t]*([^\[\]\n]{1,200}?)[ \t]*\]{1,2}[ \t]*(?:#.*)?$", re.MULTILINE
 )
 _Key = tuple[Heading, bool]
-"""A key of a mapping as a heading, whose level counts the mappings around it, from 1; and whether
-its value is a collection."""
+"""A key as a heading, with its level from 1; and whether its value is a collection."""
 
 
 def read_json(text: str) -> Reading:
-    """Read JSON; what is not valid, or is too large for an outline, is read as code.
+    """Read JSON; invalid JSON, or JSON too large for an outline, is read as code.
 
-    Characters that are written by their code, and slashes behind a sign, are read as themselves.
+    Escaped characters and slashes are decoded.
     """
     text = _unescape(text)
     if len(text) > MAX_OUTLINED_CHARS:
@@ -63,12 +62,12 @@ def read_json(text: str) -> Reading:
 
 
 def read_json_lines(text: str) -> Reading:
-    """Read one value a line as it was written, with its characters as `read_json` has them."""
+    """Read one value per line as written, with characters decoded as in `read_json`."""
     return code.read(_unescape(text))
 
 
 def _unescape(text: str) -> str:
-    """Return JSON with `\\u00fc` as the character and `\\/` as a slash, so still valid."""
+    """Decode `\\u00fc` and `\\/` in JSON, which stays valid."""
     if "\\u" not in text and "\\/" not in text:
         return text
 
@@ -77,7 +76,7 @@ def _unescape(text: str) -> str:
             return "/"
         shown = str(json.loads(f'"{found[0]}"')) if found[1] else found[0]
         if shown == "\xad":
-            # A place to divide a word at is no part of it.
+            # A soft hyphen is no part of its word.
             return ""
         return shown if shown.isprintable() and not shown.isascii() else found[0]
 
@@ -85,7 +84,7 @@ def _unescape(text: str) -> str:
 
 
 def read_yaml(text: str) -> Reading:
-    """Read YAML, comments and all; what is not valid is read as code."""
+    """Read YAML with comments; invalid YAML is read as code."""
     reading = code.read(text)
     if len(text) > MAX_OUTLINED_CHARS:
         return reading
@@ -97,19 +96,19 @@ def read_yaml(text: str) -> Reading:
 
 
 def read_toml(text: str) -> Reading:
-    """Read TOML; every table's name is a heading. Characters are read as in `read_properties`."""
+    """Read TOML; names of tables are headings. Characters are decoded as in `read_properties`."""
     text = _unescape_codes(text)
     headings = (Heading(1, match[1], *match.span()) for match in _TOML_TABLE.finditer(text))
     return replace(code.read(text), headings=tuple(headings))
 
 
 def read_properties(text: str) -> Reading:
-    """Read Java properties: characters that are written by their codes are read as themselves."""
+    """Read Java properties, with escaped characters decoded."""
     return code.read(_unescape_codes(text))
 
 
 def _unescape_codes(text: str) -> str:
-    """Return a text with `\\u00fc` and `\\U000000fc` as the character."""
+    """Decode `\\u00fc` and `\\U000000fc` in a text."""
     if "\\u" not in text and "\\U" not in text:
         return text
 
@@ -147,11 +146,11 @@ def _json_keys(text: str) -> Iterator[_Key]:
 
 
 def _yaml_keys(text: str) -> Iterator[_Key]:
-    """Yield the keys of block mappings within nothing but block mappings, by a parser's events."""
+    """Yield the keys of block mappings nested in block mappings only, from a parser's events."""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-    # For each open collection, whether it is a block mapping, and the key that waits for its value.
+    # For each open collection: whether it is a block mapping, and the key waiting for its value.
     open_keys: list[tuple[bool, tuple[str, int] | None]] = []
-    # Only events are read, so no tag makes an object and no alias is followed.
+    # Only events are read, so tags create no objects and aliases are not followed.
     for event in yaml.parse(text, Loader=YAML_LOADER):
         if isinstance(event, yaml.CollectionEndEvent):
             open_keys.pop()
@@ -163,7 +162,7 @@ def _yaml_keys(text: str) -> Iterator[_Key]:
                 name, line = key
                 yield Heading(level, name, starts[line], starts[line + 1] - 1), is_collection
             if is_mapping:
-                # A key that is no scalar is no heading, and its value is then taken for one.
+                # A key that is no scalar is no heading, and its value is taken for one.
                 named = None
                 if isinstance(event, yaml.ScalarEvent) and key is None and event.start_mark:
                     named = (event.value[:200], event.start_mark.line)

@@ -1,4 +1,4 @@
-"""Subtitles (.srt, .vtt, .sbv): what is said and by whom, after the time of each paragraph."""
+"""Subtitles (.srt, .vtt, .sbv): text and speakers, with the time of each paragraph."""
 
 import re
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ from foundry.readers.notes import leave_out
 
 PARAGRAPH_CHARS = 400
 PAUSE = 4.0
-"""Seconds of silence after which a new paragraph begins."""
+"""Seconds of silence between paragraphs."""
 
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})(?:[.,:](\d{1,3}))?"
 _CUE = re.compile(rf"^[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}([^\n]*)$", re.MULTILINE)
-# YouTube's .sbv has both times of a cue on a line, divided by a comma.
+# YouTube's .sbv has both times of a cue on one line, separated by a comma.
 _SBV = re.compile(
     r"^[ \t]*(\d{1,4}:\d{2}:\d{2}\.\d{3}),(\d{1,4}:\d{2}:\d{2}\.\d{3})[ \t]*$", re.MULTILINE
 )
@@ -29,9 +29,9 @@ _BLOCK = re.compile(r"^(NOTE|STYLE|REGION)\b[^\n]*(?:\n[^\n]+)*", re.MULTILINE)
 
 
 def read(text: str) -> Reading:
-    """Read the cues; lines that are shown again, as captions roll, are read once.
+    """Read the cues; lines repeated by rolling captions are read once.
 
-    A speaker's name stands before what they say. Raises UnreadableError for a file without cues.
+    The speaker's name precedes the text. Raises UnreadableError for a file without cues.
     """
     text = _SBV.sub(r"\1 --> \2", text)
     cues = list(_CUE.finditer(text))
@@ -62,7 +62,7 @@ def read(text: str) -> Reading:
                 speaker = voice
                 line = f"{voice}: {line}"
             said.append(line)
-        # As captions roll, the lines before are shown again above a new one.
+        # Rolling captions show the previous lines again above a new one.
         shown = [line for _, line in lines] or shown
         silent_since = end
     composer.text(_paragraph(begin, said))
@@ -70,7 +70,7 @@ def read(text: str) -> Reading:
 
 
 def _title(header: str) -> str:
-    """Return the text beside the WebVTT signature; comments are left out."""
+    """Return the text after the WebVTT signature, without comments."""
     for block in _BLOCK.finditer(header):
         leave_out(Omission.COMMENT, block[0])
     lines = _BLOCK.sub("", header).split("\n")
@@ -79,7 +79,7 @@ def _title(header: str) -> str:
 
 
 def _lines(block: str, *, is_last: bool) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a cue with who says them; a cue ends at the first blank line."""
+    """Yield the lines of a cue with their speakers; a cue ends at the first blank line."""
     shown, gap, rest = block[1:].partition("\n\n")
     for note in _BLOCK.finditer(rest):
         leave_out(Omission.COMMENT, note[0])
@@ -87,7 +87,7 @@ def _lines(block: str, *, is_last: bool) -> Iterator[tuple[str, str]]:
     while lines and not lines[-1].strip():
         lines.pop()
     if not gap and not is_last and lines and lines[-1].strip().isdecimal():
-        # The number of the next cue, where no blank line stands before it.
+        # The number of the next cue, without a blank line before it.
         lines.pop()
     voice = ""
     for line in lines:

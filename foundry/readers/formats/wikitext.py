@@ -1,7 +1,7 @@
-"""MediaWiki's markup, by mwparserfromhell: single pages, and XML dumps of many.
+"""Reads MediaWiki markup by mwparserfromhell: single pages, and XML dumps.
 
-Templates are not expanded, since they are seldom at hand: the text in their arguments is kept. The
-parser takes quadratic time on hostile text, so it is for workers of a sandbox only.
+Templates are not expanded, since they are rarely available: the text of their arguments is kept.
+The parser takes quadratic time on hostile text, so this is for workers of a sandbox only.
 """
 
 import re
@@ -20,12 +20,12 @@ from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.pages.tables import Cell, lay_out
 
 MAX_DEPTH = 40
-"""Levels of nested markup; deeper text is left out."""
+"""Nesting limit of markup; deeper text is left out."""
 MANY = 3
-"""With this many named arguments, a template is a table of facts, as an infobox is."""
+"""A template with this many named arguments is a table of facts, like an infobox."""
 
 _ARTICLES = {"0", "4", "12"}
-"""Namespaces with prose: articles, about the wiki, help. Those of a wiki's own begin at 100."""
+"""Namespaces with prose: articles, project, help. Custom ones begin at 100."""
 _PROSE = ("title", "text", "content", "quote", "caption", "description", "message", "reason")
 _CITED = ("author", "last", "title", "work", "publisher", "year")
 _FORGOTTEN = frozenset("references ref templatestyles style script imagemap hr".split())
@@ -34,14 +34,14 @@ _JOINTS = {
     **dict.fromkeys(("frac", "sfrac", "fraction"), "/"),
     **dict.fromkeys(("start date", "end date", "birth date", "death date"), "-"),
 }
-"""Templates whose arguments are parts of a number or a date."""
+"""Templates whose arguments are parts of a number or date."""
 _WITHOUT_TEXT = frozenset("anchor clear reflist toc".split())
 _CODE = frozenset(("pre", "source", "syntaxhighlight"))
 _RAW = frozenset(("nowiki", "pre", "source", "syntaxhighlight", "math", "code", "tt", "poem"))
 _MARKS = {"li": "*", "dd": ":", "dt": ";"}
 _SCRIPTS = {"sup": "super", "sub": "sub"}
 _BREAK = "\u2028"
-"""Breaks a line within an item of a list, which goes on."""
+"""A line break within a list item."""
 _OPTION = re.compile(
     r"thumb(?:nail)?|frame(?:d|less)?|border|left|right|center|none|upright.*|\d*x?\d*px|alt=.*|link=.*"
 )
@@ -53,17 +53,17 @@ _LANGUAGE_PREFIX = re.compile(r"[a-z]{2,3}(?:-[a-z]{2,10})?:(?=\S)")
 
 
 def read(content: bytes) -> Reading:
-    """Read a page; its sections are its headings."""
+    """Read a page, with its sections as headings."""
     composer = Composer()
     _add_page(composer, decode(content)[0])
     return composer.finish()
 
 
 def read_dump(root: Element) -> Reading:
-    """Read what `Special:Export` wrote: a section for each page, of its last revision.
+    """Read the output of `Special:Export`: a section for the last revision of each page.
 
     Redirects, discussions, and pages about users, files and templates are left out. Raises
-    UnreadableError where the parser is not installed.
+    UnreadableError if the parser is not installed.
     """
     if not READER.is_installed():
         raise UnreadableError(needs_extra(READER.extra))
@@ -105,7 +105,7 @@ def _add_page(composer: Composer, text: str) -> None:
             rows = lay_out(cells, 0) or [[cell.text for cell in row] for row in cells]
             captions = (each.contents for each in _inner(node, "td") if _is_caption(each))
             composer.text("\n".join(_tidy(_text(each, notes, 0)).lstrip("+ ") for each in captions))
-            # What is laid out by a table of one column is text.
+            # A table with one column is layout.
             if max(map(len, cells), default=0) > 1:
                 composer.table(rows)
             else:
@@ -122,7 +122,7 @@ def _add_page(composer: Composer, text: str) -> None:
 
 
 def _text(code: Any, notes: list[str], depth: int) -> str:
-    """Return the text of nodes; that of footnotes is added to `notes`."""
+    """Return the text of nodes; texts of footnotes are added to `notes`."""
     if code is None or depth > MAX_DEPTH:
         return ""
     written = ScriptedText()
@@ -132,7 +132,7 @@ def _text(code: Any, notes: list[str], depth: int) -> str:
 
 
 def _script(node: Any) -> str:
-    """Return `super` or `sub` for raised and lowered text."""
+    """Return `super` or `sub` for superscript and subscript."""
     kind, tag = _kind(node)
     return _SCRIPTS.get(str(node.name).strip().casefold() if kind == "Template" else tag, "")
 
@@ -186,7 +186,7 @@ def _write_tag(node: Any, tag: str, notes: list[str], depth: int) -> str:
 def _write_template(node: Any, notes: list[str], depth: int) -> str:
     name = str(node.name).strip().casefold()
     if name.startswith(("#", "defaultsort:", "displaytitle:")):
-        # A function of the parser: text that may be shown, after a condition.
+        # A parser function: text that may be shown, after a condition.
         return " ".join(_text(each.value, notes, depth).strip() for each in node.params)
     if name in _WITHOUT_TEXT:
         return ""
@@ -228,8 +228,8 @@ def _write_link(node: Any, notes: list[str], depth: int) -> str:
 
 
 def _rows(table: Any, notes: list[str], depth: int) -> Iterator[list[Cell]]:
-    """Yield the rows of a table, the first of which is its header."""
-    # The first row may begin without a mark.
+    """Yield the rows of a table, with the header first."""
+    # The first row may have no mark.
     for row in (table, *_inner(table, "tr")):
         found = (each for each in _inner(row, "td", "th") if not _is_caption(each))
         cells = [
@@ -246,7 +246,7 @@ def _rows(table: Any, notes: list[str], depth: int) -> Iterator[list[Cell]]:
 
 
 def _span(cell: Any, name: str) -> int:
-    """Return over how many rows or columns a cell goes; rowspan=0 is all that follow."""
+    """Return the number of rows or columns that a cell spans; rowspan=0 is all that follow."""
     written = str(cell.get(name).value).strip() if cell.has(name) else ""
     return int(written) if written.isdecimal() and len(written) < 5 else 1
 
@@ -266,14 +266,14 @@ def _kind(node: Any) -> tuple[str, str]:
 
 
 def _tidy(text: str) -> str:
-    """Write lists as Markdown does, and drop switches."""
+    """Convert lists to Markdown, and drop behaviour switches."""
     lines = _number(_SWITCH.sub("", text).split("\n"))
     text = "\n".join(lines).replace(_BREAK, "\n")
     return re.sub(r"\n{3,}", "\n\n", normalise(text)).strip("\n ")
 
 
 def _number(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines, those of lists with a number or a dash; any other line ends a list."""
+    """Yield lines, with numbers or dashes for lists; any other line ends a list."""
     numbers: dict[str, int] = {}
     for line in lines:
         item = _ITEM.match(line)

@@ -1,1 +1,1 @@
-"""What Word, PowerPoint and Excel have in common: packages, equations, charts, drawings."""
+"""Shared parts of Word, PowerPoint and Excel: packages, equations, charts, drawings."""

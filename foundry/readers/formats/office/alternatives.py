@@ -1,4 +1,4 @@
-"""Alternatives of Office documents (`mc:AlternateContent`), of which one branch is read."""
+"""Alternatives in Office documents (`mc:AlternateContent`), of which one is read."""
 
 from xml.etree.ElementTree import Element
 
@@ -18,7 +18,7 @@ _SAYING = frozenset({f"{_TEXT}t", f"{_TEXT}sym", f"{_DRAWING}t", f"{MATH}t", DES
 
 
 def choose(element: Element, part: str) -> Element:
-    """Return the one branch of alternatives that is read; the others say the same."""
+    """Return the alternative to read; the others repeat it."""
     branches = [each for each in element if each.tag in {CHOICE, FALLBACK}]
     chosen = next((each for each in branches if _says(each)), None)
     for branch in branches:

@@ -1,4 +1,4 @@
-"""Charts: their titles, and what they draw as a table."""
+"""Charts: titles, and their data as a table."""
 
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element
@@ -19,7 +19,7 @@ Points = dict[int, str]
 
 
 def add_chart(composer: Composer, root: Element) -> None:
-    """Add a chart's texts and the values that it was drawn from when the file was saved."""
+    """Add a chart's texts and its cached data."""
     composer.text("\n".join(dict.fromkeys(_texts(root))))
     _tell_codes(root)
     is_1904 = any(each.get("val", "1") in {"1", "true"} for each in root.iter(_DATE_1904))
@@ -38,7 +38,7 @@ def add_chart(composer: Composer, root: Element) -> None:
 
 
 def _tell_codes(root: Element) -> None:
-    """Tell where the values stand in the sheet, and how numbers are shown: `Sheet1!$A$2`, `0.0`."""
+    """Note formulas and number formats as left out: `Sheet1!$A$2`, `0.0`."""
     codes = (each.text or "" for each in root.iter() if each.tag in _CODES)
     leave_out(Omission.ATTRIBUTE, " ".join(filter(None, codes)), "chart")
 
@@ -47,7 +47,7 @@ _CODES = frozenset({f"{C}f", f"{C}formatCode", f"{CX}f"})
 
 
 def _texts(root: Element) -> Iterable[str]:
-    """Yield titles of the chart and its axes, and labels that were written by hand."""
+    """Yield titles of the chart and its axes, and manual labels."""
     for paragraph in root.iter(f"{_A}p"):
         if text := "".join(each.text or "" for each in paragraph.iter(f"{_A}t")).strip():
             yield text
@@ -96,7 +96,7 @@ def _add_points(composer: Composer, series: list[Element], is_1904: bool) -> Non
 
 
 def _add_extended(composer: Composer, data: Element, root: Element) -> None:
-    """Add what charts of Office 2016 draw: waterfalls, trees, histograms."""
+    """Add the data of charts of Office 2016: waterfalls, trees, histograms."""
     names = [
         (value.text or "").strip()
         for series in root.iter(f"{CX}series")
@@ -122,7 +122,7 @@ def _add_extended(composer: Composer, data: Element, root: Element) -> None:
 
 
 def _levels(categories: Element | None, is_1904: bool) -> list[Points]:
-    """Return the columns of categories, the outermost first, whose names hold until the next."""
+    """Return the columns of categories, outermost first; names apply until the next one."""
     if categories is None:
         return []
     found = [_cached(level, is_1904) for level in categories.iter(f"{C}lvl")]
@@ -137,7 +137,7 @@ def _levels(categories: Element | None, is_1904: bool) -> list[Points]:
 
 
 def _points(parent: Element | None, is_1904: bool) -> Points:
-    """Return the cached values of a reference, or literal ones."""
+    """Return the cached values of a reference, or literal values."""
     for each in () if parent is None else parent.iter():
         if each.tag in _CACHES:
             return _cached(each, is_1904)

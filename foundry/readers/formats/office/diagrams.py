@@ -10,7 +10,7 @@ MAX_DEPTH = 50
 
 
 def diagram_lines(root: Element) -> Iterator[str]:
-    """Yield a diagram's points, a line each, those below one another indented."""
+    """Yield a diagram's points, one per line, indented by depth."""
     texts: dict[str, str] = {}
     first = []
     for point in root.iter(f"{_DGM}pt"):
@@ -39,5 +39,5 @@ def diagram_lines(root: Element) -> Iterator[str]:
 
     for name in first:
         yield from below(name, 0)
-    # What no point leads to is said all the same.
+    # Points outside the tree are included too.
     yield from (f"- {text}" for name, text in texts.items() if text and name not in seen)

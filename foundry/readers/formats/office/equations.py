@@ -30,7 +30,7 @@ def spell(element: Element) -> str:
 
 
 def spell_parts(parent: Element) -> str:
-    """Join parts of an equation, with a space after an index, a power or a fraction."""
+    """Join parts of an equation, with a space after an index, power or fraction."""
     text = ""
     is_apart = False
     for child in parent:
@@ -60,7 +60,7 @@ def root(radicand: str, degree: str = "") -> str:
 
 
 def scripts(base: str, lower: str = "", upper: str = "") -> str:
-    """Return a base with its limits, or its index and power: `x_i^2`."""
+    """Return a base with its limits, or with index and power: `x_i^2`."""
     below = f"_{group(lower)}" if lower.strip() else ""
     above = f"^{group(upper)}" if upper.strip() else ""
     return f"{base}{below}{above}"
@@ -81,7 +81,7 @@ def _part(element: Element, name: str) -> str:
 
 
 def _setting(element: Element, name: str, default: str) -> str:
-    """Return a sign from an element's properties; an empty one is no sign."""
+    """Return a sign from an element's properties; "" if it is empty."""
     for properties in element:
         if properties.tag.endswith("Pr"):
             found = properties.find(f"{MATH}{name}")
@@ -111,7 +111,7 @@ def _operator(element: Element) -> str:
 
 def _accent(element: Element) -> str:
     base, sign = _part(element, "e"), _setting(element, "chr", "\u0302")
-    # A combining mark stands on one letter; over more, it is named behind them.
+    # A combining mark is for a single letter; for more, its name follows.
     return normalize("NFC", base + sign) if len(base) == 1 else f"{base}{sign}" if base else ""
 
 

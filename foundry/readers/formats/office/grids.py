@@ -1,4 +1,4 @@
-"""Sheets as people fill them: titles, tables one below or beside another, notes around them."""
+"""Sheets as people lay them out: titles, tables below or beside each other, notes around them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,14 +13,14 @@ MAX_TITLES = 20
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Cells as they are shown, rows from the first; and the merged ones among them."""
+    """Displayed cells, with rows from the first, and the merged ones among them."""
 
     rows: list[list[str]]
     merged: Sequence[Merged] = ()
 
 
 def add_grid(composer: Composer, grid: Grid) -> None:
-    """Add what a sheet holds, table by table; empty rows and columns are left out."""
+    """Add the content of a sheet by table, without empty rows and columns."""
     for block in _blocks(grid):
         for part in _side_by_side(block):
             _add_block(composer, part)
@@ -43,17 +43,17 @@ def _add_block(composer: Composer, grid: Grid) -> None:
 
 
 def _join(row: Sequence[str]) -> str:
-    """Return a row that is no table as text: `Date: 3 May`, `Report of May, 2024`."""
+    """Return a row outside tables as text: `Date: 3 May`, `Report of May, 2024`."""
     texts = [text for text in row if text]
     return (" " if texts and texts[0].endswith(":") else ", ").join(texts)
 
 
 def _is_title(grid: Grid, line: int, width: int) -> bool:
-    """Return whether a row says something about the table: one cell, or a name with its value."""
+    """Return whether a row describes the table: one cell, or a name with its value."""
     row = grid.rows[line]
     texts = [text for text in row if text]
     if len(texts) == 2 and texts[0].endswith(":"):
-        # A list of nothing but names and values is a table.
+        # A list of only names and values is a table.
         return width > 2 or not all(_is_pair(other) for other in grid.rows[line:])
     is_wide = any(lines.start == line and len(columns) >= width for lines, columns in grid.merged)
     return len(texts) == 1 < width and (bool(row[0]) or is_wide)
@@ -65,7 +65,7 @@ def _is_pair(row: Sequence[str]) -> bool:
 
 
 def _blocks(grid: Grid) -> Iterator[Grid]:
-    """Yield runs of rows; those behind an empty row are another table if they begin as one."""
+    """Yield runs of rows; rows after an empty one are a new table if they begin like one."""
     rows = grid.rows
     runs: list[tuple[int, int]] = []
     start: int | None = None
@@ -91,7 +91,7 @@ def _blocks(grid: Grid) -> Iterator[Grid]:
 
 
 def _begins_anew(grid: Grid, before: tuple[int, int], after: tuple[int, int]) -> bool:
-    """Return whether rows behind one empty row are a table of their own."""
+    """Return whether rows after one empty row are a new table."""
     head = [place for place, text in enumerate(grid.rows[after[0]]) if text]
     last = [place for place, text in enumerate(grid.rows[before[1] - 1]) if text]
     texts = [grid.rows[after[0]][place] for place in head]
@@ -105,7 +105,7 @@ def _begins_anew(grid: Grid, before: tuple[int, int], after: tuple[int, int]) ->
 
 
 def _side_by_side(grid: Grid) -> Iterator[Grid]:
-    """Yield the tables that an empty column parts, unless they are one with a gap in it."""
+    """Yield the tables that an empty column separates, unless they are one table with a gap."""
     lines = range(len(grid.rows))
     left = 0
     width = len(grid.rows[0])
@@ -128,7 +128,7 @@ def _rows_of(grid: Grid, columns: range) -> list[int]:
 
 
 def _is_apart(grid: Grid, sides: tuple[list[int], list[int]], left: int, column: int) -> bool:
-    """Return whether two sides are tables of their own: of other lengths, or of the same names."""
+    """Return whether two sides are separate tables: of other lengths, or with the same names."""
     first, second = grid.rows[sides[0][0]], grid.rows[sides[1][0]]
     names = {text for text in first[left:column] if text}
     others = {text for text in second[column + 1 :] if text}

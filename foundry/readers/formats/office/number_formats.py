@@ -1,4 +1,4 @@
-"""Numbers as a spreadsheet shows them by their number format (ECMA-376 part 1, 18.8.30 and 31)."""
+"""Formats numbers like a spreadsheet (ECMA-376 part 1, 18.8.30 and 31)."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ BUILT_IN = {
     **{40: "#,##0.00;(#,##0.00)", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0"},
     **{49: "@", **dict.fromkeys((27, 30, 36, 50, 57), "yyyy-mm-dd")},
 }
-"""Formats that have only a number. Of dates that each country writes otherwise, ISO 8601's form."""
+"""Built-in formats, which files only number. Dates that vary by country are written as ISO 8601."""
 
 _TOKEN = re.compile(
     r'"([^"]*)"?|\\(.)|_.|\*.|\[\$([^\]-]*)(?:-([^\]]*))?\]|\[(h+|m+|s+)\]|\[([<>=]+)(-?[\d.]+)\]'
@@ -29,7 +29,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The part of a format for some of the numbers, with its condition, if it states one."""
+    """A section of a format, with the condition of its numbers, if any."""
 
     tokens: tuple[Token, ...]
     condition: tuple[str, float] | None = None
@@ -37,12 +37,12 @@ class Section:
 
     @property
     def is_date(self) -> bool:
-        """Whether it shows a number as a moment or a time."""
+        """Whether it shows a date or a time."""
         return any(token.kind in {"date", "elapsed", "ampm"} for token in self.tokens)
 
 
 def show_number(value: float, code: str, *, is_1904: bool = False) -> str:
-    """Return a number as its format shows it; a date has the days since 1900, or 1904."""
+    """Format a number; a date is in days since 1900, or 1904."""
     if not isfinite(value):
         return str(value)
     section, is_signed = _choose(parse(code), value)
@@ -55,7 +55,7 @@ def show_number(value: float, code: str, *, is_1904: bool = False) -> str:
 
 
 def show_text(text: str, code: str) -> str:
-    """Return a text as its format shows it, such as `"No. "@`."""
+    """Format a text by a format such as `"No. "@`."""
     sections = parse(code)
     section = sections[3] if len(sections) > 3 else sections[-1]
     if not any(token.kind == "@" for token in section.tokens):
@@ -64,7 +64,7 @@ def show_text(text: str, code: str) -> str:
 
 
 def show_general(value: float) -> str:
-    """Return a number without a format, by the fifteen digits that spreadsheets keep."""
+    """Format a number with the fifteen digits of spreadsheets."""
     if abs(value) < 1e15 and value == int(value):
         return str(int(value))
     return f"{value:.15g}"
@@ -113,11 +113,11 @@ def parse(code: str) -> tuple[Section, ...]:
 
 
 _ENGLISH = frozenset({"", "09", "00"})
-"""How numbers of languages end whose months are English; of none, and of the system."""
+"""Endings of codes for languages with English months, for none, and for the system's."""
 
 
 def _choose(sections: Sequence[Section], value: float) -> tuple[Section | None, bool]:
-    """Return the section for a number, and whether its sign still has to be written."""
+    """Return the section for a number, and whether its sign must be written."""
     if any(section.condition for section in sections):
         for section in sections:
             if section.condition is None or _holds(section.condition, value):
@@ -162,7 +162,7 @@ def _literal(token: Token) -> str:
 
 
 def _show_decimal(value: float, tokens: Sequence[Token]) -> str:
-    """Return a number without its sign: digits where the format has places for them."""
+    """Return a number without its sign, with digits at the format's places."""
     kinds = [token.kind for token in tokens]
     places = [place for place, kind in enumerate(kinds) if kind == "digits"]
     end = next((place for place, kind in enumerate(kinds) if kind[0] == "E"), len(tokens))
@@ -171,7 +171,7 @@ def _show_decimal(value: float, tokens: Sequence[Token]) -> str:
     final = whole_places[-1] if whole_places else places[0]
     commas = [place for place, kind in enumerate(kinds[:end]) if kind == ","]
     has_groups = any(places[0] < place < final for place in commas)
-    # A comma behind the last digit divides by a thousand.
+    # A comma after the last digit divides by a thousand.
     scaling = sum(final < place < point or place > places[-1] for place in commas)
     number = Decimal(f"{value:.15g}") * Decimal(100) ** kinds.count("%") / Decimal(1000) ** scaling
     before = "".join(tokens[place].text for place in whole_places)
@@ -188,14 +188,14 @@ def _show_decimal(value: float, tokens: Sequence[Token]) -> str:
 
 
 def _trim(rest: str, places: str) -> str:
-    """Return decimals without the zeros for which a format has no `0`."""
+    """Return decimals without trailing zeros for which the format has no `0`."""
     while rest and rest[-1] == "0" and places[len(rest) - 1] != "0":
         rest = rest[:-1]
     return rest
 
 
 def _fill_whole(tokens: Sequence[Token], whole: str, *, has_groups: bool) -> str:
-    """Return the part before the decimal point, filled with digits from the right."""
+    """Return the integer part, with digits filled in from the right."""
     digits, count = list(whole), 0
     backwards: list[str] = []
     first = next((place for place, token in enumerate(tokens) if token.kind == "digits"), -1)
@@ -204,7 +204,7 @@ def _fill_whole(tokens: Sequence[Token], whole: str, *, has_groups: bool) -> str
         if token.kind != "digits":
             backwards.append(token.text if token.kind in {"text", "%"} else "")
             continue
-        # More digits than places stand before the first.
+        # Digits in excess of the places precede the first.
         wanted = token.text[::-1] + "#" * (len(digits) if place == first else 0)
         for sign in wanted:
             if digits or sign == "0":
@@ -215,7 +215,7 @@ def _fill_whole(tokens: Sequence[Token], whole: str, *, has_groups: bool) -> str
 
 
 def _fill_rest(tokens: Sequence[Token], rest: str, exponent: int) -> str:
-    """Return the part from the decimal point on: decimals, exponent, units."""
+    """Return the part after the integer: decimals, exponent, units."""
     written: list[str] = []
     has_power = False
     for token in tokens:

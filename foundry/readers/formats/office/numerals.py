@@ -1,4 +1,4 @@
-"""Numbers as lists write them: `iv`, `B`, `07`, `一`."""
+"""Numerals of lists: `iv`, `B`, `07`, `一`."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ _CHINESE = "〇一二三四五六七八九"
 
 
 def roman(value: int) -> str:
-    """Return a Roman numeral in small letters; of numbers that have none, digits."""
+    """Return a Roman numeral in lower case, or digits for numbers without one."""
     if not 0 < value <= MAX_ROMAN:
         return str(value)
     text = ""
@@ -23,7 +23,7 @@ def roman(value: int) -> str:
 
 
 def letters(value: int, alphabet: str = "abcdefghijklmnopqrstuvwxyz") -> str:
-    """Return a number as Word writes it in letters: a, b, ... z, aa, bb, ..."""
+    """Return a number in letters like Word: a, b, ... z, aa, bb, ..."""
     if not 0 < value <= 100 * len(alphabet):
         return str(value)
     times, place = divmod(value - 1, len(alphabet))
@@ -53,7 +53,7 @@ _FORMATS: dict[str, Callable[[int], str]] = {
     "russianLower": lambda value: letters(value, _CYRILLIC),
     "russianUpper": lambda value: letters(value, _CYRILLIC).upper(),
     "none": lambda _: "",
-    # As OpenDocument and RTF name them.
+    # Names in OpenDocument and RTF.
     "i": roman,
     "I": lambda value: roman(value).upper(),
     "a": letters,
@@ -69,6 +69,6 @@ _FORMATS: dict[str, Callable[[int], str]] = {
 
 
 def numeral(value: int, kind: str) -> str:
-    """Return a number in a kind of numerals, as ECMA-376 (17.18.59) or OpenDocument name it."""
+    """Return a number in a kind of numerals, named as in ECMA-376 (17.18.59) or OpenDocument."""
     written = _FORMATS.get(kind)
     return written(value) if written else str(value)

@@ -1,4 +1,4 @@
-"""The parts of an Office Open XML package, and the relationships between them."""
+"""The parts of an Office Open XML package, and their relationships."""
 
 import posixpath
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallbac
 ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 
 _STRICT = b"http://purl.oclc.org/ooxml/"
-# ISO 29500 Strict has other names for the same vocabularies.
+# ISO 29500 Strict has other namespaces for the same vocabularies.
 _TRANSITIONAL = {
     b"http://purl.oclc.org/ooxml/officeDocument/relationships": (
         b"http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -37,12 +37,12 @@ _TRANSITIONAL = {
 
 
 _MAIN = ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml")
-"""Usual names of the main part, where a package does not say which it is."""
+"""Usual names of the main part, if a package does not name it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Where a part points: the last word of its type, and another part's name or a URL."""
+    """A relationship: the last word of its type, and the target, a part or a url."""
 
     kind: str
     target: str
@@ -50,12 +50,12 @@ class Relation:
 
 
 class Parts:
-    """A package opened as its main part and what that leads to."""
+    """A package, opened at its main part."""
 
     def __init__(self, package: Package) -> None:
-        """Raises UnreadableError where it has no main part."""
+        """Raises UnreadableError without a main part."""
         self._package = package
-        # Names of parts are compared without regard to case.
+        # Names of parts are case-insensitive.
         self._names = {name.lower(): name for name in package.names}
         self._relations: dict[str, dict[str, Relation]] = {}
         self.main = next(filter(self.has, _MAIN), "")
@@ -66,20 +66,20 @@ class Parts:
             raise UnreadableError(Reason.DAMAGED, "it has no main part")
 
     def has(self, name: str) -> bool:
-        """Return whether there is a part of this name."""
+        """Return whether a part exists."""
         return name.lower() in self._names
 
     def read(self, name: str) -> bytes | None:
-        """Return a part's bytes; None where there is none."""
+        """Return a part's bytes; None if it does not exist."""
         return self._package.read(self._names.get(name.lower(), name))
 
     def xml(self, name: str) -> Element | None:
-        """Return a part parsed as XML in the transitional vocabulary; None where there is none."""
+        """Return a part parsed as XML in the transitional vocabulary; None if it does not exist."""
         content = self.read(name)
         return None if content is None else parse_xml(as_transitional(content))
 
     def relations(self, name: str) -> dict[str, Relation]:
-        """Return the relationships of a part by their id; those of the package for ""."""
+        """Return the relationships of a part by id; those of the package for ""."""
         if name not in self._relations:
             folder, _, file = name.rpartition("/")
             root = self.xml(f"{folder}/_rels/{file}.rels".lstrip("/"))
@@ -90,7 +90,7 @@ class Parts:
         return self._relations[name]
 
     def related(self, name: str, kind: str) -> str | None:
-        """Return the first part of a kind that a part points to."""
+        """Return the first part of a kind that a part refers to."""
         found = (each.target for each in self.relations(name).values() if each.kind == kind)
         return next(found, None)
 
@@ -104,7 +104,7 @@ def _relation(folder: str, element: Element) -> Relation:
 
 
 def as_transitional(content: bytes) -> bytes:
-    """Return XML of the strict vocabulary in the transitional one."""
+    """Convert XML of the strict vocabulary to the transitional one."""
     if _STRICT in content:
         for strict, transitional in _TRANSITIONAL.items():
             content = content.replace(strict, transitional)
@@ -112,5 +112,5 @@ def as_transitional(content: bytes) -> bytes:
 
 
 def texts_of(element: Element) -> str:
-    """Return every text below an element, separated by spaces."""
+    """Return all texts below an element, separated by spaces."""
     return " ".join(filter(None, (text.strip() for text in element.itertext())))

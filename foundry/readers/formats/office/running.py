@@ -1,4 +1,4 @@
-"""Running lines of word processors: what headers and footers say, once, without page numbers."""
+"""Headers and footers of word processors, each text once, without page numbers."""
 
 import re
 
@@ -6,18 +6,18 @@ from foundry.documents.left_out import Omission
 from foundry.readers.notes import leave_out
 
 PAGE_NUMBER = "\x00"
-"""Stands for a number of a page in the text of a running line."""
+"""Placeholder of page numbers in headers and footers."""
 _SEGMENT = re.compile(r"[\t\n]+")
 
 
 class RunningLines:
-    """Keeps each text once; what counts pages is left out."""
+    """Collects distinct texts, without page numbers."""
 
     def __init__(self) -> None:
         self._lines: dict[str, str] = {}
 
     def add(self, text: str, place: str = "") -> None:
-        """Add the text of a header or footer, whose parts lines and tabs separate."""
+        """Add the text of a header or footer, whose parts are separated by lines and tabs."""
         for line in _SEGMENT.split(text):
             shown = " ".join(line.replace(PAGE_NUMBER, " ").split())
             if PAGE_NUMBER in line or shown.casefold() in self._lines:

@@ -1,12 +1,12 @@
-"""Raised and lowered text on one line, so that numbers stay the numbers they were: `10^6`."""
+"""Superscript and subscript text on a line, so that numbers keep their value: `10^6`."""
 
 from foundry.readers.formats.pages.numbers import lowered, raised
 
 
 class ScriptedText:
-    """Text put together piece by piece, of which some is raised, lowered or a reading (ruby).
+    """Text composed of pieces, some of them superscript, subscript or ruby.
 
-    Such a piece is written as a whole, however many runs of the document it has.
+    Adjacent pieces of the same kind are joined, however many runs they have in the document.
     """
 
     def __init__(self) -> None:
@@ -21,13 +21,13 @@ class ScriptedText:
             self.flush()
             self._script = script
         if self._is_apart and not script and text:
-            # A power is no beginning of the number behind it.
+            # A power must not be joined with the number after it.
             self.parts.append(" " if text[0].isalnum() else "")
             self._is_apart = False
         (self._pending if script else self.parts).append(text)
 
     def put_ruby(self, base: str, reading: str) -> None:
-        """Add a base with its reading, which stands behind the last of several that are a word."""
+        """Add a base with its reading, which follows the last base of a word."""
         readings = self._pending if self._script == "ruby" else []
         if readings:
             self._script, self._pending = "", []
@@ -35,7 +35,7 @@ class ScriptedText:
         self._script, self._pending = "ruby", [*readings, reading]
 
     def flush(self) -> None:
-        """Write what waits for its end."""
+        """Write the pending piece."""
         text, script = "".join(self._pending), self._script
         self._pending, self._script = [], ""
         if script == "ruby":

@@ -25,17 +25,17 @@ _WINGDINGS = {
 
 
 def symbol(code: int, font: str) -> str:
-    """Return the character of a symbol font's code; "" if it is unknown."""
+    """Return the character for a symbol font's code; "" if it is unknown."""
     if not 0xF000 <= code <= 0xF0FF and code > 0xFF:
         return chr(code)
     code &= 0xFF
     table = _WINGDINGS if "dings" in font.lower() else _SYMBOL
-    # Symbol has digits and punctuation where ASCII has them.
+    # Symbol has digits and punctuation at their ASCII codes.
     return table.get(code) or (chr(code) if table is _SYMBOL and 0x20 <= code < 0x7F else "")
 
 
 def from_private_use(text: str, font: str) -> str:
-    """Return a text with its characters of symbol fonts (U+F020 to U+F0FF) as Unicode's."""
+    """Replace a text's characters of symbol fonts (U+F020 to U+F0FF) by Unicode's."""
     return "".join(
         symbol(ord(sign), font) if "\uf020" <= sign <= "\uf0ff" else sign for sign in text
     )

@@ -1,4 +1,4 @@
-"""The blocks of an OpenDocument: headings, lists, tables, slides and shapes, into a composer."""
+"""Composes the blocks of an OpenDocument: headings, lists, tables, slides and shapes."""
 
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
@@ -30,7 +30,7 @@ from foundry.readers.notes import leave_out
 
 @dataclass(slots=True)
 class _List:
-    """The list that is being read: its lines, its depth and how it counts."""
+    """The current list: lines, depth and numbering."""
 
     counter: Counter
     level: int = 1
@@ -38,7 +38,7 @@ class _List:
 
 
 class Blocks:
-    """Reads the blocks of a document."""
+    """Composes the blocks of a document."""
 
     def __init__(self, styles: Styles, load: Load) -> None:
         self._styles = styles
@@ -84,7 +84,7 @@ class Blocks:
             self._shape(composer, element)
 
     def _shape(self, composer: Composer, element: Element) -> None:
-        """Add what a shape or a group holds; of a picture, its description."""
+        """Add the content of a shape or group; for a picture, its description."""
         if element.tag.startswith(DRAW):
             described = describe_drawing(element) if element.tag == f"{DRAW}frame" else ""
             composer.text(described)
@@ -110,7 +110,7 @@ class Blocks:
         self._add_referred(composer, referred)
 
     def _add_referred(self, composer: Composer, referred: list[Element | Note]) -> None:
-        """Add notes and shapes behind the paragraph in which they are anchored."""
+        """Add notes and shapes after the paragraph of their anchor."""
         for each in referred:
             if isinstance(each, Note):
                 composer.text(f"{each.label} {self._cells.read(each.body)}".strip())
@@ -152,7 +152,7 @@ class Blocks:
             _end_list(composer, inner)
 
     def _list_name(self, element: Element) -> str:
-        """Return the list that the first paragraph's style asks for."""
+        """Return the list of the first paragraph's style."""
         first = next(iter(element.iter(f"{TEXT}p")), None)
         return self._styles.get("paragraph", _style_of(first)).list_name
 
@@ -200,7 +200,7 @@ class Blocks:
         self._add_referred(composer, self._inline.take())
 
     def _page(self, composer: Composer, page: Element) -> None:
-        """Add a slide, its title first; a number stands for one without a title."""
+        """Add a slide, with its title first; without a title, its number."""
         composer.page()
         self._slide += 1
         style = self._styles.elements.get(("drawing-page", page.get(f"{DRAW}style-name", "")))
@@ -228,7 +228,7 @@ class Blocks:
                 composer.text(f"Notes: {text}")
 
     def _object(self, composer: Composer, element: Element) -> None:
-        """Add the table that a chart was drawn from."""
+        """Add the data table of a chart."""
         name = element.get(LINK, "").removeprefix("./")
         root = self._load(name) if name else element
         chart = None if root is None else root.find(f".//{CHART}chart")

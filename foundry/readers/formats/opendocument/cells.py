@@ -11,7 +11,7 @@ from foundry.readers.notes import leave_out
 
 
 class CellReader:
-    """Reads what is shown where there is room for one line; `inline` keeps what lies in it."""
+    """Reads content for a single line; `inline` keeps what it contains."""
 
     def __init__(self, styles: Styles, inline: Inline) -> None:
         self._styles = styles

@@ -1,4 +1,4 @@
-"""The text of an OpenDocument's paragraphs: spans, fields, links, notes and formulas."""
+"""The inline text of an OpenDocument: spans, fields, links, notes and formulas."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ MAX_REPEATED = 100
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A footnote or endnote, with the label that refers to it."""
+    """A footnote or endnote, with its label."""
 
     body: Element
     label: str
 
 
 Load = Callable[[str], Element | None]
-"""Returns the content of an object in the package by its name."""
+"""Returns an object in the package by name."""
 
 
 class Inline:
-    """Reads paragraphs; what lies in them beside text waits for `take`."""
+    """Reads paragraphs; boxes and notes in them are collected for `take`."""
 
     def __init__(self, styles: Styles, load: Load) -> None:
         self._styles = styles
@@ -48,7 +48,7 @@ class Inline:
         return text
 
     def take(self) -> list[Element | Note]:
-        """Return the boxes and notes that were met since the last call."""
+        """Return the boxes and notes since the last call."""
         referred, self._referred = self._referred, []
         return referred
 
@@ -60,7 +60,7 @@ class Inline:
 
     def _put(self, text: str | None) -> None:
         if text:
-            # White space is collapsed but for what elements stand for.
+            # White space is collapsed, except for elements that stand for it.
             self._line.put(text.replace("\n", " "), self._script)
 
     def _child(self, child: Element) -> None:
@@ -117,7 +117,7 @@ class Inline:
             self._referred.append(Note(body, label))
 
     def _drawing(self, drawing: Element) -> None:
-        """Read a formula in its place; let boxes and other shapes follow the paragraph."""
+        """Read a formula in place; boxes and other shapes follow the paragraph."""
         for each in drawing.iter(f"{DRAW}object"):
             inner = each.find(f"{MATHML}math")
             name = each.get(LINK, "").removeprefix("./")
@@ -153,11 +153,11 @@ LEFT_OUT = {
     f"{OFFICE}forms": Omission.FORM,
     f"{OFFICE}event-listeners": Omission.SCRIPT,
 }
-"""Elements whose text is left out, and why."""
+"""Elements whose text is left out, with reasons."""
 
 
 def shows_blocks(drawing: Element) -> bool:
-    """Return whether a shape has paragraphs, a table or an object of its own."""
+    """Return whether a shape has paragraphs, a table or an object."""
     return any(each.tag in _BLOCKS for each in drawing.iter())
 
 

@@ -1,4 +1,4 @@
-"""OpenDocument's texts, presentations, drawings and spreadsheets, packed (.odt) or flat (.fodt)."""
+"""Reads OpenDocument texts, presentations, drawings and sheets, packed (.odt) or flat (.fodt)."""
 
 from collections.abc import Callable
 from xml.etree.ElementTree import Element
@@ -49,7 +49,7 @@ def read(content: bytes) -> Reading:
 
 
 def read_flat(content: bytes) -> Reading:
-    """Read a document of a single XML file as `read` does. Raises UnreadableError."""
+    """Read a document in a single XML file, like `read`. Raises UnreadableError."""
     root = parse_xml(content)
     return _read(root, None, root.find(f"{OFFICE}meta"), lambda _: None)
 
@@ -69,7 +69,7 @@ def _read(
     sheets = body.find(f"{OFFICE}spreadsheet")
     running = _running_lines(root if styles is None else styles)
     if sheets is not None:
-        # On paper alone: a sheet on the screen has no pages.
+        # Only when printed: a sheet on the screen has no pages.
         leave_out(Omission.RUNNING_LINE, running)
         blocks.add_sheets(composer, sheets)
     else:
@@ -80,7 +80,7 @@ def _read(
 
 
 def _running_lines(root: Element) -> str:
-    """Return the texts of headers and footers, each once, without page numbers."""
+    """Return the distinct texts of headers and footers, without page numbers."""
     lines = RunningLines()
     for page in root.iter(f"{STYLE}master-page"):
         for part in page:

@@ -1,4 +1,4 @@
-"""Styles of an OpenDocument: what is raised, hidden, code or a heading, and how lists count."""
+"""Styles of an OpenDocument: superscript, hidden, code, headings, and the numbering of lists."""
 
 import re
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _ESCAPED = re.compile(r"_([0-9a-f]{2,4})_")
 
 @dataclass(slots=True)
 class Style:
-    """What a style says; `script` is super or sub, `level` that of a heading, 0 for text."""
+    """A resolved style; `script` is super or sub, `level` that of a heading, 0 for text."""
 
     script: str = ""
     is_hidden: bool = False
@@ -27,7 +27,7 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class ListLevel:
-    """How one level of a list counts."""
+    """The numbering of one level of a list."""
 
     format: str = ""
     prefix: str = ""
@@ -41,7 +41,7 @@ PLAIN = Style()
 
 @dataclass(slots=True)
 class Styles:
-    """Styles by their family and name, and lists by their name."""
+    """Styles by family and name, and lists by name."""
 
     elements: dict[tuple[str, str], Element] = field(default_factory=dict)
     lists: dict[str, dict[int, ListLevel]] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Styles:
 
     @classmethod
     def of(cls, roots: Iterable[Element | None]) -> "Styles":
-        """Return the styles of a document's parts; those of a later part count first."""
+        """Return the styles of a document's parts; later parts take precedence."""
         styles = cls()
         for root in roots:
             if root is None:
@@ -65,7 +65,7 @@ class Styles:
         return styles
 
     def get(self, family: str, name: str | None) -> Style:
-        """Return a style with what it takes from its parents."""
+        """Return a style with the properties inherited from its parents."""
         if not name:
             return PLAIN
         key = family, name
@@ -81,7 +81,7 @@ class Styles:
             name = "" if element is None else element.get(f"{STYLE}parent-style-name", "")
         style = Style()
         for written, element in reversed(chain):
-            # Signs in names are escaped by their code: `Heading_20_1`.
+            # Names escape characters by code: `Heading_20_1`.
             named = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), written)
             style.is_code = style.is_code or named in {"Preformatted Text", "Source Code"}
             if family == "paragraph" and level_of_style(named):
@@ -132,14 +132,14 @@ def _levels(element: Element) -> dict[int, ListLevel]:
 
 
 class Counter:
-    """Counts the items of a list, or the headings of a document."""
+    """Numbers the items of a list, or the headings of a document."""
 
     def __init__(self, levels: dict[int, ListLevel]) -> None:
         self.levels = levels
         self._counts: dict[int, int] = {}
 
     def label(self, level: int, start: int | None = None) -> str:
-        """Count an item of a level from 1, which may start anew, and return its label."""
+        """Number an item at a level from 1, optionally from a new start; return its label."""
         shown = self.levels.get(level)
         if shown is None:
             return BULLET

@@ -24,19 +24,19 @@ _CELLS = frozenset({f"{TABLE}table-cell", f"{TABLE}covered-table-cell"})
 
 @dataclass(slots=True)
 class Cells:
-    """The texts of a table's cells, what is merged, and how many rows are its header."""
+    """A table's cell texts, merged cells, and number of header rows."""
 
     rows: list[list[str]] = field(default_factory=list)
     merged: list[Merged] = field(default_factory=list)
     headers: int = 0
 
     def fill(self) -> list[list[str]]:
-        """Return the rows with merged cells filled, the first being the header."""
+        """Return the rows with merged cells filled, with the header first."""
         return unmerge(self.rows, self.merged, headers=self.headers)
 
 
 def read_table(table: Element, read: Callable[[Element], str]) -> Cells:
-    """Return a table's cells, each read by `read`. Raises UnreadableError for too many of them."""
+    """Return a table's cells, read by `read`. Raises UnreadableError for too many of them."""
     cells = Cells()
     count = 0
     for row, is_header in _rows(table, False):
@@ -57,7 +57,7 @@ def read_table(table: Element, read: Callable[[Element], str]) -> Cells:
 def add_sheet(
     composer: Composer, table: Element, name: str, read: Callable[[Element], str]
 ) -> None:
-    """Add the tables of a sheet under its name."""
+    """Add the tables of a sheet below its name."""
     cells = read_table(table, lambda cell: read(cell) or _value_of(cell))
     if any(any(row) for row in cells.rows):
         composer.heading(2, name)
@@ -86,7 +86,7 @@ def _read_row(
             continue
         is_covered = cell.tag == f"{TABLE}covered-table-cell"
         if is_covered and len(cell):
-            # What was in a cell before another was merged over it.
+            # The former content of a cell that was merged into another.
             leave_out(Omission.HIDDEN, texts_of(cell))
         text = "" if is_covered else read(cell)
         repeated = number(cell, f"{TABLE}number-columns-repeated")
@@ -102,7 +102,7 @@ def _read_row(
 
 
 def _value_of(cell: Element) -> str:
-    """Return the value of a cell whose writer has left out how it is shown."""
+    """Return the value of a cell without displayed text."""
     names = ("string-value", "date-value", "time-value", "boolean-value", "value")
     value = next(filter(None, (cell.get(f"{OFFICE}{name}") for name in names)), "")
     if duration := _DURATION.match(value):

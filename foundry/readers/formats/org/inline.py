@@ -1,4 +1,4 @@
-"""Org within lines: links, marks, notes, macros and entities, as Markdown."""
+"""Inline Org as Markdown: links, emphasis, notes, macros and entities."""
 
 import re
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _MARKS = {"*": "**", "/": "*", "_": "", "+": "~~"}
 
 
 def write_inline(text: str, macros: Mapping[str, str]) -> str:
-    """Return Org's text as Markdown; what has no words for people is noted as left out."""
+    """Convert Org's text to Markdown; markup without words for people is noted as left out."""
 
     def unwrap(match: re.Match[str]) -> str:
         if match["code"]:
@@ -51,7 +51,7 @@ def write_inline(text: str, macros: Mapping[str, str]) -> str:
             return f"{mark}{write_inline(match['said'], macros)}{mark}"
         if match["scripted"]:
             is_number = match["scripted"].lstrip("-+").isdigit()
-            # An index of a letter, as in H2O, is written beside it.
+            # The subscript of a letter, as in H2O, directly follows it.
             is_kept = match["script"] == "^" or match.string[match.start() - 1].isdigit()
             return f"{match['script'] if is_number and is_kept else ''}{match['scripted']}"
         return _entity(match)

@@ -1,6 +1,6 @@
-"""Org: its text as Markdown, with its headings as outline.
+"""Reads Org as Markdown, with headings as outline.
 
-Files that a document includes are not read, and code is not run.
+Included files are not read, and code is not run.
 """
 
 import re
@@ -66,7 +66,7 @@ class _Writer:
         return write_inline(text, self._macros)
 
     def _until(self, pattern: re.Pattern[str]) -> list[str]:
-        """Take the lines before one that matches, and that one; none if no line does."""
+        """Take the lines up to one that matches, inclusive; none if no line does."""
         end = self._find(pattern)
         if end is None:
             return []
@@ -75,7 +75,7 @@ class _Writer:
         return content
 
     def _find(self, pattern: re.Pattern[str]) -> int | None:
-        """Return the next line that matches; what is missing is looked for once."""
+        """Return the next line that matches; a failed search is not repeated."""
         if pattern.pattern not in self._missing:
             for place in range(self._next, len(self._lines)):
                 if pattern.match(self._lines[place]):
@@ -117,7 +117,7 @@ class _Writer:
             self._held.append(value)
 
     def _begin(self, line: str) -> bool:
-        """Read a heading or a block that begins here; return whether one does."""
+        """Read a heading or block that begins here; return whether there is one."""
         if heading := _HEADING.match(line):
             self.flush()
             left = (heading[3], heading[4], heading[6])
@@ -141,7 +141,7 @@ class _Writer:
         ending = re.compile(rf"[ \t]*#\+end_{re.escape(name)}\b", re.IGNORECASE)
         leave_out(Omission.MACRO, f"begin {name} end {name}")
         if name not in _CODE and name not in _LEFT_OUT:
-            # Quotations, verses and boxes: their lines are read as they come.
+            # Quotations, verses and boxes, whose lines are read as usual.
             leave_out(Omission.ATTRIBUTE, options)
             self._end_later(ending)
             return
@@ -151,13 +151,13 @@ class _Writer:
             return
         language, _, rest = options.strip().partition(" ")
         leave_out(Omission.ATTRIBUTE, rest if name == "src" else options)
-        # A comma keeps lines of code from being headings.
+        # A comma escapes lines of code that look like headings.
         code = [re.sub(r"^([ \t]*),(?=\*|#\+)", r"\1", each) for each in content]
         width = min((len(c) - len(c.lstrip(" ")) for c in code if c.strip()), default=0)
         self._listing([each[width:] for each in code], language if name == "src" else "")
 
     def _end_later(self, ending: re.Pattern[str]) -> None:
-        """Pass over the line that ends a block, whose text is read until there."""
+        """Skip the line that ends a block, whose text is read until there."""
         if (place := self._find(ending)) is not None:
             self._lines[place] = ""
 
@@ -204,7 +204,7 @@ _END = re.compile(r"[ \t]*:END:[ \t]*$", re.IGNORECASE)
 
 
 def read(text: str) -> Reading:
-    """Read a document; a listing or a table stays whole if it fits into a chunk."""
+    """Read a document; a listing or table stays whole if it fits into a chunk."""
     writer = _Writer(text)
     writer.write()
     reading = writer.composer.finish(

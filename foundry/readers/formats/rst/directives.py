@@ -1,7 +1,7 @@
-"""Directives: those of docutils, with any option, and those of Sphinx and its extensions.
+"""Directives of docutils, with any options, and of Sphinx and its extensions.
 
-Each returns nodes that `writer` knows: nodes of docutils, and `description` for what a page
-documents (a function, an option of a command).
+Each returns nodes for `writer`: nodes of docutils, and `description` for a documented object (a
+function, an option of a command).
 """
 
 import re
@@ -27,20 +27,20 @@ from foundry.readers.notes import leave_out
 
 
 class description(nodes.General, nodes.Element):  # noqa: N801 (nodes are called so)
-    """What documents something: `signatures` as written, and what is said of it below them."""
+    """A documented object: `signatures` as written, and its description."""
 
 
 _SHOWN_OPTIONS = (
     "title subtitle caption header footer alt summary heading type value default synopsis prog"
     " deprecated required canonical".split()
 )
-# How many columns a grid has, in sizes of a screen.
+# Numbers of columns of a grid, by screen size.
 _COLUMNS = re.compile(r"\d{1,2}( \d{1,2})*")
 _SEPARATOR = re.compile(r"[\^+]{3,}\s*")
 
 
 class _AnyOption(dict[str, Any]):
-    """The options of a directive, and any other as it is written."""
+    """The options of a directive, with others as written."""
 
     def __missing__(self, key: str) -> Any:
         return directives.unchanged
@@ -54,7 +54,7 @@ class _AnyOption(dict[str, Any]):
 
 @cache
 def find_directive(name: str, known: type[Directive] | None) -> type[Directive]:
-    """Return the class that reads a directive; `known` is docutils' own, if there is one."""
+    """Return the class for a directive; `known` is docutils' own, if any."""
     kind = name.rpartition(":")[2]
     if kind in CODE:
         return _Code
@@ -89,25 +89,25 @@ class _Lenient(Directive):
 
     @property
     def argument(self) -> str:
-        """All that stands after the two colons, as written."""
+        """Everything after the two colons, as written."""
         return self.arguments[0] if self.arguments else ""
 
     def inline(self, text: str) -> list[nodes.Node]:
-        """Return a text with its markup."""
+        """Parse a text with inline markup."""
         found, messages = self.state.inline_text(text, self.lineno)
         return [*found, *messages]
 
     def paragraph(self, text: str) -> nodes.paragraph:
-        """Return a paragraph with the markup of a text."""
+        """Return a paragraph of text with inline markup."""
         return nodes.paragraph(text, "", *self.inline(text))
 
     def add_content(self, parent: nodes.Element) -> nodes.Element:
-        """Parse the content, in which there may be sections, into a node, and return it."""
+        """Parse the content, which may have sections, into a node, and return it."""
         self.state.nested_parse(self.content, self.content_offset, parent, match_titles=True)
         return parent
 
     def shown_options(self) -> list[nodes.Node]:
-        """Return what options show to people, and note the others."""
+        """Return the options with text for people, and note the others."""
         shown = list[nodes.Node]()
         for name, value in self.options.items():
             if not value or not isinstance(value, str):
@@ -121,7 +121,7 @@ class _Lenient(Directive):
 
 
 class _Code(_Lenient):
-    """Code: `code-block` and its kin, examples that are tested, sources of drawings."""
+    """Code: `code-block` and variants, doctests, sources of drawings."""
 
     def run(self) -> list[nodes.Node]:
         argument = self.argument
@@ -147,7 +147,7 @@ def _literal(code: str, language: str) -> nodes.literal_block:
 
 
 class _Math(_Lenient):
-    """An equation with its label."""
+    """A labelled equation."""
 
     def run(self) -> list[nodes.Node]:
         tex = "\n".join(filter(None, [self.argument, "\n".join(self.content)]))
@@ -156,7 +156,7 @@ class _Math(_Lenient):
 
 
 class _Raw(_Lenient):
-    """Markup of another format: HTML is read, all others are left out."""
+    """Markup of another format: HTML is read, others are left out."""
 
     def run(self) -> list[nodes.Node]:
         text = "\n".join(self.content)
@@ -164,13 +164,13 @@ class _Raw(_Lenient):
 
 
 def _first_word(text: str) -> tuple[str, str]:
-    """Return the first word, and what follows it on its line or the next."""
+    """Return the first word, and the text after it on its line or the next."""
     word, *rest = text.split(None, 1) or [""]
     return word, "".join(rest)
 
 
 class _Version(_Lenient):
-    """What came or went with a version: `versionadded` and its kin."""
+    """A change in a version: `versionadded` and the like."""
 
     def run(self) -> list[nodes.Node]:
         version, words = _first_word(self.argument)
@@ -188,7 +188,7 @@ class _Version(_Lenient):
 
 
 class _Glossary(_Lenient):
-    """A glossary: terms, several to a definition, and definitions."""
+    """A glossary: definitions with one or more terms each."""
 
     def run(self) -> list[nodes.Node]:
         terms = list[str]()
@@ -225,7 +225,7 @@ class _Glossary(_Lenient):
 
 
 class _Description(_Lenient):
-    """Something that is documented, by its signatures."""
+    """A documented object, with its signatures."""
 
     def run(self) -> list[nodes.Node]:
         written = re.sub(r"\\\n\s*", " ", self.argument)
@@ -239,7 +239,7 @@ class _Description(_Lenient):
 
 
 class _Other(_Lenient):
-    """Whatever else: its argument and content as text, what only steers is noted."""
+    """Any other directive: argument and content are text, options are noted."""
 
     def run(self) -> list[nodes.Node]:
         place = f"line {self.lineno}"

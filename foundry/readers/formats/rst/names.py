@@ -1,4 +1,4 @@
-"""Names of directives: what documents something, code, admonitions, what only steers."""
+"""Names of directives by kind: documented objects, code, admonitions, settings."""
 
 CLASSES = frozenset("class exception autoclass autoexception interface struct union enum".split())
 CALLABLES = frozenset(

@@ -1,7 +1,7 @@
-"""Reads reStructuredText: docutils parses it, and its tree is written as Markdown.
+"""Reads reStructuredText by docutils, and converts its tree to Markdown.
 
-Nothing else is opened: included files are left out. Directives and roles of Sphinx and of others
-say what pages made from them show; what docutils finds an error in is read as it is written.
+Included files are not opened. Directives and roles of Sphinx and others give the text that pages
+show; text with errors is read as written.
 """
 
 from functools import cache
@@ -17,11 +17,11 @@ _SETTINGS = {
     "file_insertion_enabled": False,
     "raw_enabled": True,
     "_disable_config": True,
-    # Messages stay in the tree with the text that is found nowhere else.
+    # Messages stay in the tree, with source text that is nowhere else.
     "report_level": 2,
     "halt_level": 5,
     "warning_stream": False,
-    # Else the only section below a title would be no section.
+    # Otherwise the only section below a title would be no section.
     "doctitle_xform": False,
     "docinfo_xform": False,
     "syntax_highlight": "none",
@@ -44,7 +44,7 @@ def read(content: bytes) -> Reading:
 
 @cache
 def _know_sphinx() -> None:
-    """Let docutils find something for every name of a directive or a role."""
+    """Let docutils find a class for every name of a directive or role."""
     from docutils.parsers.rst import directives, roles
 
     from foundry.readers.formats.rst.directives import find_directive

@@ -1,4 +1,4 @@
-"""Roles of interpreted text: those of Sphinx that lead elsewhere, and all others as their text."""
+"""Roles of interpreted text: links of Sphinx, and all others as text."""
 
 import re
 from typing import Any
@@ -15,7 +15,7 @@ Result = tuple[list[nodes.Node], list[nodes.system_message]]
 
 
 def read_role(name: str, rawtext: str, text: str, *_: Any, **__: Any) -> Result:
-    """Return what a page shows for interpreted text: its title, or else the name that it has."""
+    """Return the text of a role as shown: its title, or else the target's name."""
     text = nodes.unescape(text)
     kind = name.rpartition(":")[2].lower()
     titled = _WITH_TARGET.fullmatch(text)
@@ -37,5 +37,5 @@ def read_role(name: str, rawtext: str, text: str, *_: Any, **__: Any) -> Result:
 
 
 def read_default(_name: str, rawtext: str, text: str, *_: Any, **__: Any) -> Result:
-    """Return interpreted text without a role: a name, in projects that use Sphinx."""
+    """Return interpreted text without a role: a name, in projects with Sphinx."""
     return [nodes.inline(rawtext, nodes.unescape(text).removeprefix("!").removeprefix("~"))], []

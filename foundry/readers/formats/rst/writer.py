@@ -1,4 +1,4 @@
-"""Writes docutils' tree of a document as Markdown, with its outline and links."""
+"""Converts docutils' tree of a document to Markdown, with outline and links."""
 
 import re
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ _FIELDS = {"return": "returns", "rtype": "return type", "raise": "raises"}
 
 
 def write(document: nodes.document) -> Reading:
-    """Return a document as Markdown; its title is its first heading."""
+    """Return a document as Markdown; its title is the first heading."""
     composer, writer = Composer(), _Writer()
     for block in writer.blocks(document):
         if block.level:
@@ -96,7 +96,7 @@ class _Writer:
             return []
         return self.blocks(node)
 
-    # Sections and what is documented.
+    # Sections and documented objects.
 
     def _section(self, node: nodes.Element) -> list[Block]:
         outer, self._level = self._level, self._level + 1
@@ -126,7 +126,7 @@ class _Writer:
         rest += f" = {node['value']}" if node.get("value") else ""
         for written in node["signatures"]:
             signature = _plain(self._qualified(written))
-            # As Sphinx shows what takes arguments, whether these are written or not.
+            # With brackets, like Sphinx, for objects that take arguments.
             signature += "()" if node["kind"] in CALLABLES and "(" not in signature else ""
             if len(signature + rest) > MAX_SIGNATURE_CHARS:
                 name = _NAME.match(signature)
@@ -144,7 +144,7 @@ class _Writer:
         return found
 
     def _qualified(self, signature: str) -> str:
-        """Return a signature with the name of the class that it is described in."""
+        """Return a signature qualified by the class that it is described in."""
         signature = signature.removeprefix("~")
         name = _NAME.match(signature)
         if not self._within or not name or "." in name[1] or name.start(1):
@@ -182,7 +182,7 @@ class _Writer:
     _citation = _footnote
 
     def _system_message(self, node: nodes.Element) -> list[Block]:
-        """Return the source text of what docutils could not parse."""
+        """Return the source text that docutils could not parse."""
         if node["level"] < ERROR:
             return []
         return [
@@ -344,7 +344,7 @@ class _Writer:
         text = " ".join(normalise(node.get("alt") or "").split())
         return [Block(text)] if text else []
 
-    # Text within a line.
+    # Inline text.
 
     def _inline(self, children: Sequence[nodes.Node], *, in_heading: bool = False) -> str:
         said = ""
@@ -388,5 +388,5 @@ class _Writer:
 
 
 def _plain(signature: str) -> str:
-    """Return a signature without escapes of the markup."""
+    """Return a signature without markup escapes."""
     return re.sub(r"\\(?=[*_`|\\])", "", normalise(signature))

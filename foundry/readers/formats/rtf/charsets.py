@@ -1,4 +1,4 @@
-"""Character sets of RTF: of the document by its code page, of each font by its number."""
+"""Character sets of RTF: the document's by code page, a font's by number."""
 
 import codecs
 
@@ -26,7 +26,7 @@ def charset_of_font(number: int, document: str) -> str:
 
 
 def charset_of_page(page: int) -> str:
-    """Return the codec for a code page, Windows-1252 for one that Python does not know."""
+    """Return the codec for a code page; Windows-1252 if Python does not know it."""
     name = _PAGES.get(page, f"cp{page}")
     if name == SYMBOL:
         return name

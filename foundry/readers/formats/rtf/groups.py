@@ -1,4 +1,4 @@
-"""Groups of RTF: their nesting, and the text in them, decoded by the charset of its font."""
+"""Parses the groups of RTF, and decodes text by the charset of its font."""
 
 import re
 from abc import ABC, abstractmethod
@@ -20,11 +20,11 @@ _TOKEN = re.compile(
 )
 
 Act = Callable[[str, int | None], None]
-"""What a control word does, given the word and its number."""
+"""Handler of a control word, called with the word and its number."""
 
 
 class Groups(ABC):
-    """Reads braces, control words and text; what words do is in `words`."""
+    """Reads braces, control words and text; `words` has the handlers."""
 
     def __init__(self, target: ScriptedText) -> None:
         self.words: dict[str, Act] = {
@@ -53,10 +53,10 @@ class Groups(ABC):
 
     @abstractmethod
     def close(self, state: State) -> None:
-        """Do with what a group has said what its destination asks for."""
+        """Use the text of a group as its destination requires."""
 
     def run(self, source: str) -> None:
-        """Read a document from its beginning to its end."""
+        """Read the whole document."""
         place = 0
         match = _TOKEN.match
         while token := match(source, place):
@@ -108,7 +108,7 @@ class Groups(ABC):
             self._flush()
             read(word, number)
         elif self.is_optional and state.is_first:
-            # A destination that is not known here, and may be passed over.
+            # An unknown destination that may be ignored.
             self._flush()
             state.target = None
         self.is_optional = False
@@ -127,7 +127,7 @@ class Groups(ABC):
             self.put(shown)
 
     def _flush(self) -> None:
-        """Decode the bytes that were read, which one font has written."""
+        """Decode pending bytes, which are all in one font."""
         if not self._waiting:
             return
         raw, self._waiting = bytes(self._waiting), bytearray()
@@ -138,7 +138,7 @@ class Groups(ABC):
             self.put(raw.decode(charset, "replace"))
 
     def put(self, text: str) -> None:
-        """Write text to where the group writes, if it is shown."""
+        """Add text to the group's destination, unless it is hidden."""
         state = self.states[-1]
         if state.target is None:
             return
@@ -154,7 +154,7 @@ class Groups(ABC):
         self._to_skip = self.states[-1].unicode_skip
 
     def set(self, **values: object) -> None:
-        """Set what holds until the group ends."""
+        """Set properties until the group ends."""
         state = self.states[-1]
         for name, value in values.items():
             setattr(state, name, value)

@@ -1,4 +1,4 @@
-"""Paragraphs, lists and tables of an RTF document, put together as they end."""
+"""Composes paragraphs, lists and tables of an RTF document as they end."""
 
 from foundry.documents import Reading
 from foundry.readers.composing import Composer
@@ -9,7 +9,7 @@ from foundry.readers.formats.rtf.tables import CellShape, Table
 
 
 class Layout:
-    """Takes text as `line`; ends paragraphs, cells and rows. Boxes and notes follow them."""
+    """Collects text in `line`; ends paragraphs, cells and rows. Boxes and notes come after them."""
 
     def __init__(self) -> None:
         self.running = RunningLines()
@@ -33,20 +33,20 @@ class Layout:
         return f"[{self._notes}]"
 
     def keep(self, text: str) -> None:
-        """Add a note or a box when the paragraph that it belongs to has ended."""
+        """Keep a note or box until its paragraph ends."""
         self._current.append(_joined(text))
 
     def set_label(self, label: str) -> None:
-        """Set the number or bullet of the paragraph; any other sign than a number is a bullet."""
+        """Set the number or bullet of the paragraph; any sign except a number is a bullet."""
         label = _joined(label)
         self._label = label if any(map(str.isalnum, label)) else "-" if label else ""
 
     def set_level(self, level: int) -> None:
-        """Set the depth of the list that the paragraph belongs to."""
+        """Set the depth of the paragraph's list."""
         self._level = min(max(level, 0), 8)
 
     def end_paragraph(self, heading: int) -> None:
-        """End a paragraph outside tables; a level of 0 is no heading."""
+        """End a paragraph outside tables; level 0 is no heading."""
         text, label = self._take(), self._label
         if not text:
             self._label = ""
@@ -66,7 +66,7 @@ class Layout:
         self._end_kept()
 
     def end_cell(self) -> None:
-        """End a cell of the row that is being read."""
+        """End a cell of the current row."""
         self._flush_items()
         text = self._take().replace(", ; ", "; ").removesuffix(";")
         self._cells.append(f"{self._label} {text}".strip())
@@ -74,13 +74,13 @@ class Layout:
         self._end_kept()
 
     def end_row(self) -> None:
-        """End a row, whose cells have the shapes that were defined last."""
+        """End a row, whose cells have the last defined shapes."""
         if self._cells:
             self._table.rows.append((self._cells, [*self.shapes]))
             self._cells = []
 
     def finish(self) -> Reading:
-        """Return everything, when the document has ended."""
+        """Return everything, at the end of the document."""
         self.end_row()
         self._flush_table()
         self._flush_items()
@@ -116,7 +116,7 @@ class Layout:
 
 
 def _joined(text: str) -> str:
-    """Return a text whose characters beyond U+FFFF came as two halves."""
+    """Join the surrogate pairs of characters beyond U+FFFF in a text."""
     if any("\ud800" <= sign <= "\udfff" for sign in text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return normalise(text).strip()

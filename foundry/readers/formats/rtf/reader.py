@@ -1,7 +1,7 @@
-"""Rich Text Format ([MS-RTF] 1.9.1), read in one pass over its groups and control words.
+"""Reads Rich Text Format ([MS-RTF] 1.9.1) in one pass.
 
-A reader of our own: the library for it drops notes, text boxes, tables' cells and every charset but
-the first.
+A reader of our own, since the library for it drops notes, text boxes, cells of tables and all
+charsets but the first.
 """
 
 import re
@@ -92,7 +92,7 @@ class _Interpreter(Groups):
         }
 
     def finish(self) -> Reading:
-        """Return the reading of all that was read."""
+        """Return the reading."""
         composer = Composer()
         composer.text(str(self._layout.running))
         composer.include(self._layout.finish())
@@ -102,7 +102,7 @@ class _Interpreter(Groups):
         return composer.finish(title=self._title, modified=modified)
 
     def close(self, state: State) -> None:
-        """Do with what a group has said what its destination asks for."""
+        """Use the text of a group as its destination requires."""
         name, text = state.closes, "" if state.target is None else str(state.target)
         outer = self.states[-1].target
         if name in RUNNING:
@@ -218,12 +218,12 @@ class _Interpreter(Groups):
 
     def _choose(self, word: str, number: int | None) -> None:
         field = self.states[-1].field
-        # 25 says that the default was not changed.
+        # 25 stands for the unchanged default.
         if field is not None and number is not None and (word == "ffdefres" or number != 25):
             field.chosen = number
 
     def _end_nested_row(self, _: str, __: int | None) -> None:
-        """End a row of a table in a cell, of which only the text is kept."""
+        """End a row of a nested table, of which only the text is kept."""
         self.put("; ")
         self.set(target=None)
 
@@ -270,7 +270,7 @@ class _Interpreter(Groups):
             self._retarget()
 
     def _retarget(self) -> None:
-        """Let all groups that have written to the line that has ended write to the next."""
+        """Redirect all groups that wrote to the finished line to the next one."""
         for state in self.states:
             if state.target is self._layout.last_line:
                 state.target = self._layout.line
@@ -281,7 +281,7 @@ class _Interpreter(Groups):
 
 
 def _instruction(field: Field) -> tuple[str, str]:
-    """Return the name of a field and its first argument."""
+    """Return a field's name and its first argument."""
     found = _INSTRUCTION.match(str(field.instruction))
     return (found[1].upper(), found[2] or found[3] or "") if found else ("", "")
 

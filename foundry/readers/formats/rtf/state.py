@@ -1,4 +1,4 @@
-"""What holds in a group of an RTF document until its brace closes."""
+"""Properties of an RTF group, until its brace closes."""
 
 from dataclasses import dataclass, field
 
@@ -7,9 +7,9 @@ from foundry.readers.formats.office.scripts import ScriptedText
 
 @dataclass(slots=True)
 class Field:
-    """A field: what it is told to show, and the place in a line where its result begins.
+    """A field: its instruction, and where its result begins in the line.
 
-    `choices` are what a form offers, of which `chosen` is the place of one.
+    `choices` are the options of a form field, and `chosen` the position of the selected one.
     """
 
     instruction: ScriptedText = field(default_factory=ScriptedText)
@@ -21,10 +21,9 @@ class Field:
 
 @dataclass(slots=True)
 class State:
-    """Formatting and destination; a group begins with those of the group around it.
+    """Formatting and destination, inherited from the enclosing group.
 
-    `target` is where text goes, or None where it is passed over; `closes` names what ends with the
-    group.
+    `target` is where text goes, or None to ignore it; `closes` names what ends with the group.
     """
 
     target: ScriptedText | None

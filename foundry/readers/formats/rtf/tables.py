@@ -1,4 +1,4 @@
-"""Tables of RTF: rows whose cells end at distances from the margin, in twips."""
+"""Tables of RTF: rows whose cells have right edges in twips."""
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from foundry.readers.formats.office.merging import Merged, unmerge
 
 NEAR = 30
-"""Edges that are less apart, in twips, are one."""
+"""Edges closer than this, in twips, are equal."""
 
 
 @dataclass(slots=True)
 class CellShape:
-    """Where a cell ends, and whether it goes on from the cell before it, or from the one above."""
+    """The right edge of a cell, and whether it is merged with the cell before or above."""
 
     edge: int
     is_right: bool = False
@@ -20,12 +20,12 @@ class CellShape:
 
 @dataclass(slots=True)
 class Table:
-    """Rows as they were read: texts of cells, with the shapes that were defined for them."""
+    """Rows as read: cell texts with the shapes defined for them."""
 
     rows: list[tuple[list[str], list[CellShape]]] = field(default_factory=list)
 
     def fill(self) -> list[list[str]]:
-        """Return the rows with merged cells filled, the first being the header."""
+        """Return the rows with merged cells filled, with the header first."""
         edges = self._edges()
         texts: list[list[str]] = []
         merged: list[Merged] = []
@@ -54,7 +54,7 @@ class Table:
 
     @staticmethod
     def _widen(merged: list[Merged], above: dict[int, int], line: int, end: int) -> int:
-        """Let the last cell reach to another edge."""
+        """Extend the last cell to another edge."""
         lines, columns = merged[-1]
         if lines.start == line:
             merged[-1] = (lines, range(columns.start, end))

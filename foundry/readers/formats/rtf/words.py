@@ -1,4 +1,4 @@
-"""Control words of RTF by what is done with them."""
+"""Control words of RTF by handler."""
 
 from foundry.readers.formats.office.running import PAGE_NUMBER
 
@@ -18,7 +18,7 @@ SIGNS = {
     **{"nestcell": ", ", "nestrow": "; ", "chpgn": PAGE_NUMBER, "sectnum": ""},
 }
 SYMBOLS = {"~": "\u00a0", "_": "-", "{": "{", "}": "}", "\\": "\\"}
-# Destinations whose text is no text of the document.
+# Destinations without text of the document.
 PASSED_OVER = frozenset(
     "colortbl pict themedata colorschememapping latentstyles datastore generator listtable"
     " listoverridetable rsidtbl xmlnstbl mmathPr filetbl revtbl pgptbl objdata nonshppict shprslt"

@@ -1,4 +1,4 @@
-"""Cells of a sheet of Excel's (.xlsx), read as its XML streams by: each as the sheet shows it."""
+"""Reads the cells of an Excel sheet (.xlsx) as displayed, streaming its XML."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -16,7 +16,7 @@ from foundry.readers.notes import leave_out
 
 MAX_CELLS = 5_000_000
 MAX_KNOWN = 100_000
-"""Numbers whose shown text is remembered."""
+"""Size of the cache of formatted numbers."""
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})$")
 _HEADERS = frozenset("oddHeader oddFooter evenHeader evenFooter firstHeader firstFooter".split())
 _TEXTS = frozenset({"v", "t", *_HEADERS})
@@ -25,7 +25,7 @@ _CODES = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|[0-9]+|[LCRPNDTFAGZBIUESXYOH+-])'
 
 @dataclass(frozen=True, slots=True)
 class Formats:
-    """What cells refer to: shared texts, number formats by style, the first day of dates."""
+    """Data that cells refer to: shared texts, number formats by style, the first day of dates."""
 
     shared: list[str]
     codes: list[str]
@@ -34,9 +34,9 @@ class Formats:
 
 @dataclass(slots=True)
 class Sheet:
-    """Rows of a sheet that are shown, with their numbers from 1; its merged cells and links.
+    """The visible rows of a sheet, by number from 1, with merged cells and links.
 
-    `links` has the ids of relationships, or places, by the cells that they are on.
+    `links` has ids of relationships, or targets, by cell.
     """
 
     rows: list[list[str]] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Sheet:
     links: dict[str, str] = field(default_factory=dict)
 
     def grid(self) -> Grid:
-        """Return the cells, with as many empty rows as keep tables apart."""
+        """Return the cells, with enough empty rows to keep tables apart."""
         rows: list[list[str]] = []
         places: list[int] = []
         last = 0
@@ -68,7 +68,7 @@ class Sheet:
         return range(places[low], places[high - 1] + 1), range(begin[1], end[1] + 1)
 
     def cell(self, reference: str) -> tuple[list[str], int] | None:
-        """Return the row and the column of a cell that has a text."""
+        """Return the row and column of a cell with this text."""
         found = _parse(reference.partition(":")[0])
         if found is None:
             return None
@@ -80,7 +80,7 @@ class Sheet:
 
 
 def read_sheet(content: bytes, formats: Formats, place: str, allowed: int) -> Sheet:
-    """Read a sheet; rows and columns that are hidden are left out.
+    """Read a sheet, without hidden rows and columns.
 
     Raises UnreadableError for a DTD, damage, and more than `allowed` cells.
     """
@@ -174,7 +174,7 @@ class _Handler:
             if name in _HEADERS:
                 leave_out(Omission.RUNNING_LINE, _CODES.sub(" ", text), self._place)
             else:
-                # Formatted text has several pieces.
+                # Formatted text has several runs.
                 self._value += text
         elif name == "c":
             if self._value:
@@ -249,7 +249,7 @@ class _Handler:
 
 
 def _column(letters: str) -> int:
-    """Return a column's number from 0 by its letters; -1 for what is none."""
+    """Return a column's number from 0 by its letters; -1 if they are invalid."""
     if not letters.isascii() or not letters.isalpha() or len(letters) > 3:
         return -1
     column = 0
@@ -259,6 +259,6 @@ def _column(letters: str) -> int:
 
 
 def _parse(reference: str) -> tuple[int, int] | None:
-    """Return the row from 1 and the column from 0 of a cell's name."""
+    """Return row (from 1) and column (from 0) of a cell's name."""
     found = _REFERENCE.match(reference)
     return (int(found[2]), _column(found[1])) if found else None

@@ -1,4 +1,4 @@
-"""Delimited text (.csv, .tsv): titles above a table, and its rows under their header."""
+"""Delimited text (.csv, .tsv): titles above a table, and its rows below their header."""
 
 import csv
 import io
@@ -14,18 +14,18 @@ from foundry.readers.formats.office.grids import Grid, add_grid
 from foundry.readers.notes import leave_out
 
 MAX_ROWS = 1_000_000
-MAX_CELL_CHARS = 131_072  # More is a quote without its partner, not a cell.
+MAX_CELL_CHARS = 131_072  # A longer cell is an unclosed quote.
 MAX_TITLES = 20
 EXAMINED_ROWS = 200
 EXAMINED_CHARS = 100_000
-# Of two that agree alike, the comma is that of decimal numbers.
+# If two delimiters fit equally well, the comma is the decimal separator.
 _DELIMITERS = ("\t", ";", "|", ",")
 
 
 def read_delimited(text: str) -> Reading:
-    """Read a table's rows; the delimiter is the one on which rows agree, or that is stated.
+    """Read the rows of a table; the delimiter is declared, or the one on which rows agree.
 
-    A text that is no table (one column, a cell without an end) is read as it was written.
+    Other text (one column, an unclosed cell) is read as it is.
     """
     table, stated = _without_statement(text)
     delimiter = stated or _find_delimiter(table)
@@ -53,7 +53,7 @@ def read_delimited(text: str) -> Reading:
 
 
 def _without_statement(text: str) -> tuple[str, str]:
-    """Return a text without Excel's own first line for the delimiter, `sep=;`, and what it says."""
+    """Return a text without Excel's line `sep=;`, and the delimiter in it."""
     first, _, rest = text.partition("\n")
     name, _, value = first.strip('"').rstrip("\r").partition("=")
     is_stated = name.strip().lower() == "sep" and len(value.strip(" ")) == 1
@@ -61,7 +61,7 @@ def _without_statement(text: str) -> tuple[str, str]:
 
 
 def _find_delimiter(text: str) -> str:
-    """Return the delimiter that gives most rows the same number of columns, more than one."""
+    """Return the delimiter that gives most rows the same number of columns, above one."""
 
     def agreement(delimiter: str) -> tuple[float, int]:
         widths = Counter(map(len, _sample(text, delimiter)))
@@ -88,7 +88,7 @@ def _usual_width(rows: list[list[str]]) -> int:
 
 
 def _titles(rows: list[list[str]], width: int) -> int:
-    """Return how many rows stand above the table: others in width, or apart by an empty row."""
+    """Return the number of rows above the table: of another width, or before an empty row."""
     place = 0
     for place, row in enumerate(rows[:MAX_TITLES]):
         following = rows[place + 1] if place + 1 < len(rows) else []

@@ -1,4 +1,4 @@
-"""Excel's binary workbooks (.xls, .xlsb), by calamine, which tells no number formats."""
+"""Reads Excel's binary workbooks (.xls, .xlsb) by calamine, which has no number formats."""
 
 import io
 from datetime import date, datetime, time, timedelta
@@ -19,10 +19,10 @@ _XLSB = "application/vnd.ms-excel.sheet.binary.macroenabled.12"
 
 
 def read(content: bytes) -> Reading:
-    """Read the visible sheets; a sheet's number is its page.
+    """Read the visible sheets, each as a page.
 
-    Cells hold what formulas gave when the file was saved. Raises UnreadableError for more cells
-    than can be told from a bomb, and for an encrypted workbook.
+    Cells have the cached results of formulas. Raises UnreadableError for too many cells, which may
+    be a bomb, and for an encrypted workbook.
     """
     import python_calamine
 

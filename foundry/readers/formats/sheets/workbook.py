@@ -1,4 +1,4 @@
-"""Excel's workbooks (.xlsx): visible sheets as they are shown, with their charts and boxes."""
+"""Reads Excel workbooks (.xlsx): visible sheets as displayed, with charts and boxes."""
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
@@ -35,7 +35,7 @@ def read(content: bytes) -> Reading:
     """
     package = Package(content)
     if "xl/workbook.bin" in package.names:
-        # Excel's binary workbook has the same name, and no XML.
+        # Excel's binary workbook has the same ending, but no XML.
         from foundry.readers.formats.sheets import old
 
         return old.read(content)
@@ -84,7 +84,7 @@ def _add_sheet(composer: Composer, parts: Parts, part: str, name: str, sheet: Sh
 
 
 def _add_drawing(composer: Composer, parts: Parts, part: str) -> None:
-    """Add the texts of shapes, descriptions of pictures, charts and diagrams over a sheet."""
+    """Add the texts of shapes, descriptions of pictures, charts and diagrams of a sheet."""
     root = parts.xml(part)
     relations = parts.relations(part)
     for anchor in (each for tag in _ANCHORS for each in (() if root is None else root.iter(tag))):
@@ -132,7 +132,7 @@ def _shared(parts: Parts) -> list[str]:
 
 
 def _text_of(item: Element) -> str:
-    """Return a shared text; how it is read aloud (in Japanese) is left out."""
+    """Return a shared text, without phonetic guides (Japanese)."""
     texts: list[str] = []
     for child in item:
         if child.tag == f"{_S}t":
