@@ -63,6 +63,7 @@ MEANINGS: dict[type[Record], dict[str, str]] = {
         "snippet": "Plain text around the words of the query, for display.",
         "highlights": "Where `snippet`, `title` and each of `section` have words of the query.",
         "snippet_code": "Where the snippet is code.",
+        "more": 'With `group = "document"`: at most two further passages of the document.',
     },
     Place: {
         "document_id": "The other document's id.",
@@ -115,7 +116,9 @@ PYTHON = {
         " 100, `mode` is `hybrid`, `semantic` or `keyword`, and `filters` are"
         " [filters](how-it-searches.md#filters), such as `{'tags': ['safety']}`."
         " `lane_weights` are the weights of meaning and keywords for this search alone, such as"
-        " `(0.9, 0.1)`. With `[search.facets]` it also takes `facets`."
+        " `(0.9, 0.1)`. The first `offset` results are passed over; with `group='document'` each"
+        " result is a document, with its best passages. With `[search.facets]` it also takes"
+        " `facets`."
     ),
     "load": (
         "Opens the index in `index_dir`, else in `INDEX_DIR`, else in the package. With `verify`,"

@@ -11,8 +11,8 @@ class SearchPlace(Enum):
     """A place in `search_hybrid`, in their order, with the names that steps can use.
 
     The value is the name of the place in templates, and the variables that a step assigns. All
-    steps can use `index`, `journal`, `query`, `top_k`, and ASKED; from WIDEN on also `tokens` and
-    `patterns`.
+    steps can use `index`, `journal`, `query`, ASKED, and how many hits are `wanted`; from WIDEN
+    on also `tokens` and `patterns`.
     """
 
     BEGIN = ("begin", ("patterns",))

@@ -32,7 +32,7 @@ TELL_OF_OPERATORS = SearchStep(
     SearchPlace.PARSE, Call("retrieval.plain_text", "tell_of_operators", ("journal",)), sets=()
 )
 MERGE_EQUAL = SearchStep(
-    SearchPlace.MERGE, Call("retrieval.results", "merge_equal_texts", ("hits", "top_k"))
+    SearchPlace.MERGE, Call("retrieval.results", "merge_equal_texts", ("hits", "wanted"))
 )
 
 _FUSED = ("candidates", "*lane_weights")

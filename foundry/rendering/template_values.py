@@ -131,7 +131,7 @@ def _search_values(design: Design) -> dict[str, object]:
         "called": [(module, (name,)) for module, name in sorted(needed)],
         "wanted": "rewritten" if is_rewritten else asked,
         "switches": [stage.switch for stage in design.stages.values() if stage.switch],
-        "ranked": Snippet("{times} * top_k" if times > 1 else "top_k", {"times": times}),
+        "ranked": Snippet("{times} * wanted" if times > 1 else "wanted", {"times": times}),
         "leaves_out": not by_stages.isdisjoint(LEAVING_OUT),
         "changes_fusion": not by_stages.isdisjoint(CHANGING_FUSION),
         "refines": not by_stages.isdisjoint(REFINING),

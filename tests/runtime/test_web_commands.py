@@ -19,7 +19,7 @@ from foundry.runtime.index.layout import KnownItem
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.filters import Filters, parse_filters
-from foundry.runtime.retrieval.journal import Journal, Mode
+from foundry.runtime.retrieval.journal import Group, Journal, Mode
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
 from foundry.runtime.retrieval.snippets import add_snippets
 
@@ -40,9 +40,15 @@ CHUNK = ChunkRecord(
 
 
 def search(
-    query: str, top_k: int = 10, *, mode: Mode = "hybrid", filters: Filters | None = None
+    query: str,
+    top_k: int = 10,
+    *,
+    mode: Mode = "hybrid",
+    filters: Filters | None = None,
+    offset: int = 0,
+    group: Group | None = None,
 ) -> SearchResponse:
-    Journal.begin(query, top_k, mode)
+    Journal.begin(query, top_k, mode, offset, group)
     if query == "nothing":
         return SearchResponse(query, mode, "default", False, "strong", (), 0.1, {}, ())
     parsed = parse_filters(filters)

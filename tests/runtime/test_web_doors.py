@@ -19,7 +19,7 @@ from foundry.runtime.index.reader import ServedState
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS, Filters, parse_filters
-from foundry.runtime.retrieval.journal import Mode
+from foundry.runtime.retrieval.journal import Group, Mode
 from foundry.runtime.retrieval.results import Highlights, Hit, LaneRanks, LaneScores, SearchResponse
 from foundry.runtime.retrieval.settings import Limits
 from foundry.runtime.web import documents as web_documents
@@ -106,6 +106,7 @@ class Search:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, int, Mode, dict[str, tuple[str, ...]]]] = []
+        self.paged: list[tuple[int, Group | None]] = []
 
     def __call__(
         self,
@@ -114,9 +115,12 @@ class Search:
         *,
         mode: Mode = "hybrid",
         filters: Filters | None = None,
+        offset: int = 0,
+        group: Group | None = None,
         facets: bool = False,
     ) -> SearchResponse:
         assert not facets
+        self.paged.append((offset, group))
         parsed = parse_filters(filters)
         for name in parsed.keys() - KNOWN_FIELDS:
             raise InvalidRequestError("there is no such filter", field=f"filters.{name}")
@@ -234,12 +238,15 @@ def test_post_and_get_ask_the_same(client: TestClient, search: Search) -> None:
         "top_k": 3,
         "mode": "keyword",
         "filters": {"source": ["docs"], "tags": ["a", "b"], "modified_after": "2024-01-01"},
+        "offset": 20,
+        "group": "document",
     }
     posted = client.post("/search", json=body)
     got = client.get(
         "/search?q=%20a+query%20&top_k=3&mode=keyword&source=docs&tag=a&tag=b"
-        "&modified_after=2024-01-01"
+        "&modified_after=2024-01-01&offset=20&group=document"
     )
+    assert search.paged == [(20, "document")] * 2
     assert posted.json() == got.json()
     assert search.asked[0] == search.asked[1]
     assert search.asked[0][:3] == ("a query", 3, "keyword")
@@ -282,6 +289,8 @@ def test_openapi_is_exact_about_requests_answers_and_refusals(client: TestClient
         "modified_after",
         "modified_before",
         "filter",
+        "offset",
+        "group",
         "facets",
         "sort",
         "snippets",

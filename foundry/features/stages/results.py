@@ -79,7 +79,7 @@ class NearDuplicates(Stage):
         Call(
             "retrieval.stages.near_duplicates",
             "merge_near_duplicates",
-            ("hits", "top_k", "index", "journal"),
+            ("hits", "wanted", "index", "journal"),
             ("similarity",),
         ),
         readme="Of passages with nearly the same text, only the best is a result.",
@@ -114,7 +114,7 @@ class Versions(Stage):
         module = "retrieval.stages.versions"
         folders = Call(module, "read_folders")
         yield SearchStep(SearchPlace.KNOW, Call(module, "forget_versions", ("journal", folders)))
-        chosen = ("hits", "top_k", "query", folders, "journal")
+        chosen = ("hits", "wanted", "query", folders, "journal")
         yield SearchStep(
             SearchPlace.PREFER,
             Call(module, "prefer_version", chosen, ("share",)),
@@ -206,7 +206,7 @@ class Parents(Stage):
 
     search_step = SearchStep(
         SearchPlace.CHOOSE,
-        Call("retrieval.stages.parents", "expand_parents", ("hits", "top_k", "index", "journal")),
+        Call("retrieval.stages.parents", "expand_parents", ("hits", "wanted", "index", "journal")),
         readme="Each result has the larger passage around it; of results with the same one, the"
         " best is kept.",
     )

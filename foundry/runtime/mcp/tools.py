@@ -27,6 +27,7 @@ class FoundPassage(Hit):
     snippet: None = field(default=None, metadata=_LEFT_OUT)
     highlights: None = field(default=None, metadata=_LEFT_OUT)
     snippet_code: tuple[()] = field(default=(), metadata=_LEFT_OUT)
+    more: tuple[()] = field(default=(), metadata=_LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,7 @@ async function search() {
     const parameters = new URLSearchParams(filters);
     parameters.set("q", text);
     parameters.set("top_k", COUNT);
+    parameters.set("group", "document");
     const answer = await ask("search", parameters, request.signal);
     if (running !== request) return;
     shown = text;
@@ -163,16 +164,26 @@ function addressOf({ url, id, document_id: documentId, section, title, position 
 }
 
 function resultNode(hit) {
-  const { title, section, path, snippet, highlights, snippet_code: code } = hit;
-  const headings = section[0] === title ? section.slice(1) : section;
+  const { title, path, highlights, more = [] } = hit;
   const node = element(
     "a", { class: "hit", href: addressOf(hit) },
     element("bdi", { class: "title" }, ...markedNodes(title, highlights.title)),
-    element("bdi", { class: "where" }, headings.join(" › ") || path),
-    element("bdi", { class: "snippet" }, ...markedNodes(snippet, highlights.snippet, code)),
+    element("bdi", { class: "where" }, headingsOf(hit) || path),
+    snippetNode(hit),
   );
-  return element("li", {}, node);
+  return element("li", {}, node, ...more.map(moreNode));
 }
+
+/** Another passage of the same document. */
+function moreNode(hit) {
+  const where = headingsOf(hit) || hit.title;
+  return element("a", { class: "hit more", href: addressOf(hit) }, element("bdi", { class: "where" }, where), snippetNode(hit));
+}
+
+const headingsOf = ({ title, section }) => (section[0] === title ? section.slice(1) : section).join(" › ");
+
+const snippetNode = ({ snippet, highlights, snippet_code: code }) =>
+  element("bdi", { class: "snippet" }, ...markedNodes(snippet, highlights.snippet, code));
 
 // Opening, by the keyboard or by what the site has for it, and closing
 

@@ -93,6 +93,7 @@ async function search() {
     const body = {
       query: text,
       top_k: wanted,
+      group: "document",
       filters: chosenFilters(),
       ...(about.semantic ? { mode: chosenMode() } : {}),
       ...(window.showFacets ? { facets: true } : {}),
@@ -100,7 +101,7 @@ async function search() {
     };
     const answer = await (await postJson("search", body, request.signal)).json();
     if (running !== request) return;
-    comeFrom(location.search, answer.results.flatMap(foundWords));
+    comeFrom(location.search, answer.results.flatMap(passagesOf).flatMap(foundWords));
     showAnswer(answer);
   } catch (error) {
     if (running !== request || error.name === "AbortError") return;
@@ -136,7 +137,7 @@ function showAnswer(answer) {
   byId("offers").hidden = offers.length === 0;
   byId("offers").replaceChildren(...offers);
   showExplanation(answer);
-  const key = JSON.stringify(answer.results.map((hit) => hit.id)) + answer.query + answer.mode;
+  const key = JSON.stringify(answer.results.flatMap(passagesOf).map((hit) => hit.id)) + answer.query + answer.mode;
   if (key !== shown) {
     const place = focusedPlace();
     results.replaceChildren(...answer.results.map((hit) => resultNode(hit, answer.query)));

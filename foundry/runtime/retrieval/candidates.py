@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from ..index.protocols import LaneHits, Numbers, Scores, Vector
 
+FIRST_DEPTH = 100  # Chunks that each lane delivers for a first page of results.
+DEPTHS = (1, 2, 10)  # Times as many, for those who ask for further ones.
 SCORE_DIGITS = 6  # Decimal places of scores: callers see the scores that results are ordered by.
 
 P = ParamSpec("P")
@@ -66,6 +68,7 @@ class Candidates:
     coverage: float | None = None  # As in LaneHits.
     doubted: bool = False
     distance: float | None = None  # From VectorLane.distance.
+    first_depth: int = FIRST_DEPTH  # So much of each lane is read for a first page.
 
     @classmethod
     def by_keyword(cls, hits: LaneHits) -> "Candidates":
@@ -83,9 +86,39 @@ class Candidates:
             doubted=hits.doubted,
         )
 
+    def of_lanes(self, first_depth: int) -> "Candidates":
+        """Return the same candidates, of lanes that are read so deep for a first page."""
+        return replace(self, first_depth=first_depth)
+
     def best_places(self) -> Numbers:
-        """Return positions of candidates, best first, ties in index order."""
-        return np.argsort(-self.scores, kind="stable")
+        """Return positions of candidates, best first, ties in index order.
+
+        Those that no lane delivers for a first page come after all others, whatever they score: so
+        further pages begin where the first one ends.
+        """
+        order = np.argsort(-self.scores, kind="stable")
+        lanes = self.semantic_ranks, self.keyword_ranks
+        if max(ranks.max(initial=0) for ranks in lanes) > self.first_depth:
+            order = order[np.argsort(self.levels()[order], kind="stable")]
+        return order
+
+    def levels(self) -> Numbers:
+        """Return for which of the DEPTHS of its lanes each of them is found, from 0 on."""
+        ranks = np.stack([self.semantic_ranks, self.keyword_ranks])
+        # What a stage has brought in has no rank, and belongs to what is found first.
+        found = ranks.min(axis=0, where=ranks > 0, initial=np.iinfo(np.int64).max)
+        found[~ranks.any(axis=0)] = 0
+        levels: Numbers = np.searchsorted(self.first_depth * np.array(DEPTHS), found)
+        return levels
+
+    def at(self, places: Numbers) -> "Candidates":
+        """Return the candidates at ascending `places` (k,), and no others."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                values[name] = value[places]
+        values["boosts"] = {name: factors[places] for name, factors in self.boosts.items()}
+        return Candidates(**values)
 
     def with_scores(self, scores: Scores) -> "Candidates":
         """Return the candidates with new scores (m,)."""
@@ -100,9 +133,10 @@ class Candidates:
         return replace(scored, boosts={**self.boosts, name: factors})
 
 
-def candidate_count(top_k: int) -> int:
-    """Return the number of candidates of each lane for `top_k` results."""
-    return max(100, 2 * top_k)
+def candidate_count(wanted: int) -> int:
+    """Return the number of candidates of each lane for so many results."""
+    depths = (FIRST_DEPTH * times for times in DEPTHS)
+    return next((depth for depth in depths if depth >= 2 * wanted), FIRST_DEPTH * DEPTHS[-1])
 
 
 def best(chunks: NDArray[np.integer], scores: Scores, count: int) -> LaneHits:

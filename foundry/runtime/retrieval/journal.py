@@ -14,8 +14,10 @@ from .facet_counts import Facets
 
 Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
+Group = Literal["document"]
 MODES: tuple[Mode, ...] = get_args(Mode)
-MAX_TOP_K = 100
+GROUPS: tuple[Group, ...] = get_args(Group)
+MAX_TOP_K, MAX_RESULTS = 100, 1_000  # At once, and of one query, page by page.
 MAX_QUERY_LENGTH = 2_000  # Characters.
 # The stages of a query share one budget of work. It is counted, not timed, so that every process
 # leaves out the same. A unit is one posting read, some 20 ns; other work costs as follows.
@@ -42,9 +44,17 @@ class Journal:
     apart: dict[str, Token | None] = field(default_factory=dict)  # Words cut in two: `respell`.
     units: int = MIN_UNITS  # Units left.
     begun: float = field(default_factory=time.thread_time)
+    offset: int = 0  # Of the first hit to give.
 
     @classmethod
-    def begin(cls, query: str, top_k: int, mode: Mode = "hybrid") -> "Journal":
+    def begin(
+        cls,
+        query: str,
+        top_k: int,
+        mode: Mode = "hybrid",
+        offset: int = 0,
+        group: Group | None = None,
+    ) -> "Journal":
         """Begin the journal of a search. Raises InvalidRequestError for invalid arguments."""
         if not query.strip():
             raise InvalidRequestError("query must not be empty", field="query")
@@ -55,7 +65,17 @@ class Journal:
             raise InvalidRequestError(f"top_k must be from 1 to {MAX_TOP_K}", field="top_k")
         if mode not in MODES:
             raise InvalidRequestError("mode must be hybrid, semantic or keyword", field="mode")
-        return cls(query, top_k, mode)
+        if not 0 <= offset <= MAX_RESULTS - top_k:
+            message = f"offset must be from 0 to {MAX_RESULTS}, less top_k"
+            raise InvalidRequestError(message, field="offset")
+        if group not in (None, *GROUPS):
+            raise InvalidRequestError("group must be document, if anything", field="group")
+        return cls(query, top_k, mode, offset=offset)
+
+    @property
+    def wanted(self) -> int:
+        """How many results there must be to give those that were asked for."""
+        return self.offset + self.top_k
 
     def answer_by_keywords(self) -> None:
         """Record that keywords answer, and why if semantic search was asked for."""

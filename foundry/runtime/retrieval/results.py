@@ -70,6 +70,7 @@ class Hit(ChunkRecord):
     snippet: str | None = None
     highlights: Highlights | None = None
     snippet_code: tuple[Span, ...] = ()  # Spans of code in the snippet.
+    more: tuple["Hit", ...] = ()  # The next best of its document, where hits are grouped.
 
     def standing_for(self, others: Sequence["Hit"]) -> "Hit":
         """Return this hit with the ids and places of others that are merged into it, best first."""
@@ -201,9 +202,9 @@ def grade(evidence: float, strong: float, weak: float, doubted: bool = False) ->
 
 
 def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchResponse:
-    """Return the response with the first `top_k` hits."""
+    """Return the response with `top_k` hits from the offset on."""
     # Stages that choose among hits write to the journal as these are read.
-    results = tuple(islice(hits, journal.top_k))
+    results = tuple(islice(hits, journal.offset, journal.wanted))
     if journal.reason == "identifier":
         match = "strong"
     # A corrected word is in no document.

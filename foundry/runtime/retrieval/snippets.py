@@ -51,7 +51,8 @@ def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
     # Hits of one document share its title, and some their headings.
     find_above = cache(find)
     for hit in response.hits:
-        _add_snippet(hit, find, find_above)
+        for each in (hit, *hit.more):
+            _add_snippet(each, find, find_above)
 
 
 def _add_snippet(hit: Hit, find: FindWords, find_above: FindWords) -> None:

@@ -9,7 +9,7 @@ from pydantic.functional_validators import model_validator
 from pydantic_core import PydanticCustomError, ValidationError
 
 from ..retrieval.filters import KNOWN_FIELDS, read_pairs
-from ..retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
+from ..retrieval.journal import MAX_QUERY_LENGTH, MAX_RESULTS, MAX_TOP_K, Group, Mode
 from ..retrieval.results import SearchResponse
 from .filtered import FilterValues, Pair, Several, Source, Time
 
@@ -36,6 +36,7 @@ Sort = Literal["score", "date"]
 # Names of the same field in other systems.
 _SAME = (
     "top_k limit k n size count max_results num_results",
+    "offset from skip start",
     "query q text question search",
     "filters filter where",
     "id ids document_id chunk_id passage_id",
@@ -80,11 +81,25 @@ class SearchArguments(RequestModel):
         Mode, Field(description="Rank by meaning and words (hybrid), or by one of them alone.")
     ] = "hybrid"
     filters: Annotated[FilterValues | None, Field(description="What a passage must have.")] = None
+    offset: Annotated[
+        int,
+        Field(
+            strict=True, ge=0, le=MAX_RESULTS - 1, description="How many of the best to pass over."
+        ),
+        WHOLE,
+    ] = 0
 
 
 class SearchRequest(SearchArguments):
     """The body of POST /search."""
 
+    group: Annotated[
+        Group | None,
+        Field(
+            description="Whether a result is a document: its best passage, with `more` of it."
+            " `top_k` and `offset` count documents then."
+        ),
+    ] = None
     facets: Annotated[
         bool, Field(strict=True, description="Whether to count what could be filtered by.")
     ] = False
@@ -108,6 +123,8 @@ class SearchParameters(RequestModel):
     modified_after: Time = None
     modified_before: Time = None
     filter: Annotated[list[Pair], Several] = Field(default=[])
+    offset: Annotated[int, Field(ge=0, le=MAX_RESULTS - 1)] = 0
+    group: Group | None = None
     facets: bool = False
     sort: Sort = "score"
     snippets: bool = True

@@ -1,11 +1,8 @@
 """Minimum scores: drops weak candidates, even if none remain."""
 
-from dataclasses import fields
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.protocols import Numbers
 from ...index.records import count_of
 from ..candidates import Candidates
 from ..journal import Journal
@@ -55,14 +52,4 @@ def _keep(candidates: Candidates, journal: Journal, kept: NDArray[np.bool_]) -> 
             journal.note(
                 STAGE, f"{sentence}; the best has {best:.2f}.", dropped=dropped, best_dropped=best
             )
-    return _take(candidates, np.flatnonzero(kept))
-
-
-def _take(candidates: Candidates, places: Numbers) -> Candidates:
-    """Return only the candidates at ascending `places` (k,)."""
-    values = {one.name: getattr(candidates, one.name) for one in fields(candidates)}
-    for name, value in values.items():
-        if isinstance(value, np.ndarray):
-            values[name] = value[places]
-    values["boosts"] = {name: factors[places] for name, factors in candidates.boosts.items()}
-    return Candidates(**values)
+    return candidates.at(np.flatnonzero(kept))
