@@ -142,6 +142,8 @@ def test_plain_arguments_need_no_models(monkeypatch: pytest.MonkeyPatch) -> None
         "top_k": 10,
         "mode": "hybrid",
         "filters": None,
+        "offset": 0,
     }
+    assert read(offset="20") == {"offset": 20}
     assert read_of("fetch", {"id": "guide.md#1"}) == {"id": "guide.md#1"}
     assert read_of("list_sources", {}) == {}

@@ -32,6 +32,7 @@ WHOLE = BeforeValidator(_to_whole)
 """Accepts 10.0 as 10, as JSON Schema does. Comes last, so that the schema has the limits."""
 
 Sort = Literal["score", "date"]
+MAX_OFFSET = MAX_RESULTS - 1
 
 # Names of the same field in other systems.
 _SAME = (
@@ -123,7 +124,7 @@ class SearchParameters(RequestModel):
     modified_after: Time = None
     modified_before: Time = None
     filter: Annotated[list[Pair], Several] = Field(default=[])
-    offset: Annotated[int, Field(ge=0, le=MAX_RESULTS - 1)] = 0
+    offset: Annotated[int, Field(ge=0, le=MAX_OFFSET)] = 0
     group: Group | None = None
     facets: bool = False
     sort: Sort = "score"
