@@ -87,7 +87,7 @@ def cases_of(entry: dict[str, Any], example: Example, passages: Any) -> Iterator
         yield Case("wrong citation", False, text, wrong)
     for passage in passages:
         if passage.source.number in cited:
-            for sentence in example.module("text").sentences(passage.text):
+            for sentence in example.module("quoting.units").sentences(passage.text):
                 yield Case("verbatim", True, sentence, cited)
 
 

@@ -130,6 +130,39 @@ def test_what_is_changed_is_marked(text: str, said: str, changed: str, lack: str
     assert lacks(changed, text) == [lack]
 
 
+ROLES = (
+    "The archive copies the folders of the teacher. It runs at night when the house is empty."
+    " The backup replaces all files of a student. Only the rector signs letters. A warning comes"
+    " at 8 errors, then every 4 errors."
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "changed", "lack"),
+    [
+        (
+            "The backup replaces all of a student's files.",
+            "The archive replaces all files of a student.",
+            "words",
+        ),
+        (
+            "Letters are signed by the rector only.",
+            "Only a student signs letters.",
+            "negation",
+        ),
+        ("A warning comes every 4 errors.", "A warning comes every 8 errors.", "number"),
+    ],
+)
+def test_who_does_what_is_compared(said: str, changed: str, lack: str) -> None:
+    assert lacks(said, ROLES) == []
+    assert lacks(changed, ROLES) == [lack]
+
+
+def test_a_sentence_of_a_passage_is_not_marked_because_of_its_neighbours() -> None:
+    steps = "- Try to start it. It must not start. Put the control back to off.\n"
+    assert lacks("It must not start.", steps) == []
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -37,6 +37,7 @@ from .claims import (
 from .comparing.comparison import Comparison, Statement, StatementReader
 from .conversation import ENGLISH, heading_of
 from .quoting.units import sentences
+from .text import find_sentence_ends
 
 MAX_CLAIMS = 100  # More than answers have, but hostile ones.
 
@@ -80,6 +81,7 @@ class _Place:
     """A sentence, with terms and numbers of those beside it and of the headings above."""
 
     words: str
+    beginnings: list[str]  # The words from where each of its sentences begins.
     terms: frozenset[str]
     numbers: frozenset[str]
     statement: Statement
@@ -149,7 +151,8 @@ class _Evidence:
     def examine(self, claim: Claim, passages: Sequence[_Passage]) -> Finding | None:
         """Return why the passages do not support a claim, and the words that show it."""
         places = [place for passage in passages for place in passage.places]
-        if any(place.words.startswith(_words(claim.text)) for place in places):
+        said = _words(claim.text)
+        if any(words.startswith(said) for place in places for words in place.beginnings):
             return None
         text = _LINK_TARGET.sub("", claim.text)
         known = frozenset[str]().union(*(passage.terms for passage in passages))
@@ -167,6 +170,8 @@ class _Evidence:
             return "name", [name]
         if compared.is_contradicted():
             return "negation", []
+        if compared.has_another_subject():
+            return "words", []
         best = max((share for _, share in shares), default=0.0)
         # Without a table, other words cannot be told from others.
         is_said = best >= (ONE_PLACE if self._encode else ONE_PLACE / 2)
@@ -224,7 +229,9 @@ class _Evidence:
             terms, numbers = above | self._terms(around), labels.union(numbers_of(around))
             before = texts[number - 1] if number else ""
             statement = self._reader.read(sentence, before, heading)
-            places.append(_Place(_words(sentence), terms, numbers, statement))
+            places.append(
+                _Place(_words(sentence), _beginnings(sentence), terms, numbers, statement)
+            )
         whole = f"{heading}\n{text}"
         # A name may stand in the path alone.
         path = " ".join(_WORD.findall(passage.hit.path))
@@ -253,6 +260,11 @@ def _share(weights: Mapping[str, float], terms: frozenset[str]) -> float:
 
 def _words(text: str) -> str:
     return " ".join(_WORD.findall(text.casefold()))
+
+
+def _beginnings(text: str) -> list[str]:
+    starts = [0, *find_sentence_ends(text, 0, len(text))]
+    return [_words(text[start:]) for start in starts]
 
 
 def _bare(number: str) -> str:

@@ -1,15 +1,18 @@
 """Compares a claim with the sentences of its passages that are most like it.
 
 It is contradicted if the nearest of them denies a word that it does not deny, or has the opposite
-of one; or if it says that something is always so, and they only that it may be. A number is
-misplaced if the nearest sentence that has it is less like the claim than one with another number
-of its kind: the claim has taken it from another row, or of another subject.
+of one; if it says that something is always so, and they only that it may be; or if both say that
+only one thing is, and not the same. A number is misplaced if the nearest sentence that has it is
+less like the claim than one with another number of its kind: the claim has taken it from another
+row, or of another subject. A claim of one clause has another subject if its first words stand in
+other sentences than all the rest.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import dropwhile
 
 from ..claims import NUMBER_WORDS, numbers_of
 from .contrasts import (
@@ -28,9 +31,14 @@ NEAR, AROUND, OPPOSITE = 0.35, 0.5, 0.5
 ABOUT_AS_NEAR, MORE_LIKE, MUCH_MORE_LIKE = 0.25, 0.1, 0.5
 NUMBER_WORTH = 1.5  # Of a claim's other numbers, in terms.
 MAX_NEAR = 6
+SUBJECT = 2  # Words.
 
 _WORD = re.compile(r"[^\W\d_]+")
 _CLAUSE_END = re.compile(r"[;,](?!\d)|\b(?:while|whereas|but|and(?! \d))\b", re.IGNORECASE)
+_COMMA = re.compile("[,;:](?!\\d)")
+_ONLY = ("only", "solely", "exclusively")
+# "Every 8 days" is another thing than "at 8 days".
+_LEADS = ("every", "each", "per", "within", "after", "least", "most", "than", "until")
 _UNIVERSAL = re.compile(
     r"\b(?:always|regardless|however (?:many|much|large|small|old|long)|no matter|whatever the"
     r"|in (?:every|all) cases?|under (?:all|any)|without exception|at any time)\b",
@@ -125,19 +133,36 @@ class Comparison:
         """Return whether the nearest places say the opposite, or not that it is always so."""
         near = self._near()
         return bool(near) and (
-            self._is_denied(near) or self._is_opposed(near) or self._is_too_general(near[0][2])
+            self._is_denied(near)
+            or self._is_opposed(near)
+            or self._is_too_general(near[0][2])
+            or self._is_only_other(near[0][2])
         )
+
+    def has_another_subject(self) -> bool:
+        """Return whether the places say the rest of a clause, but of something else."""
+        if not self._places or _COMMA.search(self._claim.text):
+            return False
+        nearest = max(self._places, key=self._likeness)
+        subject = [word.stem for word in self._claim.words if word.stem][:SUBJECT]
+        return _share(self._weights, nearest.stems) >= AROUND and any(
+            stem not in _stems(nearest.around) and any(stem in one.stems for one in self._places)
+            for stem in subject
+        )
+
+    def _likeness(self, place: Statement) -> float:
+        """Return the share of a claim that a place has, and how much of both they share."""
+        share = _share(self._weights, place.stems)
+        total = self._claim.weight + place.weight
+        return share + (2 * share * self._claim.weight / total if total else 0.0)
 
     def _near(self) -> list[tuple[float, float, Statement]]:
         """Return the likeness of near places, the share of the claim that is around, and them."""
-        weights, total = self._weights, self._claim.weight
         found = []
-        for place in self._places if total else ():
-            share = _share(weights, place.stems)
-            around = _share(weights, _stems(place.around))
-            if share >= NEAR and around >= AROUND:
-                likeness = share + 2 * share * total / (total + place.weight)
-                found.append((likeness, around, place))
+        for place in self._places:
+            around = _share(self._weights, _stems(place.around))
+            if _share(self._weights, place.stems) >= NEAR and around >= AROUND:
+                found.append((self._likeness(place), around, place))
         found.sort(key=lambda one: -one[0])
         return [one for one in found if one[0] >= found[0][0] - ABOUT_AS_NEAR][:MAX_NEAR]
 
@@ -174,6 +199,13 @@ class Comparison:
             and _UNIVERSAL.search(nearest.text) is None
             and _CONDITIONAL.search(nearest.text) is not None
         )
+
+    def _is_only_other(self, nearest: Statement) -> bool:
+        ours, theirs = _after_only(self._claim.words), _after_only(nearest.words)
+        if ours is None or theirs is None:
+            return False
+        is_known = any(ours in place.stems for place in self._places)
+        return is_known and ours not in nearest.stems and theirs not in self._claim.stems
 
     def misplaced_number(self) -> str | None:
         """Return a number that the places have with another unit, or of something else."""
@@ -221,14 +253,14 @@ class Comparison:
 
     def _is_beside_another(self, number: Quantity) -> bool:
         """Return whether the words beside a number, as in "every 8 days", are those of a rival."""
-        for place in self._places if all(number.around) else ():
+        for place in self._places if number.before in _LEADS else ():
             same = [
                 one
                 for one in place.quantities
                 if number.equals(one) and one.around[1] == number.around[1]
             ]
-            rivals = [one for one in place.quantities if one.around == number.around]
-            is_elsewhere = same and all(one.around != number.around for one in same)
+            rivals = [one for one in place.quantities if _has_beside(one, number)]
+            is_elsewhere = same and not any(_has_beside(one, number) for one in same)
             is_near = is_elsewhere and rivals and _share(self._weights, place.stems) >= AROUND
             if is_near and not any(map(number.equals, rivals)):
                 return True
@@ -240,6 +272,16 @@ class Comparison:
             if written.search(clause) or number.value in numbers_of(clause):
                 return clause
         return self._claim.text
+
+
+def _has_beside(number: Quantity, other: Quantity) -> bool:
+    return number.before == other.before and number.around[1] == other.around[1]
+
+
+def _after_only(words: Sequence[Word]) -> str | None:
+    """Return the stem of the first word that "only" stands before."""
+    after = dropwhile(lambda word: word.text not in _ONLY, words)
+    return next((word.stem for word in after if word.stem), None)
 
 
 def _share(weights: Mapping[str, float], stems: Iterable[str]) -> float:

@@ -43,6 +43,7 @@ class Quantity:
     value: str
     kind: str  # Of its unit, else empty.
     size: float  # In the least unit of its kind.
+    before: str
     around: tuple[str, str]
     group: int  # The two ends of a range have the same.
 
@@ -72,11 +73,12 @@ def read_quantities(
         before = _BEFORE.search(text[max(0, match.start() - 30) : match.start()])
         after = (match["next"] or "").lower()
         kind, factor = _KINDS.get(after) or _KINDS.get(after.removesuffix("s"), ("", 1.0))
-        around = (stem(before[1].lower()) or "" if before else "", stem(after) or after)
+        last = before[1].lower() if before else ""
+        around = (stem(last) or "", stem(after) or after)
         for written in filter(None, (match["number"], match["upper"])):
             plain = re.sub("[,\u00a0\u202f]", "", written)
             is_number = plain.count(".") < 2
             value = f"{float(plain):.12g}" if is_number else plain
             size = float(value) * factor if is_number else 0.0
-            found.append(Quantity(written, value, kind, size, around, group))
+            found.append(Quantity(written, value, kind, size, last, around, group))
     return found
