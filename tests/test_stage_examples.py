@@ -1,6 +1,10 @@
-"""Before and after each stage, as docs/stage-examples.toml has it, is what searches return."""
+"""Before and after each stage, as docs/stage-examples.toml has it, is what searches return.
+
+`pytest tests/test_stage_examples.py --update-golden` writes it anew; `make docs` copies it.
+"""
 
 import importlib
+import json
 import shutil
 import tomllib
 from collections.abc import Iterator
@@ -18,7 +22,8 @@ from foundry.features.stages import STAGES
 from foundry.indexing.versions import built_index
 from foundry.progress import Reporter
 
-TOLD = tomllib.loads((ROOT / "docs" / "stage-examples.toml").read_text(encoding="utf-8"))
+FILE = ROOT / "docs" / "stage-examples.toml"
+TOLD = tomllib.loads(FILE.read_text(encoding="utf-8"))
 EXAMPLES = TOLD["examples"]
 ASK_A_MODEL = {"[search.understanding]", "[search.rerank]", "[search.rerank_service]"}
 ROWS = 4
@@ -83,15 +88,41 @@ def suggest(server: ModuleType, query: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["stage"])
 def test_before_and_after(
-    example: dict[str, Any], index: Path, plain: ModuleType, tmp_path: Path
+    example: dict[str, Any],
+    index: Path,
+    plain: ModuleType,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
-    place = EXAMPLES.index(example)
+    before: list[str] = []
     if example["stage"] != "[search.suggestions]":
-        assert search(plain, {**example, "options": ""})[0] == example["before"]
+        before, _ = search(plain, {**example, "options": ""})
     (tmp_path / "words.txt").write_text(TOLD["files"]["words.txt"], encoding="utf-8")
-    with rendered_server(tmp_path, f"with_stage_{place}", example["options"]) as server:
+    name = f"with_stage_{EXAMPLES.index(example)}"
+    with rendered_server(tmp_path, name, example["options"]) as server:
         server.load(index)
-        assert search(server, example) == (example["after"], example["told"])
+        after, told = search(server, example)
+    found = {"before": before, "after": after, "told": told}
+    if request.config.getoption("--update-golden"):
+        update(example["stage"], found)
+    assert found == {key: example[key] for key in found}
+
+
+def update(stage: str, found: dict[str, list[str]]) -> None:
+    """Write what was found for a stage into the file of examples."""
+    head, *entries = FILE.read_text(encoding="utf-8").split("[[examples]]")
+    for number, entry in enumerate(entries):
+        if f"stage = '{stage}'" in entry:
+            kept = entry[: entry.index("\nbefore = ")]
+            lists = (f"{key} = [{listed(lines)}]\n" for key, lines in found.items())
+            end = "\n" if number + 1 < len(entries) else ""
+            entries[number] = f"{kept}\n{''.join(lists)}{end}"
+    FILE.write_text("[[examples]]".join([head, *entries]), encoding="utf-8")
+
+
+def listed(lines: list[str]) -> str:
+    quoted = (f"    {json.dumps(line, ensure_ascii=False)},\n" for line in lines)
+    return f"\n{''.join(quoted)}" if lines else ""
 
 
 def test_every_stage_without_a_model_has_an_example() -> None:
