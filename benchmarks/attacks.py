@@ -33,7 +33,7 @@ from serve import running, touch_mcp
 from synthetic import CHUNKS_OF_DOCUMENT, built_project, queries_of
 
 from foundry import pipeline
-from foundry.runtime.retrieval.filters import MAX_FILTER_VALUES
+from foundry.runtime.retrieval.filter_schemas import MAX_FILTER_VALUES
 from foundry.runtime.retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K
 
 MAX_HEALTH_SECONDS = 0.5

@@ -46,7 +46,6 @@ def test_it_has_no_files_for_what_is_left_out(export: Path) -> None:
         *(
             "__init__",
             "connections",
-            "filter_schemas",
             "filtered",
             "middleware",
             "no_tokens",

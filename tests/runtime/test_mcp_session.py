@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from foundry.runtime.mcp import about, descriptions
+from foundry.runtime.mcp import about, session
 from foundry.runtime.mcp.messages import MessageError
 from foundry.runtime.mcp.session import Session
 from foundry.runtime.retrieval.settings import Limits, Settings
@@ -44,8 +44,10 @@ def server() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(about, "settings", lambda: SERVER)
-        patch.setattr(descriptions, "list_tools", lambda: TOOLS)
-        patch.setattr(server, "list_tools", lambda: TOOLS)
+        for module in (session, server):
+            patch.setattr(module, "list_tools", lambda _known: TOOLS)
+        patch.setattr(session, "_filterable", lambda: None)
+        patch.setattr(server, "filterable", lambda: None)
         yield
 
 

@@ -10,14 +10,16 @@ from functools import cache, cached_property
 from mmap import ACCESS_READ, MADV_RANDOM, mmap
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any
-
-import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from typing import TYPE_CHECKING, Any
 
 from ..errors import IndexUnusableError, cause_of
-from .tokens import VERSION as TOKENIZER_VERSION
 from .tree import FILE, file_status, read_file, shown, walk
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import DTypeLike, NDArray
+
+PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
 FORMAT_VERSION = 5
 
@@ -155,6 +157,8 @@ class IndexFiles:
     @classmethod
     def open(cls, directory: Path, elsewhere: frozenset[str] = frozenset()) -> "IndexFiles":
         """Open an index, checking sizes and small files. Raises IndexUnusableError."""
+        from .tokens import VERSION as TOKENIZER_VERSION
+
         layout = IndexLayout(resolve_version(directory))
         manifest = Manifest.read(layout.manifest)
         if (found := manifest.tokenizer_version) != TOKENIZER_VERSION:
@@ -217,11 +221,14 @@ def resolve_version(directory: Path) -> Path:
     return directory / name
 
 
-def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[Any]:
+def open_array(path: Path, dtype: "DTypeLike", shape: tuple[int, ...]) -> "NDArray[Any]":
     """Map a NumPy file read-only; -1 in `shape` stands for any length.
 
     Raises IndexUnusableError if the file is missing, damaged, or of another type or shape.
     """
+    # Not above, since a manifest is read before an index is opened.
+    import numpy as np
+
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
@@ -259,7 +266,7 @@ def _unreadable(path: Path, error: Exception) -> IndexUnusableError:
 class Vocabulary(Sequence[bytes]):
     """Sorted terms in UTF-8, concatenated in a file."""
 
-    def __init__(self, terms: memoryview, offsets: NDArray[np.uint64]) -> None:
+    def __init__(self, terms: memoryview, offsets: "NDArray[np.uint64]") -> None:
         self._terms = terms
         ends = self._offsets = offsets.data  # Reading one element of an array takes twice as long.
         self._firsts = range(0, len(self), TERMS_APART)
@@ -269,7 +276,7 @@ class Vocabulary(Sequence[bytes]):
     @classmethod
     def open(cls, path: Path, offsets: Path, count: int = -1) -> "Vocabulary":
         """Map a vocabulary of `count` terms, or of any number. Raises IndexUnusableError."""
-        ends = open_array(offsets, np.uint64, (count if count < 0 else count + 1,))
+        ends = open_array(offsets, "<u8", (count if count < 0 else count + 1,))
         return cls(open_bytes(path, int(ends[-1])), ends)
 
     def __len__(self) -> int:

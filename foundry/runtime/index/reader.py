@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from ..errors import IndexUnusableError
-from .layout import IndexFiles, Manifest, resolve_version
+from .layout import PACKAGED_INDEX, IndexFiles, Manifest, resolve_version
 from .lines import RecordLines
 from .protocols import About, QueryEncoder, Records, TermLane, VectorLane
 from .records import ChunkRecord
 from .tokens import Tokenizer
-
-PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
 Part = TypeVar("Part")
 

@@ -9,10 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..index.reader import served
+from ..retrieval.filter_schemas import Filterable, describe_filters
 from ..retrieval.settings import reading, settings
-from ..web.filter_schemas import describe_filters
-from .tools import TOOLS
 
 TOOLS_FILE = Path(__file__).with_name("tools.json")
 
@@ -22,6 +20,7 @@ def describe_tools() -> list[dict[str, Any]]:
     from pydantic import TypeAdapter
 
     from .models import MODELS
+    from .tools import TOOLS
 
     return [
         {
@@ -51,8 +50,8 @@ def read_tools() -> dict[str, Any]:
         return {tool["name"]: tool for tool in described}
 
 
-def list_tools() -> list[dict[str, Any]]:
-    """Return what clients are told of the tools of this server."""
+def list_tools(known: Filterable) -> list[dict[str, Any]]:
+    """Return what clients are told of the tools of a server whose index has these filters."""
     title = settings().title
     listed: list[dict[str, Any]] = json.loads(json.dumps([*read_tools().values()]))
     for tool in listed:
@@ -60,5 +59,5 @@ def list_tools() -> list[dict[str, Any]]:
         tool["title"] = tool["annotations"]["title"] = tool["title"].replace("{title}", title)
         match tool:
             case {"inputSchema": {"properties": {"filters": {"anyOf": [filters, *_]}}}}:
-                describe_filters(filters, served.public())
+                describe_filters(filters, known)
     return listed

@@ -9,6 +9,7 @@ from mcp.shared.exceptions import MCPError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
+from ..web.filtered import filterable
 from ..web.requests import AsyncSearch
 from ..web.stopping import stopping
 from .about import LIST_TTL_MS, instructions, server_info
@@ -25,7 +26,7 @@ def create_server(search: AsyncSearch, version: str) -> Server[Any]:
     schemas = {name: tool["inputSchema"] for name, tool in read_tools().items()}
 
     async def list_all(_context: Any, _page: Any) -> types.ListToolsResult:
-        return types.ListToolsResult.model_validate({"tools": list_tools()})
+        return types.ListToolsResult.model_validate({"tools": list_tools(filterable())})
 
     async def call_tool(_context: Any, call: types.CallToolRequestParams) -> types.CallToolResult:
         try:

@@ -6,10 +6,15 @@ with. The SDK takes longer to import than all the rest of a server, and an assis
 each session.
 """
 
+import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..index.layout import PACKAGED_INDEX, IndexLayout, Manifest, resolve_version
+from ..retrieval.filter_schemas import Filterable
 from .about import LIST_TTL_MS, instructions, server_info
+from .descriptions import list_tools
 from .messages import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS_VERSIONS = ("2026-07-28",)
-INSTANT = frozenset({"initialize", "ping", "server/discover"})
+INSTANT = frozenset({"initialize", "ping", "server/discover", "tools/list"})
 """Methods that are answered before the index is open."""
 
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
@@ -66,7 +71,7 @@ class Session:
             raise MessageError(INVALID_REQUEST, said)
         if method not in _METHODS[self._is_stateless]:
             raise MessageError(METHOD_NOT_FOUND, "Method not found", data=method)
-        is_known = self._is_stateless or self._is_initialized or method in INSTANT
+        is_known = self._is_stateless or self._is_initialized or method in ("initialize", "ping")
         if not (is_known and _has_valid_meta(meta) and _is_valid(method, params)):
             raise MessageError(INVALID_PARAMS, "Invalid request parameters", data="")
         self._is_initialized |= method == "initialize"
@@ -92,13 +97,12 @@ class Session:
                 }
             case "ping":
                 return {}
+            case "tools/list":
+                return {"tools": list_tools(_filterable())}
         # Imported when needed, since an index is, too.
         from .calls import answer_failure, read_call, tell
-        from .descriptions import list_tools
 
         try:
-            if method == "tools/list":
-                return {"tools": list_tools()}
             tool, arguments = read_call(params["name"], params.get("arguments"))
             assert self.search is not None
             return tell(tool.answer(self.search(**arguments) if tool.searches else arguments))
@@ -113,6 +117,13 @@ class Session:
             result = {**result, "ttlMs": ttl, "cacheScope": "private"}
         meta = {_SERVER_KEY: server_info(self._version)}
         return {**result, "resultType": "complete", "_meta": meta}
+
+
+def _filterable() -> Filterable:
+    """Return what the index can be filtered by, from its manifest. Raises IndexUnusableError."""
+    directory = Path(os.environ.get("INDEX_DIR") or PACKAGED_INDEX)
+    manifest = Manifest.read(IndexLayout(resolve_version(directory)).manifest)
+    return Filterable(manifest.filterable, sorted(manifest.sources))
 
 
 def _check_envelope(method: str, params: Params) -> None:

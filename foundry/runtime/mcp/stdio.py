@@ -1,7 +1,7 @@
 """MCP over standard input and output, for clients that start the server themselves.
 
-The first message is answered before the index and what searches it are loaded, which takes several
-times as long as all before it. Calls run in threads; one that was cancelled is not answered.
+What clients ask for first is answered before the index and what searches it are loaded, which
+takes several times as long. Calls run in threads; one that was cancelled is not answered.
 """
 
 import logging
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..retrieval.results import SearchResponse
 
 FINISHING_SECONDS = 10.0  # For finishing requests after standard input has ended.
+LISTING_SECONDS = 0.2  # For clients to ask for the tools before loading begins.
 MAX_CALLS = 40  # Calls worked on at a time; more are not read.
 
 _logger = logging.getLogger(__name__)
@@ -42,8 +43,9 @@ def serve_stdio(load: "Callable[[], Callable[..., SearchResponse]]", version: st
     connection = Connection(Session(version), 0, output)
     reader = threading.Thread(target=connection.read, name="input", daemon=True)
     reader.start()
-    # Imports would hold up the first answer, for which a client waits.
+    # Imports would hold up the first answers, for which a client waits.
     connection.begun.wait()
+    connection.listed.wait(LISTING_SECONDS)
     connection.session.search = load()
     connection.ready.set()
     reader.join()
@@ -60,12 +62,13 @@ class _Request:
 class Connection:
     """The files that messages come from and go to, and the requests between them.
 
-    `begun` is set once a message was answered or none comes; calls wait until `ready` is set.
+    `begun` is set once a message was answered, `listed` once the tools were or one is called, and
+    both when no more comes; calls wait until `ready` is set.
     """
 
     def __init__(self, session: Session, source: int, output: int) -> None:
         self.session = session
-        self.begun, self.ready = threading.Event(), threading.Event()
+        self.begun, self.listed, self.ready = (threading.Event() for _ in range(3))
         self._source, self._output = source, output
         self._running: set[_Request] = set()
         self._changed = threading.Condition()
@@ -82,6 +85,7 @@ class Connection:
                     self.begun.set()
         finally:
             self.begun.set()
+            self.listed.set()
 
     def finish(self) -> None:
         """Wait a while until all requests are answered or cancelled."""
@@ -112,7 +116,10 @@ class Connection:
             self._running.add(request)
         if method in INSTANT:
             self._answer(request, answer)
+            if method == "tools/list":
+                self.listed.set()
             return
+        self.listed.set()
         self._calls.acquire()
         threading.Thread(target=self._call, args=(request, answer), daemon=True).start()
 
@@ -129,9 +136,11 @@ class Connection:
         except MessageError as error:
             error.request_id = request.id
             reply = error.reply
-        except Exception:
-            _logger.exception("an MCP request failed")
-            reply = MessageError(INTERNAL_ERROR, "The server failed.", request.id).reply
+        except Exception as error:
+            is_known = isinstance(error, ServerError)
+            _logger.error("an MCP request failed: %s", error, exc_info=not is_known)
+            reason = error.reason if isinstance(error, ServerError) else "The server failed."
+            reply = MessageError(INTERNAL_ERROR, reason, request.id).reply
         with self._changed:
             is_wanted = request in self._running
         if is_wanted:

@@ -18,6 +18,7 @@ from ..errors import InvalidRequestError
 from ..index.layout import open_array
 from ..index.protocols import Mask
 from ..index.reader import Index, OpenedIndex
+from .filter_schemas import MAX_FILTER_VALUES
 from .journal import Journal, describe_filters, quote
 from .values import ValueTable, find_entries
 
@@ -25,7 +26,6 @@ Filters: TypeAlias = Mapping[str, object]
 """Names of filters, with strings or lists of strings; None and empty lists filter nothing."""
 
 UNKNOWN_TIME = np.iinfo(np.int64).min  # Fails every filter by time.
-MAX_FILTER_VALUES = 256  # Values of one filter of a request.
 MAX_TOLD_VALUES = 20  # Error messages about filters with more values do not list them.
 
 # Filters of every index; others are columns of metadata.

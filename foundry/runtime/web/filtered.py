@@ -6,17 +6,30 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ..index.reader import Index, served
-from ..retrieval.filters import MAX_FILTER_VALUES
-from .filter_schemas import TIME, describe_filters, describe_pair, describe_source
+from ..retrieval.filter_schemas import (
+    MAX_FILTER_VALUES,
+    TIME,
+    Filterable,
+    describe_filters,
+    describe_pair,
+    describe_source,
+)
+from ..retrieval.filters import FilterColumns
 
 schema_index: Callable[[], Index] = served.public
 """Returns the index whose values the schemas list; they are made once, for all callers."""
 
 
+def filterable() -> Filterable:
+    """Return what schemas list."""
+    columns = schema_index().part(FilterColumns.open)
+    return Filterable(columns.columns, columns.known_values("source", MAX_FILTER_VALUES))
+
+
 def _describing(
-    describe: Callable[[dict[str, Any], Index], None],
+    describe: Callable[[dict[str, Any], Filterable], None],
 ) -> Callable[[dict[str, Any]], None]:
-    return lambda schema: describe(schema, schema_index())
+    return lambda schema: describe(schema, filterable())
 
 
 FilterValues = Annotated[dict[str, Any], Field(json_schema_extra=_describing(describe_filters))]

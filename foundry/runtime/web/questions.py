@@ -26,7 +26,7 @@ from queue import Empty, Full, Queue
 from typing import Any
 
 from ..errors import ConfigurationError
-from ..index.reader import PACKAGED_INDEX
+from ..index.layout import PACKAGED_INDEX
 from ..retrieval.results import SearchResponse
 from ..retrieval.settings import read_variable
 
