@@ -20,17 +20,17 @@ from .results import Span
 
 FindWords: TypeAlias = Callable[[str], list[Span]]  # In order, and apart from each other.
 
-MAX_NEEDLE = 4  # Letters by which a word is looked for: some begin with a part that has no more.
+MAX_NEEDLE = 4  # Letters by which a word is looked for: it may be written in two parts.
 LONG_RUN = 4  # Characters of a run of Han of which stretches may be words.
 LONG_STRETCH = 4  # Characters of a stretch that may be a word in other scripts without spaces.
 
 _SPACELESS = re.compile(f"[{SPACELESS}]")
-_ACCENTED = re.compile("[\u00c0-\u024f\u00d7\u2019]")
+_ACCENTED = re.compile("[\u00c0-\u00d6\u00d8-\u024f]")
 _PLAIN = {
     code: letter
     for code in range(0xC0, 0x250)
     if len(letter := bare(chr(code).casefold())) == 1 and letter.isascii()
-} | {0xD7: "x", 0x2019: "'"}
+}
 _NEXT = re.compile(r"[-' \u2010\u2011]([^\W\d_]+)")
 _BETWEEN = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _SEGMENT = re.compile(
@@ -55,6 +55,7 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
             terms.update(t for t in token.terms if len(t) > 1 and not t[0].isdigit())
     # Half of each term, since a stem may end otherwise than its words do.
     needles = {term[: min(MAX_NEEDLE, max(3, len(term) // 2 + 1))] for term in terms}
+    beginnings = {term[:end] for term in terms for end in range(2, len(term))}
 
     @cache
     def is_wanted(word: str) -> bool:
@@ -62,17 +63,13 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
 
     def find_word(folded: str, start: int) -> int:
         """Return where the word that begins at a place ends if it is wanted, or 0."""
-        word = WORD.match(folded, start)
-        if word is None or _cuts_number(folded, *word.span()):
+        if (word := WORD.match(folded, start)) is None:
             return 0
-        if is_wanted(word[0]):
-            return word.end()
-        more = _NEXT.match(folded, word.end())
-        if (
-            more
-            and any(term.startswith(word[0]) for term in terms)
-            and is_wanted(word[0] + more[1])
-        ):
+        text, end = word[0], word.end()
+        if is_wanted(text):
+            is_number = text[0].isdigit() or text[-1].isdigit()
+            return 0 if is_number and _cuts_number(folded, start, end) else end
+        if text in beginnings and (more := _NEXT.match(folded, end)) and is_wanted(text + more[1]):
             return more.end()
         return 0
 
@@ -105,9 +102,11 @@ def _fold(text: str) -> str:
     """Return a text of as many characters, in small letters without accents."""
     # Of all letters this one alone has a lower case of two characters.
     lower = text.replace("\u0130", "I").lower()
-    if lower.isascii() or _ACCENTED.search(lower) is None:
+    if lower.isascii():
         return lower
-    return lower.translate(_PLAIN)
+    lower = lower.replace("\u2019", "'").replace("\u00d7", "x")
+    # Translating takes longer than all else here.
+    return lower if _ACCENTED.search(lower) is None else lower.translate(_PLAIN)
 
 
 def _literals(token: Token) -> Iterator[str]:

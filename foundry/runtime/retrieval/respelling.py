@@ -24,7 +24,7 @@ LEAST_WITHOUT = 0.1  # Of them without the parts, so that the whole counts as we
 MAX_APART = 2  # Unknown words of a query that are cut in two.
 READ_CHUNKS = 10  # To see whether two words stand side by side.
 SEARCH_UNITS = 2_000
-MIN_PART, MAX_WHOLE = 3, 24  # Letters.
+MIN_PART, MIN_WHOLE, MAX_WHOLE = 3, 6, 24  # Letters.
 
 _SHORT_PARTS = frozenset("by in on up".split())
 _APART = re.compile("[- ]")
@@ -92,7 +92,9 @@ def _cut(index: Index, token: Token, journal: Journal) -> Token | None:
     """Return a word that no text has with the terms of two that stand side by side in one."""
     frequency = index.keyword_lane.frequency
     for first, second in _cuts(token):
-        if not all(map(frequency, index.tokenizer.token(first).terms or ("",))):
+        # To stem each beginning takes longer than to look it up.
+        begun = first.casefold()
+        if not (frequency(begun) or frequency(begun.removesuffix("e"))):
             continue
         # Together: whether a letter is a word may depend on the number before it.
         tokens = index.tokenizer.tokenize(f"{first} {second}")
@@ -112,7 +114,7 @@ def _cut(index: Index, token: Token, journal: Journal) -> Token | None:
 
 def _cuts(token: Token) -> Iterator[tuple[str, str]]:
     text = token.text
-    if text.isalpha() and not token.is_identifier and len(text) <= MAX_WHOLE:
+    if text.isalpha() and not token.is_identifier and MIN_WHOLE <= len(text) <= MAX_WHOLE:
         for end in range(len(text) - len("up"), MIN_PART - 1, -1):
             second = text[end:]
             if len(second) >= MIN_PART or second.casefold() in _SHORT_PARTS:
