@@ -1,0 +1,18 @@
+"""What pages call the formats that readers know."""
+
+import re
+
+from foundry.readers.registry import FILE_READERS, READERS
+from foundry.runtime.web.page import FOLDER
+
+OFFICE = "application/vnd.openxmlformats-officedocument"
+
+
+def test_every_format_has_a_name_for_people() -> None:
+    script = (FOLDER / "formats.js").read_text("utf-8").replace("${OFFICE}", OFFICE)
+    named = dict(re.findall(r'^  \[?["`](\S+)["`]\]?: "(.+)",$', script, re.MULTILINE))
+    read = {kind for reader in (*READERS, *FILE_READERS) for kind in reader.media_types.values()}
+    # These two kinds say their names themselves: `text/x-rust`, and what an OpenDocument file is.
+    rest = {kind for kind in read if not re.match(r"text/x-[a-z]+$|.*\.opendocument\.", kind)}
+    assert rest <= named.keys() <= read
+    assert not [name for name in named.values() if "/" in name]
