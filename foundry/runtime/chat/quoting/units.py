@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import unescape
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from typing import Literal
 
 from ...retrieval.markup import strip_marks
@@ -183,16 +183,17 @@ class _Reader:
         self._block += 1
 
     def _rows(self, table: Table, stem: Unit | None) -> None:
+        names = tuple(map(_inline, table.names))
         for row in table.rows:
-            cells = tuple(map(_inline, row))
-            pairs = [*zip_longest(map(_inline, table.names), cells, fillvalue="")]
+            cells = [_inline(cell) for cell in row]
+            # Not all names: a hostile table has many, and short rows.
+            pairs = [*zip(names, cells, strict=False)]
             named = [f"{name}: {cell}" if name else cell for name, cell in pairs if cell]
+            named += filter(None, cells[len(names) :])
             if not named:
                 continue
-            words = ("; " if table.names else ", ").join(named)
-            line = row_of([cell for _, cell in pairs])
-            names = tuple(_inline(name) for name in table.names)
-            unit = self._add(Unit(line, "row", words, names=names, stem=stem))
+            words = ("; " if names else ", ").join(named)
+            unit = self._add(Unit(row_of(cells), "row", words, names=names, stem=stem))
             if stem:
                 stem.members.append(unit)
 
@@ -200,7 +201,8 @@ class _Reader:
 def _inline(text: str) -> str:
     """Return the text of a paragraph, an item or a cell on one line, without marks but of code."""
     text = _TASK.sub("", _CALLOUT.sub("", text.replace("\\\n", "\n"), count=1), count=1)
-    plain = re.sub(r"\s*\n\s*", " ", strip_marks(text, keeps_code=True))
+    lines = strip_marks(text, keeps_code=True).split("\n")
+    plain = " ".join(line.strip() for line in lines)
     return _ENTITY_OR_SPACE.sub(_read_entity, plain).strip()
 
 

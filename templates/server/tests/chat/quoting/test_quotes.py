@@ -176,7 +176,23 @@ def test_labels_and_headings_stand_over_what_follows() -> None:
 
 @pytest.mark.parametrize(
     "mark",
-    ["> ", "- ", "> - ", "`", "`a ``", "**", "|", "| a |\n", "1. x\n", "\n", "[", "&amp;", "```\n"],
+    [
+        "> ",
+        "- ",
+        "> - ",
+        "`",
+        "`a ``",
+        "**",
+        "|",
+        "| a |\n",
+        "1. x\n",
+        "\n",
+        "[",
+        "&amp;",
+        "```\n",
+        "  ",
+        "|---",
+    ],
 )
 def test_hostile_passages_cost_little(mark: str) -> None:
     text = mark * (16_000 // len(mark))
