@@ -134,8 +134,8 @@ def test_modules_of_the_builder_are_called_like_what_they_are_for() -> None:
             assert module.is_file()
     for name, store in STORES.items():
         if not store.is_embedded:
-            assert (FOUNDRY / "stores" / f"{name}.py").is_file()
-            assert (RUNTIME / "store" / f"{name}.py").is_file()
+            assert (FOUNDRY / "stores" / name / "publishing.py").is_file()
+            assert (RUNTIME / "store" / name / "engine.py").is_file()
 
 
 def test_each_is_chosen_by_words_of_its_own() -> None:
