@@ -15,6 +15,7 @@ import pytest
 from foundry.runtime import cli as commands
 from foundry.runtime import terminal
 from foundry.runtime.errors import ConfigurationError, IndexUnusableError, ServerError
+from foundry.runtime.index import reader
 from foundry.runtime.index.layout import KnownItem
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
@@ -65,7 +66,7 @@ def serve(chosen: Namespace) -> None:
 
 def run(*arguments: str) -> int:
     with patch.object(sys, "argv", ["handbook", *arguments]):
-        return commands.run("handbook", "1.2.3", search, serve, more=[terminal.add_search])
+        return commands.run("handbook", "1.2.3", lambda: search, serve, more=[terminal.add_search])
 
 
 def use_index(monkeypatch: pytest.MonkeyPatch, *findings: str, known: str = "c1") -> None:
@@ -78,7 +79,7 @@ def use_index(monkeypatch: pytest.MonkeyPatch, *findings: str, known: str = "c1"
         find_chunk=lambda chunk_id: replace(CHUNK, id=chunk_id),
         manifest=SimpleNamespace(files={"a": {}}, known_items=[KnownItem("red", known)]),
     )
-    monkeypatch.setattr(commands, "served", SimpleNamespace(whole=lambda: index))
+    monkeypatch.setattr(reader, "served", SimpleNamespace(whole=lambda: index))
     monkeypatch.setattr(terminal, "current_index", lambda: index)
 
 
@@ -188,7 +189,7 @@ def test_verify_of_an_unusable_index(
     def whole() -> None:
         raise IndexUnusableError("index: damaged", hint="build it again")
 
-    monkeypatch.setattr(commands, "served", SimpleNamespace(whole=whole))
+    monkeypatch.setattr(reader, "served", SimpleNamespace(whole=whole))
     assert run("verify") == 1
     assert capsys.readouterr().err == "handbook: index: damaged\n  build it again\n"
 
@@ -214,7 +215,7 @@ def test_closed_pipe_is_no_traceback() -> None:
         "'x' * 1_000_000, 'hybrid', 'default', False, 'strong', (), 0, {}, ())\n"
         "terminal.current_index = lambda: SimpleNamespace(tokenizer=Tokenizer('english'))\n"
         "sys.argv = ['handbook', 'search', 'a', '--json']\n"
-        "sys.exit(cli.run('handbook', '1', search, None, more=[terminal.add_search]))\n"
+        "sys.exit(cli.run('handbook', '1', lambda: search, None, more=[terminal.add_search]))\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", script],
