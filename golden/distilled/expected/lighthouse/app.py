@@ -4,7 +4,7 @@ from fastapi import FastAPI
 
 from . import __version__, search_hybrid
 from .custom import HOOKS
-from .mcp.transports import mcp_routes
+from .mcp.http import mcp_routes
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
 from .web.access import rate_checks, read_tokens, token_check
@@ -49,7 +49,7 @@ def create_app() -> FastAPI:
     app.include_router(document_routes)
     app.include_router(health_routes())
     app.router.routes.extend(mcp_routes(search, __version__))
-    app.include_router(page_routes())
+    app.include_router(page_routes(bool(read_tokens())))
     app.include_router(agent_routes)
     HOOKS.open_routes(app)
     app.include_router(metrics_routes)

@@ -2,8 +2,9 @@
 
 from .index.tokens import query_terms
 from .opening import current_index
-from .retrieval.candidates import Candidates, candidate_count
-from .retrieval.filters import FilterColumns, Filters
+from .retrieval.candidates import FIRST_DEPTH, Candidates, candidate_count
+from .retrieval.filters import FilterColumns, Filters, tell_of_filters
+from .retrieval.grouping import add_more, best_of_documents
 from .retrieval.hybrid import (
     by_meaning,
     choose_weights,
@@ -13,8 +14,9 @@ from .retrieval.hybrid import (
     prefer_named,
 )
 from .retrieval.identifiers import finds_identifier, note_unknown_identifiers
-from .retrieval.journal import Journal, Mode, afford_terms, early_budget
+from .retrieval.journal import Group, Journal, Mode, afford_terms, early_budget
 from .retrieval.plain_text import tell_of_operators
+from .retrieval.respelling import respell
 from .retrieval.results import (
     SearchResponse,
     compare_with_terms,
@@ -31,6 +33,8 @@ def search_hybrid(
     *,
     mode: Mode = "hybrid",
     filters: Filters | None = None,
+    offset: int = 0,
+    group: Group | None = None,
     lane_weights: tuple[float, float] | None = None,
 ) -> SearchResponse:
     """Find the `top_k` best chunks for a query, by meaning and by keywords.
@@ -38,9 +42,12 @@ def search_hybrid(
     A hybrid score is 0.7 x cosine + 0.3 x BM25, each from 0 to 1; `prefer_named` adds to it.
     Keywords alone answer a query that cannot be embedded, and an identifier that they find.
     `lane_weights` are other weights of meaning and keywords, for this search alone.
+    The first `offset` are passed over. With `group`, a hit is the best chunk of a document, with
+    the next best ones of the same document as its `more`.
     Raises InvalidRequestError for arguments out of range.
     """
-    journal = Journal.begin(query, top_k, mode)
+    journal = Journal.begin(query, top_k, mode, offset, group)
+    wanted = journal.wanted
     index = current_index()
     journal.units = early_budget(index, query)
     patterns = identifier_patterns()
@@ -49,12 +56,16 @@ def search_hybrid(
     searched, tokens = index.tokenizer.tokenize_query(query)
     if searched != query:
         journal.note_length(searched)
+    tokens = respell(index, tokens, journal)
     terms = query_terms(tokens)
     terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns.open).select(filters)
+    tell_of_filters(index, filters, allowed, journal)
     note_unknown_identifiers(index, query, tokens, patterns, journal)
 
-    depth = candidate_count(top_k)
+    # Ten times as many, where only the best of each document are shown.
+    times = 10 if group else 1
+    depth = times * candidate_count(wanted)
     keyword = index.keyword_lane.search(terms, depth, allowed)
     keyword = compare_with_terms(keyword, index, terms, journal.unknown_identifiers)
     if mode == "keyword":
@@ -73,6 +84,10 @@ def search_hybrid(
             candidates = fuse_linear(candidates, *lane_weights)
             candidates = prefer_named(candidates, index, terms)
 
-    hits = rank_hits(index, candidates, top_k)
-    hits = merge_equal_texts(hits, top_k)
+    candidates = candidates.of_lanes(times * FIRST_DEPTH)
+    listed = best_of_documents(candidates, index) if group else candidates
+    hits = rank_hits(index, listed, wanted)
+    hits = merge_equal_texts(hits, wanted)
+    if group:
+        hits = add_more(hits, index, candidates, journal)
     return respond(journal, hits, judge(index, candidates))

@@ -11,7 +11,9 @@ from starlette.testclient import TestClient
 
 from lighthouse import __version__, load, search_hybrid
 from lighthouse.index.documents import Documents
+from lighthouse.mcp.descriptions import TOOLS_FILE, describe_tools
 from lighthouse.mcp.server import create_server
+from lighthouse.mcp.session import Session
 from lighthouse.web.routes import in_event_loop
 
 INDEX = load()
@@ -84,6 +86,25 @@ def test_impossible_call_is_refused(tool: str, arguments: dict[str, object], nam
             assert named in getattr(refused.content[0], "text", "")
 
     asyncio.run(use())
+
+
+def test_tools_are_described_as_their_models_say() -> None:
+    # After a change to a tool, write `describe_tools()` into the file, or delete it.
+    if TOOLS_FILE.exists():
+        assert json.loads(TOOLS_FILE.read_bytes()) == json.loads(json.dumps(describe_tools()))
+
+
+def test_standard_input_and_output_give_the_same_answers(client: TestClient) -> None:
+    session = Session(__version__)
+    session.search = search_hybrid
+    versions = {"protocolVersion": "2025-11-25", "capabilities": {}}
+    session.prepare("initialize", {**versions, "clientInfo": {"name": "test", "version": "1"}})
+    calls = [("fetch", {"id": CHUNK.id}), ("search", {"query": ""}), ("list_sources", {})]
+    asked = [("tools/call", {"name": name, "arguments": sent}) for name, sent in calls]
+    for method, params in [("tools/list", {}), *asked]:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        answer = client.post("/mcp", json=message, headers={"Accept": "application/json"})
+        assert answer.json()["result"] == session.prepare(method, params)()
 
 
 def test_endpoint_is_open_and_has_no_sessions(new_client: Callable[[], TestClient]) -> None:

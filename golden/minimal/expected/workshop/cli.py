@@ -1,4 +1,4 @@
-"""The command line: the options of each command, what it prints, the exit code of each error."""
+"""The command line: options of each command, output, and an exit code for each kind of error."""
 
 import argparse
 import io
@@ -9,13 +9,12 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import ConfigurationError, InvalidRequestError, ServerError
-from .index.reader import served
-from .index.records import count_of
-from .retrieval.journal import MAX_TOP_K
-from .retrieval.results import SearchResponse
+
+if TYPE_CHECKING:
+    from .retrieval.results import SearchResponse
 
 GRACE_SECONDS, MAX_GRACE_SECONDS = 30.0, 3600
 
@@ -26,19 +25,24 @@ exit codes:
   2    impossible arguments, settings or environment variables
   130  interrupted"""
 
-# Characters that JSON need not escape and a terminal obeys: controls, line ends, directions.
+# Characters that JSON need not escape but terminals interpret: controls, line ends, bidi marks.
 _COMMANDS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-Search = Callable[..., SearchResponse]
+Search = Callable[..., "SearchResponse"]
 Serve = Callable[[argparse.Namespace], None]
-Answer = tuple[object, str, int]  # Of a command: as JSON, as text, and the exit code.
+Answer = tuple[object, str, int]  # Answer of a command: JSON, text, exit code.
 AddCommand = Callable[[Any], None]
 """Adds a command to subparsers, whose `serve` or `answer` defaults to the function that runs it."""
 
 
 def run(
-    name: str, version: str, search: Search, serve: Serve, *, more: Iterable[AddCommand] = ()
+    name: str,
+    version: str,
+    load_search: Callable[[], Search],
+    serve: Serve,
+    *,
+    more: Iterable[AddCommand] = (),
 ) -> int:
-    """Run one command and return its exit code; the only place where errors are printed."""
+    """Run a command and return its exit code; the only place that prints errors."""
     try:
         chosen = _parser(name, version, serve, more).parse_args()
         if isinstance(sys.stdout, io.TextIOWrapper):
@@ -46,13 +50,13 @@ def run(
         if "serve" in chosen:
             chosen.serve(chosen)
             return 0
-        value, text, code = chosen.answer(chosen, search)
+        value, text, code = chosen.answer(chosen, load_search())
         sys.stdout.write((format_json(value) if chosen.json else text) + "\n")
-        # A reader that has gone is noticed here, and not when the interpreter ends.
+        # Flush here, so that a closed pipe is noticed now and not at exit.
         sys.stdout.flush()
         return int(code)
     except BrokenPipeError:
-        # Nobody reads the output any more, and flushing it at exit would fail again.
+        # Flushing at exit would fail again, since nobody reads the output any more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
@@ -62,7 +66,10 @@ def run(
         sys.stderr.write(f"{name}: {error.message}\n{hint}")
         return 2 if isinstance(error, ConfigurationError | InvalidRequestError) else 1
     except Exception:
-        # Contents are not hashed when an index is opened, so damage may show up anywhere.
+        # Not above, since what needs no index starts without what opens it.
+        from .index.reader import served
+
+        # Files are not hashed when an index is opened, so damage may show up at any time.
         findings = served.whole().verify()
         if not findings:
             raise
@@ -105,19 +112,23 @@ def _read_seconds(written: str) -> float:
 
 
 def format_json(value: object, *, indent: int | None = None) -> str:
-    """Return a value as JSON, in which characters that a terminal would obey are escapes."""
+    """Return a value as JSON, with escapes for characters that terminals interpret."""
     separators = (",", ":") if indent is None else (",", ": ")
     text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
     return _COMMANDS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
+    from .index.reader import served
+    from .index.records import count_of
+    from .retrieval.journal import MAX_TOP_K
+
     index = served.whole()
     ask = partial(search, mode="keyword")
     findings = index.verify()
-    # A damaged index is asked nothing.
+    # A damaged index is not searched.
     for item in () if findings else index.manifest.known_items:
-        # As many hits as there can be: stages may rank a known item behind newer or nearer ones.
+        # At the largest top_k, since stages may rank newer or closer chunks above a known item.
         chunk = index.find_chunk(item.chunk_id)
         if not chunk or not ask(item.query, MAX_TOP_K).covers(chunk):
             findings.append(f"the query {item.query!r} does not find {item.chunk_id}")

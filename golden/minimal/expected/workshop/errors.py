@@ -1,10 +1,10 @@
-"""What can go wrong: errors that owners can mend, and what clients are told of them."""
+"""Errors that the owner of a server can fix, and what clients are told about them."""
 
 
 class ServerError(Exception):
-    """A failure that the server's owner can understand and mend.
+    """A failure that the owner of the server can understand and fix.
 
-    The message may name files and machines; `reason` is what clients are told instead.
+    The message may name files and machines; clients are told `reason` instead.
     """
 
     reason = "The index cannot be used now."
@@ -18,7 +18,7 @@ class ServerError(Exception):
 
 
 class IndexUnusableError(ServerError):
-    """The index cannot be served; nothing was changed on disk."""
+    """The index cannot be served; files are left as they are."""
 
     hint = "build the index again, or restore the folder from a trusted copy"
 
@@ -28,7 +28,7 @@ class ConfigurationError(ServerError):
 
 
 class InvalidRequestError(ServerError):
-    """A request cannot be answered as asked; `field` is the part of it to mend."""
+    """A request is invalid; `field` is the part of it to correct."""
 
     def __init__(self, message: str, *, field: str) -> None:
         super().__init__(message)
@@ -36,5 +36,5 @@ class InvalidRequestError(ServerError):
 
 
 def cause_of(error: Exception) -> str:
-    """Return the kind of an error and its message; its repr may hold everything that was read."""
+    """Return the type and the message of an error; its repr may contain all that was read."""
     return f"{type(error).__name__}: {error}"

@@ -1,14 +1,14 @@
-"""The command `search`, and how a terminal shows what it finds."""
+"""The command `search`, and the format of its results in a terminal."""
 
 import argparse
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from .cli import Answer, Search
 from .index.reader import current_index
 from .retrieval.filters import read_pairs
-from .retrieval.journal import MAX_TOP_K, MODES
+from .retrieval.journal import GROUPS, MAX_TOP_K, MODES
 from .retrieval.results import HEDGES, Hit, SearchResponse
 from .retrieval.snippets import add_snippets
 
@@ -22,6 +22,9 @@ def add_search(commands: Any) -> None:
     add = searching.add_argument
     add("query", metavar="QUERY")
     add("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (%(default)s)")
+    add("--offset", type=int, default=0, metavar="N", help="pass over the first (%(default)s)")
+    grouped = "a result is a document or a passage (document; passage with --json)"
+    add("--group", choices=(*GROUPS, "passage"), help=grouped)
     add("--mode", choices=MODES, default="hybrid")
     add("--source", action="append", help="only from this source; repeatable")
     add("--tag", dest="tags", action="append", metavar="TAG", help="only with this tag; repeatable")
@@ -37,25 +40,35 @@ def add_search(commands: Any) -> None:
 def _search(chosen: argparse.Namespace, search: Search) -> Answer:
     names = ("source", "tags", "modified_after", "modified_before")
     wanted = {name: getattr(chosen, name) for name in names} | read_pairs(chosen.filter or ())
+    # What programs read is what POST /search answers by default.
+    group = chosen.group or ("passage" if chosen.json else "document")
     response = search(
         chosen.query.strip(),
         chosen.top_k,
         filters=wanted,
         mode=chosen.mode,
+        offset=chosen.offset,
+        group=None if group == "passage" else group,
     )
     add_snippets(response, current_index().tokenizer)
-    return response.to_json(), format_response(response, explain=chosen.explain), 0
+    text = format_response(response, explain=chosen.explain, first=chosen.offset + 1)
+    return response.to_json(), text, 0
 
 
 def printable(text: str) -> str:
-    """Return a text in one line without control characters, which a terminal would obey."""
+    """Return a text on one line without control characters, which terminals interpret."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def format_response(response: SearchResponse, *, explain: bool = False) -> str:
-    """Return a paragraph for each hit, and where its score comes from if `explain`."""
+def format_response(response: SearchResponse, *, explain: bool = False, first: int = 1) -> str:
+    """Return a paragraph for each hit, with the parts of its score if `explain`.
+
+    They are numbered from `first` on.
+    """
     paragraphs: list[Iterable[str]] = [map(printable, _describe_search(response, explain))]
-    paragraphs += [_describe_hit(rank, hit, explain) for rank, hit in enumerate(response.hits, 1)]
+    paragraphs += [
+        _describe_hit(rank, hit, explain) for rank, hit in enumerate(response.hits, first)
+    ]
     text = "\n\n".join(filter(None, map("\n".join, paragraphs)))
     return text if response.hits else f"{text}\n\nNothing found.".lstrip()
 
@@ -84,10 +97,8 @@ def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
 
 
 def _describe_hit(rank: int, hit: Hit, explain: bool) -> Iterator[str]:
-    title = textwrap.shorten(" > ".join(hit.titled_section()), 100, placeholder=" ...")
-    yield f"{rank:3}. {hit.score:.3f}  {printable(title)}"
-    page = f", page {hit.position['page']}" if "page" in hit.position else ""
-    yield INDENT + printable(hit.url or hit.path) + page
+    yield f"{rank:3}. {hit.score:.3f}  {_name_of(hit.titled_section())}"
+    yield INDENT + printable(hit.url or hit.path) + _page_of(hit)
     if hit.pinned:
         yield f"{INDENT}pinned by the owner"
     if explain:
@@ -101,6 +112,21 @@ def _describe_hit(rank: int, hit: Hit, explain: bool) -> Iterator[str]:
         yield INDENT + ", ".join(parts)
     for line in map(printable, (hit.snippet or "").splitlines()):
         yield from textwrap.wrap(line, 100, initial_indent=INDENT, subsequent_indent=INDENT)
+    for other in hit.more:
+        yield f"{INDENT}- {_name_of(other.section or [other.title])}{_page_of(other)}"
+        yield f"{INDENT}  {_shorten(other.snippet or '')}"
     for place in hit.also_at:
         named = dict.fromkeys(filter(None, [place.title, place.path, place.url]))
         yield f"{INDENT}also at {printable(', '.join(named))}"
+
+
+def _name_of(headings: Sequence[str]) -> str:
+    return _shorten(" > ".join(headings))
+
+
+def _shorten(text: str) -> str:
+    return printable(textwrap.shorten(text, 100, placeholder=" ..."))
+
+
+def _page_of(hit: Hit) -> str:
+    return f", page {hit.position['page']}" if "page" in hit.position else ""

@@ -4,7 +4,7 @@ from fastapi import FastAPI
 
 from . import __version__, search_hybrid
 from .custom import HOOKS
-from .mcp.transports import mcp_routes
+from .mcp.http import mcp_routes
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
 from .retrieval.stages.cross_encoder import warm_if_wanted

@@ -3,23 +3,36 @@
 import sys
 from argparse import Namespace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from . import __version__
 from .web.process import loading
+
+if TYPE_CHECKING:
+    from .cli import AddCommand, Search
 
 
 def main() -> int:
     """Run one command and return its exit code."""
     with loading():
-        from . import search_hybrid
         from .cli import run
-        from .evaluation.command import add_eval
-        from .terminal import add_search
-        from .web.workers import add_workers
 
-    return run(
-        "houseplants", __version__, search_hybrid, _serve, more=[add_workers, add_search, add_eval]
-    )
+        commands = _commands()
+    return run("houseplants", __version__, _load_search, _serve, more=commands)
+
+
+def _commands() -> "list[AddCommand]":
+    from .evaluation.command import add_eval
+    from .terminal import add_search
+    from .web.workers import add_workers
+
+    return [add_workers, add_search, add_eval]
+
+
+def _load_search() -> "Search":
+    with loading():
+        from . import search_hybrid
+    return search_hybrid
 
 
 def _serve(chosen: Namespace) -> None:

@@ -3,29 +3,40 @@
 import sys
 from argparse import Namespace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import __version__
 from .web.process import loading
+
+if TYPE_CHECKING:
+    from .cli import AddCommand, Search
 
 
 def main() -> int:
     """Run one command and return its exit code."""
     with loading():
-        from . import search_hybrid
         from .cli import run
-        from .evaluation.command import add_eval
-        from .mcp.assistants import add_assistants
-        from .terminal import add_search
-        from .web.workers import add_workers
 
-    return run(
-        "observatory",
-        __version__,
-        search_hybrid,
-        _serve,
-        more=[add_mcp, add_workers, add_search, add_eval, add_assistants],
-    )
+        commands = _commands()
+    return run("observatory", __version__, _load_search, _serve, more=commands)
+
+
+def _commands() -> "list[AddCommand]":
+    if sys.argv[1:] == ["mcp"]:
+        # An assistant waits for its first answer, which needs nothing of the others.
+        return [add_mcp]
+    from .evaluation.command import add_eval
+    from .mcp.assistants import add_assistants
+    from .terminal import add_search
+    from .web.workers import add_workers
+
+    return [add_mcp, add_workers, add_search, add_eval, add_assistants]
+
+
+def _load_search() -> "Search":
+    with loading():
+        from . import search_hybrid
+    return search_hybrid
 
 
 def _serve(chosen: Namespace) -> None:
@@ -63,15 +74,22 @@ def add_mcp(commands: Any) -> None:
 
 def _serve_mcp(_chosen: Namespace) -> None:
     with loading():
-        from . import search_hybrid
-        from .mcp.transports import serve_stdio
+        from .mcp.stdio import serve_stdio
+
+    serve_stdio(_load_for_mcp, __version__)
+
+
+def _load_for_mcp() -> "Search":
+    with loading():
+        from . import load, search_hybrid
         from .retrieval.hybrid import weights
         from .web.citations import public_url
 
-    # Impossible variables are reported now, and not by the first search.
-    public_url()
-    weights()
-    serve_stdio(search_hybrid, __version__)
+        # Impossible variables are reported now, and not by the first search.
+        public_url()
+        weights()
+        load()
+    return search_hybrid
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from .chat.openai import openai_routes
 from .chat.routes import chat_routes
 from .chat.support import CheckedEvent
 from .custom import HOOKS
-from .mcp.transports import mcp_routes
+from .mcp.http import mcp_routes
 from .retrieval.hybrid import weights
 from .retrieval.settings import settings
 from .web.access import rate_checks, read_tokens, token_check
@@ -73,7 +73,7 @@ def create_app() -> FastAPI:
     app.include_router(thumb_routes(questions))
     app.include_router(health_routes())
     app.router.routes.extend(mcp_routes(search, __version__))
-    app.include_router(page_routes())
+    app.include_router(page_routes(bool(read_tokens())))
     app.include_router(agent_routes)
     HOOKS.open_routes(app)
     app.include_router(metrics_routes)

@@ -2,8 +2,9 @@
 
 from .index.tokens import query_terms
 from .opening import current_index
-from .retrieval.candidates import Candidates, candidate_count
-from .retrieval.filters import FilterColumns, Filters
+from .retrieval.candidates import FIRST_DEPTH, Candidates, candidate_count
+from .retrieval.filters import FilterColumns, Filters, tell_of_filters
+from .retrieval.grouping import add_more, best_of_documents
 from .retrieval.hybrid import (
     by_meaning,
     choose_weights,
@@ -13,7 +14,8 @@ from .retrieval.hybrid import (
     prefer_named,
 )
 from .retrieval.identifiers import finds_identifier, note_unknown_identifiers
-from .retrieval.journal import Journal, Mode, afford_terms, early_budget
+from .retrieval.journal import Group, Journal, Mode, afford_terms, early_budget
+from .retrieval.respelling import respell
 from .retrieval.results import SearchResponse, compare_with_terms, rank_hits, respond
 from .retrieval.settings import identifier_patterns
 from .retrieval.stages.adaptive_weights import adapt_weights
@@ -26,8 +28,9 @@ from .retrieval.stages.heuristics import rerank_heuristically
 from .retrieval.stages.languages import note_language
 from .retrieval.stages.links import add_linked
 from .retrieval.stages.minimum_score import require_lane_score, require_score
+from .retrieval.stages.narrowing import apply_operators
 from .retrieval.stages.near_duplicates import merge_near_duplicates
-from .retrieval.stages.operators import apply_operators, read_operators
+from .retrieval.stages.operators import read_operators
 from .retrieval.stages.pinned import pin_documents
 from .retrieval.stages.recency import boost_by_tiers, today
 from .retrieval.stages.synonyms import add_synonyms
@@ -39,6 +42,8 @@ def search_hybrid(
     *,
     mode: Mode = "hybrid",
     filters: Filters | None = None,
+    offset: int = 0,
+    group: Group | None = None,
     lane_weights: tuple[float, float] | None = None,
 ) -> SearchResponse:
     """Find the `top_k` best chunks for a query, by meaning and by keywords.
@@ -46,9 +51,12 @@ def search_hybrid(
     A hybrid score is 0.7 x cosine + 0.3 x BM25, each from 0 to 1; `prefer_named` adds to it.
     Keywords alone answer a query that cannot be embedded, and an identifier that they find.
     `lane_weights` are other weights of meaning and keywords, for this search alone.
+    The first `offset` are passed over. With `group`, a hit is the best chunk of a document, with
+    the next best ones of the same document as its `more`.
     Raises InvalidRequestError for arguments out of range.
     """
-    journal = Journal.begin(query, top_k, mode)
+    journal = Journal.begin(query, top_k, mode, offset, group)
+    wanted = journal.wanted
     index = current_index()
     journal.units = early_budget(index, query)
     patterns = identifier_patterns()
@@ -58,16 +66,19 @@ def search_hybrid(
     searched, tokens = index.tokenizer.tokenize_query(plain)
     if searched != plain:
         journal.note_length(searched)
+    tokens = respell(index, tokens, journal)
     terms = query_terms(tokens)
     note_language(index, query, journal, share=0.02)
     searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)
     terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns.open).select(filters)
+    tell_of_filters(index, filters, allowed, journal)
     allowed = apply_operators(allowed, operators, index, journal, phrase_chunks=300)
     note_unknown_identifiers(index, plain, tokens, patterns, journal)
 
     # Ten times as many, because some are left out further down.
-    depth = 10 * candidate_count(top_k)
+    times = 10
+    depth = times * candidate_count(wanted)
     keyword = index.keyword_lane.search(terms, depth, allowed)
     keyword = compare_with_terms(keyword, index, terms, journal.unknown_identifiers)
     if mode == "keyword":
@@ -98,6 +109,7 @@ def search_hybrid(
             candidates = prefer_named(candidates, index, terms)
             candidates = boost_feedback(candidates, index, gain=0.3)
 
+    candidates = candidates.of_lanes(times * FIRST_DEPTH)
     candidates = boost_anchors(candidates, index, tokens, patterns, journal, factor=1.1)
     candidates = boost_by_tiers(candidates, index, today(), tiers=[(14, 1.2), (60, 1.05)])
     candidates = add_linked(candidates, index, allowed, journal, seeds=2, neighbours=3, factor=0.7)
@@ -106,8 +118,11 @@ def search_hybrid(
         candidates, index, tokens, hits=50, entities_gain=0.3, category_gain=0.1
     )
     candidates = require_score(candidates, journal, minimum=0.05)
-    hits = rank_hits(index, candidates, 2 * top_k)
+    listed = best_of_documents(candidates, index) if group else candidates
+    hits = rank_hits(index, listed, 2 * wanted)
     hits = pin_documents(hits, index, candidates, allowed, plain, journal)
-    hits = merge_near_duplicates(hits, top_k, index, journal, similarity=0.8)
+    hits = merge_near_duplicates(hits, wanted, index, journal, similarity=0.8)
     hits = cap_documents(hits, journal, most=2)
+    if group:
+        hits = add_more(hits, index, candidates, journal)
     return respond(journal, hits, judge(index, candidates))

@@ -63,6 +63,22 @@ def test_fewer_results_are_the_best_of_more(lanes: dict[str, Any]) -> None:
         assert len(few) == min(3, len(many))
 
 
+@pytest.mark.parametrize("lanes", LANES)
+def test_pages_are_parts_of_one_list(lanes: dict[str, Any]) -> None:
+    for document in DOCUMENTS[:3]:
+        for group in (None, "document"):
+            asked: dict[str, Any] = {**lanes, "group": group}
+            whole = search_hybrid(document.title, 9, **asked).hits
+            parts = [search_hybrid(document.title, 3, offset=n, **asked).hits for n in (0, 3, 6)]
+            # The stages that this server has may choose others for another page.
+            assert all(len(part) <= 3 for part in parts)
+            if group:
+                assert len({hit.document_id for hit in whole}) == len(whole)
+                more = [(hit, one) for hit in whole for one in hit.more]
+                assert all(hit.document_id == one.document_id for hit, one in more)
+                assert all(hit.id != one.id for hit, one in more)
+
+
 def records(ids: set[str]) -> list[DocumentRecord]:
     return [record for record in map(CONTENTS.find, ids) if record]
 

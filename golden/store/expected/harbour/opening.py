@@ -10,7 +10,7 @@ from .index.reader import OpenedIndex, served
 from .retrieval.encoder import open_encoder
 from .retrieval.filters import FilterColumns
 from .store.lanes import open_stored
-from .store.pgvector import open_engine
+from .store.pgvector.engine import open_engine
 
 PARTS = Documents.open, FilterColumns.open
 

@@ -56,7 +56,7 @@ def test_passages_are_numbered_and_fit_the_budget() -> None:
     passages = number_passages([hit("word " * 1200, "The\nGuide")] * 5)
     assert [passage.source.number for passage in passages] == [1, 2, 3]
     assert sum(len(passage.text) for passage in passages) <= PASSAGES_CHARACTERS
-    assert passages[-1].text.endswith("word ...")
+    assert passages[-1].text.endswith("word \u2026")
     assert heading_of(passages[0].hit) == "The Guide > Start > Here"
     assert passages[0].source.id == passages[0].source.cited().id == "c"
 
@@ -68,8 +68,8 @@ def test_short_passages_fit_whatever_is_left() -> None:
 
 def test_shorten() -> None:
     assert shorten("all of it", 9) == "all of it"
-    assert shorten("one two three four", 13) == "one two ..."
-    assert shorten("x" * 20, 10) == "xxxxxx ..."
+    assert shorten("one two three four", 13) == "one two \u2026"
+    assert shorten("x" * 20, 10) == "xxxxxxxx \u2026"
 
 
 def test_a_passage_is_cut_only_where_enough_of_it_is_left() -> None:
@@ -79,8 +79,10 @@ def test_a_passage_is_cut_only_where_enough_of_it_is_left() -> None:
 
 
 def extracts(question: str, *hits: Hit) -> list[tuple[int, str]]:
-    found = extract(question, number_passages(hits), INDEX)
-    return [(passage.source.number, text) for passage, text in found]
+    found, _ = extract(question, number_passages(hits), INDEX)
+    return [
+        (passage.source.number, "\n\n".join([quote.lead, *quote.rest])) for passage, quote in found
+    ]
 
 
 @pytest.mark.parametrize(("score", "is_chosen"), [(0.68, True), (0.66, False)])
@@ -176,6 +178,29 @@ def test_words_of_grammar_and_of_asking_do_not_count(question: str) -> None:
     assert extracts(question, hit("To define is to say what a pump can mean.", "Lamps"))
 
 
+def test_of_two_rules_that_differ_in_a_not_both_are_shown() -> None:
+    rules = ["The lamp must be lit at noon.", "The lamp must not be lit at noon."]
+    found = extracts("Must the lamp be lit at noon?", *(hit(rule, "Lamps") for rule in rules))
+    assert found == [(1, rules[0]), (2, rules[1])]
+
+
+def test_what_says_the_opposite_of_what_is_asked_counts_less() -> None:
+    lines = [
+        "To enable the pump, press A.",
+        "To disable the pump, press B and wait for it to stop.",
+    ]
+    for asked in (0, 1):
+        question = f"How do I {lines[asked].split()[1]} the pump with a button?"
+        first, *_ = extracts(question, hit(lines[1 - asked], score=0.6), hit(lines[asked]))
+        assert first[1] == lines[asked]
+
+
+def test_the_answer_of_a_question_is_taken_and_not_the_question() -> None:
+    text = "## Can the valve be replaced?\n\nNo, never.\n\n## Is the valve loud?\n\nYes."
+    said = "Can the valve be replaced? No, never."
+    assert extracts("Can the valve be replaced by a pump?", hit(text, "Help")) == [(1, said)]
+
+
 def test_rare_words_count_for_more_of_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(INDEX, "chunk_count", 1_000)
     frequency = {"pump": 900, "room": 900, "d40": 1}.get
@@ -266,6 +291,61 @@ def test_an_answer_says_what_it_is_made_of(
     }
 
 
+@pytest.mark.parametrize(
+    ("question", "lacking"),
+    [
+        ("Which valve is replaced the most often yearly?", 'which is "most often"'),
+        ("What valve is not replaced yearly?", '"not"'),
+        ("How many valves are replaced yearly?", "how many"),
+        ("How much of the valve is replaced?", "how much"),
+        ("Who replaces the valve yearly?", "who"),
+    ],
+)
+def test_what_the_question_asks_for_and_no_sentence_says_is_told(
+    question: str, lacking: str
+) -> None:
+    *_, (_, delta), (_, done) = events((Turn("user", question),))
+    assert delta["text"].startswith(
+        f"The nearest sentences are these, and none says {lacking}:\n\n{SENTENCE} [1]"
+    )
+    assert done["notice"] == f"Extracted from the documents; none of the sentences says {lacking}."
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("How much of the valve is replaced?", "Half of the valve is replaced yearly."),
+        ("How long is a valve kept?", "A valve is kept until it leaks."),
+        ("When is the valve replaced?", "The valve is replaced after the first frost."),
+        ("When does the valve close?", "The valve closes at 7 o'clock."),
+        ("Who replaces the valve?", "The valve is replaced by Anna Berg."),
+        ("Who replaces the valve?", "The plumber replaces the valve."),
+        ("Where is the valve that somebody replaces?", "The valve that is replaced is below."),
+    ],
+)
+def test_a_sentence_with_what_is_asked_for_is_quoted_plainly(question: str, sentence: str) -> None:
+    *_, (_, delta), (_, done) = events((Turn("user", question),), sentence)
+    assert delta["text"] == f"{sentence} [1]\n\nExtracted from the documents."
+    assert done["notice"] == "Extracted from the documents."
+
+
+@pytest.mark.parametrize(
+    ("question", "is_answered"),
+    [
+        # Of three to five terms that are equally rare, a sentence has two or three.
+        ("Is the valve replaced, and oiled?", True),
+        ("Is the valve replaced by a mechanic with gloves?", False),
+        ("Is the valve replaced yearly by a mechanic with gloves?", True),
+    ],
+)
+def test_a_sentence_with_less_of_the_question_is_hedged(question: str, is_answered: bool) -> None:
+    *_, (_, delta), _ = events((Turn("user", question),))
+    hedge = (
+        "" if is_answered else "The documents may not answer this; the nearest sentences are:\n\n"
+    )
+    assert delta["text"].startswith(f"{hedge}{SENTENCE} [1]")
+
+
 def test_without_such_a_sentence_the_nearest_passages_are_named() -> None:
     text = "Nobody knows why the floor of the room is wet."
     asked = (Turn("user", "How often is the spring of the motor replaced?"),)
@@ -287,7 +367,7 @@ def test_three_passages_are_named_at_most() -> None:
     sources: Any = SimpleNamespace(query="Gasket?", match="strong", unknown_identifiers=[])
     passages = number_passages([hit(f"The room {n} is cold and wet.", f"<b>{n}") for n in range(5)])
     text, done = extract_answer(sources, passages)
-    named = "\n".join(f"- < b>{n} > Start > Here [{n + 1}]" for n in range(3))
+    named = "\n".join(f"- `<b>{n} > Start > Here` [{n + 1}]" for n in range(3))
     said = "No sentence of the documents answers by itself"
     assert text.split("\n\n")[1:] == [named, f"{said}."]
     text, _ = extract_answer(sources, passages, "the language model took too long")
@@ -299,7 +379,7 @@ def test_extracts_hold_no_links_images_or_html() -> None:
     text = "The valve is replaced yearly: http://a.example.\n\nThe valve is <b>old</b>, see below."
     _, (_, delta), (_, done) = events(text=text)
     assert delta["text"].startswith(
-        "The valve is replaced yearly: http://a.example. [1]\n\nThe valve is < b>old< /b>, see"
+        "The valve is replaced yearly: http://a.example. [1]\n\nThe valve is old, see below. [1]"
     )
     assert [citation["number"] for citation in done["cited"]] == [1]
 

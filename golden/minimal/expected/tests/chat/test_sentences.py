@@ -5,7 +5,8 @@ from itertools import accumulate
 
 import pytest
 
-from workshop.chat.text import find_sentence_ends, sentences
+from workshop.chat.quoting.units import sentences
+from workshop.chat.text import find_sentence_ends
 
 MARKDOWN = """# A heading that is no sentence
 
@@ -60,7 +61,7 @@ def test_sentences_of_markdown() -> None:
         "The second, cf. Fig. 3 and e.g. No. 4, ends here!",
         "An item with a link to follow",
         "A numbered item with a picture in it",
-        "A quotation, which the region explains (12).",
+        "A quotation, which the region explains [12].",
         "Reading: 1.0 percent or more; What has to be done: Cut the power to everything",
     ]
 
@@ -77,7 +78,7 @@ def test_sentences_of_markdown() -> None:
         ),
         ("See [the page](https://a.example/B_(c)) for it.", "See the page for it."),
         ("The name of\\\nthe file\\ is long.", "The name of the file\\ is long."),
-        ("A ***very*** heavy suit, __much too__ heavy.", "A *very* heavy suit, much too heavy."),
+        ("A ***very*** heavy suit, __much too__ heavy.", "A very heavy suit, much too heavy."),
     ],
 )
 def test_marks_are_taken_out_but_of_code(text: str, plain: str) -> None:
@@ -132,9 +133,9 @@ def test_scripts_without_spaces() -> None:
 
 
 def test_long_sentence_is_cut_at_a_word() -> None:
-    assert [*sentences("word " * 200 + "end.")] == ["word " * 79 + "..."]
+    assert [*sentences("word " * 200 + "end.")] == ["word " * 79 + "\u2026"]
     assert [*sentences("w" * 399 + ".")] == ["w" * 399 + "."]
-    assert [*sentences("w" * 400 + ".")] == ["w" * 396 + " ..."]
+    assert [*sentences("w" * 400 + ".")] == ["w" * 398 + " \u2026"]
 
 
 def test_very_short_sentences_say_nothing() -> None:

@@ -25,6 +25,17 @@ def test_the_best_are_what_sorting_gives() -> None:
         assert candidates(*scores).best_places().tolist() == expected
 
 
+def test_what_only_deeper_lanes_have_comes_after_a_first_page() -> None:
+    found = candidates(0.1, 0.2, 0.9, 0.8, 0.7, 0.3)
+    ranks = np.array([1, 3, 30, 4, 0, 0])
+    found = replace(found, first_depth=2, keyword_ranks=ranks, semantic_ranks=ranks[::-1])
+    assert found.levels().tolist() == [0, 1, 1, 1, 1, 0]
+    assert found.best_places().tolist() == [5, 0, 2, 3, 4, 1]
+    unranked = replace(found, keyword_ranks=0 * ranks, semantic_ranks=0 * ranks)
+    assert unranked.levels().tolist() == [0] * 6
+    assert found.at(np.array([1, 4])).scores.tolist() == [0.2, 0.7]
+
+
 def test_scores_have_six_decimal_places_from_0_to_1() -> None:
     found = candidates(0.0, 0.0, 0.0, 0.0).with_scores(np.array([-0.5, 1.5, 1 / 3, 2 / 3]))
     assert found.scores.tolist() == [0.0, 1.0, 0.333333, 0.666667]

@@ -56,7 +56,10 @@ def test_roots_of_counts_are_whole_numbers_of_256ths() -> None:
     assert encoder().encode("pump pump pump 7") == pytest.approx(expected, abs=2e-7)
 
 
-@pytest.mark.parametrize("text", ["", "?!", "seal", "pump handle", "void", "8"])
+# Two characters of Chinese count as much as a word of six letters.
+@pytest.mark.parametrize(
+    "text", ["", "?!", "seal", "pump handle", "void", "8", "pump \u90e8\u7f72"]
+)
 def test_text_without_a_vector(text: str) -> None:
     assert encoder().encode(text) is None
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,7 +16,9 @@ from workshop.retrieval.filters import (
     parse_filters,
     parse_time,
     read_pairs,
+    tell_of_filters,
 )
+from workshop.retrieval.journal import Journal
 from workshop.retrieval.values import encode_value
 
 LENGTHS = [2, 1, 1]
@@ -167,3 +169,23 @@ def test_pairs_are_cut_at_their_first_equals_sign() -> None:
     assert read_pairs([" team = a=b ", "team=c", "path="]) == {"team": ["a=b", "c"], "path": [""]}
     with pytest.raises(InvalidRequestError, match="'team' must be written field=value"):
         read_pairs(["team"])
+
+
+@pytest.mark.parametrize(
+    ("filters", "said"),
+    [
+        (None, None),
+        ({"tags": "new"}, None),
+        ({"tags": ["new", "lost"]}, "No passage has tags “new, lost”; known values of tags: "),
+        ({"team": "green"}, "No passage has team “green”; known values of team: “blue”, “red”."),
+        ({"team": "blue", "path": "b/"}, "No passage has team “blue”, path “b/”."),
+        ({"team": "blue", "path": "x/"}, "No passage has path “x/”; known values of path: “a.md”"),
+    ],
+)
+def test_filters_that_let_nothing_through_are_told(
+    columns: FilterColumns, filters: dict[str, object] | None, said: str | None
+) -> None:
+    journal, index = Journal(), SimpleNamespace(part=lambda _kind: columns)
+    tell_of_filters(cast(Any, index), filters, columns.select(filters), journal)
+    notices = [details["notice"] for details in journal.stages.values()]
+    assert [notice.startswith(said or "") for notice in notices] == [True] * (said is not None)

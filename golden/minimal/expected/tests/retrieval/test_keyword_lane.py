@@ -59,8 +59,10 @@ def test_the_best_hit_is_worth_1_unless_it_lacks_something() -> None:
     assert Candidates.by_keyword(part).scores.tolist() == [0.125, 0.25]
 
 
-@pytest.mark.parametrize(("top_k", "count"), [(1, 100), (50, 100), (51, 102), (100, 200)])
-def test_lanes_deliver_twice_what_is_wanted(top_k: int, count: int) -> None:
+@pytest.mark.parametrize(
+    ("top_k", "count"), [(1, 100), (50, 100), (51, 200), (100, 200), (101, 1_000), (900, 1_000)]
+)
+def test_lanes_deliver_twice_what_is_wanted_in_few_depths(top_k: int, count: int) -> None:
     assert candidate_count(top_k) == count
 
 

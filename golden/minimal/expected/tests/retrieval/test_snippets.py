@@ -75,6 +75,7 @@ def marked(shown: Hit) -> list[str]:
         ),
         ("<Note icon='x'>\n  Take <b>care</b>.<br/>\n</Note>", "Take care."),
         ('<Tab onClick={() => go("a")}>Go</Tab>', "Go"),
+        ("<>\n<Steps>\nGo<br>on.\n</>", "Goon."),
         (
             "A Vec `Vec<T>` if 1 < 2 and <https://a.example/x>.",
             "A Vec Vec<T> if 1 < 2 and https://a.example/x.",
@@ -87,16 +88,38 @@ def marked(shown: Hit) -> list[str]:
         ("## Other\nText.", "Other \u00b7 Text."),
         ("*`name`*\\\nOf the file.\\\nSee it.", "name Of the file. See it."),
         ("snake_case and __init__ and 2*3*4 stay", "snake_case and __init__ and 2*3*4 stay"),
+        (
+            "It is long.[^1] So [^a] is it. ^b1c2d3\n\n- one ^e4f5",
+            "It is long. So is it. \u2022 one",
+        ),
+        ("[^1]: Of *this* size.", "Of this size."),
+        ("Use ``a `b` c`` and `` `x` ``.", "Use a `b` c and `x` ."),
     ],
 )
 def test_markup_is_taken_out(text: str, snippet: str) -> None:
     assert snippet_of(show("nothing", text)) == snippet
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The gap is [5-20] mm wide, within [0, 100] percent.",
+        "Read argv[0], argv[0][1] and m[i][j] of [[1, 2], [3, 4]].",
+        "It matches [0-9]{3}, [A-Z][a-z]+ and [^/]+ of it.",
+        'Call map["k"](1), f(a)[b](c) or List[int].',
+        "#include <vector> has std::vector<int> and Dict<String, List<b>>.",
+        "If a < b > c, a<b and c>d, a <> b, write <name> or <id> of it.",
+        "Take 2 * 3 * 4 of `a*b*c` __init__.",
+    ],
+)
+def test_brackets_of_text_are_no_markup(text: str) -> None:
+    assert snippet_of(show("nothing", text)) == text.replace("`", "")
+
+
 def test_headings_that_are_shown_above_are_left_out() -> None:
     shown = show("set up", "# Guide\n\n## `Set` up\n\nDo it.", section=["Guide", "Set up"])
     assert snippet_of(shown) == "Do it."
-    assert shown.highlights and shown.highlights.section == [[], [(0, 3), (4, 6)]]
+    assert shown.highlights and shown.highlights.section == [[], [(0, 6)]]
 
 
 def test_code_keeps_its_lines_and_marks() -> None:
@@ -125,6 +148,31 @@ def test_blocks_of_code_may_begin_and_end_elsewhere(
 ) -> None:
     shown = show("nothing", text)
     assert (shown.snippet, shown.snippet_code) == (snippet, code)
+
+
+@pytest.mark.parametrize("before", ["\n\n", " ", "\n\n> "])
+def test_code_is_shown_with_the_sentence_before_it(before: str) -> None:
+    code = "\n\n```sh\n$ uv remove seal\n```\n\n"
+    if ">" in before:
+        code = code.replace("\n", "\n> ")
+    text = f"A seal is old. {LOREM * 3}{before}To remove the seal, run this:{code}{LOREM * 4}"
+    shown = show("remove the seal", text)
+    assert "To remove the seal, run this:\n$ uv remove seal\n" in snippet_of(shown)
+    ((start, end),) = shown.snippet_code
+    assert snippet_of(shown)[start:end] == "$ uv remove seal"
+
+
+def test_items_of_a_callout_are_shown_with_what_introduces_them() -> None:
+    items = "".join(f"> - the lid number {number} is shut\n" for number in range(30))
+    shown = show(
+        "gasket", f"> Never open it unless:\n>\n{items}> - the gasket is dry\n\n{LOREM * 3}"
+    )
+    assert snippet_of(shown).startswith("Never open it unless: \u2026")
+
+
+def test_comments_in_code_are_shown() -> None:
+    text = "Write `<!-- a -->`:\n\n```html\n<!-- b -->\n```\n\n<!-- c\n```\nd\n```\n-->End."
+    assert snippet_of(show("nothing", text)) == "Write <!-- a -->:\n<!-- b -->\nEnd."
 
 
 @pytest.mark.parametrize("depth", ["", "   ", "\t\t"])

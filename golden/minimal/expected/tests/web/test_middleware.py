@@ -52,6 +52,7 @@ class Client:
             **options,
         )
         self._address = address
+        self.port = 8000
         self.received = 0
         self.headers: dict[bytes, bytes] = {}
         self.body = b""
@@ -92,7 +93,7 @@ class Client:
             "method": method,
             "path": path,
             "headers": headers,
-            "server": (self._address, 8000),
+            "server": (self._address, self.port),
         }
         asyncio.run(self.middleware(scope, receive, send))
         return status
@@ -192,6 +193,21 @@ def test_origin(origins: list[str], status: int, path: str) -> None:
     # Names of this machine stand for each other alone.
     headers = with_host("docs.example.com", Origin="http://localhost")
     assert client.request(headers, path=path) == 403
+
+
+def test_a_proxy_may_leave_the_port_out_of_the_host() -> None:
+    client = Client("docs.example.com", "other.example.com:8443")
+    for host, origins in {
+        "docs.example.com": ["https://docs.example.com", "https://docs.example.com:8443"],
+        "localhost": ["http://localhost:8080", "http://127.0.0.1:8080", "http://[::1]:3000"],
+    }.items():
+        for origin in origins:
+            assert client.request(with_host(host, Origin=origin)) == 200, origin
+        for origin in ("http://evil.example:8080", "http://localhost.evil.example", "http://:80"):
+            assert client.request(with_host(host, Origin=origin)) == 403, origin
+    # A browser asks a server at a port of the web without naming it.
+    client.port = 80
+    assert client.request(with_host("localhost", Origin="http://localhost:8080")) == 403
 
 
 def refuse(scope: Scope) -> None:

@@ -4,7 +4,8 @@ A sentence is worth the share of the question's terms that it holds, weighted by
 index, times how well its passage ranked. Words of grammar ("does it get") count only in a question
 that has no others. It is quoted only if it and its neighbours, with the headings above them, hold
 half of the question by that weight (1 and 27 % of two collections' questions whose documents were
-taken out, 83 and 76 % of others); else passages are only named.
+taken out, 83 and 76 % of others); else passages are only named. Without a hedge an answer needs a
+strong match, and one sentence that holds most of the question and what it asks for.
 """
 
 import re
@@ -13,16 +14,28 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..index.reader import Index, current_index
+from ..retrieval.opposites import is_opposed
 from ..retrieval.results import HEDGES, notices_of, term_weights
 from ..web.requests import AsyncSearch
 from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, find_passages
 from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
-from .text import part_marks, sentences
+from .quoting.asked import find_lacking, says_opposite
+from .quoting.quotes import Quote, quote_units
+from .quoting.units import Unit, read_units
+from .text import keep_plain
 
 MAX_SENTENCES, MIN_SHARE_OF_BEST = 4, 0.45
 MAX_POINTERS, MIN_SHARE_TOGETHER = 3, 0.5
 # Terms in the headings count less; most passages begin by saying what they are about.
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
+ANSWER_SHARE, MIN_SHARE_OF_ANSWER = (
+    0.8,
+    0.75,
+)  # Of the terms of a question, for the sentence that answers it.
+MIN_SHARE_ASKED = 0.7  # Of the terms, in a question of the documents that is taken for the same.
+OPPOSITE_WORTH = 0.4  # Of a sentence that says "on" where the question says "off".
+MIN_ANSWERED = 0.6  # For one sentence with its headings; with less it may answer something else.
+MIN_ALIKE = 0.6  # Shared terms of sentences that may say the opposite of each other.
 
 _done = partial(Done, "extractive", truncated=False, usage=None)
 
@@ -79,15 +92,24 @@ def extract_answer(
         notice = "No passage is near enough to the question."
         done = _done("nothing_found", notice=notice, cited=[])
         return "Nothing was found in the documents about this.", done
-    hedge = f"{HEDGES['weak']}; the nearest" if sources.match == "weak" else "The nearest"
-    if extracts := extract(sources.query or "", passages, current_index(), language.empty):
-        said = [f"{part_marks(text)} [{passage.source.number}]" for passage, text in extracts]
-        said = [f"{hedge} sentences are:", *said] if sources.match == "weak" else said
+    question = sources.query or ""
+    extracts, share = extract(question, passages, current_index(), language.empty)
+    is_doubtful = sources.match == "weak" or (extracts and share < MIN_ANSWERED)
+    hedge = f"{HEDGES['weak']}; the nearest" if is_doubtful else "The nearest"
+    if extracts:
+        quotes = [quote.cite(f"[{passage.source.number}]") for passage, quote in extracts]
         shown = [passage for passage, _ in extracts]
-        notice = "Extracted from the documents."
+        above = (quote.above for _, quote in extracts)
+        lacking = find_lacking(question, "\n".join([*quotes, *above]))
+        said = [*quotes]
+        if is_doubtful or lacking:
+            none = f", and none says {lacking}" if lacking else ""
+            said.insert(0, f"{hedge} sentences are{' these' if none else ''}{none}:")
+        none = f"; none of the sentences says {lacking}" if lacking else ""
+        notice = f"Extracted from the documents{none}."
     else:
         shown = [*passages[:MAX_POINTERS]]
-        named = (f"- {part_marks(heading_of(one.hit))} [{one.source.number}]" for one in shown)
+        named = (f"- {keep_plain(heading_of(one.hit))} [{one.source.number}]" for one in shown)
         said = [f"{hedge} passages are:", "\n".join(named)]
         notice = "No sentence of the documents answers by itself."
     if failure:
@@ -96,13 +118,27 @@ def extract_answer(
     return "\n\n".join([*said, notice]), _done("no_model", notice=notice, cited=cited)
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A unit that may be quoted, with its worth, and the terms of what is quoted with it."""
+
+    worth: float
+    passage: NumberedPassage
+    unit: Unit
+    terms: set[str]
+    share: float  # Of the question, that it holds with what is quoted with it and headings.
+
+
 def extract(
     question: str,
     passages: Sequence[NumberedPassage],
     index: Index,
     empty: frozenset[str] = ENGLISH.empty,
-) -> list[tuple[NumberedPassage, str]]:
-    """Return the best sentences that each say something new, in the order of the passages."""
+) -> tuple[list[tuple[NumberedPassage, Quote]], float]:
+    """Return quotations of the best sentences that each say something new, in their order.
+
+    Also returns the greatest share of the question's terms, by rarity, that one of them holds.
+    """
 
     def terms_of(text: str) -> set[str]:
         return set(index.tokenizer.terms(text))
@@ -115,25 +151,59 @@ def extract(
         held = sum(weight for term, weight in weights.items() if term in terms)
         return held / (sum(weights.values()) or 1.0)
 
-    found: dict[str, tuple[float, NumberedPassage, set[str]]] = {}
     best_score = max((passage.hit.score for passage in passages), default=0.0) or 1.0
+    read: list[tuple[NumberedPassage, list[Unit]]] = []
+    found: dict[str, _Found] = {}
     for passage in passages:
         heading = terms_of(heading_of(passage.hit))
         rank = (passage.hit.score / best_score) ** 2
-        texts = [*sentences(passage.text)]
-        held = [*map(terms_of, texts)]
-        for place, (text, terms) in enumerate(zip(texts, held, strict=True)):
-            around = heading.union(*held[max(0, place - 1) : place + 2])
+        units = read_units(passage.text, (passage.hit.section or [""])[-1])
+        read.append((passage, units))
+        said = [terms_of(unit.words) for unit in units]
+        whole = [held | terms_of(unit.code_text) for held, unit in zip(said, units, strict=True)]
+        quotable = [place for place, unit in enumerate(units) if unit.is_quotable]
+        for count, place in enumerate(quotable, start=1):
+            unit, own = units[place], coverage(said[place])
+            above = heading | terms_of(f"{unit.above} {unit.question}")
+            around = above.union(*whole[max(0, place - 1) : place + 2])
             if weights and coverage(around) < MIN_SHARE_TOGETHER:
                 continue
-            own, whole = coverage(terms), coverage(terms | heading)
-            worth = own + HEADING_SHARE * (whole - own) + OPENING_WORTH / (place + 1)
-            found.setdefault(text, (rank * worth, passage, terms))
-    chosen: set[str] = set()
+            # A list as a whole answers what none of its items does.
+            if unit.stem and own <= coverage(terms_of(unit.stem.words)):
+                continue
+            is_asked = unit.is_answer and coverage(terms_of(unit.question)) >= MIN_SHARE_ASKED
+            share = ANSWER_SHARE if is_asked else HEADING_SHARE
+            together = coverage(whole[place] | above)
+            worth = own + share * (together - own) + OPENING_WORTH / count
+            worth *= rank * (OPPOSITE_WORTH if says_opposite(question, unit.words) else 1.0)
+            found.setdefault(unit.words, _Found(worth, passage, unit, whole[place], together))
+    chosen = _choose([*found.values()])
+    extracts = []
+    for passage, units in read:
+        picked = [one.unit for one in chosen if one.passage is passage]
+        quotes = quote_units(units, picked, lambda text: coverage(terms_of(text)))
+        extracts += [(passage, quote) for quote in quotes]
+    return extracts, max((one.share for one in chosen), default=0.0)
+
+
+def _choose(found: Sequence[_Found]) -> list[_Found]:
+    """Return the units of most worth that say something new, or the opposite of what is said."""
+    ranked = sorted(found, key=lambda one: -one.worth)
+    chosen: list[_Found] = []
     said: set[str] = set()
-    least = MIN_SHARE_OF_BEST * max((worth for worth, _, _ in found.values()), default=0.0)
-    for text, (worth, _, terms) in sorted(found.items(), key=lambda item: -item[1][0]):
-        if worth >= least and len(chosen) < MAX_SENTENCES and not terms <= said:
-            chosen.add(text)
-            said |= terms
-    return [(passage, text) for text, (_, passage, _) in found.items() if text in chosen]
+    # Where the question itself is answered, little else is.
+    share = MIN_SHARE_OF_ANSWER if ranked and ranked[0].unit.is_answer else MIN_SHARE_OF_BEST
+    least = share * max((one.worth for one in found), default=0.0)
+    for one in ranked:
+        if one.worth < least or len(chosen) == MAX_SENTENCES:
+            break
+        if not one.terms <= said or any(_contradict(one, other) for other in chosen):
+            chosen.append(one)
+            said |= one.terms
+    return chosen
+
+
+def _contradict(one: _Found, other: _Found) -> bool:
+    shared = len(one.terms & other.terms)
+    is_alike = shared >= MIN_ALIKE * len(one.terms | other.terms)
+    return is_alike and is_opposed(one.unit.words, other.unit.words)

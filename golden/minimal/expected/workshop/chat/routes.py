@@ -1,8 +1,9 @@
 """POST /chat: what it takes, and the stream of events that it answers with."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from itertools import chain
 from typing import Annotated, Any, Literal
 
@@ -22,9 +23,10 @@ from ..web.routes import JsonRoute
 from ..web.stopping import ServerStoppingError, stopping
 from .answer import Answer, ChatEvent, Failed
 from .conversation import DEFAULT_CHAT_TOP_K, Conversation, Turn, heading_of
+from .text import shorten
 
-MAX_TURNS = 64
-MAX_TURN_CHARACTERS = 16_000
+MAX_MESSAGES = 10_000
+MAX_TURNS, MAX_TURN_CHARACTERS = 64, 16_000  # What is read of a conversation, which may be longer.
 KEEP_ALIVE_SECONDS = 15.0
 
 # No schema can express it.
@@ -33,11 +35,24 @@ LAST_TURN = f"The last is the user's question: not blank, at most {MAX_QUERY_LEN
 ChunkId = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 
 
+def cut_turns(turns: Sequence[Turn]) -> list[Turn]:
+    """Return the newest turns, each cut; the last, which is the question, stays as it is."""
+    *earlier, question = turns[-MAX_TURNS:]
+    return [
+        *(
+            replace(turn, content=shorten(turn.content, MAX_TURN_CHARACTERS))
+            for turn in earlier
+            if turn.content.strip()
+        ),
+        question,
+    ]
+
+
 class ChatTurn(RequestModel):
     """One message; `cited` are the ids of the chunks that an answer cited."""
 
     role: Literal["user", "assistant"]
-    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TURN_CHARACTERS)]
+    content: str | None
     cited: Annotated[tuple[ChunkId, ...], Field(max_length=20)] = ()
 
     def turn(self) -> Turn:
@@ -45,21 +60,22 @@ class ChatTurn(RequestModel):
         index = current_index()
         numbers = chain.from_iterable(map(index.chunk_lines.numbers, self.cited))
         chunks = (chunk for chunk in index.chunks(numbers) if chunk.id in self.cited)
-        return Turn(self.role, self.content, tuple(map(heading_of, chunks)))
+        return Turn(self.role, self.content or "", tuple(map(heading_of, chunks)))
 
 
 class ChatRequest(RequestModel):
     """The body of POST /chat: a conversation whose last turn is the user's question."""
 
     messages: Annotated[
-        list[ChatTurn], Field(min_length=1, max_length=MAX_TURNS, description=LAST_TURN)
+        list[ChatTurn], Field(min_length=1, max_length=MAX_MESSAGES, description=LAST_TURN)
     ]
     top_k: Annotated[int, Field(strict=True, ge=1, le=20), WHOLE] = DEFAULT_CHAT_TOP_K
     filters: FilterValues | None = None
 
     def conversation(self) -> Conversation:
         """Return the conversation as it is answered."""
-        return Conversation([turn.turn() for turn in self.messages], self.top_k, self.filters)
+        turns = [turn.turn() for turn in self.messages[-MAX_TURNS:]]
+        return Conversation(cut_turns(turns), self.top_k, self.filters)
 
     @field_validator("messages")
     @classmethod

@@ -1,12 +1,11 @@
-"""The text of answers: the sentences of Markdown, as plain text that nothing in it formats."""
+"""The text of answers: where sentences end, and text that nothing in it formats."""
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise, zip_longest
 
-from ..retrieval.lists import LIST
+from ..index.records import GOES_ON
 
-MIN_SENTENCE, MAX_SENTENCE = 20, 400  # Characters; a longer one is cut.
+MIN_SENTENCE = 20  # Characters.
 
 _CLOSING = "\"')\\]\u00bb\u2019\u201d\u300b\u300d\u300f\u3011\uff09"
 # After a stop and a space, after a stop of Chinese or Japanese, after a paragraph or an item.
@@ -22,31 +21,15 @@ _NO_END = re.compile(
     r"|nov|dec)\.$|(?:^|\n)[ \t>]*[0-9]{1,3}\.$",
     re.IGNORECASE,
 )
-_ITEM = re.compile(
-    r"^[ \t]*(?:(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|(?=\(\w{1,5}\)[ \t]))", re.MULTILINE
-)
 _CODE_SPAN = re.compile(r"`[^`\n]{1,300}`")
 
-_CODE_BLOCK = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z).*?$", re.MULTILINE | re.DOTALL)
-_TABLE = re.compile(
-    r"^[ \t]*(\|.*)\n[ \t]*\|(?=[^\n]*-)[ \t|:-]++$((?:\n[ \t]*\|.*)*)", re.MULTILINE
+# What a reader of Markdown, or of citations, would not show as it is written.
+_BEGINS_BLOCK = re.compile(r"(?:#{1,6}|[-+*]|\d{1,9}[.)])(?:\s|\Z)|>|`{3}|~{3}|(?:=+|-+)\Z")
+_CHANGED = re.compile(
+    r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])|\[\d{1,3}\]|\\(?=[!-/:-@\[-`{-~])"
+    r"|\*(?=\S)[^\n]*(?<=\S)\*|(?<!\w)_(?=\S)[^\n]*(?<=\S)_(?!\w)|~~"
 )
-_HEADING_OR_RULE = re.compile(
-    r"^[ \t]{0,3}(?:#{1,6}[ \t].*|=+|[-*_][-*_ \t]*|(?=.*\|)[ \t|:+-]+)[ \t]*$", re.MULTILINE
-)
-_BLOCK = re.compile(
-    r"\n[ \t]*(?=\n)|^[ \t]*(?:(?:[-*+]|[0-9]{1,3}[.)])[ \t]+|>[ \t]?|(?=\|))|\|[ \t]*$",
-    re.MULTILINE,
-)
-# Of what follows, nothing is meant within code; so a span of it is passed over as a whole.
-_CODE_OR = rf"({_CODE_SPAN.pattern})|"
-_LINK = re.compile(
-    _CODE_OR + r"!?\[([^\[\]]*)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+(?:\s+\"[^\"]*\")?\)"
-)
-_WIKILINK = re.compile(_CODE_OR + r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
-# Bounded, or many marks that are never closed would take quadratic time.
-_EMPHASIS = re.compile(_CODE_OR + r"(\*\*|(?<!\w)__(?=[^_]* ))(?=\S)(.{1,200}?)(?<=\S)\2(?!\*)")
-_NUMBER = re.compile(r"\[([0-9 ,;\u2013-]+)\]")
+_TICKS = re.compile(r"\\[!-/:-@\[-`{-~]|`+")
 
 MARKS = re.compile(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])")
 
@@ -71,49 +54,13 @@ def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
     return is_abbreviation or text[match.end() : match.end() + 1].islower()
 
 
-def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences, list items and table rows of Markdown, each cut.
-
-    Less is taken out than of snippets: spans of code stay, which chats show as code.
-    """
-    if f"\n{text}".count("\n```") % 2 and text.endswith("\n```"):
-        text = f"```\n{text}"  # The block of code began in an earlier chunk.
-    text = _TABLE.sub(_name_columns, _CODE_BLOCK.sub("\n", text.replace("\\\n", "\n")))
-    text = _HEADING_OR_RULE.sub("\n", text)
-    # Of a list, each item is said with what introduces it.
-    text = LIST.sub(lambda one: _ITEM.sub(lambda _: "\n\n" + one["stem"], one["items"]), text)
-    for block in _BLOCK.split(text):
-        if block.lstrip().startswith("|"):
-            block = ", ".join(filter(None, _cells(block)))
-        plain = _LINK.sub(r"\1\2", _WIKILINK.sub(r"\1\2", " ".join(block.split())))
-        # A number in square brackets would look like a citation.
-        plain = _NUMBER.sub(r"(\1)", _EMPHASIS.sub(r"\1\3", plain))
-        for start, end in pairwise([0, *find_sentence_ends(plain, 0, len(plain)), len(plain)]):
-            sentence = shorten(plain[start:end].strip(), MAX_SENTENCE)
-            if len(sentence) >= MIN_SENTENCE:
-                yield sentence
-
-
-def _name_columns(table: re.Match[str]) -> str:
-    text, names = "", _cells(table[1])
-    for row in filter(str.strip, table[2].split("\n")):
-        pairs = zip_longest(names, _cells(row), fillvalue="")
-        named = (f"{name}: {value}" if name else value for name, value in pairs if value)
-        text += "\n\n" + "; ".join(named)
-    return text
-
-
-def _cells(line: str) -> list[str]:
-    cells = re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))
-    return [cell.strip().replace("\\|", "|") for cell in cells]
-
-
 def shorten(text: str, limit: int) -> str:
     """Return the text, cut at a space and marked with dots if it is longer than `limit`."""
     if len(text) <= limit:
         return text
-    cut = text[: max(0, limit - len(" ..."))]
-    return cut[: cut.rfind(" ") if " " in cut[len(cut) // 2 :] else None].rstrip() + " ..."
+    cut = text[: max(0, limit - len(f" {GOES_ON}"))]
+    shown = cut[: cut.rfind(" ") if " " in cut[len(cut) // 2 :] else None].rstrip()
+    return f"{shown} {GOES_ON}"
 
 
 def part_marks(text: str) -> str:
@@ -122,3 +69,29 @@ def part_marks(text: str) -> str:
     Those of CommonMark 0.31, sections 4.6, 4.7 and 6.3 to 6.6.
     """
     return MARKS.sub(r"\g<0> ", text)
+
+
+def keep_plain(text: str) -> str:
+    """Return one line of Markdown so that all but its code is shown as it is written.
+
+    If a reader of Markdown would take some of it for a mark, or one of an answer for a citation, it
+    is shown as code as a whole.
+    """
+    if not _BEGINS_BLOCK.match(text) and not _CHANGED.search(_blank_spans(text)):
+        return text
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if text[:1] == "`" or text[-1:] == "`" else ""
+    return f"{fence}{space}{text}{space}{fence}"
+
+
+def _blank_spans(text: str) -> str:
+    """Cross out the spans of code of a paragraph, by CommonMark 0.31, section 6.1."""
+    kept, at = "", 0
+    while found := _TICKS.search(text, at):
+        ticks = found[0]
+        closing = re.compile(f"(?<!`){ticks}(?!`)") if ticks[0] == "`" else None
+        end = closing.search(text, found.end()) if closing else None
+        kept += text[at : found.start()]
+        kept += "x" * (end.end() - found.start()) if end else ticks
+        at = end.end() if end else found.end()
+    return kept + text[at:]

@@ -1,1 +1,1 @@
-"""The questions of a server: which documents answer them, and how well searches find those."""
+"""The questions of a server, and how well searches find the documents that answer them."""

@@ -1,4 +1,4 @@
-"""The command `eval`: asks questions whose answers are known, and fails below its limits."""
+"""The command `eval`: asks questions with known answers, and fails if a mean is below its limit."""
 
 import argparse
 import os
@@ -31,7 +31,7 @@ from .questions import (
 
 _PACKAGE = Path(__file__).parent.parent
 QUESTIONS = _PACKAGE / "questions.jsonl"
-FIGURES = _PACKAGE / "figures.json"  # What these questions gave at the export.
+FIGURES = _PACKAGE / "figures.json"  # The means of these questions when the server was exported.
 
 
 def read_questions(file: Path) -> QuestionSet:
@@ -45,7 +45,7 @@ def read_questions(file: Path) -> QuestionSet:
 
 
 def compare(report: Mapping[str, Any], tolerance: float) -> tuple[str, list[str]]:
-    """Return whether a report can be compared with the recorded figures, and which are too low."""
+    """Return whether a report can be compared with the recorded means, and which means fell."""
     if not FIGURES.exists():
         return "not compared: no figures were recorded when this server was exported", []
     with reading(FIGURES) as recorded:
@@ -67,7 +67,7 @@ def compare(report: Mapping[str, Any], tolerance: float) -> tuple[str, list[str]
 
 
 def describe(report: Mapping[str, Any]) -> str:
-    """Format a report as text, with its `recorded` and `failures`."""
+    """Format a report with its notes and failures as text."""
     nouns = ("question", "document", "chunk")
     lines = [", ".join(count_of(report[f"{noun}s"], noun) for noun in nouns)]
     lines.append("  ".join([" " * 8, *(f"{name:>6}" for name in METRICS)]))
@@ -107,14 +107,14 @@ def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
     minimums = [parse_minimum(written) for written in chosen.minimums or ()]
     index, asked = current_index(), read_questions(chosen.questions)
     if newest := index.part(FilterColumns.open).newest_date():
-        # Age is counted from here: figures must not change with the calendar.
+        # Ages count from here, so that results do not change with the calendar.
         os.environ.setdefault("REFERENCE_DATE", newest)
     questions, missing = resolve(index, asked.questions)
     metrics, degraded = {}, {}
     for mode, ask in _searches(index, search, chosen.mode).items():
         responses = [ask(question.query, MAX_TOP_K) for question in questions]
         metrics[mode] = _means(index, questions, responses)
-        # Not every server has vectors to do without.
+        # A server without vectors has no such field.
         degraded[mode] = sum(getattr(each, "degraded", False) for each in responses)
     report = {
         "index_version": index.version,

@@ -1,8 +1,8 @@
-"""Documents are judged: which of them a question's names mean, and which a search has found.
+"""Resolves the names in questions to documents, and ranks the documents of a search.
 
-A name is the id of a document, else the id of a chunk, which means its document, else a path, which
-means every document that has it. A copy that is not indexed has the id and the path of a document
-too. A document takes the highest grade of its names.
+A name is the id of a document, or the id of a chunk, which stands for its document, or a path,
+which stands for every document with that path. A copy that is not indexed shares the id and the
+path of its document. A document gets the highest grade of its names.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from .questions import Question
 
 
 def resolve(index: Index, questions: Sequence[Question]) -> tuple[list[Question], list[str]]:
-    """Return the questions with ids of documents in place of names, and the unknown relevant names.
+    """Return the questions with document ids instead of names, and the relevant names not found.
 
-    A name that is unknown here stays as it is, and is never found.
+    A name that is not found is kept, and never matches.
     """
     known: dict[str, list[str]] = {}
     wanted = {name for question in questions for name in question.relevant}
@@ -41,7 +41,7 @@ def resolve(index: Index, questions: Sequence[Question]) -> tuple[list[Question]
 
 
 def rank_documents(index: Index, hits: Sequence[Hit]) -> list[str]:
-    """Return the ids of the documents of hits and of their near duplicates, each once."""
+    """Return the ids of the documents of hits and their near duplicates, each once."""
     documents: dict[str, None] = {}
     for hit in hits:
         documents[hit.document_id] = None

@@ -1,7 +1,7 @@
-"""Metrics of a ranking of documents, as trec_eval defines them, and their limits.
+"""Metrics of ranked documents, as in trec_eval, and minimums for their means.
 
-nDCG discounts the grade at rank r by log2(r + 1) and divides by the best that is possible (Järvelin
-and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques).
+nDCG discounts the grade at rank r by log2(r + 1) and divides by the best possible sum (Järvelin and
+Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques).
 """
 
 import math
@@ -13,17 +13,17 @@ METRICS = (
     *("nDCG@10", "recall@5", "recall@10", "recall@100", "MRR@10"),
     *("hit@1", "hit@3", "hit@5", "R-precision"),
 )
-"""Names, in the order in which they are shown."""
+"""Names of metrics, in the order of reports."""
 
 DIGITS = 6
 """Decimal places of a mean."""
 
 Grades = Mapping[str, float]
-"""The grade of each judged document, by name; those graded 0 or less are not relevant."""
+"""The grade of each judged document, by name; 0 or less is not relevant."""
 
 
 def measure(ranked: Sequence[str], grades: Grades) -> dict[str, float]:
-    """Return every metric, 0 to 1, of ids of documents, best first and each once."""
+    """Return every metric, 0 to 1, for ranked ids of documents, each once."""
     gains = [max(0.0, grades.get(name, 0.0)) for name in ranked[:10]]
     best = sorted((grade for grade in grades.values() if grade > 0), reverse=True)
     first = next((rank for rank, gain in enumerate(gains, 1) if gain), math.inf)
@@ -43,12 +43,12 @@ def recall(ranked: Sequence[str], grades: Grades, depth: int) -> float:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Return the mean of one value or more, rounded to `DIGITS`."""
+    """Return the mean of at least one value, rounded to `DIGITS`."""
     return round(math.fsum(values) / len(values), DIGITS)
 
 
 def parse_minimum(written: str) -> tuple[str, float]:
-    """Read a limit such as `nDCG@10=0.40`. Raises ConfigurationError."""
+    """Parse a minimum such as `nDCG@10=0.40`. Raises ConfigurationError."""
     name, separator, number = written.partition("=")
     name = name.strip()
     if name not in METRICS:
@@ -69,7 +69,7 @@ def parse_minimum(written: str) -> tuple[str, float]:
 
 
 def find_shortfalls(minimums: Sequence[tuple[str, float]], means: Mapping[str, float]) -> list[str]:
-    """Return a line for each mean that is below its minimum, as exact as means are rounded."""
+    """Return a line for each mean below its minimum, compared as rounded."""
     return [
         f"{name} is {means[name]:.4f}, below the minimum of {value:g}"
         for name, value in minimums

@@ -1,8 +1,8 @@
-"""Questions whose answers are known, as lines of JSON.
+"""Questions with known answers, as JSON lines.
 
-A line is an object: `query`, and `relevant`, which names documents by id, by path or by the id of a
-chunk, in a list or in an object that grades them. Queries with `"kind": "known-item"` were made
-from the corpus; a file holds one kind. Other keys are for others.
+Each line is an object with `query` and `relevant`, a list of documents by id, path or id of a
+chunk, or an object that grades them. Queries with `"kind": "known-item"` were generated from the
+corpus; a file has one kind. Other keys are ignored.
 """
 
 import hashlib
@@ -20,17 +20,17 @@ from .metrics import Grades
 Kind = Literal["questions", "known-item"]
 
 SKIPPED = {"empty": "empty", "too_long": f"over {MAX_QUERY_LENGTH:,} characters"}
-"""Reasons for which a query cannot be asked, by the key under which they are counted."""
+"""Reasons for skipping a query, by the key under which they are counted."""
 
 MAX_FILE_BYTES = 128_000_000
-"""The largest file of queries of BEIR has half of that."""
+"""Twice the size of the largest query file of BEIR."""
 
 LINE_HINT = 'a line is like {"query": "...", "relevant": ["path or id"]}'
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query, and the grade of what is judged for it; what is graded 0 or less is not relevant."""
+    """A query with graded documents; a grade of 0 or less is not relevant."""
 
     query: str
     relevant: Grades
@@ -40,8 +40,8 @@ class Question:
 class QuestionSet:
     """Questions of one kind.
 
-    `skipped` counts those left out, by the keys of SKIPPED; `unjudged` those to which no document
-    is relevant.
+    `skipped` counts queries left out, by the keys of SKIPPED; `unjudged` counts those without a
+    relevant document.
     """
 
     kind: Kind
@@ -51,7 +51,7 @@ class QuestionSet:
 
 
 def parse_questions(text: str, place: str) -> QuestionSet:
-    """Read the lines of a file. Raises ConfigurationError, naming the `place` and the line."""
+    """Parse the lines of a file. Raises ConfigurationError with `place` and line."""
     questions: list[Question] = []
     kinds: set[Kind] = set()
     skipped = dict.fromkeys(SKIPPED, 0)
@@ -76,45 +76,45 @@ def parse_questions(text: str, place: str) -> QuestionSet:
 
 
 def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not empty, with their numbers."""
+    """Yield the lines that are not blank, with their numbers."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             yield number, line.rstrip("\r")
 
 
 def skip_reason(query: str) -> str | None:
-    """Return the key of SKIPPED for a query that cannot be asked; None for others."""
+    """Return the key of SKIPPED for a query that cannot be asked, or None."""
     if not query.strip():
         return "empty"
     return "too_long" if len(query) > MAX_QUERY_LENGTH else None
 
 
 def describe_skipped(skipped: Mapping[str, int]) -> str | None:
-    """Say how many queries were left out and why; None if there are none."""
+    """Describe how many queries were skipped and why; None if none were."""
     reasons = ", ".join(f"{count:,} {SKIPPED[key]}" for key, count in skipped.items() if count)
     return f"{sum(skipped.values()):,} queries cannot be asked: {reasons}" if reasons else None
 
 
 def describe_missing(missing: Sequence[str]) -> str | None:
-    """Say which relevant names no document has; None if there are none."""
+    """Describe the relevant names that no document has; None if there are none."""
     shown = ", ".join(map(repr, missing[:3])) + (", ..." if len(missing) > 3 else "")
     said = count_of(len(missing), "relevant name")
     return f"{said} not in the index, and never found: {shown}" if missing else None
 
 
 def hash_questions(questions: Sequence[Question]) -> str:
-    """Return the SHA-256 of questions and grades, which tells whether figures are comparable."""
+    """Return the SHA-256 of questions and grades; results with equal hashes are comparable."""
     texts = [[question.query, sorted(question.relevant.items())] for question in questions]
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
 
 
 def is_text(value: object) -> TypeGuard[str]:
-    """Return whether a value is a text of whole characters; JSON can write half a pair."""
+    """Return whether a value is a text without lone surrogates, which JSON can contain."""
     return isinstance(value, str) and value.encode("utf-8", "ignore").decode() == value
 
 
 def is_name(value: object) -> TypeGuard[str]:
-    """Return whether a value is a text that a document may be named by."""
+    """Return whether a value can be the name of a document."""
     return is_text(value) and value.strip() != ""
 
 

@@ -1,4 +1,4 @@
-"""The documents of an index: their records, their chunks in order, and where they come from."""
+"""The documents of an index: records, chunks in order, and links."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +18,7 @@ from .records import ChunkRecord, Place, Record
 
 @dataclass(frozen=True, slots=True)
 class DocumentAnswer(Record):
-    """A document, with the number of its chunks and the places of copies that are not indexed."""
+    """A document with its number of chunks and the places of copies that are not indexed."""
 
     id: str
     title: str
@@ -36,20 +36,20 @@ class DocumentAnswer(Record):
     chunks: int
 
     def places(self) -> list[Place]:
-        """Return where the document is, and where copies of it were found."""
+        """Return the places of the document and of its copies."""
         return [Place(self.id, self.source, self.path, self.url, self.title), *self.also_at]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord(DocumentAnswer):
-    """A document as the index knows it: its chunks follow each other from `chunk_start` on."""
+    """A document in the index; its chunks are consecutive from `chunk_start`."""
 
     chunk_start: int = field(metadata={"exclude": True})
 
 
 @dataclass(frozen=True, slots=True)
 class SourceSummary(Record):
-    """A source, with what it gave to the index."""
+    """A source, with the numbers of its documents and chunks."""
 
     name: str
     documents: int
@@ -65,24 +65,24 @@ class SourceList(Record):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Documents:
-    """The m documents of an index: their records, and where the chunks of each begin (m + 1,)."""
+    """The m documents of an index: records, and the offsets (m + 1,) of their chunks."""
 
     lines: Records
     chunk_lines: Records
     first_chunks: NDArray[np.uint64]
     read_sources: Callable[[], list[SourceSummary]]
-    link_ends: NDArray[np.uint64]  # (m + 1,) places in:
-    linked: NDArray[np.uint32]  # The documents that each links to.
+    link_ends: NDArray[np.uint64]  # (m + 1,) offsets into:
+    linked: NDArray[np.uint32]  # Numbers of linked documents.
 
     @classmethod
     def open(cls, index: OpenedIndex) -> "Documents":
-        """Map their records. Raises IndexUnusableError."""
+        """Map records, chunk offsets and links. Raises IndexUnusableError."""
         layout, count = index.layout, index.manifest.documents
         link_ends = open_array(layout.link_offsets, np.uint64, (count + 1,))
         paths = layout.documents, layout.document_offsets, layout.document_ids
         return cls(
             index.open_lines(*paths, count),
-            # Not the index itself, which must be freed once it has been replaced.
+            # Parts only: a reference to the index would keep it in memory after it was replaced.
             index.chunk_lines,
             open_array(layout.document_chunks, np.uint64, (count + 1,)),
             partial(_read_sources, layout.report),
@@ -91,25 +91,25 @@ class Documents:
         )
 
     def each(self, numbers: Iterable[int]) -> Iterator[DocumentRecord]:
-        """Yield documents by their numbers from 0 on, reading each when it is due."""
+        """Yield documents by number, reading each lazily."""
         spans = ((number, *self.first_chunks[number : number + 2].tolist()) for number in numbers)
         rows = ((n, {"chunks": end - start, "chunk_start": start}) for n, start, end in spans)
         return self.lines.each(DocumentRecord, rows)
 
     def find(self, document_id: str) -> DocumentRecord | None:
-        """Return the document with this id or with a copy of this id, if there is one."""
+        """Return the document with this id, or with a copy of this id, if any."""
         found = self.each(self.lines.numbers(document_id))
         named = (one for one in found if document_id in {at.document_id for at in one.places()})
         return next(named, None)
 
     def page(self, offset: int = 0, limit: int = 100) -> Iterator[DocumentRecord]:
-        """Yield at most `limit` documents from `offset` on, in order, reading each when due."""
+        """Yield up to `limit` documents from `offset`, in order, reading each lazily."""
         return self.each(range(len(self.first_chunks) - 1)[offset:][:limit])
 
     def chunks_of(
         self, document: DocumentRecord, offset: int = 0, limit: int | None = None
     ) -> Iterator[ChunkRecord]:
-        """Yield at most `limit` chunks of a document from `offset` on, reading each when due."""
+        """Yield up to `limit` chunks of a document from `offset`, reading each lazily."""
         first, end = document.chunk_start, document.chunk_start + document.chunks
         numbers = range(first, end)[offset:][:limit]
         return self.chunk_lines.each(ChunkRecord, ((number, {}) for number in numbers))
@@ -121,7 +121,7 @@ class Documents:
         return targets
 
     def place_of(self, document: DocumentRecord, chunk_id: str) -> int | None:
-        """Return the number of a document's chunks before this one; None if it is in another."""
+        """Return the position of a chunk in a document; None if it is in another document."""
         for number in self.chunk_lines.numbers(chunk_id):
             place = number - document.chunk_start
             found = self.chunks_of(document, place, 1) if place >= 0 else ()
@@ -130,7 +130,7 @@ class Documents:
         return None
 
     def sources(self) -> list[SourceSummary]:
-        """Return every source, with the numbers of its documents and chunks."""
+        """Return every source, with its numbers of documents and chunks."""
         return self.read_sources()
 
 
@@ -143,7 +143,7 @@ def _read_sources(report: Path) -> list[SourceSummary]:
 
 
 def join_chunks(chunks: Iterable[ChunkRecord]) -> Iterator[str]:
-    """Yield the text of chunks without their overlaps; a gap becomes line breaks, or a space."""
+    """Yield the text of chunks without overlaps; gaps become line breaks or a space."""
     end = line = -1
     for chunk in chunks:
         position = chunk.position

@@ -1,14 +1,14 @@
-"""Backslashes that Markdown, JSON and code write into words, and that no word has."""
+"""Removes backslash escapes of Markdown, JSON and code, which are no part of words."""
 
 import re
 
-# Of Markdown, `user\_id` and `C\#`; of JSON and code, UTF-16 in digits: `Stra\u00dfe`.
+# Markdown: `user\_id`, `C\#`. JSON and code, UTF-16 in hex: `Stra\u00dfe`.
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _UNITS = re.compile(r"(?<!\\)(?:\\u[0-9A-Fa-f]{4})++")
 
 
 def unescape(text: str) -> str:
-    """Return a text without the backslashes that escape characters in markup and code."""
+    """Return a text without the backslash escapes of markup and code."""
     if "\\u" in text:
         text = _UNITS.sub(_characters, text)
     return _ESCAPED.sub(r"\1", text)

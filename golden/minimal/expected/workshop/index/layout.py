@@ -1,4 +1,4 @@
-"""A published index on disk: its files, mapped into memory, its manifest, and its checks."""
+"""A published index on disk: its files, which are memory-mapped, its manifest, and their checks."""
 
 import errno
 import hashlib
@@ -10,49 +10,51 @@ from functools import cache, cached_property
 from mmap import ACCESS_READ, MADV_RANDOM, mmap
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any
-
-import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from typing import TYPE_CHECKING, Any
 
 from ..errors import IndexUnusableError, cause_of
-from .tokens import VERSION as TOKENIZER_VERSION
 from .tree import FILE, file_status, read_file, shown, walk
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import DTypeLike, NDArray
+
+PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
 FORMAT_VERSION = 5
 
-_HASH = b'\n "sha256": "'  # The manifest's own: those of its files are indented further.
-HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after an index was opened.
-STATISTICS = "statistics"  # A folder of an index from which BM25 can be computed:
-POSTING_COUNTS = "postings.counts.npy"  # uint32 (p,): how often a term stands in its chunk
-CHUNK_LENGTHS = "chunks.lengths.npy"  # uint32 (n,): terms of each chunk, for BM25
-MEAN_LENGTH = "mean_length.npy"  # float64 (1,): what BM25 compares them with
+_HASH = b'\n "sha256": "'  # The manifest's own hash; those of files are indented further.
+HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after the index was opened.
+STATISTICS = "statistics"  # Folder of the inputs of BM25:
+POSTING_COUNTS = "postings.counts.npy"  # uint32 (p,): count of a term in its chunk
+CHUNK_LENGTHS = "chunks.lengths.npy"  # uint32 (n,): number of terms of each chunk
+MEAN_LENGTH = "mean_length.npy"  # float64 (1,): their mean
 TERMS_APART = 64  # Every 64th term stays in memory once a lookup has read it.
 OTHER_VERSION_HINT = "build the index again with the version that exported this server"
 MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
 
 
 class IndexLayout:
-    """The files of one index: n chunks, m documents, v terms, p postings, d dimensions, t tags.
+    """The files of an index: n chunks, m documents, v terms, p postings, d dimensions, t tags.
 
-    Arrays are little-endian NumPy files, and offsets uint64: element i + 1 is where i ends.
+    Arrays are little-endian NumPy files; offsets are uint64, and element i ends at offset i + 1.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.manifest = root / "manifest.json"  # `Manifest`
-        self.report = root / "report.json"  # What was read and what was skipped.
+        self.report = root / "report.json"  # What was read and skipped.
 
-        self.chunks = root / "chunks.jsonl"  # One record a line.
+        self.chunks = root / "chunks.jsonl"  # One record per line.
         self.chunk_offsets = root / "chunks.offsets.npy"  # (n + 1,) bytes
         self.chunk_ids = root / "chunks.ids.npy"  # uint64 (2, n): sorted hashes of ids, numbers
-        self.documents = root / "documents.jsonl"  # One record a line.
+        self.documents = root / "documents.jsonl"  # One record per line.
         self.document_offsets = root / "documents.offsets.npy"  # (m + 1,) bytes
         self.document_chunks = root / "documents.chunks.npy"  # (m + 1,) chunk numbers
         self.document_ids = root / "documents.ids.npy"  # The same; a copy has its document's.
-        self.terms = root / "terms.bin"  # The sorted vocabulary, without separators.
+        self.terms = root / "terms.bin"  # The sorted vocabulary, concatenated.
         self.term_offsets = root / "terms.offsets.npy"  # (v + 1,) bytes
-        self.posting_offsets = root / "postings.offsets.npy"  # (v + 1,) places in both:
+        self.posting_offsets = root / "postings.offsets.npy"  # (v + 1,) offsets into both:
         self.posting_chunks = root / "postings.chunks.npy"  # uint32 (p,): chunk numbers
         self.posting_impacts = root / "postings.impacts.npy"  # float32 (p,): see `keyword_lane`
         self.vectors = root / "vectors.i8.npy"  # int8 (n, d): scaled to fill the range
@@ -67,7 +69,7 @@ class IndexLayout:
         self.filter_value_offsets = root / "filters.values.offsets.npy"  # (values + 1,)
         self.filter_document_offsets = root / "filters.documents.offsets.npy"  # (values + 1,)
         self.filter_documents = root / "filters.documents.npy"  # uint32: document numbers
-        self.link_offsets = root / "links.offsets.npy"  # (m + 1,) places in:
+        self.link_offsets = root / "links.offsets.npy"  # (m + 1,) offsets into:
         self.link_targets = root / "links.targets.npy"  # uint32: document numbers
         self.expansion = root / "expansion"  # `ExpansionLayout`, if there is one
         self.encoder = root / "encoder"  # `EncoderLayout`
@@ -75,7 +77,7 @@ class IndexLayout:
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
-    """A query made from a heading of the corpus, and the chunk it must find."""
+    """A query made from a heading of the corpus, with the chunk that it must find."""
 
     query: str
     chunk_id: str
@@ -83,7 +85,7 @@ class KnownItem:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The contract between the builder of an index and its readers."""
+    """The description of an index: the contract between builder and readers."""
 
     documents: int
     chunks: int
@@ -94,7 +96,7 @@ class Manifest:
     k1: float
     b: float
     field_weights: dict[str, int]
-    dense: dict[str, Any] | None  # How the vectors were made, and queries get theirs.
+    dense: dict[str, Any] | None  # How vectors were made, and how queries are embedded.
     sources: list[str]
     tags: list[str]
     filterable: list[str]
@@ -104,24 +106,24 @@ class Manifest:
     format: int = FORMAT_VERSION
 
     def to_bytes(self) -> bytes:
-        """Return the content of manifest.json."""
+        """Serialise to manifest.json."""
         return manifest_bytes({item.name: getattr(self, item.name) for item in fields(self)})
 
     @cached_property
     def version(self) -> str:
-        """16 hex digits that name exactly this content."""
+        """16 hex digits that identify this content."""
         return hashlib.sha256(self.to_bytes()).hexdigest()[:16]
 
     @classmethod
     def read(cls, path: Path) -> "Manifest":
-        """Read a manifest. Raises IndexUnusableError."""
+        """Read and check a manifest. Raises IndexUnusableError."""
         try:
             written = read_file(path)
             content = json.loads(written)
             if content["format"] != FORMAT_VERSION:
                 versions = f"format {content['format']}, this server reads format {FORMAT_VERSION}"
                 raise IndexUnusableError(f"{path}: index {versions}", hint=OTHER_VERSION_HINT)
-            # What follows is as the builder wrote it.
+            # The rest is trusted: the hash shows that the builder wrote it.
             digest = str(content.pop("sha256", "")).encode()
             if written != _with_hash(written[:-1].replace(_HASH + digest, _HASH, 1)):
                 raise IndexUnusableError(f"{path}: damaged: content differs from its own hash")
@@ -134,7 +136,7 @@ class Manifest:
 
 
 def manifest_bytes(values: Mapping[str, Any]) -> bytes:
-    """Return the content of manifest.json; its `sha256` is that of the same with an empty one."""
+    """Serialise a manifest; its `sha256` is the hash of the same content with an empty hash."""
     encoder = json.JSONEncoder(ensure_ascii=False, indent=1, sort_keys=True, default=asdict)
     return _with_hash(encoder.encode({**values, "sha256": ""}).encode("utf-8", "surrogatepass"))
 
@@ -146,7 +148,7 @@ def _with_hash(content: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class IndexFiles:
-    """One version of an index. Files in `elsewhere` may be missing: an engine holds them."""
+    """One version of an index. Files in `elsewhere` may be missing: an engine has their content."""
 
     layout: IndexLayout
     manifest: Manifest
@@ -154,7 +156,9 @@ class IndexFiles:
 
     @classmethod
     def open(cls, directory: Path, elsewhere: frozenset[str] = frozenset()) -> "IndexFiles":
-        """Open an index and check its sizes and small files. Raises IndexUnusableError."""
+        """Open an index, checking sizes and small files. Raises IndexUnusableError."""
+        from .tokens import VERSION as TOKENIZER_VERSION
+
         layout = IndexLayout(resolve_version(directory))
         manifest = Manifest.read(layout.manifest)
         if (found := manifest.tokenizer_version) != TOKENIZER_VERSION:
@@ -166,7 +170,7 @@ class IndexFiles:
         return files
 
     def verify(self) -> list[str]:
-        """Compare every file with its hash in the manifest; return the findings."""
+        """Compare every file with its hash in the manifest; return a line for each difference."""
         root = self.layout.root
         findings = [*self._find_damage()]
         known = {*self.manifest.files, "manifest.json"}
@@ -195,7 +199,7 @@ class IndexFiles:
 
 
 def require_vectors(files: IndexFiles) -> dict[str, Any]:
-    """Return the manifest's section on vectors. Raises IndexUnusableError if there is none."""
+    """Return the manifest's section on vectors. Raises IndexUnusableError if there are none."""
     if files.manifest.dense is None:
         message = f"{files.layout.root}: has no vectors, and this server needs them"
         hint = "set embedding.provider and build again, or export again for this index"
@@ -204,7 +208,7 @@ def require_vectors(files: IndexFiles) -> dict[str, Any]:
 
 
 def resolve_version(directory: Path) -> Path:
-    """Return the folder of the version to read: the one CURRENT names, or `directory` itself."""
+    """Return the folder of the current version, as CURRENT names it, or `directory` itself."""
     current = directory / "CURRENT"
     try:
         name = read_file(current).decode("ascii").strip()
@@ -217,11 +221,14 @@ def resolve_version(directory: Path) -> Path:
     return directory / name
 
 
-def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Map a NumPy file read-only; -1 in `shape` is any length.
+def open_array(path: Path, dtype: "DTypeLike", shape: tuple[int, ...]) -> "NDArray[Any]":
+    """Map a NumPy file read-only; -1 in `shape` stands for any length.
 
-    Raises IndexUnusableError when the file is missing, damaged, or of another type or shape.
+    Raises IndexUnusableError if the file is missing, damaged, or of another type or shape.
     """
+    # Not above, since a manifest is read before an index is opened.
+    import numpy as np
+
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
@@ -232,12 +239,12 @@ def open_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[
     if array.dtype != np.dtype(dtype) or not fits:
         types = f"{array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}"
         raise IndexUnusableError(f"{path}: holds {types}")
-    # A plain view: indexing a memmap object costs several microseconds more each time.
+    # As a plain view: each access to a memmap object costs several microseconds more.
     return np.asarray(array)
 
 
 def open_bytes(path: Path, size: int) -> memoryview:
-    """Map `size` bytes of a file read-only. Raises IndexUnusableError if it has fewer."""
+    """Map `size` bytes of a file read-only. Raises IndexUnusableError if it is shorter."""
     if not size:
         return memoryview(b"")  # An empty file cannot be mapped.
     try:
@@ -245,7 +252,7 @@ def open_bytes(path: Path, size: int) -> memoryview:
             mapped = mmap(file.fileno(), size, access=ACCESS_READ)
     except (OSError, ValueError, OverflowError) as error:
         raise _unreadable(path, error) from None
-    # Lines are read here and there: what lies around them would be read from the disk as well.
+    # Access is random, so the system should not read ahead.
     mapped.madvise(MADV_RANDOM)
     return memoryview(mapped)
 
@@ -257,19 +264,19 @@ def _unreadable(path: Path, error: Exception) -> IndexUnusableError:
 
 
 class Vocabulary(Sequence[bytes]):
-    """Sorted terms in UTF-8, one after the other in a file."""
+    """Sorted terms in UTF-8, concatenated in a file."""
 
-    def __init__(self, terms: memoryview, offsets: NDArray[np.uint64]) -> None:
+    def __init__(self, terms: memoryview, offsets: "NDArray[np.uint64]") -> None:
         self._terms = terms
-        ends = self._offsets = offsets.data  # An array takes twice as long to give a number.
+        ends = self._offsets = offsets.data  # Reading one element of an array takes twice as long.
         self._firsts = range(0, len(self), TERMS_APART)
-        # Not a cached method, which would keep an index in memory after it has been replaced.
+        # Not a cached method: that would keep a replaced index in memory.
         self._first = cache(lambda number: bytes(terms[ends[number] : ends[number + 1]]))
 
     @classmethod
     def open(cls, path: Path, offsets: Path, count: int = -1) -> "Vocabulary":
-        """Map `count` terms, any number by default. Raises IndexUnusableError."""
-        ends = open_array(offsets, np.uint64, (count if count < 0 else count + 1,))
+        """Map a vocabulary of `count` terms, or of any number. Raises IndexUnusableError."""
+        ends = open_array(offsets, "<u8", (count if count < 0 else count + 1,))
         return cls(open_bytes(path, int(ends[-1])), ends)
 
     def __len__(self) -> int:
@@ -279,7 +286,7 @@ class Vocabulary(Sequence[bytes]):
         return bytes(self._terms[self._offsets[number] : self._offsets[number + 1]])
 
     def find(self, term: str) -> int | None:
-        """Return the number of `term`, or None."""
+        """Return the number of `term`, or None if the index lacks it."""
         encoded = term.encode("utf-8", "replace")
         start = max(0, bisect_right(self._firsts, encoded, key=self._first) - 1) * TERMS_APART
         number = bisect_left(self, encoded, start, min(start + TERMS_APART, len(self)))

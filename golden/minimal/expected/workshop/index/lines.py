@@ -1,4 +1,4 @@
-"""Records as lines of JSON: how they are made, and found by number or by id."""
+"""Records as lines of JSON, found by number or by id."""
 
 import hashlib
 import json
@@ -15,17 +15,17 @@ from .records import Place
 
 
 def hash_key(text: str) -> int:
-    """Return the 64-bit key under which an id is looked up."""
+    """Return the 64-bit hash of an id or a term."""
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
 
 
 def make_record(make: Callable[..., Made], stored: Mapping[str, Any], **more: Any) -> Made:
-    """Call `make` with the fields of a line of the index, and `more` of them."""
+    """Call `make` with the fields of a line, and with those of `more`."""
     copies = [Place(**copy) for copy in stored["also_at"]]
     return make(**{**stored, **more, "also_at": copies})
 
 
-decode = json.JSONDecoder().raw_decode  # json.loads takes twice as long.
+decode = json.JSONDecoder().raw_decode  # Twice as fast as json.loads.
 
 
 class RecordLines:
@@ -39,7 +39,7 @@ class RecordLines:
         self._bytes = open_bytes(path, int(self._offsets[-1]))
 
     def read(self, number: int, make: Callable[..., Made], **more: Any) -> Made:
-        """Return a record, made by `make_record`. Raises IndexUnusableError."""
+        """Return a record made by `make`. Raises IndexUnusableError."""
         try:
             start, end = self._offsets[number : number + 2].tolist()
             return make_record(make, decode(str(self._bytes[start:end], "utf-8"))[0], **more)
@@ -47,11 +47,11 @@ class RecordLines:
             raise IndexUnusableError(f"{self._path}: record {number}: {cause_of(error)}") from None
 
     def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
-        """Yield the record of each row, with the fields that it adds, reading it when due."""
+        """Yield the record of each row, with the fields that it adds, reading each lazily."""
         return (self.read(number, make, **more) for number, more in rows)
 
     def numbers(self, identifier: str) -> list[int]:
-        """Return the numbers of the records whose ids have the hash of this one, ascending."""
+        """Return the numbers of the records whose ids hash like this one, ascending."""
         key = np.uint64(hash_key(identifier))
         first, last = (np.searchsorted(self._keys, key, side) for side in ("left", "right"))
         return [*map(int, self._numbers[first:last])]

@@ -1,4 +1,4 @@
-"""An opened index, mapped from disk with the lanes that search it, and the one that is served."""
+"""An open index, memory-mapped, with its lanes; and the one that a process serves."""
 
 import logging
 import os
@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from ..errors import IndexUnusableError
-from .layout import IndexFiles, Manifest, resolve_version
+from .layout import PACKAGED_INDEX, IndexFiles, Manifest, resolve_version
 from .lines import RecordLines
 from .protocols import About, QueryEncoder, Records, TermLane, VectorLane
 from .records import ChunkRecord
 from .tokens import Tokenizer
-
-PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
 Part = TypeVar("Part")
 
@@ -23,12 +21,12 @@ _logger = logging.getLogger(__name__)
 
 
 class Index:
-    """What searches answer from, made of its parts. Immutable, and safe to share between threads.
+    """What searches read, made of parts. Immutable, and shared by threads.
 
-    It is an index that was opened, or what a caller may see of one.
+    It is an opened index, or a caller's view of one.
     """
 
-    # Only of an index with vectors.
+    # Only with vectors.
     dense_lane: VectorLane
     encoder: QueryEncoder
 
@@ -45,7 +43,7 @@ class Index:
         dense_lane: VectorLane | None = None,
         encoder: QueryEncoder | None = None,
     ) -> None:
-        """Hold the parts; `manifest` says what is known of so many `documents` and `chunks`."""
+        """Keep the parts; `manifest` describes them."""
         self.version, self.manifest = version, manifest
         self.document_count, self.chunk_count = documents, chunks
         self.chunk_lines = chunk_lines
@@ -56,14 +54,14 @@ class Index:
         self._parts: dict[object, Any] = {}
 
     def part(self, kind: "Callable[[OpenedIndex], Part]") -> Part:
-        """Return a part that not every server has, such as its filters."""
+        """Return an optional part, such as filters, making it on first use."""
         if kind not in self._parts:
             self._parts[kind] = self.make_part(kind)
         part: Part = self._parts[kind]
         return part
 
     def make_part(self, kind: "Callable[[OpenedIndex], Part]") -> Part:
-        """Return a part that was not there yet."""
+        """Make a part on first use."""
         raise NotImplementedError
 
     def chunk(self, number: int) -> ChunkRecord:
@@ -71,21 +69,21 @@ class Index:
         return self.chunk_lines.read(number, ChunkRecord)
 
     def chunks(self, numbers: Iterable[int]) -> Iterator[ChunkRecord]:
-        """Yield chunks by their numbers, reading each when it is due."""
+        """Yield chunks by number, reading each lazily."""
         return self.chunk_lines.each(ChunkRecord, ((number, {}) for number in numbers))
 
     def best_chunks(self, terms: Sequence[str], count: int) -> Iterator[ChunkRecord]:
-        """Yield the `count` best chunks for terms, by keywords, reading each when it is due."""
+        """Yield the `count` best chunks for terms by keywords, reading each lazily."""
         return self.chunks(self.keyword_lane.search(terms, count).chunks.tolist())
 
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
-        """Return the chunk with this id, if there is one."""
+        """Return the chunk with this id, if any."""
         chunks = self.chunks(self.chunk_lines.numbers(chunk_id))
         return next((chunk for chunk in chunks if chunk.id == chunk_id), None)
 
 
 class OpenedIndex(Index):
-    """One published version of an index, mapped from its files."""
+    """One published version of an index, mapped from files."""
 
     manifest: Manifest
     open_lines: Callable[[Path, Path, Path, int], RecordLines] = RecordLines
@@ -124,29 +122,29 @@ class OpenedIndex(Index):
         *lanes: Callable[[IndexFiles], Any],
         parts: "Iterable[Callable[[OpenedIndex], object]]" = (),
     ) -> "OpenedIndex":
-        """Open an index with what searches it, and further parts. Raises IndexUnusableError."""
+        """Open an index with its lanes and further parts. Raises IndexUnusableError."""
         while True:
             version = resolve_version(directory)
             try:
                 files = IndexFiles.open(version)
                 return cls(files, *(open_lane(files) for open_lane in lanes), parts=parts)
             except IndexUnusableError:
-                # Builds may have replaced and removed it meanwhile.
+                # A build may have replaced and removed it since.
                 if resolve_version(directory) == version:
                     raise
 
     def make_part(self, kind: Callable[["OpenedIndex"], Part]) -> Part:
-        """Open a part of the files. Raises IndexUnusableError."""
+        """Open a part from the files. Raises IndexUnusableError."""
         return kind(self)
 
     def verify(self) -> list[str]:
-        """Compare every file with its hash in the manifest; return the findings."""
+        """Compare every file with its hash in the manifest; return a line for each difference."""
         return self._files.verify()
 
 
 @dataclass(frozen=True, slots=True)
 class ServedState:
-    """The state of the served index: damaged files, or a problem for clients to see."""
+    """State of the served index: damaged files, or a problem to report to clients."""
 
     verified: bool = False
     problem: str | None = None
@@ -154,20 +152,20 @@ class ServedState:
 
 
 class Viewer(Protocol):
-    """Decides what callers see of the served index."""
+    """Decides which view of the index callers get."""
 
     def prepare(self, index: OpenedIndex) -> None:
-        """Open what views need, as files may be removed. Raises IndexUnusableError."""
+        """Open what views need now, since files may be removed. Raises IndexUnusableError."""
 
     def view(self, index: OpenedIndex) -> Index:
-        """Return the current caller's view of an index."""
+        """Return the view of the current caller."""
 
     def public(self, index: OpenedIndex) -> Index:
-        """Return the view that all callers share."""
+        """Return the view that all callers have."""
 
 
 class Served:
-    """The index that a process answers from; nothing is answered once a file proves damaged."""
+    """The index that a process serves; it answers nothing once a file proves damaged."""
 
     viewer: Viewer | None = None
 
@@ -179,17 +177,17 @@ class Served:
         self._lock = threading.RLock()
 
     def open_index(self, directory: Path) -> OpenedIndex:
-        """Open an index as it is served. Raises IndexUnusableError."""
+        """Open an index for serving. Raises IndexUnusableError."""
         if self.opener is None:
             hint = "import load or search_hybrid from the package itself"
-            raise IndexUnusableError(f"{directory}: nothing has said how to open it", hint=hint)
+            raise IndexUnusableError(f"{directory}: no function to open it was set", hint=hint)
         index = self.opener(directory)
         if self.viewer is not None:
             self.viewer.prepare(index)
         return index
 
     def load(self, index_dir: str | Path | None = None, *, verify: bool = True) -> OpenedIndex:
-        """Serve an index, by default that of INDEX_DIR or of this package, or raise."""
+        """Serve an index, by default that of INDEX_DIR or of this package. Raises if it cannot."""
         directory = Path(index_dir or os.environ.get("INDEX_DIR") or PACKAGED_INDEX)
         index = self.open_index(directory)
         with self._lock:
@@ -206,14 +204,14 @@ class Served:
         return index
 
     def public(self) -> Index:
-        """Return the view that all callers share, for what is computed once for all."""
+        """Return the view that all callers have, for results that are computed once."""
         index = self.whole()
         if self.viewer is not None:
             return self.viewer.public(index)
         return index
 
     def whole(self) -> OpenedIndex:
-        """Return the served index. Raises IndexUnusableError, also once a file proves damaged."""
+        """Return the whole index. Raises IndexUnusableError, also once a file proves damaged."""
         index = self._index
         if index is None:
             with self._lock:
@@ -224,7 +222,7 @@ class Served:
         return index
 
     def verify_meanwhile(self) -> None:
-        """Verify the served index in a thread."""
+        """Verify the served index in a background thread."""
         threading.Thread(target=self.verify, name="verify", daemon=True).start()
 
     def verify(self) -> None:
@@ -235,10 +233,10 @@ class Served:
         try:
             findings = index.verify()
         except Exception as error:
-            # Damage may show in ways that nobody has foreseen, and must not end the thread.
+            # Damage may cause any error, and none must end the thread.
             findings = [repr(error)]
         if findings and self.is_replaced(index):
-            # Builds remove old versions; what is mapped of them answers until they are reloaded.
+            # Builds remove old versions; mapped files still work until the next reload.
             return
         if findings:
             _logger.error("the index is damaged: %s", "; ".join(findings))
@@ -247,25 +245,25 @@ class Served:
                 self.state = replace(self.state, verified=not findings, damage=tuple(findings))
 
     def is_replaced(self, index: OpenedIndex) -> bool:
-        """Return whether another version has been published since an index was opened."""
+        """Return whether another version was published since an index was opened."""
         try:
             return resolve_version(self.directory) != index.layout.root
         except IndexUnusableError:
             return False
 
     def replace(self, index: OpenedIndex) -> None:
-        """Answer from an index whose files have been verified."""
+        """Serve a verified index."""
         with self._lock:
             self._index, self.state = index, ServedState(verified=True)
 
     def report(self, problem: str) -> None:
-        """Report a problem with the index published last; the served one stays."""
+        """Report a problem with the latest published index; the served one stays."""
         with self._lock:
             self.state = replace(self.state, problem=problem)
 
 
 served = Served()
-"""The one index that this process answers from; `opening` has it opened."""
+"""The index of this process; `opening` opens it."""
 
 load = served.load
 current_index = served.current

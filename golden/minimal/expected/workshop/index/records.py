@@ -1,31 +1,31 @@
-"""The records that an index holds and a server answers with."""
+"""Records of an index, and their JSON in answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-GOES_ON = "\u2026"  # A title that is only the beginning of the text ends with it.
+GOES_ON = "\u2026"  # A title cut from the text ends with it.
 
 
 def informative_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
-    """Return the title of a document, or nothing if it repeats the section, the text or the id."""
+    """Return the title of a document, or nothing if it repeats section, text or id."""
     return () if title.endswith(GOES_ON) or title in (*section, document_id) else (title,)
 
 
 def count_of(count: int, noun: str) -> str:
-    """Return a count with its noun, in the plural unless there is one."""
+    """Return a count with its noun, in the plural unless the count is 1."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 class Record:
-    """Base of answers, whose JSON leaves out defaults and the fields that have `exclude`."""
+    """Base of answers; its JSON leaves out defaults and fields marked `exclude`."""
 
     __slots__ = ()
-    # Serializers are made when they are first used: to start takes long enough.
+    # Serializers are created on first use, to keep the start short.
     __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "defer_build": True}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as values that any writer of JSON takes."""
+        """Return the record as plain values for a JSON encoder."""
         record: Any = self
         return {
             one.metadata.get("alias", one.name): _to_json(value)
@@ -42,7 +42,7 @@ def _to_json(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Place(Record):
-    """Where a copy of a document was found."""
+    """The place of a copy of a document."""
 
     document_id: str
     source: str
@@ -53,17 +53,17 @@ class Place(Record):
 
 @dataclass(frozen=True, slots=True)
 class Passage(Record):
-    """Some text of a document, with its place; `section` holds the headings above all of it."""
+    """A text of a document with its place; `section` has the headings above all of it."""
 
     text: str
     section: list[str]
     position: dict[str, int]
 
 
-# Not frozen, as hits are not: one that is takes six times as long to make.
+# Not frozen, and neither are hits: frozen ones take six times as long to create.
 @dataclass(slots=True)
 class ChunkRecord(Record):
-    """A passage, verbatim, its character and line spans, and at most 10 places of copies."""
+    """A chunk, verbatim, with its character and line spans and up to 10 places of copies."""
 
     id: str
     document_id: str
@@ -79,10 +79,10 @@ class ChunkRecord(Record):
     also_at: list[Place]
 
     def headings(self) -> list[str]:
-        """Return the headings above the text: the title, if it tells something, and sections."""
+        """Return the headings above the text: sections, and the title if it is informative."""
         return [*informative_title(self.title, self.document_id, self.section), *self.section]
 
     def titled_section(self) -> list[str]:
-        """Return the title and the section, to be shown in one line."""
+        """Return title and section in one line."""
         section = self.section[1:] if self.section[:1] == [self.title] else self.section
         return [self.title, *section]

@@ -1,4 +1,4 @@
-"""Replaces the served index with each one that is published."""
+"""Replaces the served index when a new version is published."""
 
 import logging
 import threading
@@ -18,13 +18,13 @@ _logger = logging.getLogger(__name__)
 
 
 def follow(served: Served, count: Callable[[str], object] = lambda _: None) -> threading.Event:
-    """Verify the served index, then serve each that is published, until the event is set.
+    """Verify the served index, then serve each new version, until the event is set.
 
-    `count` is called with `ok` or `refused`. While the index is damaged or the last one was
-    refused, a file that is replaced counts as published.
+    `count` is called with `ok` or `refused`. While the index is damaged, or the latest version was
+    refused, any replaced file counts as a new version.
     """
     stop = threading.Event()
-    # One that was published while the served one was opened is still to be served.
+    # A version published while the served one was being opened is served too.
     seen = [] if served.is_replaced(served.whole()) else _stamps(served.directory)
 
     def watch() -> None:
@@ -47,7 +47,7 @@ def _reload(served: Served) -> bool:
         if findings := index.verify():
             raise IndexUnusableError(f"{index.layout.root}: damaged: {'; '.join(findings)}")
     except Exception as error:
-        # Damage may show in ways that nobody has foreseen, and must not end the thread.
+        # Damage may cause any error, and none must end the thread.
         _logger.error("the index published last is not served: %r", error)
         served.report(NOT_RELOADED)
         return False
@@ -57,7 +57,7 @@ def _reload(served: Served) -> bool:
 
 
 def _stamps(directory: Path, *, every_file: bool = True) -> list[object]:
-    """Return stamps that change if CURRENT, the manifest or, on request, any file is replaced."""
+    """Return stamps that change when CURRENT, the manifest or, on request, any file is replaced."""
     paths = [directory / "CURRENT", directory / "manifest.json"]
     if every_file:
         with suppress(OSError, IndexUnusableError):

@@ -1,7 +1,7 @@
-"""Rewrites British spellings of English words as American ones, so that either finds both.
+"""Maps British spellings of English words to American ones, so that either finds the other.
 
-Both need only come out alike: a rule may rewrite a word that has one spelling (`baptise`), unless
-that makes it another word. Where a stemmer makes both alike (`modelling`), there is no rule.
+Only equality matters: a rule may rewrite a word with a single spelling (`baptise`), unless that
+gives another word. Where the stemmer already maps both to one stem (`modelling`), there is no rule.
 """
 
 import re
@@ -23,7 +23,7 @@ _YSE = re.compile("(.*(?:anal|catal|dial|electrol|hydrol|paral)y)s(e[ds]?|ers?|i
 _OGUE = re.compile("(.*(?:anal|catal|dial|homol|monol)og)u(?:e(s?)|(e[dr]|ers|ing))")
 _ENCE = re.compile("(def|off|pret|lic)enc(e|ed|ees?|eless|ers?|es|ing)")
 _LL = re.compile("((?:re)?(?:counsel|dial|duel|fuel|initial|jewel|victual))l(e[dr]|ers|ings?|ors?)")
-# Before `ise` where Americans write `ise` too, and `ize` could be another word.
+# Exceptions before `ise`: Americans write them so too, or `ize` gives another word.
 _ONLY_WITH_S = frozenset(
     "adv advert appr chast chem circumc comprom compr conc dem desp dev enterpr exc exerc"
     " expert disenfranch enfranch franch imprec improv inc merchand metropol moonr mort parad"
@@ -49,7 +49,7 @@ _START = re.compile("|".join(_STARTS))
 
 
 def american(word: str) -> str:
-    """Return the American spelling of a case-folded word, or the word if it has no other."""
+    """Return the American spelling of a case-folded word, or the word itself."""
     if found := _START.match(word):
         word = _STARTS[found[0]] + word[found.end() :]
     if "our" in word and (found := _OUR.fullmatch(word)):

@@ -1,7 +1,6 @@
-"""What lies below a folder: every name is looked at first, and nothing is followed or waited for.
+"""Lists the files below a folder; links are not followed, and special files are not opened.
 
-Names are bytes. Those that are not UTF-8 are kept as `os.fsdecode` does it, and written as escapes
-where people read them.
+Names are bytes. Those that are not UTF-8 are decoded like `os.fsdecode`, and shown with escapes.
 """
 
 import errno
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MAX_DEPTH = 100
-"""Folders below each other. An export has six, and calls may nest a thousand deep."""
+"""Depth limit: an export has six levels, and recursion stops at a thousand."""
 
 FILE, LINK, UNREADABLE = "file", "link", "file that may not be read"
 
@@ -27,23 +26,22 @@ _KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What lies at a path below a folder: a file, or something else that is no folder.
+    """A path below a folder that is no folder itself.
 
-    `kind` is FILE, LINK, UNREADABLE, or in words what it is, such as `named pipe`.
+    `kind` is FILE, LINK, UNREADABLE, or a description such as `named pipe`.
     """
 
     path: str
     kind: str
-    size: int = 0  # Bytes.
-    is_folder: bool = False  # Of which nothing is known.
+    size: int = 0  # In bytes.
+    is_folder: bool = False  # Whose content is unknown.
 
 
 def walk(root: Path, passed_over: Container[str] = ()) -> Iterator[Entry]:
-    """Yield all that lies below a folder but folders, in the order of names.
+    """Yield everything below a folder except folders, in the order of names.
 
-    Nothing is looked for in folders whose names are `passed_over`. Those that cannot be read, or
-    lie deeper than MAX_DEPTH, are named in the place of their contents. Raises OSError if `root`
-    cannot be read.
+    Folders called like one of `passed_over` are skipped. Folders that are unreadable or deeper than
+    MAX_DEPTH are yielded themselves. Raises OSError if `root` cannot be read.
     """
     waiting = [(name, 0) for name in _names(root, "")]
     while waiting:
@@ -58,27 +56,27 @@ def walk(root: Path, passed_over: Container[str] = ()) -> Iterator[Entry]:
             elif path.rpartition("/")[2] not in passed_over:
                 waiting += [(name, depth + 1) for name in _names(root, f"{path}/")]
         except FileNotFoundError:
-            continue  # Somebody has removed it meanwhile.
+            continue  # It was removed meanwhile.
         except OSError as error:
             yield Entry(path, f"folder that cannot be read ({error.strerror})", is_folder=True)
 
 
 def file_status(path: Path) -> os.stat_result:
-    """Return the status of a file, or of one that a link leads to. Raises OSError for others."""
+    """Return the status of a file, following links. Raises OSError for anything else."""
     return _require_file(path.stat(), path)
 
 
 def read_file(path: Path, most: int | None = None) -> bytes:
-    """Return the content of a file, or of one that a link leads to.
+    """Return the content of a file, following links.
 
     Raises OSError for anything else, and for a file of more than `most` bytes.
     """
-    # Looked at before it is opened as well, since opening a device may set it to work.
+    # Checked before opening too, since opening a device may trigger it.
     file_status(path)
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
         status = _require_file(os.fstat(file.fileno()), path)
         is_over = most is not None and status.st_size > most
-        # Some of the system's files say that they are empty, and others grow.
+        # Some system files report size 0, and others grow.
         content = b"" if is_over else file.read(-1 if most is None else most + 1)
         if most is not None and (is_over or len(content) > most):
             raise OSError(errno.EFBIG, f"has more than {most:,} bytes", str(path))
@@ -86,9 +84,9 @@ def read_file(path: Path, most: int | None = None) -> bytes:
 
 
 def shown(name: str) -> str:
-    r"""Return a name for people to read, in one line: what cannot be printed is an escape.
+    r"""Return a name for display on one line, with unprintable characters escaped.
 
-    A byte that is not UTF-8 is written as `\xff`.
+    A byte that is not UTF-8 is shown as `\xff`.
     """
     if name.isprintable():
         return name
@@ -96,12 +94,12 @@ def shown(name: str) -> str:
 
 
 def kind_of(mode: int) -> str:
-    """Return in words what a mode says that something is."""
+    """Return a description of the file type of a mode."""
     return next((kind for is_kind, kind in _KINDS if is_kind(mode)), "device")
 
 
 def _names(root: Path, prefix: str) -> list[str]:
-    """Return the paths of what lies in a folder, last ones first."""
+    """Return the paths in a folder in reverse order."""
     with os.scandir(f"{root}/{prefix}") as found:
         return sorted((prefix + each.name for each in found), reverse=True)
 
@@ -118,7 +116,7 @@ def _require_file(status: os.stat_result, path: Path) -> os.stat_result:
 
 
 def escape(character: str) -> str:
-    """Return a character, or a byte that is no text, as Python writes it within a string."""
+    """Return a character, or an undecodable byte, as an escape of Python."""
     code = ord(character)
     if 0xDC80 <= code <= 0xDCFF:
         code -= 0xDC00

@@ -188,7 +188,7 @@ function afterNodes(turn, cited) {
     if (turn.query.notice) said.push(` (${turn.query.notice})`);
     nodes.push(element("p", { class: "about searched" }, ...said));
   }
-  if (turn.done?.truncated) nodes.push(element("p", { class: "about" }, "The answer was cut at its limit."));
+  if (turn.done?.truncated) nodes.push(element("p", { class: "about" }, "The answer is not complete."));
   if (turn.done?.notice) nodes.push(element("p", { class: "about" }, turn.done.notice));
   if (turn.error) {
     const again = element("button", { type: "button" }, "Ask again");
@@ -257,7 +257,7 @@ byId("form").addEventListener("submit", (event) => {
   askNow();
 });
 question.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+  if (event.key === "Enter" && !event.shiftKey && !isComposing(event)) {
     event.preventDefault();
     askNow();
   }

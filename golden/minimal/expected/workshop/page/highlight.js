@@ -35,16 +35,37 @@ function foundWords({ snippet, highlights, title, section }) {
   return found.map((word) => word.toLowerCase());
 }
 
+/** A pattern for words as they are found: whole words and whole numbers, runs without spaces anywhere. */
+function patternOf(words) {
+  const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const spaceless = ["Han", "Hiragana", "Katakana", "Hangul", "Thai", "Lao", "Khmer", "Myanmar"];
+  const isSpaceless = `[${spaceless.map((script) => `\\p{sc=${script}}`).join("")}]`;
+  const inWord = `(?!${isSpaceless})[\\p{L}\\p{N}\\p{M}]`;
+  const bounded = (word) => {
+    if (new RegExp(`^${isSpaceless}`, "u").test(word)) {
+      const script = ["Katakana", "Hangul"].find((name) => new RegExp(`^\\p{sc=${name}}`, "u").test(word));
+      const inside = `[\\p{sc=${script}}\u30fc]`;
+      return script ? `(?<!${inside})${escaped(word)}(?!${inside})` : escaped(word);
+    }
+    const before = /^[\p{L}\p{N}]/u.test(word) ? `(?<!${inWord})` : "";
+    const after = /[\p{L}\p{N}\p{M}]$/u.test(word) ? `(?!${inWord})` : "";
+    const [begun, ended] = [/^\d/.test(word) ? "(?<!\\d[.,])" : "", /\d$/.test(word) ? "(?![.,]\\d)" : ""];
+    return begun + before + escaped(word) + after + ended;
+  };
+  const longestFirst = [...new Set(words)].sort((one, other) => other.length - one.length);
+  return new RegExp(`(${longestFirst.map(bounded).join("|")})`, "giu");
+}
+
 /** Mark some words wherever they are in an element. */
 function markWithin(node, words) {
-  const isFound = new Set(words);
+  if (words.length === 0) return;
+  const pattern = patternOf(words);
   const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
   const texts = [];
   while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("button")) texts.push(walker.currentNode);
   for (const text of texts) {
-    const parts = text.data.split(/([\p{L}\p{N}\p{M}]+)/u);
-    if (!parts.some((part) => isFound.has(part.toLowerCase()))) continue;
-    text.replaceWith(...parts.map((part) => (isFound.has(part.toLowerCase()) ? element("mark", {}, part) : part)));
+    const parts = text.data.split(pattern);
+    if (parts.length > 1) text.replaceWith(...parts.map((part, place) => (place % 2 ? element("mark", {}, part) : part)));
   }
 }
 

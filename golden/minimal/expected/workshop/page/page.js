@@ -255,6 +255,9 @@ document.addEventListener("keydown", (event) => {
   field?.select();
 });
 
+/** Whether a key belongs to an input method: in Safari, the one that ends a composition is after it. */
+const isComposing = (event) => event.isComposing || event.keyCode === 229;
+
 /** Whether a key belongs to a field that is being filled in, or to the browser. */
 const isTyping = (event) =>
   event.ctrlKey || event.metaKey || event.altKey ||

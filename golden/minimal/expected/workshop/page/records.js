@@ -23,23 +23,6 @@ function addressOfPart(address, { position }) {
   return page && isPdf && !address.includes("#") ? `${address}#page=${page}` : address;
 }
 
-const OFFICE = "application/vnd.openxmlformats-officedocument";
-const MEDIA_TYPES = {
-  "application/epub+zip": "E-book",
-  "application/json": "JSON",
-  "application/pdf": "PDF",
-  [`${OFFICE}.presentationml.presentation`]: "PowerPoint",
-  [`${OFFICE}.spreadsheetml.sheet`]: "Excel",
-  [`${OFFICE}.wordprocessingml.document`]: "Word",
-  "message/rfc822": "Mail",
-  "text/csv": "CSV",
-  "text/html": "HTML",
-  "text/markdown": "Markdown",
-  "text/plain": "Text",
-};
-
-const nameOfMediaType = (type) => MEDIA_TYPES[type] ?? type;
-
 /** Where else a text was found: copies of its document, and documents that have it too. */
 const alsoAtNode = ({ also_at: places = [] }) =>
   places.length ? disclosure(`Also in ${plural(places.length, "other place")}`, () => placesNode(places)) : null;

@@ -1,6 +1,9 @@
 "use strict";
 
-// One result of a search: what it is, where it is from, and what belongs to it.
+// One result of a search, a document: its best passage, where that is from, and what belongs to it.
+
+/** The passages of a result, the best first. */
+const passagesOf = (hit) => [hit, ...(hit.more ?? [])];
 
 function resultNode(hit, asked) {
   const title = element("a", { href: placeOf(hit.document_id, hit.id), class: "hit" });
@@ -20,6 +23,7 @@ function resultNode(hit, asked) {
         element("h2", {}, title),
         element("p", { class: "where" }, ...joinedNodes(whereParts(hit))),
         element("p", { class: "snippet", dir: "auto" }, ...markedNodes(hit.snippet, hit.highlights.snippet, hit.snippet_code)),
+        hit.more ? element("ul", { class: "more", "aria-label": "Further passages" }, ...hit.more.map(moreNode)) : null,
         further.length ? element("div", { class: "further" }, ...further) : null,
         window.thumbsNode?.(hit, asked) ?? null,
         tags.length ? element("ul", { class: "tags", "aria-label": "Tags" }, ...tags) : null,
@@ -29,11 +33,25 @@ function resultNode(hit, asked) {
   );
 }
 
-function whereParts(hit) {
-  const first = hit.section[0] === hit.title ? 1 : 0;
-  const path = hit.section.slice(first).flatMap((heading, place) => [
-    place ? " › " : "", ...markedNodes(heading, hit.highlights.section[first + place]),
+/** Another passage of the same document: its headings, or what it is on, and how it begins. */
+function moreNode(hit) {
+  const path = headingNodes(hit);
+  const link = element("a", { href: placeOf(hit.document_id, hit.id) });
+  link.append(element("bdi", {}, ...(path.length ? path : [partOf(hit) ?? hit.title])));
+  const snippet = markedNodes(hit.snippet, hit.highlights.snippet, hit.snippet_code);
+  return element("li", {}, link, element("p", { class: "snippet", dir: "auto" }, ...snippet));
+}
+
+/** The headings above a passage but for the title of its document, in a row. */
+function headingNodes({ title, section, highlights }) {
+  const first = section[0] === title ? 1 : 0;
+  return section.slice(first).flatMap((heading, place) => [
+    place ? " › " : "", ...markedNodes(heading, highlights.section[first + place]),
   ]);
+}
+
+function whereParts(hit) {
+  const path = headingNodes(hit);
   const address = webAddress(hit.url);
   const label = ["Copy link", element("span", { class: "unseen" }, ": ", isolated(hit.title))];
   const place = () => new URL(placeOf(hit.document_id, hit.id), location.href).href;

@@ -1,6 +1,7 @@
 "use strict";
 
 const PAUSE_MS = 140;
+const FINISH_MS = 2000;
 const STEP = 10;
 const MAX_RESULTS = 100;
 
@@ -8,6 +9,8 @@ let about = {};
 let wanted = STEP;
 let running = null;
 let timer = null;
+let finishing = null;
+let isFinished = true;
 let shown = "";
 
 const query = byId("query");
@@ -19,18 +22,14 @@ const say = (text) => {
 
 // What is asked for, and the address that says the same
 
-function writeAddress() {
+function writeAddress(isSubmitted) {
   const parameters = new URLSearchParams();
   if (query.value.trim()) parameters.set("q", query.value.trim());
   if (chosenMode() !== "hybrid") parameters.set("mode", chosenMode());
   writeFilters(parameters);
   if (byId("newest").checked) parameters.set("sort", "date");
   if (wanted > STEP) parameters.set("top", wanted);
-  const written = parameters.toString();
-  // Browsers allow only so many changes of the address in a time.
-  if (written !== location.search.slice(1)) {
-    history.replaceState(null, "", written ? `?${written}` : location.pathname);
-  }
+  writeEntry(parameters.toString(), isSubmitted);
 }
 
 function readAddress() {
@@ -48,16 +47,26 @@ function readAddress() {
 
 // Searching: only the answer to what was asked last is shown
 
+/** Search for what is being typed; it is finished after a space, or a while without a key. */
 function searchSoon() {
   clearTimeout(timer);
-  timer = setTimeout(searchNow, PAUSE_MS);
+  clearTimeout(finishing);
+  isFinished = /\s$/.test(query.value);
+  timer = setTimeout(searchNow, PAUSE_MS, { isTyped: true });
+  if (!isFinished) finishing = setTimeout(finish, FINISH_MS);
 }
 
-function searchNow({ keepLength = false } = {}) {
+function finish() {
+  clearTimeout(finishing);
+  isFinished = true;
+  return search();
+}
+
+function searchNow({ keepLength = false, isTyped = false } = {}) {
   clearTimeout(timer);
   if (!keepLength) wanted = STEP;
-  writeAddress();
-  return search();
+  writeAddress(!isTyped);
+  return isTyped ? search() : finish();
 }
 
 async function search() {
@@ -84,6 +93,7 @@ async function search() {
     const body = {
       query: text,
       top_k: wanted,
+      group: "document",
       filters: chosenFilters(),
       ...(about.semantic ? { mode: chosenMode() } : {}),
       ...(window.showFacets ? { facets: true } : {}),
@@ -91,7 +101,7 @@ async function search() {
     };
     const answer = await (await postJson("search", body, request.signal)).json();
     if (running !== request) return;
-    comeFrom(location.search, answer.results.flatMap(foundWords));
+    comeFrom(location.search, answer.results.flatMap(passagesOf).flatMap(foundWords));
     showAnswer(answer);
   } catch (error) {
     if (running !== request || error.name === "AbortError") return;
@@ -110,7 +120,8 @@ async function search() {
 
 function showAnswer(answer) {
   const count = answer.results.length;
-  const notices = noticesOf(answer);
+  // What is only half typed is not judged: the rest of a word may be everywhere.
+  const notices = isFinished ? noticesOf(answer) : [];
   byId("notice").hidden = notices.length === 0;
   byId("notice").replaceChildren(
     ...notices.map((text) => element("div", { class: "notice" }, isolated(text))),
@@ -118,15 +129,15 @@ function showAnswer(answer) {
   const isFiltered = Object.keys(chosenFilters()).length > 0;
   const found = count
     ? `${plural(count, "result")} in ${answer.took_ms.toFixed(1)} ms`
-    : nothingFound(answer, isFiltered);
+    : isFinished ? nothingFound(answer, isFiltered) : null;
   const because = answer.reason === "identifier" ? REASONS.identifier : null;
   const order = count > 1 && byId("newest").checked ? "the newest first" : null;
   say([found, order, because, ...failuresOf(answer)].filter(Boolean).join(" · "));
-  const offers = [...originalOf(answer), ...(count ? [] : offersOf(isFiltered))];
+  const offers = isFinished ? [...originalOf(answer), ...(count ? [] : offersOf(isFiltered))] : [];
   byId("offers").hidden = offers.length === 0;
   byId("offers").replaceChildren(...offers);
   showExplanation(answer);
-  const key = JSON.stringify(answer.results.map((hit) => hit.id)) + answer.query + answer.mode;
+  const key = JSON.stringify(answer.results.flatMap(passagesOf).map((hit) => hit.id)) + answer.query + answer.mode;
   if (key !== shown) {
     const place = focusedPlace();
     results.replaceChildren(...answer.results.map((hit) => resultNode(hit, answer.query)));
@@ -192,7 +203,7 @@ function move(step) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.isComposing || event.target.closest("dialog")) return;
+  if (isComposing(event) || event.target.closest("dialog")) return;
   const isInQuery = event.target === query;
   const steps = { ArrowDown: 1, ArrowUp: -1, ...(isInQuery ? {} : { j: 1, k: -1 }) };
   if (event.key === "Escape") {
@@ -217,6 +228,7 @@ byId("form").addEventListener("submit", (event) => {
   searchNow();
 });
 query.addEventListener("input", (event) => {
+  clearTimeout(finishing);
   if (!event.isComposing) searchSoon();
 });
 query.addEventListener("compositionend", searchSoon);
@@ -229,8 +241,9 @@ byId("more").addEventListener("click", async () => {
   focusResult(before);
 });
 addEventListener("popstate", () => {
+  clearTimeout(timer);
   readAddress();
-  search();
+  returnAfter(finish());
 });
 
 async function begin() {
@@ -262,7 +275,7 @@ async function begin() {
   const typed = query.value;
   readAddress();
   query.value = typed;
-  search();
+  returnAfter(search());
 }
 
 query.value = new URLSearchParams(location.search).get("q") ?? "";

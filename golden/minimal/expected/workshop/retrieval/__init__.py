@@ -1,1 +1,1 @@
-"""The search itself: reads a query, ranks the chunks of an index, and describes the best."""
+"""Search: parses a query, ranks the chunks of an index, and describes the best."""

@@ -1,8 +1,8 @@
-"""The candidates made of what lanes find, how the best are chosen, and how stages are timed."""
+"""Candidates from the hits of lanes, selection of the best, and timing of stages."""
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 
 from ..index.protocols import LaneHits, Numbers, Scores, Vector
 
-SCORE_DIGITS = 6  # Decimal places: callers see the scores that results are ordered by.
+FIRST_DEPTH = 100  # Chunks that each lane delivers for a first page of results.
+DEPTHS = (1, 2, 10)  # Times as many, for those who ask for further ones.
+SCORE_DIGITS = 6  # Decimal places of scores: callers see the scores that results are ordered by.
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
 observers: list[Callable[[str, float], None]] = []
-"""Told the name of every stage and the seconds it took, in whichever thread it runs."""
+"""Called with the name of each stage and its seconds, in the thread that ran it."""
 
 
 def stage(name: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
-    """Time a stage of a search: every call of the function that this decorates."""
+    """Decorate a function so that its calls are timed as a stage."""
 
     def decorate(function: Callable[P, Result]) -> Callable[P, Result]:
         @wraps(function)
@@ -39,37 +41,38 @@ def stage(name: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
 
 
 def distance_from(mean: Vector, spread: float | None, vector: Vector) -> float | None:
-    """Return by how many spreads the unit `vector` (d,) is less like the mean (d,) than chunks are.
+    """Return how far the unit `vector` (d,) lies from the mean (d,), in spreads of the chunks.
 
-    `spread` is the standard deviation of the products of all chunks' vectors with their mean; None
-    where the distance tells nothing.
+    `spread` is the standard deviation of the dot products of all chunks' vectors with their mean.
+    None where the distance is not informative.
     """
     return spread and max(0.0, float(np.vecdot(mean - vector, mean)) / spread)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Chunks (m,), ascending numbers, with their scores in each lane and overall, all (m,).
+    """Chunks (m,), in ascending order, with their scores per lane and overall, (m,) each.
 
-    Scores are None for a lane that was not asked, and NaN where a stage brought the chunk in. Ranks
-    count from 1, and are 0 outside a lane's hits.
+    Scores of a lane that was not searched are None, and NaN for chunks that a stage added. Ranks
+    count from 1, and are 0 for chunks that the lane did not find.
     """
 
     chunks: Numbers
-    semantic: Scores | None  # The cosine, not below 0.
+    semantic: Scores | None  # The cosine, at least 0.
     keyword: Scores | None  # BM25 divided by the query's full score.
     semantic_ranks: Numbers
     keyword_ranks: Numbers
     scores: Scores
     boosts: Mapping[str, Scores] = field(default_factory=dict)  # Factors, by stage.
-    rerank: Scores | None = None  # A model's score, NaN where it was not asked.
+    rerank: Scores | None = None  # Score of a model, NaN where it was not asked.
     coverage: float | None = None  # As in LaneHits.
     doubted: bool = False
-    distance: float | None = None  # As VectorLane returns it.
+    distance: float | None = None  # From VectorLane.distance.
+    first_depth: int = FIRST_DEPTH  # So much of each lane is read for a first page.
 
     @classmethod
     def by_keyword(cls, hits: LaneHits) -> "Candidates":
-        """Return the keyword lane's hits, scored by keywords alone."""
+        """Return candidates scored by the keyword lane alone."""
         order = np.argsort(hits.chunks)
         scores = (hits.scores / hits.full_score).take(order)
         return cls(
@@ -83,31 +86,62 @@ class Candidates:
             doubted=hits.doubted,
         )
 
+    def of_lanes(self, first_depth: int) -> "Candidates":
+        """Return the same candidates, of lanes that are read so deep for a first page."""
+        return replace(self, first_depth=first_depth)
+
     def best_places(self) -> Numbers:
-        """Return their places, best first, equal scores in the order of the index."""
-        return np.argsort(-self.scores, kind="stable")
+        """Return positions of candidates, best first, ties in index order.
+
+        Those that no lane delivers for a first page come after all others, whatever they score: so
+        further pages begin where the first one ends.
+        """
+        order = np.argsort(-self.scores, kind="stable")
+        lanes = self.semantic_ranks, self.keyword_ranks
+        if max(ranks.max(initial=0) for ranks in lanes) > self.first_depth:
+            order = order[np.argsort(self.levels()[order], kind="stable")]
+        return order
+
+    def levels(self) -> Numbers:
+        """Return for which of the DEPTHS of its lanes each of them is found, from 0 on."""
+        ranks = np.stack([self.semantic_ranks, self.keyword_ranks])
+        # What a stage has brought in has no rank, and belongs to what is found first.
+        found = ranks.min(axis=0, where=ranks > 0, initial=np.iinfo(np.int64).max)
+        found[~ranks.any(axis=0)] = 0
+        levels: Numbers = np.searchsorted(self.first_depth * np.array(DEPTHS), found)
+        return levels
+
+    def at(self, places: Numbers) -> "Candidates":
+        """Return the candidates at ascending `places` (k,), and no others."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                values[name] = value[places]
+        values["boosts"] = {name: factors[places] for name, factors in self.boosts.items()}
+        return Candidates(**values)
 
     def with_scores(self, scores: Scores) -> "Candidates":
-        """Return the same candidates under new scores (m,)."""
+        """Return the candidates with new scores (m,)."""
         return replace(self, scores=np.minimum(np.maximum(scores, 0.0), 1.0).round(SCORE_DIGITS))
 
     def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
-        """Return them with scores multiplied by `factors` (m,), which responses show by `name`.
+        """Return the candidates with scores multiplied by `factors` (m,), shown as `name`.
 
-        No score may exceed 1, so all are divided by the `largest` possible factor.
+        All are divided by `largest`, the largest possible factor, so that no score exceeds 1.
         """
         scored = self.with_scores(self.scores * (factors / largest))
         return replace(scored, boosts={**self.boosts, name: factors})
 
 
-def candidate_count(top_k: int) -> int:
-    """Return how many chunks each lane delivers for `top_k` results."""
-    return max(100, 2 * top_k)
+def candidate_count(wanted: int) -> int:
+    """Return the number of candidates of each lane for so many results."""
+    depths = (FIRST_DEPTH * times for times in DEPTHS)
+    return next((depth for depth in depths if depth >= 2 * wanted), FIRST_DEPTH * DEPTHS[-1])
 
 
 def best(chunks: NDArray[np.integer], scores: Scores, count: int) -> LaneHits:
-    """Choose the `count` highest-scoring chunks, equal scores in the order of chunk numbers."""
-    if len(chunks) > 2 * count:  # Fewer are sorted sooner than the best are selected.
+    """Return the `count` best chunks, ties by chunk number."""
+    if len(chunks) > 2 * count:  # Sorting a few takes less time than selecting first.
         chosen = np.flatnonzero(scores >= threshold(scores, count))
         chunks, scores = chunks.take(chosen), scores.take(chosen)
     order = np.lexsort((chunks, -scores))[:count]
@@ -115,8 +149,8 @@ def best(chunks: NDArray[np.integer], scores: Scores, count: int) -> LaneHits:
 
 
 def threshold(scores: Scores, count: int) -> float:
-    """Return a score that `count` of `scores` (m,) reach, and few more unless they are equal."""
-    # Several times as fast as np.partition, which is slow where many scores are equal.
+    """Return a score that at least `count` of `scores` (m,) reach, and few more except for ties."""
+    # Several times as fast as np.partition, which is slow with many ties.
     low, high = float(scores.min()), float(scores.max())
     for _ in range(16):
         middle = (low + high) / 2

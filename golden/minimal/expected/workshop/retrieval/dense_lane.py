@@ -1,11 +1,10 @@
 """The dense lane: cosine similarity in two passes.
 
-The first pass compares sign sketches, one bit a dimension, by Hamming distance (Charikar 2002,
-Similarity Estimation Techniques from Rounding Algorithms), in large indexes by half of the bits for
-all chunks and by all bits for those that are near; the second computes exact cosines of the
-quantised vectors for as many of the nearest as the build measured to be enough. Query and rows are
-integers of at most 127 in size, whose products and sums the floating type holds exactly: scores are
-the same whatever order a machine adds in.
+The first pass compares sign sketches, one bit per dimension, by Hamming distance (Charikar 2002,
+Similarity Estimation Techniques from Rounding Algorithms). In large indexes it reads half of the
+bits of all chunks, then all bits of the nearest ones. The second pass computes exact cosines of the
+quantised vectors for as many candidates as the build measured to be enough. Products and sums of
+int8 values are exact in the float type used, so scores do not depend on the order of addition.
 """
 
 import math
@@ -19,14 +18,14 @@ from ..index.layout import IndexFiles, IndexLayout, open_array, require_vectors
 from ..index.protocols import LaneHits, Mask, Numbers, Scores, Vector
 from .candidates import best, distance_from, stage
 
-EXACT_SCAN_LIMIT = 2_000  # A full scan of so many chunks costs no more than both passes.
-# Few enough for what is computed to stay in the processor's cache.
+EXACT_SCAN_LIMIT = 2_000  # Up to this many chunks, a full scan is as fast as both passes.
+# Small enough for intermediate results to stay in the processor's cache.
 WORDS_AT_ONCE, ROWS_AT_ONCE = 60_000, 256
-PICKED_SHARE = 8  # Only the sketches of what a filter lets through are read below an eighth.
-HALVED_SIZE = 128  # With more chunks than this for each candidate, half of the bits are read first,
-PASSING = 16  # and all bits of this many chunks for each candidate.
+PICKED_SHARE = 8  # If a filter passes less than an eighth, only its sketches are read.
+HALVED_SIZE = 128  # With more chunks than this per candidate, half of the bits are read first,
+PASSING = 16  # and all bits of this many chunks per candidate.
 
-# 127 * 127 * 1040 < 2**24: the widest sum of products that float32 holds exactly.
+# 127 * 127 * 1040 < 2**24: the most dimensions whose dot products are exact in float32.
 _FLOAT32_DIMENSIONS = 1_040
 
 
@@ -39,7 +38,7 @@ class _Query(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class DenseLane:
-    """Cosine search over the quantised vectors of one index; see `VectorLane`."""
+    """Cosine search over the quantised vectors of an index; see `VectorLane`."""
 
     vectors: NDArray[np.int8]
     scales: NDArray[np.float32]
@@ -58,7 +57,7 @@ class DenseLane:
 
     @classmethod
     def map(cls, layout: IndexLayout, chunks: int, dimensions: int, candidates: int) -> "DenseLane":
-        """Map the files of an index of so many chunks, reading the sketch `candidates` deep."""
+        """Map the files of an index of `chunks` chunks; the first pass keeps `candidates`."""
         return cls(
             open_array(layout.vectors, np.int8, (chunks, dimensions)),
             open_array(layout.vector_scales, np.float32, (chunks,)),
@@ -82,25 +81,25 @@ class DenseLane:
         return best(pool, self._cosines(query.values, query.scale, pool), count)
 
     def scores(self, vector: Vector, chunks: Numbers) -> Scores:
-        """Return the exact cosines (m,) of the unit `vector` (d,) to given chunks (m,)."""
+        """Return the exact cosines (m,) of the unit `vector` (d,) to chunks (m,)."""
         query = self._prepare(vector)
         return self._cosines(query.values, query.scale, chunks)
 
     def nearness(self, chunk: int, chunks: Numbers) -> Scores:
-        """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
+        """Return the cosines (m,) of one chunk's vector to those of chunks (m,)."""
         row = self.vectors[chunk].astype(exact_type(self.vectors.shape[1]))
         return self._cosines(row, float(self.scales[chunk]), chunks)
 
     def distance(self, vector: Vector) -> float | None:
-        """Return how far the unit `vector` (d,) is from what chunks are about."""
+        """Return the distance of the unit `vector` (d,) from the mean of the chunks."""
         return distance_from(self.centre, self.spread, vector)
 
     def _prepare(self, vector: Vector) -> _Query:
-        # A search is followed by the scores of what the other lane found, for the same vector.
+        # A search is followed by scoring the other lane's hits for the same vector.
         last = self._last
         if last is not None and last.vector is vector:
             return last
-        # As `quantise` does it, which takes long for a single vector.
+        # Like `quantise`, which is slow for a single vector.
         largest = np.abs(vector).max() or np.float32(1)
         values = np.rint(vector / largest * np.float32(127)).astype(exact_type(len(vector)))
         length = math.sqrt(float(np.vecdot(values, values))) or 1.0
@@ -113,15 +112,15 @@ class DenseLane:
         for start in range(0, len(chunks), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
             rows = self.vectors.take(chunks[part], axis=0).astype(values.dtype)
-            # A product for each row works in this thread; one for all would wake BLAS's pool of
-            # them, which on a busy machine costs more than the product.
+            # Row by row, which stays in this thread: one matrix product would wake the thread pool
+            # of BLAS, which costs more than the product on a busy machine.
             np.vecdot(rows, values, out=products[part])
         return products.astype(np.float64) * self.scales.take(chunks) * scale
 
     def _nearest(self, query: _Query, depth: int, pool: Numbers | None) -> Numbers:
         if pool is not None and PICKED_SHARE * len(pool) <= len(self.scales):
             return pool[_least(hamming(self.sketch.take(pool, axis=1), query.signs), depth)]
-        # To read all in a row takes less time than to pick many.
+        # Reading all rows in sequence is faster than gathering many.
         is_large = len(self.sketch) > 1 and len(self.scales) > HALVED_SIZE * depth
         first, *others = order_halves(query.vector, self.centre) if is_large else [slice(None)]
         distances = hamming(self.sketch[first], query.signs[first])
@@ -135,16 +134,17 @@ class DenseLane:
 
 
 def _least(distances: NDArray[np.unsignedinteger], depth: int, step: int = 1) -> Numbers:
-    """Return the places of distances that are no more than the `depth` least of each `step`th."""
-    # Of so few different values, counting takes half as long as to partition the distances.
+    """Return the positions of distances up to the `depth` least of every `step`th."""
+    # There are few distinct values, so counting takes half as long as partitioning.
     within = np.bincount(distances[::step]).cumsum()
-    # As Python's own number, to which NumPy need not widen all distances.
+    # A Python int, to which NumPy need not widen the distances.
     return np.flatnonzero(distances <= int(within.searchsorted(depth)))
 
 
 def hamming(sketch: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np.unsignedinteger]:
-    """Return in how many bits (n,) sketches (words, n) and `signs` (words,) differ."""
-    # Bytes take two thirds of the time. 256 of 256 bits count 0, which exact cosines put right.
+    """Return the number (n,) of bits in which sketches (words, n) and `signs` (words,) differ."""
+    # Summing bytes takes two thirds of the time. 256 bits overflow to 0; exact cosines correct
+    # that.
     distances = np.empty(sketch.shape[1], dtype=np.min_scalar_type(64 * len(sketch) - 1))
     size = WORDS_AT_ONCE // len(sketch)
     for start in range(0, len(distances), size):
@@ -170,5 +170,5 @@ def pack_signs(vectors: NDArray[np.float32], centre: NDArray[np.float32]) -> NDA
 
 
 def exact_type(dimensions: int) -> type[np.floating]:
-    """Return the floating type that holds every product of two int8 rows exactly."""
+    """Return the float type in which dot products of two int8 rows are exact."""
     return np.float32 if dimensions <= _FLOAT32_DIMENSIONS else np.float64

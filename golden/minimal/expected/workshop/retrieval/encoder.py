@@ -1,10 +1,10 @@
-"""Text to a vector from a table of word pieces, without a network or a model runtime.
+"""Embeds text by a table of word pieces, without a network or a model runtime.
 
 A text's vector is the weighted sum of the rows of its pieces, normalised (a learned form of the
 smooth-inverse-frequency average: Arora, Liang and Ma 2017); a piece that occurs n times counts
-sqrt(n) times. Words are cut into the longest pieces from the left (WordPiece: Schuster and Nakajima
-2012). The same text gives the same bytes on every machine: products of integers are summed in
-float64 far below 2**53, and all that follows is exact or defined to the last bit by IEEE 754.
+sqrt(n) times. Words are split greedily into the longest pieces (WordPiece: Schuster and Nakajima
+2012). The same text gives the same bytes on every machine: integer products are summed in float64
+far below 2**53, and the rest is exact or defined to the last bit by IEEE 754.
 """
 
 import json
@@ -24,32 +24,36 @@ from numpy.typing import NDArray
 
 from ..errors import IndexUnusableError
 from ..index.layout import IndexFiles, open_array, require_vectors
+from ..index.patterns import SPACELESS
 from ..index.protocols import Vector
+from ..index.remembering import remember
 from ..index.spelling import american
-from ..index.tokens import remember
 from .candidates import stage
 
 FORMAT_VERSION = 1
-CONTINUATION = "##"  # Marks a piece that goes on with a word.
+CONTINUATION = "##"  # Prefix of a piece that continues a word.
 
-BEGINNING = 4  # Characters of a piece, by which the longest that may come next is known.
-MAX_WORD_LENGTH = 128  # Longer runs, most of them encoded data, count as not covered.
+BEGINNING = 4  # Length of the prefix by which candidate pieces are looked up.
+MAX_WORD_LENGTH = 128  # Longer runs, mostly encoded data, count as not covered.
 
 MAX_CHARACTERS = 2**20
 MAX_WEIGHT = 2**15
-# The fixed point of sqrt(n): 2**20 pieces * 2**15 * 2**8 * 2**7 stay below 2**53.
+# Fixed point of sqrt(n): 2**20 pieces * 2**15 * 2**8 * 2**7 stay below 2**53.
 COUNT_UNIT = 2**8
 LARGEST = 2.0**20
-PROBE_TOLERANCE = 1e-3  # An index holds the numbers of a vector rounded.
+PROBE_TOLERANCE = 1e-3  # Decimal places of numbers in an index.
+
+SIGN_LETTERS = 3  # A character of a script without spaces says as much as so many letters.
 
 _WORD = re.compile(r"[^\W_]+")
+_SIGN = re.compile(f"[{SPACELESS}]")
 
 
 class EncoderLayout:
     """The files of an encoder of V pieces and d dimensions under `root`."""
 
     def __init__(self, root: Path) -> None:
-        self.pieces = root / "pieces.txt"  # UTF-8, one piece a line, in the order of the rows.
+        self.pieces = root / "pieces.txt"  # UTF-8, one piece per line, in row order.
         self.table = root / "table.i8.npy"  # int8 (V, d)
         # int32 (V,), 0 to `MAX_WEIGHT`: the piece's weight times its row's scale.
         self.weights = root / "weights.npy"
@@ -58,11 +62,11 @@ class EncoderLayout:
 
 @dataclass(frozen=True, slots=True)
 class EncoderDescription:
-    """The name and the properties of an encoder.
+    """Name and properties of an encoder.
 
     `minimum_coverage` is the share of a text's letters that pieces must cover. `common` is the
-    cosine of texts that share nothing, which brings cosines to the scale that a fixed-weight fusion
-    expects. `sha256` covers pieces, table and weights, one after the other.
+    cosine of unrelated texts, added so that cosines have the scale that fixed fusion weights
+    expect. `sha256` covers pieces, table and weights in this order.
     """
 
     name: str
@@ -85,16 +89,16 @@ class Word(NamedTuple):
 
 
 def split_words(text: str) -> list[str]:
-    """Return runs of letters and digits, case folded, without accents."""
+    """Return the runs of letters and digits in a text, case-folded, without accents."""
     if text.isascii():
         return _WORD.findall(text.lower())
-    decomposed = unicodedata.normalize("NFKD", text)
+    decomposed = unicodedata.normalize("NFKD", text.replace("\u00ad", ""))
     bare = "".join(filter(lambda character: not unicodedata.combining(character), decomposed))
     return _WORD.findall(bare.casefold())
 
 
 class PieceCutter:
-    """Cuts folded words into the rows of their pieces; remembers those of some `entries` words."""
+    """Splits folded words into rows of pieces, with a cache of `entries` words."""
 
     def __init__(self, pieces: Sequence[str], language: str = "none", entries: int = 8_192) -> None:
         self.numbers = dict(zip(pieces, range(len(pieces)), strict=True))
@@ -103,14 +107,14 @@ class PieceCutter:
         self.cut_word = remember(cut, entries)
 
     def cut(self, text: str) -> list[Word]:
-        """Cut the words of a text, in order; of a longer one those in its MAX_CHARACTERS."""
+        """Split the words of a text, in order; of a longer text, the first MAX_CHARACTERS."""
         return [*map(self.cut_word, split_words(text[:MAX_CHARACTERS]))]
 
 
 def _cut_word(
     numbers: Mapping[str, int], longest: Mapping[str, int], is_english: bool, text: str
 ) -> Word:
-    """Cut off the longest piece, from the left, and pass over what begins none."""
+    """Split off the longest piece repeatedly, skipping characters that begin none."""
     if is_english:
         text = american(text)
     start, rest, passed = (0, text, "") if len(text) <= MAX_WORD_LENGTH else (0, "", text)
@@ -127,12 +131,15 @@ def _cut_word(
         rest, start = CONTINUATION + rest[stop:], len(CONTINUATION)
     letters, missed = (sum(map(str.isalpha, each)) for each in (text, passed))
     digits = len(text) - letters
-    return Word(tuple(rows), letters, letters - missed, digits, digits - len(passed) + missed)
+    covered_digits = digits - len(passed) + missed
+    more, more_missed = ((SIGN_LETTERS - 1) * len(_SIGN.findall(each)) for each in (text, passed))
+    letters, missed = letters + more, missed + more_missed
+    return Word(tuple(rows), letters, letters - missed, digits, covered_digits)
 
 
 @dataclass(slots=True)
 class PieceEncoder:
-    """A table of pieces (V, d) and their weights (V,), whole numbers."""
+    """A table of pieces (V, d) and their weights (V,), all integers."""
 
     description: EncoderDescription
     pieces: PieceCutter
@@ -141,7 +148,7 @@ class PieceEncoder:
 
     @classmethod
     def open(cls, directory: Path) -> Self:
-        """Map an encoder's folder. Raises IndexUnusableError."""
+        """Map the files of an encoder. Raises IndexUnusableError."""
         layout = EncoderLayout(directory)
         try:
             description = EncoderDescription(**json.loads(layout.description.read_bytes()))
@@ -164,7 +171,7 @@ class PieceEncoder:
         if not letters:
             letters = sum([word.digits for word in words])
             covered = sum([word.covered_digits for word in words])
-        # A vector of few of the words would rank by chance.
+        # A vector of only a few of the words would rank at random.
         if not covered or covered < self.description.minimum_coverage * letters:
             return None
         counts = Counter(chain.from_iterable([word.rows for word in words]))
@@ -176,7 +183,7 @@ class PieceEncoder:
 
 
 def open_encoder(files: IndexFiles) -> PieceEncoder:
-    """Open the table in an index and ask it for the probe text. Raises IndexUnusableError."""
+    """Open the encoder of an index and check it with the probe text. Raises IndexUnusableError."""
     root, dense = files.layout.root, require_vectors(files)
     if dense["query"]["encoder"] == "same":
         message = "a model embeds its queries, and this server embeds them with a table"
@@ -192,13 +199,13 @@ def open_encoder(files: IndexFiles) -> PieceEncoder:
 
 
 def _unit(total: NDArray[np.float64], common: float) -> Vector | None:
-    """Scale exact integers (d,) to length one, a common part included; None for zero."""
+    """Normalise exact integers (d,), with the common part; None for zero."""
     largest = np.abs(total).max()
     if largest == 0:
         return None
     whole = np.rint(total / largest * LARGEST)
     if common:
-        # The common part lies along (1, ..., 1): the rest has to be perpendicular to it.
+        # The common part lies along (1, ..., 1), so the rest must be perpendicular to it.
         whole = np.rint(whole - whole.sum() / len(whole))
     length = math.sqrt(float(whole @ whole))
     if length == 0:

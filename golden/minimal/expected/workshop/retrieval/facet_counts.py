@@ -1,4 +1,4 @@
-"""What a search could be narrowed by, as a response has it."""
+"""Facets of a response."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from ..index.records import Record
 
 @dataclass(frozen=True, slots=True)
 class FacetValue(Record):
-    """A value of a filter, and how many of the passages counted have it."""
+    """A value of a filter, and the number of counted passages that have it."""
 
     value: str
     count: int
@@ -15,7 +15,7 @@ class FacetValue(Record):
 
 @dataclass(frozen=True, slots=True)
 class Facet(Record):
-    """The most frequent values of a filter, and how many `others` there are; folders for `path`."""
+    """The most frequent values of a filter, and the number of `others`; folders for `path`."""
 
     filter: str
     values: tuple[FacetValue, ...]
@@ -24,7 +24,7 @@ class Facet(Record):
 
 @dataclass(frozen=True, slots=True)
 class Facets(Record):
-    """What a search could be narrowed by, of its best passages: so many were `counted`."""
+    """The facets of the best `counted` passages."""
 
     counted: int
     filters: tuple[Facet, ...]

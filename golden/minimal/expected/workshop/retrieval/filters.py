@@ -1,8 +1,8 @@
-"""Filters: which chunks a search may return, decided before anything is ranked.
+"""Filters: which chunks a search may return, applied before ranking.
 
-A chunk passes that has all of the `tags`, a beginning of its path in `path`, one of the values of
-each other filter, and was modified at or `modified_after`, and before `modified_before`: ISO 8601
-dates or date-times, in UTC unless they name another zone.
+A chunk passes if it has all of the `tags`, a path that begins with one of `path`, one of the values
+of each other filter, and a date from `modified_after` up to, but not at, `modified_before`: ISO
+8601 dates or date-times, in UTC unless they have another zone.
 """
 
 from bisect import bisect_left
@@ -16,21 +16,24 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidRequestError
 from ..index.layout import open_array
-from ..index.reader import OpenedIndex
+from ..index.protocols import Mask
+from ..index.reader import Index, OpenedIndex
+from .filter_schemas import MAX_FILTER_VALUES
+from .journal import Journal, describe_filters, quote
 from .values import ValueTable, find_entries
 
 Filters: TypeAlias = Mapping[str, object]
-"""Names of filters to strings or lists of strings; None and empty lists filter nothing."""
+"""Names of filters, with strings or lists of strings; None and empty lists filter nothing."""
 
-UNKNOWN_TIME = np.iinfo(np.int64).min  # No filter by time lets it through.
-MAX_FILTER_VALUES = 256  # In one filter of a request.
+UNKNOWN_TIME = np.iinfo(np.int64).min  # Fails every filter by time.
+MAX_TOLD_VALUES = 20  # Error messages about filters with more values do not list them.
 
-# Every index has these filters; others are columns of metadata.
+# Filters of every index; others are columns of metadata.
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
 
 
 def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
-    """Return the values of each filter. Raises InvalidRequestError for other kinds, or too many."""
+    """Return the values of each filter. Raises InvalidRequestError for wrong types, or too many."""
     parsed = {}
     for name, value in (filters or {}).items():
         values = [] if value is None else [value] if isinstance(value, str) else value
@@ -47,10 +50,9 @@ def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
 class FilterColumns:
     """The values that chunks can be filtered by; `columns` are those of metadata.
 
-    `modified` is the time of each chunk (n,), in seconds since 1970, or UNKNOWN_TIME, and
-    `chunk_sources` (n,) the place of its source among `sources`. The chunks of tag number i of
-    `tags` (t,) are `tag_chunks` from `tag_offsets[i]` (t + 1,) on, and `document_lengths` (m,) is
-    how many chunks documents have.
+    `modified` is the time of each chunk (n,), in seconds since 1970, or UNKNOWN_TIME;
+    `chunk_sources` (n,) are positions in `sources`. The chunks of tag i of `tags` (t,) are those in
+    `tag_chunks` from `tag_offsets[i]` (t + 1,) on. `document_lengths` (m,) are numbers of chunks.
     """
 
     columns: tuple[str, ...]
@@ -81,14 +83,14 @@ class FilterColumns:
         )
 
     def newest_date(self) -> str | None:
-        """Return the date on which a chunk was modified last, as ISO 8601, if any states one."""
+        """Return the latest date of modification, as ISO 8601, if any chunk has one."""
         newest = int(self.modified.max(initial=UNKNOWN_TIME))
         if newest == UNKNOWN_TIME:
             return None
         return datetime.fromtimestamp(newest, UTC).date().isoformat()
 
     def known_values(self, name: str, most: int) -> list[str]:
-        """Return the values that a filter can have, sorted; none if they are more than `most`."""
+        """Return the sorted values of a filter; an empty list if there are more than `most`."""
         named = {"source": self.sources, "tags": self.tags}.get(name)
         values = self.values.values_of(name, most + 1) if named is None else sorted(named)
         return values if len(values) <= most else []
@@ -98,13 +100,13 @@ class FilterColumns:
         return self.values.children(folder, after)
 
     def entries_of(self, name: str) -> int:
-        """Return how many entries `values_in` looks at for a filter."""
+        """Return how many entries `values_in` reads for a filter."""
         return len(self.tag_chunks) if name == "tags" else self.values.entries_of(name)
 
     def values_in(
         self, name: str, documents: NDArray[np.int64], firsts: NDArray[np.int64]
     ) -> set[tuple[str, int]]:
-        """Return the values of a filter that some documents (m,) have, each with the document.
+        """Return the values of a filter for documents (m,), as pairs of value and document.
 
         `firsts` (m,) are their first chunks; both are sorted.
         """
@@ -120,9 +122,9 @@ class FilterColumns:
         return found
 
     def select(self, filters: Filters | None) -> NDArray[np.bool_] | None:
-        """Return the chunks (n,) that pass every filter; None where nothing is filtered.
+        """Return the chunks (n,) that pass every filter; None if there is no filter.
 
-        Raises InvalidRequestError for an impossible value, and for an unknown filter or source.
+        Raises InvalidRequestError for an invalid value, or an unknown filter or source.
         """
         known = (*KNOWN_FIELDS, *self.columns)
         allowed = None
@@ -144,7 +146,7 @@ class FilterColumns:
             return is_late if name == "modified_after" else is_early
         documents = self.values.having(name, values, as_beginnings=name == "path")
         passing = np.repeat(documents, self.document_lengths)
-        # The table has the sources of copies, which are not stored again.
+        # The table also has the sources of copies.
         return passing | self._from_sources(values) if name == "source" else passing
 
     def _from_sources(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
@@ -157,7 +159,7 @@ class FilterColumns:
     def _having_tags(self, tags: tuple[str, ...]) -> NDArray[np.bool_]:
         counts = np.zeros(len(self.modified), dtype=np.uint16)
         for tag in tags:
-            # They are sorted, as the values of a table are.
+            # Tags are sorted, like the values of a table.
             number = bisect_left(self.tags, tag)
             if self.tags[number : number + 1] == [tag]:
                 start, end = self.tag_offsets[number : number + 2].tolist()
@@ -166,8 +168,29 @@ class FilterColumns:
         return having_all
 
 
+def tell_of_filters(
+    index: Index, filters: Filters | None, allowed: Mask | None, journal: Journal
+) -> None:
+    """Note in the journal that no chunk is `allowed` (n,), and which filter excludes all."""
+    if allowed is None or allowed.any():
+        return
+    columns, named = index.part(FilterColumns.open), parse_filters(filters)
+    empty = [name for name in named if _lets_none(columns, name, named[name])]
+    said = ["No passage has " + describe_filters({name: named[name] for name in empty or named})]
+    for name in empty:
+        if known := columns.known_values(name, MAX_TOLD_VALUES):
+            said.append(f"known values of {name}: {quote(known)}")
+    notice = f"{'; '.join(said)}."
+    journal.note("filters", notice, notice=notice)
+
+
+def _lets_none(columns: FilterColumns, name: str, values: tuple[str, ...]) -> bool:
+    allowed = columns.select({name: values})
+    return allowed is not None and not allowed.any()
+
+
 def read_pairs(pairs: Iterable[str]) -> dict[str, list[str]]:
-    """Read filters written as `field=value`. Raises InvalidRequestError for one without `=`."""
+    """Parse filters written as `field=value`. Raises InvalidRequestError if `=` is missing."""
     values: dict[str, list[str]] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")

@@ -1,4 +1,4 @@
-"""Puts the owner's functions around searches and requests; see `custom`."""
+"""Calls the owner's functions before and after searches and requests; see `custom`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Search = Callable[..., SearchResponse]
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A search, whichever interface it came through."""
+    """A search request, from any interface."""
 
     query: str
     top_k: int
@@ -29,7 +29,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An HTTP request before it is answered; names of headers are in lower case."""
+    """An HTTP request before it is answered; header names are in lower case."""
 
     method: str
     path: str
@@ -56,20 +56,20 @@ class Hooks:
 
     @property
     def check(self) -> Callable[[str, str, Mapping[str, str]], bool] | None:
-        """What returns whether a request may pass, by its method, path and headers."""
+        """Returns whether a request may pass, by its method, path and headers."""
         authorise = self.authorise
         if authorise is None:
             return None
         return lambda method, path, headers: authorise(Caller(method, path, headers))
 
     def open_routes(self, app: FastAPI) -> None:
-        """Add the owner's routes, if there are any."""
+        """Add the owner's routes, if any."""
         if self.add_routes is not None:
             self.add_routes(app)
 
 
 def with_hooks(search: Search, hooks: Hooks) -> Search:
-    """Put hooks around a search; return the search itself if there are none."""
+    """Wrap a search in hooks; return the search itself if there are none."""
     before, after = hooks.before_search, hooks.after_search
     if before is None and after is None:
         return search
@@ -84,7 +84,7 @@ def with_hooks(search: Search, hooks: Hooks) -> Search:
         response = search(request.query, request.top_k, **options)
         if after is not None:
             response = after(request, response)
-            # A score that is not a number becomes 0.
+            # NaN becomes 0.
             hits = sorted(response.hits, key=lambda hit: max(0.0, hit.score), reverse=True)
             bounded = (replace(hit, score=min(1.0, max(0.0, hit.score))) for hit in hits)
             response = replace(response, hits=tuple(bounded))

@@ -1,22 +1,22 @@
-"""Hosts, as names or addresses: one spelling of each, whatever it was written like.
+"""Canonical forms of hosts, which are names or addresses.
 
-A socket of IPv6 that takes IPv4 as well calls 10.0.0.1 `::ffff:10.0.0.1`.
+A dual-stack socket reports 10.0.0.1 as `::ffff:10.0.0.1`.
 """
 
 import ipaddress
 import re
 from functools import lru_cache
 
-# A host in lower case, and a port if there is one.
+# A host in lower case, with an optional port.
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
 HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"
 
 
 @lru_cache(maxsize=1024)
 def plain_host(written: str) -> str:
-    """Return the one spelling of an address, as IPv4 if it is one; a name stays as it is.
+    """Return the canonical form of a host: an address as IPv4 if it maps one; a name unchanged.
 
-    An address of IPv6 gets brackets, and loses the zone that it has on this machine.
+    An IPv6 address gets brackets, and loses its zone.
     """
     has_brackets = written.startswith("[") and written.endswith("]")
     try:
@@ -27,12 +27,12 @@ def plain_host(written: str) -> str:
 
 
 def plain_host_and_port(written: str) -> str:
-    """Return the one spelling of what matches HOST."""
+    """Return the canonical form of a match of HOST."""
     found = HOST.fullmatch(written)
     return written if found is None else plain_host(found["name"]) + written[found.end("name") :]
 
 
 def plain_address(written: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """Return an address, as IPv4 if it maps one. Raises ValueError if it is not an address."""
+    """Return an address, as IPv4 if it maps one. Raises ValueError if it is none."""
     address = ipaddress.ip_address(written.partition("%")[0])
     return getattr(address, "ipv4_mapped", None) or address

@@ -1,13 +1,14 @@
-"""Hybrid search: joins the hits of both lanes, adds up their scores, and judges the best.
+"""Hybrid search: joins the hits of both lanes, fuses their scores, and judges the match.
 
 Linear fusion is a weighted sum of cosine and normalised BM25 (Bruch, Gai and Ingber 2023, An
-Analysis of Fusion Functions for Hybrid Retrieval). The cosine is taken as it is: it means the same
-for every query, and stretching it over the candidates loses that.
+Analysis of Fusion Functions for Hybrid Retrieval). The cosine is not rescaled per query: its
+absolute value means the same for every query.
 
-Two observations add up to the evidence for a match: how much nearer the best hit is to the query
-than chunks are to any question (the `background` of the index), and how much of the query's terms
-the best hit of the keyword lane has, each term weighted by its rarity. No match is strong if much
-of it is of terms in no chunk: passages like such a question are about something else.
+The match is judged by two observations: how much nearer the best hit is to the query than chunks
+usually are to any question (the `background` of the index), and the share of the query's terms that
+the best hit of the keyword lane has, weighted by rarity. No match is strong if much of that weight
+is of terms in no chunk: passages near such a question are about something else. A question in other
+words than the documents' has as little evidence as most that nothing answers, so `none` takes less.
 """
 
 import math
@@ -27,21 +28,21 @@ from .candidates import Candidates
 from .results import Match, grade, judge_terms
 from .settings import SETTINGS_FILE, read_number, reading
 
-# The evidence for a match is its nearness, 0 to 1, and its coverage, 0 to 1, times this weight.
+# Evidence for a match: nearness, 0 to 1, plus coverage, 0 to 1, times this weight.
 COVERAGE_WEIGHT = 1.8
-STRONG, WEAK = 0.59, 0.3
-# If the distance of the query from the chunks is known (mostly below 5), it counts against it.
+STRONG, WEAK = 0.59, 0.1
+# If the distance of the query from the chunks is known (mostly below 5), it is subtracted.
 FAR_COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
-FAR_STRONG, FAR_WEAK = 0.62, 0.1
+FAR_STRONG, FAR_WEAK = 0.62, -0.15
 NAME_GAIN = 0.8
-STRONG_NEARNESS, WEAK_NEARNESS = 0.1, 0.05  # For a search by meaning alone.
+STRONG_NEARNESS, WEAK_NEARNESS = 0.1, -0.06  # For a search by meaning alone.
 
 Score = Callable[[Numbers], Scores]
-"""Returns the exact scores (m,) in a lane of chunks (m,) that its search has not delivered."""
+"""Returns the exact scores (m,) of chunks (m,) in a lane that did not find them."""
 
 
 def by_meaning(semantic: LaneHits) -> Candidates:
-    """Return the dense lane's hits, scored by cosine alone."""
+    """Return the hits of the dense lane, scored by cosine alone."""
     order = np.argsort(semantic.chunks)
     scores = np.maximum(semantic.scores, 0.0)[order]
     unranked = np.zeros(len(order), dtype=np.int64)
@@ -52,7 +53,7 @@ def by_meaning(semantic: LaneHits) -> Candidates:
 def complete_lanes(
     index: Index, terms: Sequence[str], vector: Vector, keyword: LaneHits, semantic: LaneHits
 ) -> Candidates:
-    """Join the lanes' hits of a query, with both exact scores for each."""
+    """Join the hits of both lanes, with both exact scores for each."""
     lane, score_terms = index.dense_lane, partial(index.keyword_lane.scores, terms)
     joined = join_lanes(keyword, semantic, score_terms, partial(lane.scores, vector))
     return replace(joined, distance=lane.distance(vector))
@@ -66,7 +67,7 @@ def join_lanes(
     A chunk's score then never depends on how deep a lane was read.
     """
     found = np.sort(np.concatenate([keyword.chunks, semantic.chunks]))
-    chunks = found[np.diff(found, prepend=-1) > 0]  # In half of the time of np.unique.
+    chunks = found[np.diff(found, prepend=-1) > 0]  # Twice as fast as np.unique.
     cosines, semantic_ranks = _complete(semantic, chunks, score_vector)
     sums, keyword_ranks = _complete(keyword, chunks, keyword.score_of or score_terms)
     return Candidates(
@@ -82,7 +83,7 @@ def join_lanes(
 
 
 def _complete(hits: LaneHits, chunks: Numbers, score: Score) -> tuple[Scores, Numbers]:
-    """Return the score and the rank of each of `chunks` (m,) in a lane; rank 0 for no hit of it."""
+    """Return the scores and ranks of `chunks` (m,) in a lane; rank 0 for those it did not find."""
     places = chunks.searchsorted(hits.chunks)
     ranks = np.zeros(len(chunks), dtype=np.int64)
     ranks[places] = np.arange(1, len(hits) + 1)
@@ -94,7 +95,7 @@ def _complete(hits: LaneHits, chunks: Numbers, score: Score) -> tuple[Scores, Nu
 
 
 class Weights(NamedTuple):
-    """How much each lane counts in a hybrid search; not negative, and not both 0."""
+    """The weights of the lanes in a hybrid search; not negative, and not both 0."""
 
     semantic: float
     keyword: float
@@ -102,7 +103,7 @@ class Weights(NamedTuple):
 
 @cache
 def weights(file: Path = SETTINGS_FILE) -> Weights:
-    """Read weights once, of a file unless the environment has one or both; ConfigurationError."""
+    """Read the weights once, from a file or the environment. Raises ConfigurationError."""
     semantic, keyword = read_number("SEMANTIC_WEIGHT"), read_number("KEYWORD_WEIGHT")
     if semantic is None and keyword is not None:
         semantic = round(1 - keyword, 6)
@@ -121,7 +122,7 @@ def weights(file: Path = SETTINGS_FILE) -> Weights:
 
 
 def choose_weights(own: tuple[float, float] | None) -> Weights:
-    """Return the semantic and keyword weight of a caller, or else those of the server.
+    """Return the caller's weights, or those of the server.
 
     Raises InvalidRequestError.
     """
@@ -135,7 +136,7 @@ def choose_weights(own: tuple[float, float] | None) -> Weights:
 def fuse_linear(
     candidates: Candidates, semantic_weight: float, keyword_weight: float
 ) -> Candidates:
-    """Score candidates of both lanes by the weighted mean of their scores there."""
+    """Score candidates by the weighted mean of both lanes' scores."""
     assert candidates.semantic is not None and candidates.keyword is not None
     weighted = semantic_weight * candidates.semantic + keyword_weight * candidates.keyword
     return candidates.with_scores(weighted / (semantic_weight + keyword_weight))
@@ -150,14 +151,15 @@ def prefer_named(candidates: Candidates, index: Index, terms: Sequence[str]) -> 
 
 
 def judge(index: Index, candidates: Candidates) -> Match:
-    """Return how good the best of the candidates is."""
+    """Grade the match of the best candidate."""
     coverage, dense = candidates.coverage, index.manifest.dense
     if candidates.semantic is None or dense is None or not len(candidates.chunks):
         return judge_terms(candidates)
-    cosine = float(np.fmax.reduce(candidates.semantic, initial=0.0))  # NaN aside.
-    nearness = max(0.0, (cosine - dense["background"]) / (1 - dense["background"]))
+    cosine = float(np.fmax.reduce(candidates.semantic, initial=0.0))  # Ignores NaN.
+    nearness = (cosine - dense["background"]) / (1 - dense["background"])
     if coverage is None:
         return grade(nearness, STRONG_NEARNESS, WEAK_NEARNESS)
+    nearness = max(0.0, nearness)
     if candidates.distance is None:
         return grade(nearness + COVERAGE_WEIGHT * coverage, STRONG, WEAK, candidates.doubted)
     rest = FAR_COVERAGE_WEIGHT * coverage - DISTANCE_WEIGHT * candidates.distance

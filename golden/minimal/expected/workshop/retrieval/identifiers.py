@@ -1,9 +1,9 @@
 """Identifiers in queries: `D40`, `30 CFR 75.1725` and `CVE-2024-3095` each name one thing.
 
-A semantic lane can only blur them, so a query that is nothing but one is answered by keywords. If
-the whole of it is no term of the index, the best chunks for its parts are read: `std::vector` is in
-`std::vector::push_back`, `WiFi` in "Wi-Fi", and no term has the dashes of `--verbose`. `patterns`
-are `identifier_patterns` of foundry.toml.
+Embeddings blur identifiers, so a query that is only an identifier is answered by keywords. If the
+identifier as a whole is no term of the index, the best chunks for its parts are read and matched:
+`std::vector` occurs in `std::vector::push_back`, `WiFi` in "Wi-Fi", and no term has the dashes of
+`--verbose`. `patterns` are `identifier_patterns` of foundry.toml.
 """
 
 import re
@@ -18,15 +18,16 @@ from ..index.protocols import LaneHits
 from ..index.reader import Index
 from ..index.tokens import Token
 from .journal import TEXT_UNITS, Journal
+from .respelling import respell
 
 Patterns = Sequence[re.Pattern[str]]
 
-MAX_PATTERN_INPUT = 200  # Characters of a query; for a longer one no chunks are read either.
-SEARCH_UNITS = 2_000  # To look for the chunks that may have an identifier.
-READ_CHUNKS = 50  # At most, for all identifiers of a query together.
+MAX_PATTERN_INPUT = 200  # Longer queries match no pattern, and no chunks are read for them.
+SEARCH_UNITS = 2_000  # To find the chunks that may have an identifier.
+READ_CHUNKS = 50  # In total for all identifiers of a query.
 
 _OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
-# In a sentence these are no identifiers: `2.5`, `10:30`, `24/7`, `2nd`, `90-day`; `e.g`, `U.S`.
+# No identifiers within a sentence: `2.5`, `10:30`, `24/7`, `2nd`, `90-day`; `e.g`, `U.S`.
 _QUANTITY = re.compile(
     r"\d+(?:\.\d{1,2}|(?:[:/-]\d+)+)?(?:\.?-?[a-z]+|-[A-Z][a-z]+)*|[^\W\d_](?:\.[^\W\d_])+"
 )
@@ -39,7 +40,7 @@ _LEAD, _TAIL = re.compile(r"\A[\W_]*"), re.compile(r"[\W_]*\Z")
 
 
 def is_identifier_query(query: str, tokens: Sequence[Token], patterns: Patterns = ()) -> bool:
-    """Return whether a query is an identifier, or each token with terms is, or belongs to one."""
+    """Return whether a query, or each of its tokens with terms, is or belongs to an identifier."""
     if len(query.strip()) > MAX_PATTERN_INPUT:
         return False
     found = find_identifiers(tokens, patterns)
@@ -54,7 +55,7 @@ def is_written_identifier(query: str, patterns: Patterns = ()) -> bool:
 
 
 def is_identifier(token: Token, patterns: Patterns) -> bool:
-    """Return whether a token is an identifier by its form, or by one of `patterns`."""
+    """Return whether a token has the form of an identifier, or matches one of `patterns`."""
     return token.is_identifier or (bool(patterns) and _matches(token.text, patterns))
 
 
@@ -63,22 +64,22 @@ def _matches(text: str, patterns: Patterns) -> bool:
 
 
 def find_identifiers(tokens: Iterable[Token], patterns: Patterns = ()) -> list[Token]:
-    """Return the tokens that are identifiers, each with at least one term."""
+    """Return the tokens that are identifiers and have a term."""
     return [token for token in tokens if token.terms and is_identifier(token, patterns)]
 
 
 def whole_terms(token: Token) -> tuple[str, ...]:
-    """Return the terms that mean the whole of an identifier, not a part of it."""
-    # A token that only a pattern knows has no term for its whole.
-    return token.terms[:1] if token.is_identifier else token.terms
+    """Return the terms for an identifier as a whole, not for its parts."""
+    # A token that only matches a pattern has no term for its whole.
+    return token.terms[:1] if token.is_identifier else token.spelt(as_one=False)
 
 
 def find_unknown_identifiers(
     index: Index, query: str, tokens: Sequence[Token], patterns: Patterns, journal: Journal
 ) -> tuple[str, ...]:
-    """Return the identifiers of a query that the index does not have. Raises StoreError.
+    """Return the identifiers of a query that the index lacks. Raises StoreError.
 
-    Those that the budget of the query does not cover are not looked for.
+    Those that exceed the budget of the query are skipped.
     """
     found = [*_identifiers(query, [token for token in tokens if token.terms], patterns)]
     each = max(1, READ_CHUNKS // max(1, len(found))) if len(query) <= MAX_PATTERN_INPUT else 0
@@ -89,19 +90,19 @@ def find_unknown_identifiers(
 def note_unknown_identifiers(
     index: Index, query: str, tokens: Sequence[Token], patterns: Patterns, journal: Journal
 ) -> None:
-    """Tell the journal which identifiers of a query the index does not have. Raises StoreError."""
+    """Note in the journal which identifiers of a query the index lacks. Raises StoreError."""
     journal.unknown_identifiers = find_unknown_identifiers(index, query, tokens, patterns, journal)
 
 
-def tokens_of(index: Index, query: str) -> list[Token]:
-    """Return the tokens of a query in somebody's own words, where another is searched for."""
-    return index.tokenizer.tokenize_query(query)[1]
+def tokens_of(index: Index, query: str, journal: Journal) -> list[Token]:
+    """Return the tokens of the original query, if another one is searched for."""
+    return respell(index, index.tokenizer.tokenize_query(query)[1], journal)
 
 
 def finds_identifier(
     keyword: LaneHits, index: Index, query: str, tokens: Sequence[Token], patterns: Patterns
 ) -> bool:
-    """Return whether a query is an identifier, and a hit has it whole. Raises StoreError."""
+    """Return whether a query is an identifier that a hit contains as a whole. Raises StoreError."""
     if keyword.missing_score or not is_identifier_query(query, tokens, patterns):
         return False
     wholes = {whole_terms(token) for token in find_identifiers(tokens, patterns)}
@@ -112,11 +113,11 @@ def finds_identifier(
 
 
 class _Identifier(NamedTuple):
-    """An identifier as a query writes it, and the terms of every text that has it."""
+    """An identifier as written in a query, with the terms that every text with it must have."""
 
     text: str
     terms: tuple[str, ...]
-    is_told_by_terms: bool  # A text without it never has them all.
+    is_told_by_terms: bool  # Whether texts without it never have them all.
 
 
 def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Iterator[_Identifier]:
@@ -131,14 +132,17 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
         is_number = _LETTER.search(text) is None
         is_quantity = _QUANTITY.fullmatch(text) is not None
         is_named = is_number and "." in text and before
-        # Other scripts write particles and numbers as one word.
+        # In other scripts, particles and numbers are written as one word.
         if (is_quantity or not text.isascii()) and not is_alone and not is_named:
             continue
         whole = re.sub(r"[-_]+", "", text).casefold()
-        is_told = token.is_identifier and token.terms[0] == whole and not text.startswith("_")
+        is_told = token.is_identifier and whole.removeprefix("v") == token.terms[0].removeprefix(
+            "v"
+        )
+        is_told = is_told and not text.startswith("_")
         if is_number and before:
             text = " ".join([*(member.text for member in before), text])
-            # 75.1725 is specific enough alone, and 802.3 is not.
+            # 75.1725 is specific enough alone, 802.3 is not.
             if is_quantity:
                 terms += tuple(term for member in before for term in member.terms)
         yield _Identifier(text, terms, is_told)
@@ -146,7 +150,7 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
 
 
 def _companions(tokens: Sequence[Token]) -> list[Token]:
-    """Return the acronym at the end of `tokens`, if there is one, and the numbers next to it."""
+    """Return the acronym at the end of `tokens`, if any, and the numbers next to it."""
     last = takewhile(lambda one: one.may_accompany and not one.is_identifier, reversed(tokens))
     found = [*last][::-1]
     return found if any(token.text.isalpha() for token in found) else []
@@ -156,7 +160,7 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Jo
     frequency, terms_of = index.keyword_lane.frequency, index.tokenizer.terms
     text, terms = identifier.text, identifier.terms or tuple(terms_of(identifier.text))
     if identifier.is_told_by_terms:
-        # Also in one case throughout, as a word that has a stem: `Powershell` for `PowerShell`.
+        # Also in lower or upper case, as a word that is stemmed: `Powershell` for `PowerShell`.
         if all(map(frequency, terms)) or all(map(frequency, terms_of(text.casefold()))):
             return True
         terms = tuple(term for term in terms_of(text) if term != terms[0])
@@ -171,7 +175,7 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Jo
     for chunk in index.best_chunks(terms, most_read):
         passage = "\n".join([*chunk.headings(), chunk.text])
         folded = unicodedata.normalize("NFKC", passage).casefold()
-        # To compile a pattern takes as long as to read several chunks.
+        # Compiling a pattern takes as long as reading several chunks.
         if letters in letters_of(folded) and _as_written(text).search(folded):
             return True
         alone = "" if alone and alone in _PATH.findall(folded) else alone
@@ -180,15 +184,15 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Jo
 
 
 def letters_of(text: str) -> bytes:
-    """Return the ASCII letters and digits of a text, without anything between them."""
+    """Return the ASCII letters and digits of a text, joined."""
     return text.encode("utf-8", "replace").translate(None, _OTHER_BYTES)
 
 
 def _as_written(text: str) -> re.Pattern[str]:
-    """Return a pattern for an identifier in normalised text, also with other joints or none."""
+    """Return a pattern for an identifier in normalised text, with other separators or none."""
     normal = unicodedata.normalize("NFKC", text)
     ends = [re.escape(end.findall(normal)[0]) for end in (_LEAD, _TAIL)]
-    # Texts have two dashes as one longer.
+    # Normalised texts have two dashes as one longer one.
     lead, tail = (re.sub(r"(?:\\-)+", "[-\u2010-\u2015\u2212]{1,2}", end) for end in ends)
     pieces = _PIECE.findall(_HUMP.sub(" ", normal))
     whole = r"(?:::|[\W_])?".join(re.escape(piece.casefold()) for piece in pieces)

@@ -1,4 +1,4 @@
-"""A search in progress: what was asked, and the budget of work that its stages share."""
+"""The journal of a search: the request, notes of stages, and the shared budget of work."""
 
 import json
 import time
@@ -9,26 +9,28 @@ from typing import Any, Literal, get_args
 
 from ..errors import InvalidRequestError
 from ..index.reader import Index
-from ..index.tokens import MAX_QUERY_CHARACTERS
+from ..index.tokens import MAX_QUERY_CHARACTERS, Token
 from .facet_counts import Facets
 
 Mode = Literal["hybrid", "semantic", "keyword"]
 Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_unavailable"]
+Group = Literal["document"]
 MODES: tuple[Mode, ...] = get_args(Mode)
-MAX_TOP_K = 100
+GROUPS: tuple[Group, ...] = get_args(Group)
+MAX_TOP_K, MAX_RESULTS = 100, 1_000  # At once, and of one query, page by page.
 MAX_QUERY_LENGTH = 2_000  # Characters.
-# All stages of a query share one budget of work, counted and not timed, so that the same is left
-# out in every process. A unit is a posting in a search, some 20 ns; all else counts as so many.
+# The stages of a query share one budget of work. It is counted, not timed, so that every process
+# leaves out the same. A unit is one posting read, some 20 ns; other work costs as follows.
 MIN_UNITS, UNITS_OF_CHUNK = 80_000, 1.5
-TERM_UNITS, TEXT_UNITS = 500, 1_000  # To look a term up, and to read the text of a chunk.
-CHARACTER_UNITS = 30  # Of a query: the words of a long one take time, which its stages have less.
-MAX_SECONDS = 5.0  # Of the processor, where counting has failed to bound a query.
+TERM_UNITS, TEXT_UNITS = 500, 1_000  # Looking up a term, and reading the text of a chunk.
+CHARACTER_UNITS = 30  # Per character of a query: long ones take time themselves.
+MAX_SECONDS = 5.0  # Processor time after which a query stops, should counting fail.
 TOO_MUCH = "This query takes too much work, so some of it was left out."
 
 
 @dataclass(slots=True)
 class Journal:
-    """A search in progress: what was asked, and what stages did."""
+    """A search in progress: the request, and what stages did."""
 
     query: str = ""
     top_k: int = MAX_TOP_K
@@ -39,12 +41,21 @@ class Journal:
     facets: Facets | None = None
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
     told: dict[str, tuple[str, ...]] = field(default_factory=dict)  # Sentences, by stage.
-    units: int = MIN_UNITS  # Left to spend.
+    apart: dict[str, Token | None] = field(default_factory=dict)  # Words cut in two: `respell`.
+    units: int = MIN_UNITS  # Units left.
     begun: float = field(default_factory=time.thread_time)
+    offset: int = 0  # Of the first hit to give.
 
     @classmethod
-    def begin(cls, query: str, top_k: int, mode: Mode = "hybrid") -> "Journal":
-        """Return the journal of a search. Raises InvalidRequestError for what cannot be asked."""
+    def begin(
+        cls,
+        query: str,
+        top_k: int,
+        mode: Mode = "hybrid",
+        offset: int = 0,
+        group: Group | None = None,
+    ) -> "Journal":
+        """Begin the journal of a search. Raises InvalidRequestError for invalid arguments."""
         if not query.strip():
             raise InvalidRequestError("query must not be empty", field="query")
         if len(query) > MAX_QUERY_LENGTH:
@@ -54,18 +65,28 @@ class Journal:
             raise InvalidRequestError(f"top_k must be from 1 to {MAX_TOP_K}", field="top_k")
         if mode not in MODES:
             raise InvalidRequestError("mode must be hybrid, semantic or keyword", field="mode")
-        return cls(query, top_k, mode)
+        if not 0 <= offset <= MAX_RESULTS - top_k:
+            message = f"offset must be from 0 to {MAX_RESULTS}, less top_k"
+            raise InvalidRequestError(message, field="offset")
+        if group not in (None, *GROUPS):
+            raise InvalidRequestError("group must be document, if anything", field="group")
+        return cls(query, top_k, mode, offset=offset)
+
+    @property
+    def wanted(self) -> int:
+        """How many results there must be to give those that were asked for."""
+        return self.offset + self.top_k
 
     def answer_by_keywords(self) -> None:
-        """Note that there are no vectors, which matters to who asked for a search by meaning."""
+        """Record that keywords answer, and why if semantic search was asked for."""
         reasons: dict[Mode, Reason] = {"keyword": "requested", "semantic": "no_vectors"}
         self.mode, self.reason = "keyword", reasons.get(self.mode, "default")
 
     def note(self, stage: str, *sentences: str, **details: Any) -> None:
-        """Note what a stage changed, or why it failed: in sentences for people, and as JSON.
+        """Note what a stage changed, or why it failed: as sentences, and as JSON.
 
-        Of the details, a `notice` is shown wherever results are, and what `failed` as well;
-        `original` is a query to ask instead. Interfaces know no stage by its name.
+        Among the details, `notice` is shown with the results everywhere, and so is `failed`;
+        `original` is a query to ask instead. Interfaces know no stage by name.
         """
         self.stages[stage], self.told[stage] = details, sentences
 
@@ -75,7 +96,7 @@ class Journal:
         self.note("query_length", sentence, searched=searched)
 
     def explain(self) -> tuple[str, ...]:
-        """Return sentences on each stage; details without a sentence are JSON."""
+        """Return sentences about each stage; details without a sentence are shown as JSON."""
         said: list[str] = []
         for stage, details in self.stages.items():
             said += self.told.get(stage, ())
@@ -86,7 +107,7 @@ class Journal:
         return tuple(said)
 
     def spend(self, stage: str, units: int) -> bool:
-        """Return whether a stage may do work of so many units; the response says if it may not."""
+        """Spend units and return True; if too few are left, note that the stage stopped."""
         if units <= self.units and time.thread_time() - self.begun < MAX_SECONDS:
             self.units -= units
             return True
@@ -94,7 +115,7 @@ class Journal:
         return False
 
     def stop(self, stage: str) -> None:
-        """Note that a stage has left something out, as the query would cost too much."""
+        """Note that a stage left something out because of the budget."""
         stopped = self.stages.get("budget", {}).get("stopped", [])
         stopped = [*dict.fromkeys([*stopped, stage])]
         named = ", ".join(name.replace("_", " ") for name in stopped)
@@ -103,12 +124,12 @@ class Journal:
 
 
 def quote(texts: Iterable[str]) -> str:
-    """Return texts in quotation marks, in a row."""
+    """Return texts in quotation marks, separated by commas."""
     return ", ".join(f"\u201c{text}\u201d" for text in texts)
 
 
 def describe_filters(filters: Mapping[str, Any]) -> str:
-    """Return filters and their values in words."""
+    """Describe filters and their values in words."""
     values = (
         (name, [value] if isinstance(value, str) else value) for name, value in filters.items()
     )
@@ -118,19 +139,19 @@ def describe_filters(filters: Mapping[str, Any]) -> str:
 
 
 def early_budget(index: Index, query: str) -> int:
-    """Return the units that stages may spend before the terms of a query are known."""
+    """Return the units that stages before the query's terms may spend."""
     half = int(MIN_UNITS + UNITS_OF_CHUNK * index.chunk_count) // 2
     return half - CHARACTER_UNITS * min(len(query), MAX_QUERY_CHARACTERS)
 
 
 def afford_terms(index: Index, terms: Sequence[str], journal: Journal) -> list[str]:
-    """Return the terms without the most frequent ones that the budget of a query does not cover."""
+    """Return the terms without the most frequent ones that exceed the budget."""
     frequency = index.keyword_lane.frequency
-    # The impacts of a term that is there several times are multiplied.
+    # Repeated terms are read once; their impacts are multiplied.
     cost = {t: TERM_UNITS + min(times, 2) * frequency(t) for t, times in Counter(terms).items()}
     journal.units += 2 * early_budget(index, "") - early_budget(index, journal.query)
     for term in sorted(cost, key=lambda term: (cost[term], term)):
-        # Every query comes here, and the clock of `spend` takes longer than all else.
+        # Every query passes here, and reading the clock in `spend` would dominate.
         if cost[term] > journal.units:
             journal.stop("terms")
             break

@@ -6,7 +6,7 @@ The score of a chunk is the sum over the query's terms of
     idf(t) = ln(1 + (n - df + 0.5) / (df + 0.5))
 
 (Robertson and Zaragoza 2009, The Probabilistic Relevance Framework; idf as in Lucene.) The build
-computes all but the sum, so that a query adds up the postings of its terms and no more.
+computes these impacts, so a query only adds up the postings of its terms.
 """
 
 from abc import ABC, abstractmethod
@@ -20,18 +20,18 @@ from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, IndexLayout, Vocabulary, open_array
 from ..index.protocols import LaneHits, Mask, Numbers, Posting, Scores
-from ..index.tokens import remember
+from ..index.remembering import remember
 from .candidates import best, stage, threshold
 
-KEPT_BYTES = 64  # Each chunk takes as many in the arrays of a search for a word that all have.
-MOST_KEPT_BYTES = 24 * 2**20  # A block of more than 32 MiB would change nothing.
-RARE_PART = 8  # Rare terms have less than an eighth of the query's postings, together a quarter.
-MANY_POSTINGS = 4_000  # Where an eighth is no more, all are added up.
-FULL_PART = 8  # With postings for an eighth of all chunks, an array of all takes less time.
+KEPT_BYTES = 64  # Bytes per chunk in the arrays of a search for a term that all chunks have.
+MOST_KEPT_BYTES = 24 * 2**20  # Blocks of more than 32 MiB would have no effect.
+RARE_PART = 8  # Rare terms have under an eighth of the query's postings, together a quarter.
+MANY_POSTINGS = 4_000  # If an eighth is no more than this, all postings are added up.
+FULL_PART = 8  # If postings exceed an eighth of all chunks, a dense array is faster.
 
 
 class PostingsLane(ABC):
-    """BM25 search over postings, of `chunk_count` chunks; see `TermLane`."""
+    """BM25 search over postings of `chunk_count` chunks; see `TermLane`."""
 
     __slots__ = ()
     chunk_count: int
@@ -42,7 +42,7 @@ class PostingsLane(ABC):
 
     @abstractmethod
     def postings(self, terms: Sequence[str]) -> Iterator[Posting]:
-        """Yield the chunks of each term, ascending, and what the term adds to the score of each."""
+        """Yield chunks, ascending, and impacts for each term."""
 
     @stage("keyword")
     def search(self, terms: Sequence[str], count: int, allowed: Mask | None = None) -> LaneHits:
@@ -53,12 +53,13 @@ class PostingsLane(ABC):
         limit = sum(len(chunks) for chunks, _ in postings) / RARE_PART
         rare = [one for one in postings if len(one[0]) < limit]
         if limit > MANY_POSTINGS and 0 < sum(len(chunks) for chunks, _ in rare) < 2 * limit:
-            # Frequent terms alone seldom make one of the best (MaxScore: Turtle and Flood 1995).
+            # Chunks with only frequent terms are seldom among the best (MaxScore: Turtle and Flood
+            # 1995).
             most = sum(float(impacts.max()) for chunks, impacts in postings if len(chunks) >= limit)
             found = self._add_up(rare, allowed)
             if len(found) >= count and (enough := threshold(found.scores, count)) > most:
                 near = np.sort(found.chunks[found.scores >= enough - most])
-                if len(near) * len(postings) < limit:  # Else adding up takes less time.
+                if len(near) * len(postings) < limit:  # Otherwise adding up everything is faster.
                     return best(near, self.scores(terms, near), count)
         found = self._add_up(postings, allowed)
         return replace(best(found.chunks, found.scores, count), score_of=found.score_of)
@@ -66,7 +67,7 @@ class PostingsLane(ABC):
     def scores(self, terms: Sequence[str], chunks: Numbers) -> Scores:
         """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""
         scores = np.zeros(len(chunks), dtype=np.float64)
-        # Of the postings' own type: a mixed search would first convert all of them.
+        # With the dtype of the postings: otherwise a search would convert all of them first.
         wanted = chunks.astype(np.uint32)
         for posting_chunks, impacts in self.postings(terms):
             places = np.searchsorted(posting_chunks, wanted)
@@ -79,11 +80,11 @@ class PostingsLane(ABC):
         return next((chunks for chunks, _ in self.postings([term])), np.empty(0, np.uint32))
 
     def _add_up(self, postings: Sequence[Posting], allowed: Mask | None) -> LaneHits:
-        """Return the allowed chunks of postings, in no order, with their sums.
+        """Return the allowed chunks of postings, unordered, with their sums.
 
         Chunks [2, 5] with impacts [1, 0.5] and [5, 7] with [2, 1] give [2, 5, 7] with [1, 2.5, 1].
         """
-        # Of the types that what follows works in: it would convert them each time.
+        # With the dtypes of the operations below, which would convert them each time.
         chunks = np.concatenate([chunks for chunks, _ in postings], dtype=np.intp)
         impacts = np.concatenate([impacts for _, impacts in postings], dtype=np.float64)
         if len(chunks) > self.chunk_count // FULL_PART:
@@ -92,13 +93,13 @@ class PostingsLane(ABC):
             is_found[chunks] = True
             ends = np.flatnonzero(is_found if allowed is None else is_found & allowed)
             return LaneHits(ends, sums.take(ends), score_of=sums.take)
-        # Each sum is where its chunk's last posting is. Whatever `last` holds of a chunk without
-        # one leads to other chunks (sparse sets: Briggs and Torczon 1993).
+        # The sum of a chunk is at its last posting. Uninitialised entries of `last` point to other
+        # chunks (sparse sets: Briggs and Torczon 1993).
         order = np.arange(len(chunks), dtype=np.int32)
         last = np.empty(self.chunk_count, dtype=np.int32)
         last[chunks] = order
         places = last.take(chunks)
-        # Adds up one posting after the other, for a chunk in the order of the terms.
+        # Adds posting by posting, for each chunk in the order of the terms.
         sums = np.bincount(places, impacts).astype(np.float64, copy=False)
 
         def score_of(wanted: Numbers) -> Scores:
@@ -112,9 +113,9 @@ class PostingsLane(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeywordLane(PostingsLane):
-    """BM25 search over the postings of one index; see `TermLane`."""
+    """BM25 search over the postings of an index; see `TermLane`."""
 
-    find: Callable[[str], tuple[int, int]]  # The begin and end of the postings of a term.
+    find: Callable[[str], tuple[int, int]]  # Begin and end of a term's postings.
     chunks: NDArray[np.uint32]
     impacts: NDArray[np.float32]
     chunk_count: int
@@ -130,12 +131,13 @@ class KeywordLane(PostingsLane):
         """Map the files of an index with these numbers of chunks, terms and postings."""
         vocabulary = Vocabulary.open(layout.terms, layout.term_offsets, terms)
         offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))
-        # Once glibc has mapped and freed a block, which need not be written to, it keeps twice as
-        # much of what is freed (M_MMAP_THRESHOLD in mallopt(3)). Else each search gives its arrays
-        # back and has the system map new pages, a quarter or more of its time at 100,000 chunks.
+        # After glibc has mapped and freed a block, which need not be written to, it retains twice
+        # as much freed memory (M_MMAP_THRESHOLD in mallopt(3)). Otherwise each search would return
+        # its arrays to the system and map new pages, a quarter or more of its time at 100,000
+        # chunks.
         np.empty(min(KEPT_BYTES * chunks, MOST_KEPT_BYTES), dtype=np.uint8)
         return cls(
-            # A query looks each of its words up several times.
+            # A query looks up each of its terms several times.
             remember(partial(_find, vocabulary, offsets)),
             open_array(layout.posting_chunks, np.uint32, (postings,)),
             open_array(layout.posting_impacts, np.float32, (postings,)),
@@ -148,8 +150,8 @@ class KeywordLane(PostingsLane):
         return end - start
 
     def postings(self, terms: Sequence[str]) -> Iterator[Posting]:
-        """Yield the chunks of each term, ascending, and what the term adds to the score of each."""
-        # Sorted, so that sums round alike whatever the order of the query's words.
+        """Yield chunks, ascending, and impacts for each term."""
+        # Sorted, so that sums round alike in any order of the query's words.
         for term, times in sorted(Counter(terms).items()):
             start, end = self.find(term)
             if start < end:

@@ -1,7 +1,7 @@
-"""The larger passages around small chunks, their parents.
+"""Parent passages around small chunks.
 
-An index of small chunks says of each where its parent begins and ends. The chunks of a parent
-follow each other in the index, so that the passage is put together from their texts.
+The index stores the span of each chunk's parent. Chunks of a parent are consecutive, so the passage
+is joined from their texts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from ..index.records import ChunkRecord, Passage
 
 
 def find_passages(index: Index, chunks: Sequence[ChunkRecord]) -> list[Passage | None]:
-    """Return the parent of each of some chunks of this index, if it has one."""
+    """Return the parents of chunks, for those that have one."""
     sides = [_sides_of(index, chunk) for chunk in chunks]
     _read_siblings(index, [*chain.from_iterable(sides)])
     return [
@@ -29,10 +29,10 @@ def find_passages(index: Index, chunks: Sequence[ChunkRecord]) -> list[Passage |
 
 @dataclass(slots=True)
 class _Side:
-    """What lies before or after a chunk in its document.
+    """The chunks before or after a chunk in its document.
 
-    `left` are the numbers of chunks there that have not been read, from the nearest on. About
-    `reach` chunks are of the same parent or the first that is not.
+    `left` are numbers of chunks still to read, nearest first. About `reach` of them have the same
+    parent, or are the first that does not.
     """
 
     parent: int
@@ -41,7 +41,7 @@ class _Side:
     siblings: list[ChunkRecord] = field(default_factory=list)
 
     def take(self, neighbours: Sequence[ChunkRecord]) -> None:
-        """Add the next neighbours that share the parent; stop at the first that does not."""
+        """Add the next neighbours with the same parent; stop at the first with another."""
         same = [one.position.get("parent_start") == self.parent for one in neighbours]
         count = [*same, False].index(False)
         self.siblings += neighbours[:count]
@@ -49,11 +49,11 @@ class _Side:
 
 
 def _sides_of(index: Index, chunk: ChunkRecord) -> list[_Side]:
-    """Return the neighbours on both sides of a chunk that has a parent in this index."""
+    """Return the neighbours on both sides of a chunk, if it has a parent."""
     position, numbers = chunk.position, index.chunk_lines.numbers(chunk.id)
     if "parent_start" not in position:
         return []
-    if len(numbers) > 1:  # Hashes of two ids may be the same.
+    if len(numbers) > 1:  # Hashes of two ids may collide.
         read = zip(numbers, index.chunks(numbers), strict=True)
         numbers = [number for number, one in read if one.id == chunk.id]
     if not numbers:
@@ -91,7 +91,7 @@ def _join(chunks: Sequence[ChunkRecord], chunk: ChunkRecord) -> Passage:
 
 
 def _common_section(chunks: Iterable[ChunkRecord]) -> list[str]:
-    """Return the headings that all of the chunks share."""
+    """Return the headings that all chunks share."""
     common: list[str] = []
     for headings in zip(*(chunk.section for chunk in chunks), strict=False):
         if len(set(headings)) > 1:

@@ -1,4 +1,4 @@
-"""Tells who asks with operators that this server takes them for plain words."""
+"""Tells callers whose query has operators that this server reads them as plain words."""
 
 import re
 

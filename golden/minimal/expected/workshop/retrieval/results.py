@@ -1,4 +1,4 @@
-"""The response to a query, the same through every interface: its hits, and how well they match."""
+"""The response to a query, the same in every interface: hits, and how good the match is."""
 
 import math
 import time
@@ -16,29 +16,29 @@ from .facet_counts import Facets
 from .journal import Journal, Mode, Reason
 
 Match = Literal["strong", "weak", "none"]
-SPARE_HITS = 6  # Prepared beyond those wanted, as some equal others, and one tells what is left.
-STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.12  # For a search by keywords alone.
-MOST_ABSENT, LEAST_CHUNKS = 0.35, 1_000  # Share of terms in no chunk; fewer lack any word.
-Span: TypeAlias = tuple[int, int]  # The offsets of the first character, and after the last.
+SPARE_HITS = 6  # Some hits equal others, and one tells whether more are left.
+STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.06  # Thresholds for a search by keywords alone.
+MOST_ABSENT, LEAST_CHUNKS = 0.35, 1_000  # Weight in no chunk; smaller indexes lack any word.
+Span: TypeAlias = tuple[int, int]  # Offsets of the first character, and after the last.
 HEDGES: Mapping[Match, str] = {
     "weak": "The documents may not answer this",
     "none": "Nothing in the documents matches well",
 }
-"""The hedge that every interface shows if the best match is not strong."""
+"""The caution that every interface shows unless the match is strong."""
 
 
 @dataclass(slots=True)
 class LaneScores(Record):
-    """The score in each lane, null where it has none."""
+    """The score in each lane; null for a lane that has none."""
 
     semantic: float | None
     keyword: float | None
-    rerank: float | None = None  # That of the model that reranked.
+    rerank: float | None = None  # Score of the reranking model.
 
 
 @dataclass(slots=True)
 class LaneRanks(Record):
-    """The rank in each lane, from 1; null where the lane did not deliver the chunk."""
+    """The rank in each lane, from 1; null if the lane did not find the chunk."""
 
     semantic: int | None
     keyword: int | None
@@ -46,7 +46,7 @@ class LaneRanks(Record):
 
 @dataclass(slots=True)
 class Highlights(Record):
-    """Where the snippet, the title and each of the headings have words of the query."""
+    """Spans of the query's words in the snippet, the title and each heading."""
 
     snippet: list[Span]
     title: list[Span]
@@ -57,22 +57,23 @@ class Highlights(Record):
 class Hit(ChunkRecord):
     """A passage that was found.
 
-    `near_duplicates` are the ids of hits that it stands for, whose places `also_at` names as well.
+    `near_duplicates` are the ids of hits merged into this one; `also_at` has their places too.
     """
 
     score: float = field(metadata={"ge": 0, "le": 1})
     scores: LaneScores
     ranks: LaneRanks
-    boosts: dict[str, float]  # The factors in its score, by stage.
+    boosts: dict[str, float]  # Factors of its score, by stage.
     near_duplicates: tuple[str, ...] = ()
-    passage: Passage | None = None  # The larger one around it.
-    pinned: bool = False  # By the owner, to this query.
+    passage: Passage | None = None  # The parent passage.
+    pinned: bool = False  # Pinned to this query by the owner.
     snippet: str | None = None
     highlights: Highlights | None = None
-    snippet_code: tuple[Span, ...] = ()  # Where the snippet has code.
+    snippet_code: tuple[Span, ...] = ()  # Spans of code in the snippet.
+    more: tuple["Hit", ...] = ()  # The next best of its document, where hits are grouped.
 
     def standing_for(self, others: Sequence["Hit"]) -> "Hit":
-        """Return this hit, which names others that are left out, best first, and their places."""
+        """Return this hit with the ids and places of others that are merged into it, best first."""
         if not others:
             return self
         places = [*self.also_at]
@@ -85,28 +86,28 @@ class Hit(ChunkRecord):
 
 @dataclass(frozen=True, slots=True)
 class SearchResponse(Record):
-    """The response to one query: its hits, best first, equal scores in the order of the index.
+    """The response to one query: its hits, best first, ties in index order.
 
-    `match` is how good the best hit is, `none` if the documents say nothing about the query.
-    `unknown_identifiers` are those that no document has; `stages` says what was changed or left out
-    on the way, or why a stage failed.
+    `match` grades the best hit; it is `none` if the documents say nothing about the query.
+    `unknown_identifiers` are in no document; `stages` has what stages changed, left out, or failed
+    at.
     """
 
     query: str
-    mode: Mode  # That was used; `reason` says why.
+    mode: Mode  # The mode used; `reason` says why.
     reason: Reason
-    degraded: bool  # Whether semantic search was wanted and could not be had.
+    degraded: bool  # Whether semantic search was wanted but not available.
     match: Match
     unknown_identifiers: tuple[str, ...]
     took_ms: float
     stages: Mapping[str, dict[str, Any]]
     hits: tuple[Hit, ...] = field(metadata={"alias": "results"})
     facets: Facets | None = None
-    explanation: tuple[str, ...] = ()  # What stages did, in sentences.
+    explanation: tuple[str, ...] = ()  # Sentences about each stage.
 
     def covers(self, chunk: ChunkRecord) -> bool:
-        """Return whether a chunk is a hit, or was left out as like one."""
-        # Stages that show few chunks of a document note how many they left out or merged.
+        """Return whether a chunk is a hit, or may have been merged into one."""
+        # Stages that limit hits per document note how many they left out or merged.
         left_out = any(details.keys() & {"left_out", "merged"} for details in self.stages.values())
         if left_out and any(hit.document_id == chunk.document_id for hit in self.hits):
             return True
@@ -119,13 +120,13 @@ def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
 
 
 def rank_hits(index: Index, candidates: Candidates, count: int) -> Iterator[Hit]:
-    """Yield all candidates as hits, best first; about `count` of them are expected to be read."""
+    """Yield all candidates as hits, best first; callers read about `count` of them."""
     lanes = candidates.semantic, candidates.keyword, candidates.rerank
     ranks = candidates.semantic_ranks, candidates.keyword_ranks
     best, start, at_once = candidates.best_places(), 0, count + SPARE_HITS
     while start < len(best):
         places = best[start : start + at_once]
-        # Who asks for more than these asks for many.
+        # A caller that reads more than these reads many.
         start, at_once = start + at_once, 2 * at_once
         ranks_shown = [[rank or None for rank in each[places].tolist()] for each in ranks]
         columns: dict[str, Iterable[Any]] = {
@@ -149,7 +150,7 @@ def _boosts_of(candidates: Candidates, places: Numbers) -> Iterator[dict[str, fl
 
 
 def _shown(scores: Scores | None, places: Numbers) -> list[float | None]:
-    """Return the scores of some candidates as a response has them."""
+    """Return the scores of candidates, rounded as in a response."""
     if scores is None:
         return [None] * len(places)
     rounded = scores[places].round(SCORE_DIGITS).tolist()
@@ -169,9 +170,9 @@ def _weight(index: Index, frequency: int) -> float:
 def compare_with_terms(
     keyword: LaneHits, index: Index, terms: Sequence[str], unknown: Sequence[str] = ()
 ) -> LaneHits:
-    """Return the keyword lane's hits, with what the best one has and lacks of the query's terms.
+    """Return the keyword lane's hits with the coverage and missing weight of the best one.
 
-    It lacks the weight of each term that belongs to an `unknown` identifier and is in no chunk.
+    Missing is the weight of each term that belongs to an `unknown` identifier and is in no chunk.
     """
     weights = term_weights(index, terms)
     if len(keyword) and weights:
@@ -184,29 +185,32 @@ def compare_with_terms(
         return keyword
     theirs = {term for text in unknown for term in index.tokenizer.terms(text)}
     missing = [t for t in terms if t in theirs and not index.keyword_lane.frequency(t)]
-    # If no term is missing, the identifier is: chunks that have its terms were read.
+    # If no term is missing, the identifier is: chunks with its terms were read.
     return replace(keyword, missing_score=max(1, len(missing)) * _weight(index, 0))
 
 
 def judge_terms(candidates: Candidates) -> Match:
-    """Return how good the best candidate is, by the terms that the keyword lane's best hit has."""
+    """Grade the match by the terms that the keyword lane's best hit has."""
     coverage = candidates.coverage if len(candidates.chunks) else None
     return grade(coverage or 0.0, STRONG_COVERAGE, WEAK_COVERAGE, candidates.doubted)
 
 
 def grade(evidence: float, strong: float, weak: float, doubted: bool = False) -> Match:
-    """Return how good a match is for which there is so much evidence; never strong if doubted."""
+    """Grade a match by its evidence; never strong if doubted."""
     strong = math.inf if doubted else strong
     return "strong" if evidence >= strong else "weak" if evidence >= weak else "none"
 
 
 def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchResponse:
-    """Return the response, with as many of the first hits as were asked for."""
-    # Stages that choose among hits write to the journal while these are read.
-    results = tuple(islice(hits, journal.top_k))
-    if any(hit.pinned for hit in results):
-        match = "strong"
+    """Return the response with `top_k` hits from the offset on."""
+    # Stages that choose among hits write to the journal as these are read.
+    results = tuple(islice(hits, journal.offset, journal.wanted))
     if journal.reason == "identifier":
+        match = "strong"
+    # A corrected word is in no document.
+    if match == "strong" and journal.stages.get("correction", {}).get("corrected"):
+        match = "weak"
+    if any(hit.pinned for hit in results):
         match = "strong"
     return SearchResponse(
         query=journal.query,
@@ -224,10 +228,10 @@ def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchRespon
 
 
 def merge_equal_texts(hits: Iterator[Hit], count: int) -> Iterator[Hit]:
-    """Leave out hits, given best first, that a better one equals in text, title and headings.
+    """Merge hits, given best first, with equal text, title and headings.
 
-    White space does not count. The newest of those with the best score is shown. The first `count`
-    that are left stand for all that were left out before the next.
+    White space is ignored. Of equal hits with the best score, the newest is shown. Each of the
+    first `count` hits stands for the equal ones before the next.
     """
     groups: dict[tuple[object, ...], list[Hit]] = {}
     for hit in hits:
@@ -245,6 +249,6 @@ def merge_equal_texts(hits: Iterator[Hit], count: int) -> Iterator[Hit]:
 
 
 def _what_is_read(hit: Hit) -> tuple[object, ...]:
-    # Translating takes a fifth of the time of splitting the text.
+    # Translating takes a fifth of the time of splitting.
     text = hit.text.encode(errors="replace").translate(None, b" \t\n\r")
     return text, hit.title, *hit.section

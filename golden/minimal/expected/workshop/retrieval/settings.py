@@ -1,4 +1,4 @@
-"""Reads settings.json and what the environment overrides of it."""
+"""Reads settings.json, and the environment variables that override it."""
 
 import json
 import math
@@ -17,11 +17,11 @@ from .hosts import HOST, HOSTS_HINT, plain_host, plain_host_and_port
 
 SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
 
-# The address of a service: no user, query or fragment.
+# The address of a service: without user, query or fragment.
 ADDRESS = re.compile(
     r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/%-]*)?"
 )
-# A key that a header can carry.
+# A key that can be sent in a header.
 API_KEY = re.compile("[!-~]+")
 
 _UNUSABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, re.error, OverflowError)
@@ -29,20 +29,20 @@ _UNUSABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, re.err
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one worker process takes on."""
+    """Limits of one worker process."""
 
-    connections: int  # Beyond them the one that is idle longest is closed.
-    searches: int  # At a time; more of them wait for up to a second. Reading a chunk is one too.
-    streams: int  # Responses sent in pieces, at a time.
-    chats: int = 0  # At a time; they are not counted as streams.
+    connections: int  # Above it, the connection that is idle longest is closed.
+    searches: int  # Concurrent searches; more wait up to a second. Reading a chunk counts too.
+    streams: int  # Concurrent streamed responses.
+    chats: int = 0  # Concurrent; not counted as streams.
     mcp_calls: int = 0
-    requests_per_minute: int = 0  # By each token, or address without; 0 for any number.
+    requests_per_minute: int = 0  # Per token, or per address without one; 0 for no limit.
     chat_requests_per_minute: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A server's settings; PORT overrides the port, and ALLOWED_HOSTS adds to the hosts."""
+    """Settings of a server; PORT overrides the port, and ALLOWED_HOSTS adds to the hosts."""
 
     name: str
     title: str
@@ -58,7 +58,7 @@ class Settings:
 
 @cache
 def settings(file: Path = SETTINGS_FILE) -> Settings:
-    """Read the settings of a file and the environment, once. Raises ConfigurationError."""
+    """Read the settings from a file and the environment, once. Raises ConfigurationError."""
     with reading(file) as values:
         port = read_number("PORT", most=65535, whole=True)
         return Settings(
@@ -76,7 +76,7 @@ def settings(file: Path = SETTINGS_FILE) -> Settings:
 
 
 def identifier_patterns() -> tuple[re.Pattern[str], ...]:
-    """Return the patterns of identifiers in settings.json."""
+    """Return the identifier patterns in settings.json."""
     return settings().identifier_patterns
 
 
@@ -92,7 +92,7 @@ def _read_hosts(listed: Iterable[str]) -> frozenset[str]:
 
 @contextmanager
 def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
-    """Read the JSON of an exported file; errors within become ConfigurationErrors."""
+    """Read the JSON of an exported file; errors in the block become ConfigurationErrors."""
     try:
         yield json.loads(read_file(file))
     except _UNUSABLE as error:
@@ -106,7 +106,7 @@ def read_variable(name: str) -> str | None:
 
 
 def read_address(name: str) -> str | None:
-    """Return the address of a service without its last slash. Raises ConfigurationError."""
+    """Return the address of a service without a final slash. Raises ConfigurationError."""
     written = read_variable(name)
     if written is not None and not ADDRESS.fullmatch(written):
         message = f"{name} must be an address like https://docs.example.com"

@@ -7,33 +7,30 @@ its lines. Offsets count characters (code points). A snippet is text, which may 
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
 from html import unescape
-from itertools import accumulate, filterfalse
-from operator import attrgetter
-from typing import TypeAlias
+from itertools import accumulate
 
 from ..index.records import GOES_ON
-from ..index.tokens import SPACELESS, WORD, Tokenizer
+from ..index.tokens import Tokenizer
 from .lists import LIST
-from .results import Highlights, Hit, SearchResponse, Span
+from .marks import FindWords, word_finder
+from .markup import strip_comments, strip_marks
+from .results import Highlights, Hit, SearchResponse
 
 MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # A slightly longer text is not cut.
 MAX_REPEATS = 6  # A word that a text has more often says nothing about where to begin.
 MAX_READ_CHARACTERS = 3_000  # A chunk may be a whole document.
 BEGINNINGS = ("\n", ". ", "\u3002")  # What may come before a snippet.
 
-FindWords: TypeAlias = Callable[[str], list[Span]]  # In order, and apart from each other.
-
 # In these files `#` begins a comment and `<` no tag; all others are read as Markdown.
 _CODE_SUFFIXES = frozenset(
     "bash c cc cfg conf cpp cs css go gradle h hpp ini java js json jsonl jsx kt lua mjs php pl"
     " proto ps1 py pyi r rb rs scala scss sh sql swift tf toml ts tsx vue xml yaml yml".split()
 )
-_SPACELESS = re.compile(f"[{SPACELESS}]")
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{/\*.*?(?:\*/\}|\Z)", re.DOTALL)
 _FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
+_QUOTED = re.compile(rf"{_FENCE.pattern}|(?<=\n)[ \t]*(?:>[ \t]?)+")
 # The names of a table's columns, and the rule below them; longer ones leave no room for a row.
 _COLUMNS = re.compile(r"^\|[^\n]{1,150}\n\|[ \t]*:?-[-:| \t]*\n", re.MULTILINE)
 # A rule or an import of MDX as a whole, else the beginning of a line that may have a mark.
@@ -44,91 +41,43 @@ _LINE = re.compile(
     r"|[> \t]*+(?P<item>[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)?)"
 )
 _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]]*\])")
-# Where a link leads, which may hold pairs of round brackets, and its title.
-_TARGET = r"(?:<[^<>\n]*>|[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+)(?:\s+(?:\"[^\"]*\"|'[^']*'))?"
-_LABEL = r"(?:[^\[\]\\]|\\.)"  # One character of a link's words.
-# Underlines of `__init__` and of addresses are no emphasis.
-_INLINE = re.compile(
-    r"[`\[<*_\\](?:"
-    r"(?<=`)(?P<ticks>`{0,2}+)(?P<code>[^`]+)`(?P=ticks)"
-    r"|(?<=\[)\[(?:[^\[\]|]*\|)?(?P<page>[^\[\]|]+)\]\](?!\()"
-    rf"|(?<=\[)(?P<label>(?:{_LABEL}|\[{_LABEL}*+\])*+)\](?:\({_TARGET}\)|\[[^\[\]]*\])"
-    r"|(?<=<)(?P<address>[a-z]{2,8}:[^<>\s]+)>|(?<=<)(?:/?[A-Za-z](?:=>|[^<>])*|/?)>"
-    r"|(?<=\*)\*(?P<strong>\*?[^*]++(?:\*[^*]++)*+\*?)\*\*"
-    r"|(?<![\w*]\*)(?<=\*)(?P<emphasis>[^\s*][^*]*)\*(?![\w*])"
-    r"|(?<![\w/]_)(?<=_)_(?=\S)(?=[^_]*\s)(?P<underscored_strong>[^_]+)(?<=\S)__(?![\w/])"
-    r"|(?<![\w/]_)(?<=_)(?P<underscored>[^\s_](?:[^_]*[^\s_])?)_(?![\w/])"
-    r"|(?<=\\)(?P<escaped>[!-/:-@\[-`{-~])"
-    r")"
-)
 
 
 def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
     """Give the hits of a response their snippets; `tokenizer` is that of the index."""
-    find = word_finder(response.query, tokenizer)
+    # A corrected query is found as it was searched for.
+    searched = response.stages.get("correction", {}).get("query", response.query)
+    find = word_finder(searched, tokenizer)
     # Hits of one document share its title, and some their headings.
     find_above = cache(find)
     for hit in response.hits:
-        _add_snippet(hit, find, find_above)
-
-
-def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
-    """Return a function that finds the words of a text which share a term with the query."""
-    terms, whole = set[str](), set[str]()
-    for token in filter(attrgetter("terms"), tokenizer.tokenize_query(query)[1]):
-        if _SPACELESS.match(token.text):
-            whole.update(token.terms)
-        elif WORD.fullmatch(token.text):
-            terms.update(token.terms)
-        else:
-            whole.add(token.text.lower())
-            # The numbers in `PII-2024-0042` are others elsewhere.
-            terms.update(filterfalse(str.isdigit, token.terms))
-    # Half of each term, since a stem may end otherwise than its words do.
-    beginnings = {term[: max(3, len(term) // 2 + 1)] for term in terms}
-    needles = dict.fromkeys(beginnings, True) | dict.fromkeys(whole, False)
-
-    @cache
-    def is_wanted(word: str) -> bool:
-        return not terms.isdisjoint(tokenizer.token(word).terms)
-
-    def find(text: str) -> list[Span]:
-        # Of all letters this one alone has a lower case of two characters.
-        lower = text.replace("\u0130", "I").lower()
-        ends: dict[int, int] = {}
-        for needle, is_beginning in needles.items():
-            start = lower.find(needle)
-            while start >= 0:
-                end = start + len(needle)
-                if not is_beginning:
-                    ends[start] = max(end, ends.get(start, end))
-                elif (word := WORD.match(text, start)) and is_wanted(word[0]):
-                    ends[start] = end = max(word.end(), ends.get(start, 0))
-                start = lower.find(needle, end)
-        end = 0
-        return [(start, end := last) for start, last in sorted(ends.items()) if start >= end]
-
-    return find
+        for each in (hit, *hit.more):
+            _add_snippet(each, find, find_above)
 
 
 def _add_snippet(hit: Hit, find: FindWords, find_above: FindWords) -> None:
     text = hit.text[:MAX_READ_CHARACTERS]
+    is_code = hit.path.rpartition(".")[2].lower() in _CODE_SUFFIXES
+    if not is_code and ("\n>" in text or text[:1] == ">"):
+        # What is quoted has lists, tables and code as other text has.
+        text = _QUOTED.sub(lambda one: one[0] if one[1] else "", f"\n{text}")[1:]
+    is_rest_cut = len(hit.text) > MAX_READ_CHARACTERS
     is_long = len(text) > MAX_UNCUT_CHARACTERS
     start, columns = _choose_start(text, find) if is_long else (0, "")
     # Markup takes room as well.
     end = _end_of_word(text, start, start + 2 * MAX_CHARACTERS)
     pieces = [(text[start:end].strip("\n"), True)]
-    if hit.path.rpartition(".")[2].lower() not in _CODE_SUFFIXES:
+    if not is_code:
         # A block of code may have begun before this, or in an earlier chunk.
         before, whole = (len(re.findall("\n[ \t]*```", "\n" + one)) for one in (text[:start], text))
         is_within = before % 2 or (whole % 2 and text.endswith("\n```"))
         shown = f"\n```\n{text[start:end]}" if is_within else f"\n{columns}{text[start:end]}"
         pieces = _pieces(shown, (hit.title, *hit.section)) or _pieces(shown, ())
     snippet, code = f"{GOES_ON} " if start and not columns else "", []
-    for piece, is_code in pieces:
-        code += [(len(snippet), len(snippet) + len(piece))] if is_code else []
+    for piece, is_kept in pieces:
+        code += [(len(snippet), len(snippet) + len(piece))] if is_kept else []
         snippet += f"{piece}\n"
-    snippet, is_cut = snippet.rstrip(), end < len(hit.text)
+    snippet, is_cut = snippet.rstrip(), is_rest_cut or end < len(text)
     if len(snippet) > MAX_UNCUT_CHARACTERS:
         snippet, is_cut = snippet[: _end_of_word(snippet, 0, MAX_CHARACTERS)].rstrip(), True
     hit.snippet_code = tuple((a, min(b, len(snippet))) for a, b in code if a < len(snippet))
@@ -160,7 +109,14 @@ def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
     near = MAX_CHARACTERS * 2 // 3
     shown = [sums[bisect_left(found, first + near, i)] - sums[i] for i, first in enumerate(found)]
     start = min(found[shown.index(max(shown))], len(text) - MAX_CHARACTERS)
-    if start < MAX_CHARACTERS / 3:
+    start = 0 if start < MAX_CHARACTERS / 3 else start
+    fence = text.find("\n```", start + near)
+    if start + near < fence < start + 2 * MAX_CHARACTERS and not text.count("\n```", 0, fence) % 2:
+        # Code belongs to the sentence before it.
+        sentence = max(text.rfind(mark, start, fence - 2) + len(mark) for mark in BEGINNINGS)
+        worth = sums[bisect_left(found, fence)] - sums[bisect_left(found, sentence)]
+        start = sentence if sentence > start and 2 * worth >= max(shown) else start
+    if start == 0:
         return 0, ""
     begun = max(text.rfind(mark, start - 120, start) + len(mark) for mark in BEGINNINGS)
     start = begun if begun > 2 else text.find(" ", start - 40, start) + 1 or start
@@ -173,7 +129,7 @@ def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
 
 def _pieces(text: str, headings: Sequence[str]) -> list[tuple[str, bool]]:
     """Return the stretches of a text that have no markup any more, and whether each is code."""
-    text = _COMMENT.sub("", text) if "<!--" in text or "{/*" in text else text
+    text = strip_comments(text)
     parts = _FENCE.split(text) if "```" in text or "~~~" in text else [text]
     parts[2::3] = [code.strip("\n") for code in parts[2::3]]
     parts[::3] = [_plain(prose, headings) for prose in parts[::3]]
@@ -184,22 +140,15 @@ def _plain(text: str, headings: Sequence[str]) -> str:
     """Return Markdown on one line, without headings that are shown above it."""
     # A backslash at its end breaks a line.
     text = _IMAGE.sub("", _LINE.sub(partial(_begin_line, headings), text.replace("\\\n", "\n")))
-    return " ".join(unescape(_INLINE.sub(_unwrap, text)).split()).strip("\u2022\u00b7 ")
+    return " ".join(unescape(strip_marks(text)).split()).strip("\u2022\u00b7 ")
 
 
 def _begin_line(headings: Sequence[str], line: re.Match[str]) -> str:
     kind = line.lastgroup
     if kind == "heading":
-        said = _INLINE.sub(_unwrap, line[kind].rstrip(" \t#"))
+        said = strip_marks(line[kind].rstrip(" \t#"))
         return "\n" if said in headings else f"\n{said} \u00b7 "
     if kind == "row":
         cells = map(str.strip, re.split(r"(?<!\\)\|", line[kind]))
         return "\n\u2022 " + " \u00b7 ".join(filter(None, cells))
     return "\n\u2022 " if kind == "item" else "\n"
-
-
-def _unwrap(match: re.Match[str]) -> str:
-    if (kind := match.lastgroup) is None:
-        return ""
-    is_plain = kind in ("code", "address", "escaped")
-    return match[kind] if is_plain else _INLINE.sub(_unwrap, match[kind])

@@ -14,9 +14,9 @@ AFTER_ALL = b"\xff"  # Greater than every byte of UTF-8.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueTable:
-    """Which of m documents have a value: those of `keys[i]` go from `starts[i]` on.
+    """Maps values to documents (m,): the entries of `keys[i]` begin at `starts[i]`.
 
-    Keys are sorted, so that equal beginnings follow each other.
+    Keys are sorted, so those with a common prefix are adjacent.
     """
 
     keys: Sequence[bytes]
@@ -35,12 +35,12 @@ class ValueTable:
     def having(
         self, field: str, values: Iterable[str], *, as_beginnings: bool = False
     ) -> NDArray[np.bool_]:
-        """Return which documents (m,) have one of these values, or one that begins like them."""
+        """Return which documents (m,) have one of these values, or a value with such a prefix."""
         mask = np.zeros(self.document_count, dtype=np.bool_)
         marked = 0
         for key in sorted({encode_value(field, value) for value in values}):
             first, last = self._range(key, AFTER_ALL if as_beginnings else b"\0")
-            # A shorter beginning has marked everything that begins with a longer one.
+            # A shorter prefix already matches whatever a longer one does.
             if last > marked:
                 mask[self.documents[int(self.starts[first]) : int(self.starts[last])]] = True
                 marked = last
@@ -53,10 +53,10 @@ class ValueTable:
         return [self.keys[number].removeprefix(key).decode() for number in numbers]
 
     def children(self, folder: str, after: str | None) -> Iterator[tuple[str, NDArray[np.uint32]]]:
-        """Yield the paths that lie in a folder, or "", each with its documents, sorted by bytes.
+        """Yield the paths directly in a folder, or "", each with its documents, sorted by bytes.
 
-        A path that ends with a slash is that of a folder, and its documents are all below it. Those
-        up to `after`, a path that was yielded before, are left out.
+        A path that ends with a slash is a folder, with all documents below it. Paths up to `after`,
+        the last one yielded before, are skipped.
         """
         prefix = encode_value("path", folder)
         first, last = self._range(prefix)
@@ -70,18 +70,18 @@ class ValueTable:
             documents = self.documents[int(self.starts[first]) : int(self.starts[end])]
             found_here = np.sort(documents)
             is_first = np.ones(len(found_here), bool)
-            # In a twentieth of the time of np.unique, for a million documents.
+            # Twenty times as fast as np.unique, for a million documents.
             np.not_equal(found_here[1:], found_here[:-1], out=is_first[1:])
             yield folder + (name + slash).decode(), found_here[is_first]
             first = end
 
     def entries_of(self, field: str) -> int:
-        """Return how many entries a field has: one for each document and value."""
+        """Return the number of entries of a field: one for each document and value."""
         first, last = self._range(encode_value(field, ""))
         return int(self.starts[last] - self.starts[first])
 
     def values_in(self, field: str, documents: NDArray[np.int64]) -> Iterator[tuple[str, int]]:
-        """Yield the values of a field that some documents (m,) have, each with the document."""
+        """Yield the values of a field for documents (m,), each with the document."""
         key = encode_value(field, "")
         first, last = self._range(key)
         starts = self.starts[first : last + 1]
@@ -97,9 +97,9 @@ class ValueTable:
 def find_entries(
     starts: NDArray[np.uint64], entries: NDArray[np.uint32], wanted: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], list[int]]:
-    """Return the places of entries (e,) that are `wanted`, and which list each is in.
+    """Return the positions of `wanted` entries (e,), and the list that each is in.
 
-    List number i of the k goes from `starts[i]` to `starts[i + 1]`, less `starts[0]`.
+    List i of k goes from `starts[i]` to `starts[i + 1]`, less `starts[0]`.
     """
     is_wanted = np.zeros(int(max(entries.max(initial=0), wanted.max(initial=0))) + 1, np.bool_)
     is_wanted[wanted] = True

@@ -1,4 +1,4 @@
-"""Tells callers apart by bearer token or address, and limits how often each may ask."""
+"""Identifies callers by bearer token or address, and limits their rates."""
 
 import math
 import os
@@ -21,12 +21,12 @@ TOKENS_HINT = (
     ' python -c "import secrets; print(secrets.token_urlsafe(32))" makes one'
 )
 
-MIN_TOKEN_LENGTH = 32  # Characters, which hold 128 random bits even as hexadecimal digits.
-MAX_CALLERS = 10_000  # With more, the one that has not asked for longest is forgotten.
+MIN_TOKEN_LENGTH = 32  # 128 random bits take at least this many characters, even in hexadecimal.
+MAX_CALLERS = 10_000  # Above it, the caller that was idle longest is forgotten.
 
 
 def read_tokens() -> tuple[bytes, ...]:
-    """Return the SHA-256 of each of API_TOKENS, comma separated. Raises ConfigurationError."""
+    """Return the SHA-256 of each token in API_TOKENS. Raises ConfigurationError."""
     parts = os.environ.get("API_TOKENS", "").split(",")
     tokens = [token for part in parts if (token := part.strip())]
     if any(len(token) < MIN_TOKEN_LENGTH for token in tokens):
@@ -45,14 +45,14 @@ def token_digest(scope: Scope) -> bytes:
 def token_check(
     is_open: Callable[[Scope], bool] = lambda _scope: False,  # Needs no token.
 ) -> Check | None:
-    """Return a check that raises HTTPException 401 without a token of API_TOKENS, if it is set."""
+    """Return a check that raises HTTPException 401 without one of API_TOKENS, if that is set."""
     known = read_tokens()
 
     def check(scope: Scope) -> None:
         if is_open(scope):
             return
         digest = token_digest(scope)
-        # Digests have one length, and a wrong token is compared with every one of them.
+        # Digests have equal lengths, and a wrong token is compared with all of them.
         if not any(compare_digest(digest, other) for other in known):
             detail = "Send a valid token: Authorization: Bearer <token>."
             raise HTTPException(401, detail, {"WWW-Authenticate": "Bearer"})
@@ -61,10 +61,10 @@ def token_check(
 
 
 def rate_checks(limits: Limits) -> Mapping[str, Check]:
-    """Return checks, by kind of work, that raise HTTPException 429 for callers who ask too often.
+    """Return checks, by kind of work, that raise HTTPException 429 for callers above their rate.
 
-    A caller is a valid token, or else an address: behind a proxy, everybody without a token has the
-    proxy's. Searches and MCP calls are counted together.
+    A caller is a valid token, or else an address: behind a proxy, all callers without a token share
+    the proxy's. Searches and MCP calls count together.
     """
     has_tokens = bool(read_tokens())
 
@@ -89,7 +89,7 @@ def rate_checks(limits: Limits) -> Mapping[str, Check]:
 
 
 class RateLimit:
-    """A token bucket of `per_minute` requests for each caller; `clock` counts seconds."""
+    """A token bucket of `per_minute` requests for each caller; `clock` returns seconds."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._capacity = float(per_minute)
@@ -97,7 +97,7 @@ class RateLimit:
         self._buckets: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
 
     def take(self, caller: bytes) -> float:
-        """Take one request from the caller's bucket; return the seconds to wait if it is empty."""
+        """Take a request from the caller's bucket; return the seconds to wait if it is empty."""
         now = self._clock()
         left, since = self._buckets.pop(caller, (self._capacity, now))
         left = min(self._capacity, left + (now - since) * self._capacity / 60)

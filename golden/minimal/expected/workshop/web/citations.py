@@ -1,4 +1,4 @@
-"""The addresses of citations: never empty, and never made from what a client sent."""
+"""The URLs of citations: never empty, and never built from what a client sent."""
 
 from pathlib import Path
 from urllib.parse import quote
@@ -14,7 +14,7 @@ _served_at = ""
 
 
 def document_url(record: ChunkRecord | DocumentRecord) -> str:
-    """Return the source's own url, else where this server shows the record, else its path."""
+    """Return the source's url, or where this server shows the record, or its path."""
     if record.url:
         return record.url
     address = public_url()
@@ -22,9 +22,9 @@ def document_url(record: ChunkRecord | DocumentRecord) -> str:
 
 
 def record_path(record: ChunkRecord | DocumentRecord) -> str:
-    """Return the path under which this server shows a record, with ids percent-encoded.
+    """Return the path at which this server shows a record, with ids percent-encoded.
 
-    That is a page if it has pages, else the answer of its API.
+    It is a page if the server has pages, else the API's response.
     """
     identifier = quote(record.id, safe="")
     if not HAS_PAGES:
@@ -36,7 +36,7 @@ def record_path(record: ChunkRecord | DocumentRecord) -> str:
 
 
 def public_url() -> str:
-    """Return PUBLIC_URL, else where this process listens; empty if it listens nowhere.
+    """Return PUBLIC_URL, or else where this process listens; "" if it does not listen.
 
     Raises ConfigurationError.
     """
@@ -44,13 +44,13 @@ def public_url() -> str:
 
 
 def public_servers() -> list[dict[str, str]] | None:
-    """Return PUBLIC_URL as OpenAPI lists servers, if it is set. Raises ConfigurationError."""
+    """Return PUBLIC_URL as the servers of an OpenAPI document. Raises ConfigurationError."""
     address = read_address("PUBLIC_URL")
     return [{"url": address}] if address else None
 
 
 def announce(address: str, port: int) -> None:
-    """Remember where this process listens, and check PUBLIC_URL. Raises ConfigurationError."""
+    """Record where this process listens, and check PUBLIC_URL. Raises ConfigurationError."""
     global _served_at
     host = "127.0.0.1" if plain_address(address).is_unspecified else plain_host(address)
     _served_at = f"http://{host}:{port}"

@@ -1,7 +1,7 @@
-"""Connections of a server: how many there may be, and how long each may take to ask and to read.
+"""Limits the connections of a server, and the time that each may take to send and to read.
 
-By itself, uvicorn waits forever for the end of a request's head and for a client that does not
-read, and buffers everything that is unread; middleware would limit that too late.
+By itself, uvicorn waits forever for the rest of a request's head, and for a client that does not
+read, with all of the response buffered; middleware would run too late to limit that.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ MAX_HEAD_BYTES = 65_536
 READING_SECONDS = 30.0
 MAX_UNREAD_BYTES = 1 << 25
 MIN_CONNECTIONS = 4
-SPARE_FILES = 56  # Open besides connections: two indexes during a reload, and calls to services.
+SPARE_FILES = 56  # Other open files: two indexes during a reload, and calls to services.
 
 _logger = logging.getLogger(__name__)
 
 
 class Connections(ServerState):
-    """The state that connections share: which of them are idle, and the unread bytes of each."""
+    """The state of all connections: which are idle, and the unread bytes of each."""
 
     def __init__(self, max_connections: int) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Connections(ServerState):
         self.draining = False
 
     def keep_unread(self, connection: "BoundedHttpProtocol", size: int) -> None:
-        """Note the unread bytes of a connection; with too many in all, drop the oldest of them."""
+        """Record the unread bytes of a connection; if the total is too high, drop the oldest."""
         self.unread[connection] = size
         while len(self.unread) > 1 and sum(self.unread.values()) > MAX_UNREAD_BYTES:
             oldest = next(iter(self.unread))
@@ -46,7 +46,7 @@ class Connections(ServerState):
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """Closes a connection whose head is too slow or too large, or whose client does not read."""
+    """Closes connections whose head is too slow or too large, or whose client does not read."""
 
     def __init__(self, *, server_state: Connections, **others: Any) -> None:
         super().__init__(server_state=server_state, **others)
@@ -55,9 +55,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._reading_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Expect a request; if there are too many connections, close an idle one or this one."""
+        """Wait for a request; if there are too many connections, close an idle one or this one."""
         super().connection_made(transport)
-        # By default, `pause_writing` is only called when 64 KiB are unread.
+        # By default, `pause_writing` is called only above 64 KiB.
         transport.set_write_buffer_limits(high=0)
         self._expect_head()
         if len(self.connections) > self._shared.max_connections:
@@ -77,7 +77,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse; refuse a head that is still incomplete and already too large."""
+        """Parse; refuse a head that is incomplete and already too large."""
         if self._head_timer is None and (self.cycle is None or self.cycle.response_complete):
             self._expect_head()
         super().data_received(data)
@@ -87,7 +87,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 self._refuse(431, f"A request head may have {MAX_HEAD_BYTES} bytes.")
 
     def on_headers_complete(self) -> None:
-        """Hand the request on."""
+        """Pass the request on."""
         self._end_head()
         self._shared.idle.pop(self, None)
         super().on_headers_complete()
@@ -95,19 +95,19 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self.cycle.keep_alive = False
 
     def on_response_complete(self) -> None:
-        """Become idle, unless another request has been sent already."""
+        """Become idle, unless another request was pipelined."""
         super().on_response_complete()
         if self.cycle.response_complete:
             self._shared.idle[self] = None
 
     def pause_writing(self) -> None:
-        """Give the client READING_SECONDS to read what has been written."""
+        """Give the client READING_SECONDS to read what was written."""
         super().pause_writing()
         self._reading_timer = self.loop.call_later(READING_SECONDS, self.transport.abort)
         self._shared.keep_unread(self, self.transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
-        """Continue: the client has read everything."""
+        """Continue, since the client has read everything."""
         self._end_reading()
         super().resume_writing()
 
@@ -144,7 +144,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
 
 def limit_connections(wanted: int) -> int:
-    """Return how many of the connections that are wanted this process has files for."""
+    """Return how many of the wanted connections the limit of open files allows."""
     files, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

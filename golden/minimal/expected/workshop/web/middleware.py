@@ -1,4 +1,4 @@
-"""The only middleware: everything between a client and the routes, in the order of a request."""
+"""The only middleware: the checks between a client and the routes, in the order of a request."""
 
 import asyncio
 import re
@@ -19,13 +19,14 @@ from .problems import answer_failure
 from .slots import Slots
 from .stopping import stopping
 
-OPEN_PATHS = frozenset({"/healthz", "/readyz"})  # They need no token, and wait for nothing.
+OPEN_PATHS = frozenset({"/healthz", "/readyz"})  # Health checks need no token and no slot.
+WEB_PORTS = frozenset({80, 443})
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 MAX_HEADERS = 100
 BODY_SECONDS = 30.0
-MAX_BODY_MESSAGES = 4096  # A body that comes byte by byte costs far more time than in one piece.
+MAX_BODY_MESSAGES = 4096  # A body that arrives byte by byte costs far more time than in one piece.
 
-SECURITY_HEADERS = (  # Set on every response that does not set them itself.
+SECURITY_HEADERS = (  # Set on every response that does not set them.
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'"),
@@ -38,7 +39,7 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 @dataclass(slots=True)
 class Outcome:
-    """How a request ended; with 499, as in nginx, if its client left before it was answered."""
+    """How a request ended; 499, as in nginx, if the client disconnected first."""
 
     status: int = 499
     sent_bytes: int = 0
@@ -46,18 +47,18 @@ class Outcome:
 
 
 Check = Callable[[Scope], None]
-"""Raises HTTPException unless a request may go on."""
+"""Raises HTTPException to refuse a request."""
 
 Observe = Callable[[Scope, str], AbstractContextManager[Outcome]]
-"""Returns a context to serve a request in, by its scope and id; it fills in the outcome."""
+"""Returns a context for serving a request, given its scope and id; it fills in the outcome."""
 
 
 @dataclass(eq=False)
 class Middleware:
-    """Passes requests to the application, or refuses them with a problem document.
+    """Passes requests to the application, or answers them with a problem document.
 
-    The application gets a request when its whole body has arrived, `max_body_bytes` at most, and
-    HEAD as GET. Every response has an X-Request-ID, the client's own if it sent a plain one.
+    The application gets a request once its whole body has arrived, up to `max_body_bytes`, and HEAD
+    as GET. Every response has an X-Request-ID: the client's, if it sent a valid one.
     """
 
     app: ASGIApp
@@ -67,7 +68,7 @@ class Middleware:
     max_body_bytes: int
     answer_failure: Callable[[Request, Exception], Awaitable[Response]] = answer_failure
     observe: Observe = lambda _scope, _request_id: nullcontext(Outcome())
-    # What a POST to a path waits for, `chat` or `mcp`; all others wait for `search`.
+    # The slots that a POST to a path takes, `chat` or `mcp`; all others take `search`.
     queues: Mapping[str, str] = field(default_factory=dict)
     check_token: Check | None = None
     check_rates: Mapping[str, Check] = field(default_factory=dict)  # For some of these three.
@@ -95,7 +96,7 @@ class Middleware:
             except ClientDisconnect:
                 failure = answer.refusal
             except asyncio.CancelledError:
-                # The server has stopped and closed the connection: nobody is left to answer.
+                # The server has stopped and closed the connection: there is nobody to answer.
                 if not stopping.has_begun:
                     raise
             except Exception as error:
@@ -130,7 +131,7 @@ class Middleware:
             answer.streams = None if kind == "chat" else self._streams
         inner = scope
         if scope["method"] == "HEAD":
-            # Ranges are for GET alone (RFC 9110, section 14.2).
+            # Ranges are only for GET (RFC 9110, section 14.2).
             fields = [field for field in scope["headers"] if field[0] not in _RANGES]
             inner = {**scope, "method": "GET", "headers": fields}
         try:
@@ -166,11 +167,11 @@ class Middleware:
 
 
 def check_head(scope: Scope, allowed_hosts: frozenset[str]) -> None:
-    """Raise HTTPException, 400, 403, 421 or 431, unless a request is meant for this server.
+    """Raise HTTPException 400, 403, 421 or 431 for a head that is invalid or for another server.
 
-    Its hosts are loopback names, the address that a connection came in on, and those that are
-    allowed, each `name` or `name:port`. So a web page that points its own name at this machine (DNS
-    rebinding) is refused.
+    Accepted hosts are loopback names, the address of the connection, and the allowed ones, each as
+    `name` or `name:port`. This refuses web pages that point their own name at this machine (DNS
+    rebinding).
     """
     if len(scope["headers"]) > MAX_HEADERS:
         raise HTTPException(431, f"A request may have {MAX_HEADERS} header fields.")
@@ -187,25 +188,29 @@ def check_head(scope: Scope, allowed_hosts: frozenset[str]) -> None:
         raise HTTPException(421, f"This server does not answer for this Host; {detail}.")
     senders = {host, *allowed_hosts}
     if parts and parts["name"] in LOOPBACK:
-        # A page of this machine may come by another of its names.
+        # A page of this machine may be served by another of its names.
         senders |= {name + host.removeprefix(parts["name"]) for name in LOOPBACK}
+    # Browsers omit only a scheme's default port, so a proxy has left this one out (nginx's $host).
+    is_without_port = parts and server and not (parts["port"] or server[1] in WEB_PORTS)
     for origin in values_of(scope, b"origin"):
-        scheme, _, sender = origin.decode("latin-1").lower().partition("://")
-        if scheme not in {"http", "https"} or plain_host_and_port(sender) not in senders:
+        scheme, _, written = origin.decode("latin-1").lower().partition("://")
+        sender = plain_host_and_port(written)
+        names = {sender, sender.rpartition(":")[0]} if is_without_port else {sender}
+        if scheme not in {"http", "https"} or senders.isdisjoint(names):
             raise HTTPException(403, "Pages of this Origin may not use this server.")
 
 
 def values_of(scope: Scope, name: bytes) -> list[bytes]:
-    """Return every value of a header field."""
+    """Return every value of a header."""
     return [value for field, value in scope["headers"] if field == name]
 
 
 @dataclass(slots=True)
 class _Answer:
-    """Sends one response, holding its head back until it is known how the body comes.
+    """Sends one response, holding back its head until it is known whether it is streamed.
 
-    The slot of the work is given back when the body begins, so a slow reader holds nothing that a
-    search needs. A body in pieces then takes a slot of `streams`, if there are any for it.
+    The slot of the work is released when the body begins, so a slow reader does not hold a slot
+    that searches need. A streamed body then takes a slot of `streams`, if there are any.
     """
 
     send_on: Send
@@ -215,7 +220,7 @@ class _Answer:
     streams: Slots | None = None
     held: Slots | None = None
     has_begun: bool = False
-    # The rest of a body that was not read must not be taken for the next request.
+    # Unread parts of a body must not be parsed as the next request.
     is_last: bool = True
     head: Message = field(default_factory=dict)
     refusal: HTTPException | None = None
@@ -240,7 +245,7 @@ class _Answer:
                     try:
                         await self.take(self.streams)
                     except HTTPException as refusal:
-                        # FastAPI takes the response for begun, and would make this a failure.
+                        # FastAPI considers the response begun, and would report a failure.
                         self.refusal = refusal
                         raise ClientDisconnect from None
             self.has_begun = True
@@ -248,7 +253,7 @@ class _Answer:
             await self.send_on({**self.head, "headers": self._headers()})
         if self.is_head and message.get("more_body", False):
             await self.send_on({"type": "http.response.body"})
-            # Stops the application, which would go on for a client that wants no body.
+            # Stops the application, which would go on producing a body that nobody wants.
             raise ClientDisconnect
         self.outcome.sent_bytes += len(message.get("body", b""))
         await self.send_on(message)

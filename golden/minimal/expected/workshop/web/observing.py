@@ -1,4 +1,4 @@
-"""Metrics of requests and searches for Prometheus, and a log line and a trace of each request."""
+"""Metrics for Prometheus, and a log line and a trace for each request."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ from .middleware import OPEN_PATHS, Outcome
 REGISTRY = prometheus.CollectorRegistry()
 BUCKETS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
-# If an SDK of OpenTelemetry is set up, it gets a span for each request.
+# If an OpenTelemetry SDK is set up, each request gets a span.
 TELEMETRY: TelemetryConfig = {"metrics": False, "logs": False, "operation_spans": False}
 Metric = TypeVar("Metric", bound=MetricWrapperBase)
 
@@ -36,7 +36,7 @@ prometheus.disable_created_metrics()  # type: ignore[no-untyped-call]
 def _labelled(
     kind: Callable[..., Metric], name: str, meaning: str, *labels: str
 ) -> Callable[..., Metric]:
-    # Cached, because looking labels up takes 10 microseconds of every search.
+    # Cached, because looking up labels takes 10 microseconds per search.
     return cache(kind(name, meaning, labels, registry=REGISTRY).labels)
 
 
@@ -45,7 +45,7 @@ _histogram = partial(_labelled, partial(prometheus.Histogram, buckets=BUCKETS_SE
 
 REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "status")
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Time to answer.", "route")
-# What is counted and logged of a response.
+# Details of a response for counters and logs.
 TOLD = [
     "mode",
     "reason",
@@ -67,7 +67,7 @@ async def show_metrics() -> Response:
     """Return the metrics."""
     registry = REGISTRY
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-        # Those of all workers are added up.
+        # Summed over all workers.
         registry = prometheus.CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return Response(prometheus.generate_latest(registry), media_type=prometheus.CONTENT_TYPE_LATEST)
@@ -105,7 +105,7 @@ def observe_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
     _found.set(found)
     span = trace.get_current_span()
     if span.is_recording():
-        # FastAPI sets it, and it may hold what somebody searches for.
+        # FastAPI sets this attribute, which may contain a query.
         span.set_attribute("url.query", "")
     try:
         yield outcome
@@ -129,7 +129,7 @@ def observe_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
 
 
 def count_question(result: str) -> None:
-    """Count a line for the log of questions: `kept`, or `lost` because it cannot be written."""
+    """Count a line of the question log: `kept`, or `lost` because it could not be written."""
     QUESTIONS(result).inc()
 
 

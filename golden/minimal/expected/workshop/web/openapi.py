@@ -1,8 +1,8 @@
-"""The OpenAPI document, with what FastAPI does not say of a server.
+"""The OpenAPI document, corrected where FastAPI's is wrong or incomplete.
 
-FastAPI 0.165 describes a stream of events by the schema of an event, as if a stream were one: a
-generated client would parse the whole of it as JSON. It writes schemas out that stand for several
-endpoints, and knows nothing of tokens that no endpoint asks for.
+FastAPI 0.165 gives an event stream the schema of a single event, so that a generated client would
+parse the whole stream as JSON. It repeats shared schemas for each endpoint, and knows nothing of
+tokens that middleware checks.
 """
 
 from collections.abc import Iterator
@@ -18,12 +18,12 @@ NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False}
 
 
 class Application(FastAPI):
-    """An application that describes its streams, its problems, and whether it asks for tokens."""
+    """An application whose document describes streams, problems, and tokens."""
 
     def __init__(self, *, asks_for_tokens: bool = False, **options: Any) -> None:
-        """Take the options of FastAPI; every path but those for probes may ask for a token.
+        """Take the options of FastAPI; all paths except health checks may need a token.
 
-        Requests are traced only if `telemetry` says so.
+        Requests are traced only if `telemetry` is on.
         """
         super().__init__(**{"telemetry": NO_TELEMETRY, **options})
         self._asks_for_tokens = asks_for_tokens
@@ -38,7 +38,7 @@ class Application(FastAPI):
                 fallback = {"type": "string"} | ({} if is_text else {"format": "binary"})
                 content["schema"] = _lift(content.get("schema", fallback), schemas)
                 if media_type == EVENT_STREAM:
-                    # FastAPI's own streams have a key of OpenAPI 3.2, in a document of 3.1.
+                    # FastAPI's streams use a key of OpenAPI 3.2 in a document of 3.1.
                     event = content.pop("itemSchema", None)
                     content["schema"] = _stream_of(event or content["schema"])
             if self._asks_for_tokens:
@@ -48,7 +48,7 @@ class Application(FastAPI):
 
 
 def _contents(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield media type and content of every response, each for itself to be changed."""
+    """Yield media type and content of every response, as copies that can be changed."""
     for path in document["paths"].values():
         for operation in path.values():
             for response in operation["responses"].values():
@@ -59,9 +59,9 @@ def _contents(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _lift(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
-    """Return a reference to an object's schema, which goes to those of the document by its title.
+    """Move an object's schema to the document's schemas by title, and return a reference.
 
-    What its `$defs` define goes there too.
+    Its `$defs` move there too.
     """
     if "properties" not in schema or "title" not in schema:
         return schema

@@ -64,10 +64,15 @@ _REFERENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page with its scripts and style sheets, and its Content-Security-Policy."""
+    """A page with its scripts and style sheets, and its Content-Security-Policy.
+
+    A browser that goes back to one that `is_kept` shows it as it was left. The search keeps its
+    place by itself, and asks anew, as the index may be another one by then.
+    """
 
     body: bytes
     policy: str
+    is_kept: bool
 
     @classmethod
     def read(cls, name: str) -> "Page":
@@ -87,11 +92,13 @@ class Page:
             problem = f"page/{name} is unreadable: {error}"
             raise ConfigurationError(problem, hint="restore it from a trusted copy") from None
         allowed = {kind: " ".join(hashes[kind]) for kind in ("script", "style")}
-        return cls(body.encode(), _POLICY.format(**allowed))
+        return cls(body.encode(), _POLICY.format(**allowed), name != "search.html")
 
     def response(self) -> Response:
         """Return the page as a response."""
         headers = {"Content-Security-Policy": self.policy, "Vary": "Accept"}
+        if self.is_kept:
+            headers["Cache-Control"] = "no-cache"
         return Response(self.body, headers=headers, media_type="text/html")
 
 
@@ -112,7 +119,7 @@ class DocumentPassages(Record):
     chunks: list[ChunkRecord]
 
 
-def page_routes() -> APIRouter:
+def page_routes(asks_for_tokens: bool = False) -> APIRouter:
     """Return the pages, and what they fetch. Raises ConfigurationError if one is unreadable."""
     routes = APIRouter()
     page = Page.read("document.html")
@@ -127,10 +134,15 @@ def page_routes() -> APIRouter:
     )
     def document_text(document_id: str, request: Request) -> Response:
         """Return a document as Markdown, its id with or without `.md`; browsers get its page."""
-        if is_page(request.scope):
-            return page.response()
         documents = current_index().part(Documents.open)
-        record = require_document(documents, document_id, document_id.removesuffix(".md"))
+        names = document_id, document_id.removesuffix(".md")
+        if is_page(request.scope):
+            answer = page.response()
+            # Browsers send no token here, and without one nobody may know what there is.
+            if not asks_for_tokens and not any(map(documents.find, names)):
+                answer.status_code = 404
+            return answer
+        record = require_document(documents, *names)
         pieces = join_chunks(documents.chunks_of(record))
         # Before the answer begins, as the engine may fail.
         pieces = chain([next(pieces, "")], pieces)

@@ -1,4 +1,4 @@
-"""Every refusal and failure as a problem document (RFC 9457)."""
+"""Turns refusals and failures into problem documents (RFC 9457)."""
 
 import logging
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class ProblemDocument(Record):
 
     @classmethod
     def of(cls, status: int, detail: str, headers: Mapping[str, str] | None = None) -> Self:
-        """Return the document of a status, and the headers to send with it."""
+        """Return the document for a status, and headers to send with it."""
         return cls("about:blank", HTTPStatus(status).phrase, status, detail, headers=headers or {})
 
     def response(self) -> Response:
@@ -47,7 +47,7 @@ class ProblemDocument(Record):
 
 
 _SCHEMA = TypeAdapter(ProblemDocument).json_schema(mode="serialization")
-# Describes every refusal and failure of every endpoint in the OpenAPI document.
+# The refusals and failures of endpoints, for the OpenAPI document.
 PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
     "default": {
         "description": "The request was refused or failed.",
@@ -57,14 +57,34 @@ PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 async def answer_failure(request: Request, error: Exception) -> Response:
-    """Return the response to a request that failed: a problem document."""
+    """Return the problem document for a request that failed."""
     problem = describe_failure(request, error)
-    # A person who opens a server under a new name sees this first.
-    if problem.status == 421 and "text/html" in request.headers.get("accept", ""):
-        title, detail = HTTPStatus(421).phrase, escape(problem.detail)
-        head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-        return HTMLResponse(f"{head}<h1>{title}</h1><p>{detail}</p></html>", 421)
+    # For people who follow an outdated link, or meet a server under a new name.
+    if problem.status in (404, 421) and "text/html" in request.headers.get("accept", ""):
+        way = _way_to_search(request) if problem.status == 404 else None
+        return HTMLResponse(_write_page(problem, way), problem.status)
     return problem.response()
+
+
+def _write_page(problem: ProblemDocument, way: str | None) -> str:
+    """Return a page about a problem, with a link to the search if there is one."""
+    detail = escape(problem.detail)
+    if detail == problem.title:
+        detail = "There is nothing at this address."
+    further = f'<p><a href="{way}">Search the documents</a></p>' if way else ""
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="color-scheme" content="light dark"><title>{problem.title}</title>'
+        f"<h1>{problem.title}</h1><p>{detail}</p>{further}</html>"
+    )
+
+
+def _way_to_search(request: Request) -> str | None:
+    """Return the URL of the page `/` relative to a request's, maybe below the path of a proxy."""
+    if not _matches(request, method="GET", path="/"):
+        return None
+    return "../" * (request.scope["path"].count("/") - 1) or "./"
 
 
 def describe_failure(request: Request, error: Exception) -> ProblemDocument:
@@ -77,12 +97,12 @@ def describe_failure(request: Request, error: Exception) -> ProblemDocument:
         case RequestValidationError():
             return _unprocessable(*map(_describe_field, error.errors()))
         case InvalidRequestError():
-            # A query string has the filters next to the query, a body has them in an object.
+            # A query string has filters beside the query, a body has them in an object.
             prefix = "filters." if request.method == "GET" else ""
             name = error.field.removeprefix(prefix)
             return _unprocessable({"field": name, "message": error.message})
         case ServerError():
-            # The message names files or machines, which is for the owner alone.
+            # The message may name files or machines, which only the owner may see.
             _logger.error("%s (%s)", error.message, error.hint)
             return ProblemDocument.of(503, error.reason, {"Retry-After": "5"})
     _logger.error("%s %a failed", request.method, request.scope["path"], exc_info=error)
@@ -90,14 +110,16 @@ def describe_failure(request: Request, error: Exception) -> ProblemDocument:
 
 
 def _allowed_methods(request: Request) -> str:
-    # Starlette names those of the first route that matches; RFC 9110, 15.5.6, wants all.
-    methods = {
-        method
-        for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
-        for route in request.app.routes
-        if route.matches({**request.scope, "method": method})[0] is Match.FULL
-    }
+    # Starlette lists those of the first matching route; RFC 9110, 15.5.6, wants all.
+    known = ("DELETE", "GET", "PATCH", "POST", "PUT")
+    methods = {method for method in known if _matches(request, method=method)}
     return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
+
+
+def _matches(request: Request, **other: str) -> bool:
+    """Return whether a route matches a request with these changes to its scope."""
+    scope = {**request.scope, **other}
+    return any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
 
 
 def _unprocessable(*errors: dict[str, str]) -> ProblemDocument:

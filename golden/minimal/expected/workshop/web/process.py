@@ -1,4 +1,4 @@
-"""Sets up the process of a command: how it loads, where it logs, what it listens on."""
+"""Sets up the process of a command: loading, logging and listening."""
 
 import gc
 import json
@@ -19,7 +19,7 @@ STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 LEVELS = ("debug", "info", "warning", "error")
 PROXY_HINT = "let a reverse proxy decide who may ask"
 
-# Made once: `json.dumps` with options would make an encoder for every line.
+# Created once: `json.dumps` with options would create an encoder for every line.
 _encode = json.JSONEncoder(default=str, separators=(",", ":")).encode
 
 
@@ -28,9 +28,9 @@ def loading() -> Iterator[None]:
     """Load modules and an index, in the main thread of a command.
 
     SIGINT ends the process, since a KeyboardInterrupt during an import may become another error.
-    The garbage collector ignores what was loaded, so that workers keep sharing its memory.
+    The garbage collector ignores what was loaded, so that forked workers keep sharing its memory.
     """
-    # A search is too small for threads of OpenBLAS, and idle ones spin.
+    # Searches are too small for threads of OpenBLAS, which spin when idle.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     handler = signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))
     gc.disable()
@@ -43,9 +43,10 @@ def loading() -> Iterator[None]:
 
 
 class JsonHandler(logging.Handler):
-    """Writes JSON in ASCII: nothing that clients send can begin a line or colour a terminal.
+    """Writes JSON in ASCII, so that clients cannot inject line ends or terminal colours.
 
-    It writes what a file descriptor takes at once: a slow reader costs lines, not requests.
+    It writes what a file descriptor takes at once: a slow reader loses lines, but delays no
+    request.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -55,7 +56,7 @@ class JsonHandler(logging.Handler):
         self._poll.register(descriptor, select.POLLOUT)
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line, without its end."""
+        """Return the line without its end."""
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         line: dict[str, object] = {
             "time": moment.replace("+00:00", "Z"),
@@ -77,7 +78,7 @@ class JsonHandler(logging.Handler):
 
 
 def configure_logging() -> None:
-    """Log to standard error, warnings too, from LOG_LEVEL on. Raises ConfigurationError."""
+    """Log to standard error from LOG_LEVEL on, warnings included. Raises ConfigurationError."""
     level = os.environ.get("LOG_LEVEL", "").strip().lower() or "info"
     if level not in LEVELS:
         hint = f"choose one of {', '.join(LEVELS)}"
@@ -91,7 +92,7 @@ def configure_logging() -> None:
 
 
 def resolve(host: str, port: int, is_open: bool, hint: str) -> tuple[socket.AddressFamily, str]:
-    """Return the family and IP address of a host. Raises ServerError if it must not be used."""
+    """Return family and IP address of a host. Raises ServerError if it must not be used."""
     if not 0 <= port <= 65535:
         raise ConfigurationError(f"port {port} does not exist", hint="choose one from 0 to 65535")
     try:
@@ -100,7 +101,7 @@ def resolve(host: str, port: int, is_open: bool, hint: str) -> tuple[socket.Addr
         problem = f"{host!r} is not an address of this machine: {error}"
         other = "use --host 127.0.0.1, or the address of a network interface"
         raise ServerError(problem, hint=other) from None
-    # IPv4 is preferred, because every container has it.
+    # IPv4 first, because every container has it.
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     if not (is_open or plain_address(str(address[0])).is_loopback):
         raise ConfigurationError(
@@ -111,7 +112,7 @@ def resolve(host: str, port: int, is_open: bool, hint: str) -> tuple[socket.Addr
 
 
 def listen(family: socket.AddressFamily, address: str, port: int) -> socket.socket:
-    """Return a listening socket. Raises ServerError for a port that is in use."""
+    """Return a listening socket. Raises ServerError if the port is in use."""
     both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     try:
         listener = socket.create_server((address, port), family=family, dualstack_ipv6=both)
@@ -119,6 +120,6 @@ def listen(family: socket.AddressFamily, address: str, port: int) -> socket.sock
         problem = f"cannot listen on {address} port {port}: {os.strerror(error.errno or 0)}"
         hint = "stop what uses the port, or choose another one with --port"
         raise ServerError(problem, hint=hint) from None
-    # Connections inherit it. Without it, every second response on one waits for 40 ms.
+    # Connections inherit it. Without it, every second response on a connection waits for 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener

@@ -1,4 +1,4 @@
-"""The models of requests, which also serve where the web framework is not loaded."""
+"""Models of requests, usable without the web framework."""
 
 from collections.abc import Awaitable, Callable
 from difflib import get_close_matches
@@ -8,14 +8,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from pydantic.functional_validators import model_validator
 from pydantic_core import PydanticCustomError, ValidationError
 
-from ..retrieval.filters import read_pairs
-from ..retrieval.journal import MAX_QUERY_LENGTH, MAX_TOP_K, Mode
+from ..retrieval.filters import KNOWN_FIELDS, read_pairs
+from ..retrieval.journal import MAX_QUERY_LENGTH, MAX_RESULTS, MAX_TOP_K, Group, Mode
 from ..retrieval.results import SearchResponse
 from .filtered import FilterValues, Pair, Several, Source, Time
 
 AsyncSearch = Callable[..., Awaitable[SearchResponse]]
 
-# Readers of the schema differ in what they take for white space.
+# JSON Schema validators differ in what they consider white space.
 _NOT_BLANK = r"[^\s\u0000-\u0020\u0085\u200b\u2060\ufeff]"
 QueryText = Annotated[
     str,
@@ -29,16 +29,23 @@ def _to_whole(value: object) -> object:
 
 
 WHOLE = BeforeValidator(_to_whole)
-"""Takes 10.0 for 10, as JSON Schema does. Comes last, so that the schema has the limits."""
+"""Accepts 10.0 as 10, as JSON Schema does. Comes last, so that the schema has the limits."""
 
 Sort = Literal["score", "date"]
+MAX_OFFSET = MAX_RESULTS - 1
 
-# Names of the same in different systems.
-_SAME = ("top_k limit k n size count max_results", "query q text question", "filters filter where")
+# Names of the same field in other systems.
+_SAME = (
+    "top_k limit k n size count max_results num_results",
+    "offset from skip start",
+    "query q text question search",
+    "filters filter where",
+    "id ids document_id chunk_id passage_id",
+)
 
 
 class RequestModel(BaseModel):
-    """A request that may have the declared fields and no others."""
+    """A request with the declared fields only."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -54,7 +61,10 @@ class RequestModel(BaseModel):
             if kind == "extra_forbidden" and not place:
                 names = next((same for same in map(str.split, _SAME) if name in same), ())
                 near = [*filter(known.get, names), *get_close_matches(name, known, 1)]
-                each["msg"] += f"; did you mean {near[0]!r}?" if near else ""
+                if "filters" in known and name in KNOWN_FIELDS:
+                    each["msg"] += "; it is a filter, so put it into 'filters'"
+                else:
+                    each["msg"] += f"; did you mean {near[0]!r}?" if near else ""
             each["type"] = PydanticCustomError(kind, each["msg"])
         raise ValidationError.from_exception_data(cls.__name__, found)
 
@@ -72,11 +82,25 @@ class SearchArguments(RequestModel):
         Mode, Field(description="Rank by meaning and words (hybrid), or by one of them alone.")
     ] = "hybrid"
     filters: Annotated[FilterValues | None, Field(description="What a passage must have.")] = None
+    offset: Annotated[
+        int,
+        Field(
+            strict=True, ge=0, le=MAX_RESULTS - 1, description="How many of the best to pass over."
+        ),
+        WHOLE,
+    ] = 0
 
 
 class SearchRequest(SearchArguments):
     """The body of POST /search."""
 
+    group: Annotated[
+        Group | None,
+        Field(
+            description="Whether a result is a document: its best passage, with `more` of it."
+            " `top_k` and `offset` count documents then."
+        ),
+    ] = None
     facets: Annotated[
         bool, Field(strict=True, description="Whether to count what could be filtered by.")
     ] = False
@@ -100,6 +124,8 @@ class SearchParameters(RequestModel):
     modified_after: Time = None
     modified_before: Time = None
     filter: Annotated[list[Pair], Several] = Field(default=[])
+    offset: Annotated[int, Field(ge=0, le=MAX_OFFSET)] = 0
+    group: Group | None = None
     facets: bool = False
     sort: Sort = "score"
     snippets: bool = True

@@ -1,4 +1,4 @@
-"""Serves the application with uvicorn on an address that is safe to bind, until it is stopped."""
+"""Serves the application with uvicorn, on an address that is safe to bind."""
 
 import asyncio
 import logging
@@ -45,19 +45,18 @@ def serve(
     insecure_no_auth: bool = False,
     grace: float = 30.0,
     has_tokens: bool = False,
-    tokens_hint: str = PROXY_HINT,  # Says how to have callers send tokens.
+    tokens_hint: str = PROXY_HINT,  # How callers can be made to send tokens, for messages.
     follow: Callable[[Served], object] = Served.verify_meanwhile,
     announce: Callable[[str, int], object] = lambda _address, _port: None,
     # Runs the server in several processes.
     spread: Callable[[Callable[[], None], socket.socket], None] | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT, then finish the requests that have begun.
+    """Serve until SIGTERM or SIGINT, then finish the requests in progress.
 
-    They have `grace` seconds; a stream that would take longer ends by an event that says so.
-    Port 0 takes any that is free, None that of the settings. `follow` verifies the index in a
-    thread, and may replace it by newer ones.
-    Raises ServerError for a port in use, and its subclasses ConfigurationError, as for an address
-    that others can reach without a token unless `insecure_no_auth`, and IndexUnusableError.
+    They have `grace` seconds; longer streams end with an event that says so. Port 0 takes any free
+    port, None that of the settings. `follow` verifies the index in a thread, and may replace it by
+    newer ones. Raises ServerError for a port in use, ConfigurationError, as for an address that
+    others can reach without a token unless `insecure_no_auth`, and IndexUnusableError.
     """
     configure_logging()
     port = settings().port if port is None else port
@@ -71,11 +70,11 @@ def serve(
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         documents = count_of(index.document_count, "document")
         chunks = count_of(index.chunk_count, "chunk")
-        # Held back until there are handlers, since programs may stop a server that says it serves.
+        # Printed only once handlers are set, since programs may stop a server that says it serves.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
-        # Not a log message: people read it, and programs wait for it whatever LOG_LEVEL says.
+        # Not a log message: people read it, and programs wait for it, at any LOG_LEVEL.
         line = f"Serving {settings().title} on http://{place} ({documents}, {chunks})\n"
-        # Standard error may be closed or full, and a buffer would be written again at the end.
+        # Standard error may be closed or full, and a buffer would be flushed again at exit.
         with suppress(AttributeError, OSError, ValueError):
             os.write(sys.stderr.fileno(), line.encode())
         if spread is not None:
@@ -88,11 +87,11 @@ def _run(
     app: FastAPI, listener: socket.socket, follow: Callable[[Served], object], grace: float
 ) -> None:
     server = Server(app, settings().limits.connections, grace)
-    # Uvicorn raises the signal that stopped it again, which must not end this process.
+    # Uvicorn raises the signal again that stopped it, which must not end this process.
     for number in STOP_SIGNALS:
         signal.signal(number, server.handle_exit)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
-    # Not before: a thread does not survive the fork that makes a worker.
+    # Not earlier: a thread does not survive the fork of a worker.
     follow(served)
     server.run(sockets=[listener])
     _logger.info("stopped")
@@ -101,7 +100,7 @@ def _run(
     for thread in others:
         thread.join(max(0.0, server.stops_at - time.monotonic()))
     if any(thread.is_alive() for thread in others):
-        # The end of the interpreter would wait for them, however long a service takes to answer.
+        # The interpreter would wait for these threads at exit, however slow a service is.
         os._exit(0)
 
 
@@ -110,7 +109,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, app: ASGIApp, max_connections: int, grace: float = 30.0) -> None:
         self._grace = grace
-        self.stops_at = 0.0  # By the monotonic clock, once it is stopping.
+        self.stops_at = 0.0  # In monotonic time, once it is stopping.
         self._connections = Connections(limit_connections(max_connections))
         config = uvicorn.Config(
             app,
@@ -124,9 +123,9 @@ class Server(uvicorn.Server):
             proxy_headers=False,
             server_header=False,
             date_header=False,
-            # This many are accepted in a row, before they are counted.
+            # Connections accepted in a row before they are counted.
             backlog=max(MIN_CONNECTIONS, self._connections.max_connections // 8),
-            # By then, its own shutdown has closed every connection.
+            # By then, uvicorn's own shutdown has closed every connection.
             timeout_graceful_shutdown=1,
         )
         super().__init__(config)
@@ -141,7 +140,7 @@ class Server(uvicorn.Server):
         stopping.begin(asyncio.get_running_loop().time() + STREAMS_SHARE * self._grace)
         for connection in shared.connections - shared.idle.keys():
             connection.shutdown()
-        # The kernel makes no more connections, and those that it has made are accepted.
+        # The kernel accepts no more connections, and those in its queue are accepted here.
         arriving = select.poll()
         for listener in sockets or []:
             listener.listen(0)
@@ -150,7 +149,7 @@ class Server(uvicorn.Server):
             await asyncio.sleep(0)
         for server in self.servers:
             server.close()
-        # A connection is counted a moment after it has been accepted.
+        # A connection is counted a moment after it is accepted.
         await asyncio.sleep(0.02)
         while shared.connections and time.monotonic() < until:
             await asyncio.sleep(0.02)
@@ -158,7 +157,7 @@ class Server(uvicorn.Server):
             listener.close()
         for connection in [*shared.connections]:
             connection.shutdown()
-        # Uvicorn would cancel what has not ended, and log a traceback of each.
+        # Uvicorn would cancel the remaining tasks, and log a traceback for each.
         until = begun + CONNECTIONS_SHARE * self._grace
         while shared.connections and not self.force_exit and time.monotonic() < until:
             await asyncio.sleep(0.02)

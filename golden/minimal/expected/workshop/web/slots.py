@@ -1,4 +1,4 @@
-"""How many requests a server works on at a time."""
+"""Limits the requests that a server works on at a time."""
 
 import asyncio
 
@@ -23,9 +23,9 @@ class Slots:
             raise HTTPException(503, detail, {"Retry-After": "1"}) from None
 
     def give_back(self) -> None:
-        """Hand the slot on, in the next round of the event loop.
+        """Pass the slot on, in the next iteration of the event loop.
 
-        A search never waits for anything, so without that pause all that have arrived would be
-        answered before the loop looked at its sockets again, health checks among them.
+        A search never awaits anything, so without that pause all waiting requests would be answered
+        before the loop polls its sockets again, health checks included.
         """
         asyncio.get_running_loop().call_soon(self._free.release)

@@ -1,4 +1,4 @@
-"""What a server that stops does with work that has not ended: it gets a share of the grace."""
+"""Ends work that is still running when the server stops, after a share of the grace."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 
 
 class ServerStoppingError(HTTPException):
-    """Ends work that a stopping server waits for no longer: as a response, 503."""
+    """Ends work that a stopping server no longer waits for; 503 as a response."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -17,7 +17,7 @@ class ServerStoppingError(HTTPException):
 
 
 class Stopping:
-    """The time at which long work has to end: none, until the server stops."""
+    """The deadline of long work; none until the server stops."""
 
     def __init__(self) -> None:
         self._time: float | None = None
@@ -36,9 +36,9 @@ class Stopping:
 
     @asynccontextmanager
     async def in_time(self) -> AsyncIterator[None]:
-        """Run a block, which ServerStoppingError ends when its time is up.
+        """Run a block, which ServerStoppingError ends at the deadline.
 
-        Within an async generator, no `yield` may stand in the block: it would cancel the caller.
+        In an async generator, the block must not contain a `yield`: that would cancel the caller.
         """
         timer = asyncio.timeout_at(self._time)
         try:
@@ -54,4 +54,4 @@ class Stopping:
 
 
 stopping = Stopping()
-"""Of this process, which has one server."""
+"""One per process, since a process has one server."""

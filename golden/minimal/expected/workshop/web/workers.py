@@ -1,4 +1,4 @@
-"""Serves from several processes that share one address and the memory of one index."""
+"""Serves from several processes that share an address and the memory of the index."""
 
 import argparse
 import atexit
@@ -24,7 +24,7 @@ _logger = logging.getLogger(__name__)
 
 
 def add_workers(commands: Any) -> None:
-    """Add the option to the command `serve`."""
+    """Add the option `--workers` to the command `serve`."""
     about = "serving processes (%(default)s)"
     add = commands.choices["serve"].add_argument
     add("--workers", type=_read_count, default=1, metavar="N", help=about)
@@ -38,7 +38,7 @@ def _read_count(written: str) -> int:
 
 
 def share_counts(workers: int) -> None:
-    """Give workers a folder to add up metrics in, before prometheus-client is imported."""
+    """Create a folder for the workers' metrics, before prometheus-client is imported."""
     if workers < 2 or COUNTS_VARIABLE in os.environ:
         return
     try:
@@ -53,16 +53,17 @@ def share_counts(workers: int) -> None:
 
 
 def run_workers(count: int, run: Callable[[], None], listener: socket.socket) -> None:
-    """Keep `count` processes at work until SIGTERM or SIGINT, replacing those that die.
+    """Keep `count` worker processes running until SIGTERM or SIGINT, replacing those that die.
 
-    They are forked, and so share what is loaded; uvicorn's are spawned, and outlive their parent.
+    They are forked, so they share loaded memory; uvicorn's own workers are spawned, and outlive
+    their parent.
     """
     received, waking = socket.socketpair()
     waking.setblocking(False)
     for number in SIGNALS:
         signal.signal(number, lambda *_: None)
     with received, waking:
-        # Whichever thread takes a signal, it is read here; `sigwait` misses those of other threads.
+        # Signals may arrive in any thread; `sigwait` misses those of other threads, this does not.
         before = signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
         try:
             _keep_at_work({_fork(run) for _ in range(count)}, run, listener, received)
@@ -77,7 +78,7 @@ def _keep_at_work(
     while workers:
         if STOP_SIGNALS.intersection(received.recv(256)):
             is_stopping = True
-            # A connection that no worker will accept must not be made.
+            # No connection must be accepted by the kernel that no worker will take.
             listener.close()
             for pid in workers:
                 os.kill(pid, signal.SIGTERM)
@@ -88,21 +89,21 @@ def _keep_at_work(
             if ended and not is_stopping:
                 fields = {"worker": pid, "exit": os.waitstatus_to_exitcode(status)}
                 _logger.error("a worker died", extra={"fields": fields})
-                # A worker that cannot start must not take a core.
+                # A worker that cannot start must not keep a core busy.
                 time.sleep(1.0)
                 workers.add(_fork(run))
 
 
 def _fork(run: Callable[[], None]) -> int:
     parent = os.getpid()
-    # Held back from a new worker until it has its own handlers.
+    # Signals are blocked in a new worker until it has its own handlers.
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     if pid := os.fork():
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         return pid
     try:
         signal.set_wakeup_fd(-1)
-        # Opened again, because connections that an index holds are for one process.
+        # Opened again, because connections of an index belong to one process.
         load(verify=False)
         threading.Thread(target=_stop_without, args=(parent,), daemon=True).start()
         run()
@@ -110,7 +111,7 @@ def _fork(run: Callable[[], None]) -> int:
     except BaseException:
         _logger.exception("a worker failed")
     finally:
-        # Not by an exception, which would run what the parent does when it ends.
+        # Not by an exception, which would run the parent's cleanup.
         os._exit(1)
 
 

@@ -1,0 +1,46 @@
+"""What a question asks for that sentences may lack."""
+
+import pytest
+
+from workshop.chat.quoting.asked import find_lacking, says_opposite
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "lacking"),
+    [
+        (
+            "Which mountain is the highest?",
+            "They are Kibo (5895 m) and Shira.",
+            'which is "highest"',
+        ),
+        ("Which mountain is the highest?", "Kibo is higher than any other.", None),
+        ("What is the most common fault?", "Faults are leaks.", 'which is "most common"'),
+        ("Must it hold at most 5 l?", "It holds 5 l.", None),
+        ("How many mountains are there?", "The mountains are Kibo (5895 m) and Shira.", "how many"),
+        ("How many mountains are there?", "There are three high mountains.", None),
+        ("How many mountains are there?", "Mountains in the park: 3. [1]", None),
+        ("How many mountains are there?", "1. The mountains are high. [2]", "how many"),
+        ("Which pumps do not need oil?", "The pumps A and B need oil.", '"not"'),
+        ("Which pumps don\u2019t need oil?", "Pump C needs no oil.", None),
+        ("Why does it not start?", "If it fails to start, wait.", None),
+        ("Can I come without a card?", "You can come.", None),
+        ("What does it need?", "It needs oil.", None),
+    ],
+)
+def test_what_no_sentence_says(question: str, said: str, lacking: str | None) -> None:
+    assert find_lacking(question, said) == lacking
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "is_opposite"),
+    [
+        ("How do I turn off the pump?", "To turn on the pump, press it.", True),
+        ("How do I turn off the pump?", "To turn it off, press it.", False),
+        ("How is it turned on and off?", "To turn on the pump, press it.", False),
+        ("How do I enable it?", "It is best to disable it.", True),
+        ("Where is the left valve?", "The right valve is below.", True),
+        ("What is on it in the room?", "It is out of the room.", False),
+    ],
+)
+def test_what_says_the_opposite(question: str, said: str, is_opposite: bool) -> None:
+    assert says_opposite(question, said) == is_opposite

@@ -1,0 +1,1 @@
+"""Reads passages unit by unit, and quotes units with what belongs to them."""

@@ -1,0 +1,105 @@
+"""What a question asks for that sentences may lack: a side, a denial, an extreme, a number."""
+
+import re
+
+from ...retrieval.opposites import count_denials, opposites_of, words_of
+
+# Prepositions and the like, which say little of what is asked.
+_LOOSE = frozenset(
+    "in out into from over under with without yes no may must shall all none front back first last"
+    " less more read write least most".split()
+)
+_EXTREME = re.compile(
+    r"(?<!at )\b(?:(?:most|least) \w{3,}|(?:most|least|best|worst|highest|lowest|largest|smallest"
+    r"|biggest|greatest|longest|shortest|fastest|slowest|cheapest|dearest|oldest|newest|youngest"
+    r"|heaviest|lightest|strongest|weakest|hottest|coldest|deepest|widest|narrowest|thickest"
+    r"|thinnest|tallest|richest|poorest|safest|easiest|hardest|simplest|earliest|nearest|farthest"
+    r"|furthest|closest|fewest|busiest|quietest|loudest|cleanest|brightest|darkest|softest"
+    r"|warmest|coolest|steepest|rarest)\b)",
+    re.IGNORECASE,
+)
+_HOW_MANY = re.compile(
+    r"\b(?:how many|(?:what|which) number of|wie viele|combien de|cu[aá]nt[oa]s|quant[ie])"
+    r"((?: \w+){0,3})",
+    re.IGNORECASE,
+)
+_COUNT = (
+    r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty"
+    r"|thirty|forty|fifty|hundred|thousand|million|single|both|none|no|zero|pair|twice|once)"
+)
+_UNIT = r"(?! ?(?:[^\W\d_]{1,2}\b|%|°))"
+_DENIES = re.compile(
+    r"\b(?:not|never|cannot|no|none|nobody|nothing)\b|n['\u2019]t\b|\b(?:nicht|kein\w*|jamais|nunca)\b",
+    re.IGNORECASE,
+)
+_DENIES_SOMEHOW = re.compile(
+    r"\b(?:fail|unable|refus|reject|prohibit|forbid|forbidden|avoid|prevent|lack|missing|stop|only"
+    r"|instead|un\w{4}|dis\w{4})",
+    re.IGNORECASE,
+)
+_HOW_MUCH = re.compile(r"\bhow (?:much|long|far|old|big|high|deep|heavy)\b", re.IGNORECASE)
+_OFTEN = r"(?:hour|dai|week|month|quarter|year|annual|night)ly"
+_AMOUNT = re.compile(
+    rf"\b{_COUNT}\b|\d|\b(?:half|quarter|third|all|every|each|always|never|until|enough|free"
+    rf"|as (?:much|long)|nothing|few|several|many|most)\b",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(
+    r"^\W*(?:since )?(?:when|how often|what (?:time|date|year|day))\b", re.IGNORECASE
+)
+_TIME = re.compile(
+    rf"\b{_COUNT}\b|\d|\b{_OFTEN}\b|\b(?:when|before|after|until|till|once|during|while|if"
+    r"|as soon|every|each|\w*day|january|february|march|april|may|june|july|august|september"
+    r"|october|november|december|spring|summer|autumn|fall|winter|morning|noon|evening|night|week"
+    r"|month|year|season|always|never|now|immediately)s?\b",
+    re.IGNORECASE,
+)
+_WHO = re.compile(r"^\W*(?:who|whose|by whom)\b", re.IGNORECASE)
+# A name within a sentence, or a word for people.
+_SOMEBODY = re.compile(
+    r"(?<=[^.!?:\n] )[*_\"(]*[A-Z]\w+|\b(?i:you|we|he|she|they|people|person|\w*m[ae]n|team|staff"
+    r"|(?:any|every|some|no)(?:one|body)|\w{3,}(?:[^aeiou]er|or|ist|ian|ee)s?)\b"
+)
+_ANY_EXTREME = re.compile(
+    rf"{_EXTREME.pattern}|\b(?:max|min|maximum|minimum|maximal|minimal|only|top|peak|record"
+    r"|(?:more|less|fewer|\w{3,}er) than (?:any|all|every))\b",
+    re.IGNORECASE,
+)
+_CITATION = re.compile(r"\[\d{1,3}\]|^[ \t]*\d{1,3}[.)]", re.MULTILINE)
+
+
+def says_opposite(question: str, text: str) -> bool:
+    """Return whether a text has only the opposite of a word of the question: "on" for "off"."""
+    asked, said = set(words_of(question)), set(words_of(text))
+    for word in asked - said - _LOOSE:
+        opposites = opposites_of(word) & said
+        if opposites and not opposites & asked:
+            return True
+    return False
+
+
+def find_lacking(question: str, said: str) -> str | None:
+    """Return what the question asks for and none of the quoted sentences says."""
+    if _DENIES.search(question) and not (count_denials(said) or _DENIES_SOMEHOW.search(said)):
+        return '"not"'
+    if (extreme := _EXTREME.search(question)) and not _ANY_EXTREME.search(said):
+        return f'which is "{extreme[0].lower()}"'
+    if (asked := _HOW_MANY.search(question)) and not _counts(asked[1], said):
+        return "how many"
+    said = _CITATION.sub("", said)
+    if (much := _HOW_MUCH.search(question)) and not _AMOUNT.search(said):
+        return much[0].lower()
+    if _WHEN.search(question) and not _TIME.search(said):
+        return "how often" if "often" in question.lower() else "when"
+    if _WHO.search(question) and not _SOMEBODY.search(said):
+        return "who"
+    return None
+
+
+def _counts(things: str, said: str) -> bool:
+    """Return whether a text has a number beside one of the words that say what is counted."""
+    stems = "|".join(re.escape(word[:4]) for word in things.split() if len(word) > 2)
+    said = _CITATION.sub("", said)
+    before = rf"\b{_COUNT}\b(?:\W+\w+){{0,3}}?\W+(?:{stems})"
+    after = rf"\b(?:{stems})\w*(?:\W+\w+){{0,4}}?\W+{_COUNT}\b{_UNIT}"
+    return any(re.search(pattern, said, re.IGNORECASE) for pattern in (before, after))

@@ -1,0 +1,249 @@
+"""The blocks of Markdown: headings, paragraphs, lists, tables and code, callouts opened."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ...retrieval.markup import strip_comments
+
+MAX_DEPTH = 8  # Of lists and quotations in each other; what is deeper is text.
+CODE_INDENT = 4
+
+_FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^`]*)\Z")
+_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t#]*\Z")
+_UNDERLINE = re.compile(r"[ \t]{0,3}(?:=+|-+)[ \t]*\Z")
+_RULE = re.compile(r"[ \t]{0,3}(?:=+|-[- \t]*-|\*[* \t]*\*|_[_ \t]*_)[ \t]*\Z")
+_QUOTED = re.compile(r"[ \t]*>[ \t]?")
+_ITEM = re.compile(r"([ \t]*)([-*+\u2022]|\d{1,3}[.)]|\(\w{1,5}\))(?:[ \t]+|\Z)")
+_COLUMNS = re.compile(r"[ \t]*(?=[^|]*\|)\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
+_CELL_END = re.compile(r"(?<!\\)\|")
+_STEM = re.compile(r"[:\uff1a\u2014a-z*_]\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading within a passage."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Lines of text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A block of code, without its fences; `info` is the name of its language."""
+
+    info: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item of a list: its mark, and the blocks that it has."""
+
+    mark: str
+    blocks: "tuple[Block, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list."""
+
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows of a table as cells, and the names of its columns, if they are there."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+Block: TypeAlias = Heading | Paragraph | Code | Listing | Table
+
+
+def read_blocks(text: str) -> list[Block]:
+    """Return the blocks of a passage, those of quotations and callouts among them."""
+    lines = strip_comments(text).split("\n")
+    if sum(_FENCE.match(line) is not None for line in lines) % 2 and lines[-1].strip() == "```":
+        lines.insert(0, "```")  # The block of code began in an earlier passage.
+    return _Reader(lines, 0).blocks
+
+
+def introduces(text: str) -> bool:
+    """Return whether a text may introduce a list: "Never open it unless:"."""
+    return _STEM.search(text) is not None
+
+
+class _Reader:
+    """Reads lines; `blocks` is what was read."""
+
+    def __init__(self, lines: Sequence[str], depth: int) -> None:
+        self.blocks: list[Block] = []
+        self._lines = lines
+        self._depth = depth
+        self._paragraph: list[str] = []
+        self._at = 0
+        while self._at < len(lines):
+            self._read_line(lines[self._at])
+        self._flush()
+
+    def _read_line(self, line: str) -> None:
+        if not line.strip():
+            self._flush()
+            self._at += 1
+        elif fence := _FENCE.match(line):
+            self._add(self._code(*fence.groups()))
+        elif heading := _HEADING.match(line):
+            self._add(Heading(heading[1]))
+            self._at += 1
+        elif len(self._paragraph) == 1 and _UNDERLINE.match(line):
+            (text,) = self._paragraph
+            self._paragraph = []
+            self._add(Heading(text.strip()))
+            self._at += 1
+        elif _RULE.match(line):
+            self._flush()
+            self._at += 1
+        elif self._is_table():
+            self._add(self._table())
+        elif self._depth < MAX_DEPTH and _QUOTED.match(line):
+            self._flush()
+            quoted = self._take(lambda other: _QUOTED.match(other) is not None)
+            lines = [_QUOTED.sub("", other, count=1) for other in quoted]
+            self.blocks += _Reader(lines, self._depth + 1).blocks
+        elif self._depth < MAX_DEPTH and self._begins_list(line):
+            self._flush()
+            self.blocks.append(self._list())
+        else:
+            self._paragraph.append(line)
+            self._at += 1
+
+    def _flush(self) -> None:
+        lines, self._paragraph = self._paragraph, []
+        before = self.blocks[-1] if self.blocks else None
+        is_introduced = isinstance(before, Paragraph) and before.text.rstrip().endswith(":")
+        if lines and is_introduced and all(_width(line) >= CODE_INDENT for line in lines):
+            self.blocks.append(Code("", tuple(_dedent(line, CODE_INDENT) for line in lines)))
+        elif lines:
+            self.blocks.append(Paragraph("\n".join(lines)))
+
+    def _add(self, block: Block) -> None:
+        self._flush()
+        self.blocks.append(block)
+
+    def _take(self, is_wanted: Callable[[str], bool]) -> list[str]:
+        start = self._at
+        while self._at < len(self._lines) and is_wanted(self._lines[self._at]):
+            self._at += 1
+        return [*self._lines[start : self._at]]
+
+    def _code(self, indent: str, fence: str, info: str) -> Code:
+        self._at += 1
+
+        def is_within(line: str) -> bool:
+            bare = line.strip()
+            return not (bare.startswith(fence) and not bare.strip(fence[0]))
+
+        lines = self._take(is_within)
+        self._at += 1
+        return Code(info.strip(), tuple(_dedent(line, len(indent)) for line in lines))
+
+    def _is_table(self) -> bool:
+        line = self._lines[self._at]
+        following = self._lines[self._at + 1 : self._at + 2]
+        if "|" in line and any(map(_COLUMNS.match, following)):
+            return True
+        # Rows of a table whose beginning is in an earlier passage.
+        return not self._paragraph and line.lstrip().startswith("|") and line.count("|") > 1
+
+    def _table(self) -> Table:
+        lines = self._take(lambda line: "|" in line)
+        if any(map(_COLUMNS.match, lines[1:2])):
+            return Table(_cells(lines[0]), tuple(map(_cells, lines[2:])))
+        return Table((), tuple(_cells(line) for line in lines if not _COLUMNS.match(line)))
+
+    def _begins_list(self, line: str) -> bool:
+        item = _ITEM.match(line)
+        if item is None:
+            return False
+        before = self._paragraph[-1] if self._paragraph else None
+        if before is None and self.blocks and isinstance(self.blocks[-1], Paragraph):
+            before = self.blocks[-1].text
+        if item[2].startswith("("):
+            return before is not None and introduces(before)
+        # In a wrapped line, `12.` may end a sentence.
+        is_free = not self._paragraph or not item[2][0].isdigit() or int(item[2][:-1]) == 1
+        return is_free or introduces(self._paragraph[-1])
+
+    def _list(self) -> Listing:
+        first = _ITEM.match(self._lines[self._at])
+        items: list[Item] = []
+        while first and self._at < len(self._lines):
+            item = _ITEM.match(self._lines[self._at])
+            if item is None or not _is_sibling(first, item):
+                break
+            lines = self._item_lines(item)
+            items.append(Item(item[2], tuple(_Reader(lines, self._depth + 1).blocks)))
+            # Items may be apart.
+            start = self._at
+            self._take(lambda line: not line.strip())
+            following = self._lines[self._at : self._at + 1]
+            if not any(map(_ITEM.match, following)):
+                self._at = start
+                break
+        return Listing(tuple(items))
+
+    def _item_lines(self, item: re.Match[str]) -> list[str]:
+        """Take the lines of an item, without what they are indented by."""
+        depth, width = _width(item[1]), item.end()
+        lines = [item.string[item.end() :]]
+        self._at += 1
+        while self._at < len(self._lines):
+            start = self._at
+            blank = self._take(lambda line: not line.strip())
+            if self._at == len(self._lines):
+                break
+            line = self._lines[self._at]
+            if _width(line) <= depth and (blank or _begins_block(line)):
+                self._at = start
+                break
+            lines += [*blank, _dedent(line, width)]
+            self._at += 1
+        return lines
+
+
+def _begins_block(line: str) -> bool:
+    return any(one.match(line) for one in (_ITEM, _FENCE, _HEADING, _RULE, _QUOTED))
+
+
+def _is_sibling(first: re.Match[str], item: re.Match[str]) -> bool:
+    kinds = [mark[-1] if mark[-1] in ".)" else "-" for mark in (first[2], item[2])]
+    return kinds[0] == kinds[1] and _width(item[1]) <= _width(first[1]) + 1
+
+
+def _width(line: str) -> int:
+    """Return how far a line is indented, a tab by four."""
+    return len(line[: len(line) - len(line.lstrip())].expandtabs(4))
+
+
+def _dedent(line: str, width: int) -> str:
+    """Return a line without up to `width` of the white space before it."""
+    at = 0
+    while at < len(line) and line[at] in " \t" and width > 0:
+        width -= 4 if line[at] == "\t" else 1
+        at += 1
+    return line[at:]
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    bare = line.strip().removeprefix("|")
+    bare = bare[:-1] if bare.endswith("|") and not bare.endswith("\\|") else bare
+    return tuple(cell.strip() for cell in _CELL_END.split(bare))

@@ -1,0 +1,182 @@
+"""Quotes units of a passage, with what belongs to them.
+
+An item is quoted below the sentence that introduces the list, a row below the names of the columns,
+and a sentence or an item with the code that follows it. What is left out between them is marked;
+nothing else is changed but marks of links, emphasis and footnotes, which a reader of Markdown does
+not see either. A short answer, or a "No", is quoted with its question.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from ...index.records import GOES_ON
+from ..text import MIN_SENTENCE, keep_plain, shorten
+from .blocks import Code
+from .units import MAX_UNIT, Unit, row_of
+
+_POLAR = re.compile(r"(?:yes|no|ja|nein|oui|non|s[i\u00ed])\b", re.IGNORECASE)
+MAX_CODE_LINES, MAX_MEMBERS = 10, 5  # That are shown of what follows a sentence.
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A quotation: its first sentence, if it has one, and the blocks that belong to it.
+
+    `above` is what stands over it: a heading, a label, a question.
+    """
+
+    lead: str
+    rest: tuple[str, ...]
+    above: str = ""
+
+    def cite(self, mark: str) -> str:
+        """Return the quotation with a citation, behind its first sentence."""
+        first = (f"{self.lead} {mark}",) if self.lead else ()
+        return "\n\n".join([*first, *self.rest, *(() if first else (mark,))])
+
+
+def quote_units(
+    units: Sequence[Unit], chosen: Sequence[Unit], worth: Callable[[str], float]
+) -> Iterator[Quote]:
+    """Yield quotations of the chosen of a passage's units, with what belongs to them.
+
+    Of several blocks of code below a sentence, those of most `worth` are shown.
+    """
+    quoting = _Quoting(units, chosen, worth)
+    for place, unit in enumerate(units):
+        if unit in chosen and unit not in quoting.shown:
+            yield quoting.quote(unit, units[place + 1 :])
+
+
+class _Quoting:
+    """Quotes units once each."""
+
+    def __init__(
+        self, units: Sequence[Unit], chosen: Sequence[Unit], worth: Callable[[str], float]
+    ) -> None:
+        self.shown: set[Unit] = set()
+        self._units = units
+        self._worth = worth
+        self._wanted = set(chosen)
+        for unit in chosen:
+            while unit.stem:
+                unit = unit.stem
+                self._wanted.add(unit)
+
+    def quote(self, unit: Unit, following: Sequence[Unit]) -> Quote:
+        """Return a quotation that has a unit."""
+        while unit.stem:
+            unit = unit.stem
+        if unit.kind == "row":
+            rows = [one for one in self._units if one.block == unit.block and one.kind == "row"]
+            shown = [one for one in rows if one in self._wanted] if unit.names else [unit]
+            self.shown.update(shown)
+            if not unit.names:
+                return Quote(keep_plain(_cut(unit.text)), ())
+            return Quote("", (_table(rows, shown),))
+        said, unit = self._up_to_code(unit, following)
+        if unit.is_answer and (len(said) < MIN_SENTENCE or _POLAR.match(said)):
+            said = f"{unit.question} {said}"
+        rest = tuple(self._rest(unit))
+        # What a colon announces may be in the next passage.
+        goes_on = () if rest or not said.endswith((":", "\uff1a")) else (GOES_ON,)
+        return Quote(keep_plain(_cut(said)), rest + goes_on, f"{unit.above} {unit.question}")
+
+    def _up_to_code(self, unit: Unit, following: Sequence[Unit]) -> tuple[str, Unit]:
+        """Return the words of a sentence, up to the one in its paragraph that has the code."""
+        said = unit.text
+        if not (unit.code or unit.members or unit.next):
+            for other in following[:2]:
+                if other.kind != "sentence" or other.block != unit.block:
+                    break
+                said += f" {other.text}"
+                if other.code and len(said) <= MAX_UNIT:
+                    self.shown.update((unit, other))
+                    return said, other
+        self.shown.add(unit)
+        return unit.text, unit
+
+    def _rest(self, unit: Unit) -> Iterator[str]:
+        self.shown.add(unit)
+        yield from self._code(unit.code)
+        if unit.members:
+            yield from self._members(unit.members)
+        elif unit.next and not unit.code:
+            following = unit.next
+            self.shown.add(following)
+            yield keep_plain(_cut(following.text))
+            yield from self._code(following.code)
+
+    def _members(self, members: Sequence[Unit]) -> Iterator[str]:
+        wanted = [one for one in members if one in self._wanted]
+        wanted = wanted or [*members[:MAX_MEMBERS]]
+        if members[0].kind == "row":
+            self.shown.update(wanted)
+            yield _table(members, wanted)
+            return
+        lines: list[str] = []
+        before = -1
+        for place, item in enumerate(members):
+            if item not in wanted:
+                continue
+            if place > before + 1:
+                yield from _joined(lines)
+                lines = []
+                yield GOES_ON
+            before = place
+            # Markdown has no lists by such marks.
+            is_list = item.mark[0] != "("
+            lines.append(f"{item.mark} {keep_plain(_cut(item.text))}" + ("" if is_list else "\n"))
+            for block in self._rest(item):
+                lines[-1] += "\n\n" + (_indent(block) if is_list else block)
+        yield from _joined(lines)
+        if before + 1 < len(members):
+            yield GOES_ON
+
+    def _code(self, blocks: Sequence[tuple[str, Code]]) -> Iterator[str]:
+        worths = [self._worth("\n".join([label, *code.lines])) for label, code in blocks]
+        left, is_cut = MAX_CODE_LINES, False
+        for worth, (label, code) in zip(worths, blocks, strict=True):
+            if worth < max(worths) or left <= 0:
+                is_cut = True
+                continue
+            if is_cut:
+                yield GOES_ON
+            lines = "\n".join(code.lines).strip("\n").split("\n")
+            if label:
+                yield keep_plain(label)
+            yield _fenced(code.info, "\n".join(lines[:left]).rstrip())
+            is_cut = len(lines) > left
+            left -= len(lines)
+        if is_cut:
+            yield GOES_ON
+
+
+def _joined(lines: Sequence[str]) -> Iterator[str]:
+    if lines:
+        yield "\n".join(lines).rstrip("\n")
+
+
+def _indent(block: str) -> str:
+    return "\n".join(f"    {line}" if line else line for line in block.split("\n"))
+
+
+def _fenced(info: str, text: str) -> str:
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    name = re.match(r"[\w+#.-]*", info)
+    return f"{fence}{name[0] if name else ''}\n{text}\n{fence}"
+
+
+def _table(rows: Sequence[Unit], shown: Sequence[Unit]) -> str:
+    """Return a table of some rows, which tells where others are left out."""
+    names = rows[0].names
+    lines = [row_of(names), f"|{'---|' * len(names)}"]
+    for is_shown, group in groupby(rows, lambda row: row in shown):
+        lines += [row.text for row in group] if is_shown else [row_of([GOES_ON])]
+    return "\n".join(lines)
+
+
+def _cut(text: str) -> str:
+    return shorten(text, MAX_UNIT)

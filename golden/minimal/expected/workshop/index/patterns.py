@@ -1,0 +1,64 @@
+"""The patterns of tokens: words, identifiers with joints inside, runs of scripts without spaces."""
+
+import re
+from functools import cache
+
+SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
+    "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a"
+    "\u0900-\u0963\u0966-\u0df4\u0f71-\u0f84\u1dc0-\u1dff\u200c\u200d\u20d0-\u20f0"
+)
+
+# A letter that is also a stop word, after a word that always or often takes one. After the latter,
+# no sentence may follow: `the part I know`, `in part a success`, but `part I of the act`.
+_LETTERED = "annex appendix hepatitis subpart subsection vitamin".split()
+_OFTEN_LETTERED = (
+    "article attachment block category chapter class clause column division exhibit figure form"
+    " gate grade group item level option paragraph part phase point room row rule schedule section"
+    " stage step table team tier title type unit version volume zone".split()
+)
+_AFTER_LETTERED, _AFTER_OFTEN_LETTERED = (
+    f"(?:{'|'.join(rf'(?<={word}[ ])' for word in words)})"
+    for words in (_LETTERED, _OFTEN_LETTERED)
+)
+_NO_SENTENCE = r"(?![ ]+(?!(?:and|for|from|in|is|of|or|through|to)\b)[a-z])"
+_NUMBERING_LETTER = (
+    rf"[ ](?=\(?[AaIi](?![\w'\u2019+#&]))(?:(?i:{_AFTER_LETTERED}\(?[ai])"
+    rf"|(?i:{_AFTER_OFTEN_LETTERED})\(?(?:A|[aIi]{_NO_SENTENCE})|(?<=[0-9][ ])A)"
+)
+_SUFFIX = (
+    r"(?:\+\+(?![A-Za-z_+#])|\#(?![\w+#])|\#(?<=[A-Za-z]\#)(?<!\w[A-Za-z]\#)(?=[0-9])"
+    # Of a single letter: `A*`, but not the end of `*A*` or of `**plan A**`; `R&D`; `A 320`.
+    r"|[*+](?<![\w*+][A-Za-z][*+])(?<=[A-Za-z][*+])(?![\w*+])"
+    r"|&[A-Za-z](?<!\w[A-Za-z]&[A-Za-z])(?<=[A-Za-z]&[A-Za-z])(?!\w)"
+    r"|[ ](?<=A[ ])(?<!\wA[ ])(?=[0-9]+(?![\w%-]|[.,][0-9]|[ ]+[a-z]))"
+    # Of a number: paragraphs.
+    r"|\((?<=[0-9]\()(?:(?:[A-Za-z]{1,2}|[ivx]{3,5}|[0-9]{1,3})\)\(?)+(?<=\))(?!\w))?"
+)
+JOINT = r"(?:::|[-.:/@])"
+# In English: `customer's`, `don't`, `O'Brien`.
+_OR_APOSTROPHE = (
+    r"(?:::|[-.:/@]|'(?:(?=(?i:s|t|d|m|ll|re|ve)(?![\w']))|(?<=[A-Z]')(?<!\w[A-Z]')(?=[A-Z][a-z])))"
+)
+_LEADING_DOT = r"(?:(?<![\w.)\]}>\"'])\.(?=[A-Za-z]{2}))?"  # Of `.NET` and `.env`.
+_ASCII_LETTER, _ANY_LETTER = "[A-Za-z0-9_]", rf"(?:[^\W{SPACELESS}]|[{_MARKS}])"
+# Words of ASCII are told apart first, in a quarter of the time.
+WORD = re.compile(
+    rf"(?<![^\W_{SPACELESS}])(?:[A-Za-z0-9]++(?![^\x00-\x7f])|(?:[^\W_{SPACELESS}]++|[{_MARKS}])++)"
+)
+
+
+@cache
+def token_pattern(*, is_ascii: bool, has_apostrophes: bool) -> re.Pattern[str]:
+    """Return the pattern of tokens in texts of ASCII or of anything, where runs are a group.
+
+    It is compiled for the first text that needs it, as that takes longer than all the others.
+    """
+    letter = _ASCII_LETTER if is_ascii else _ANY_LETTER
+    joint = _OR_APOSTROPHE if has_apostrophes else JOINT
+    tokens = rf"{_NUMBERING_LETTER}|{_LEADING_DOT}{letter}+(?:{joint}{letter}+)*{_SUFFIX}"
+    return re.compile(tokens if is_ascii else rf"(?P<run>[{SPACELESS}]+)|{tokens}")

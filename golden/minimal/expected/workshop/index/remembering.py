@@ -1,0 +1,29 @@
+"""Remembers the values of functions of words, within bounds."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+MAX_REMEMBERED_LENGTH = 64  # So that what queries bring stays small in memory.
+
+Value = TypeVar("Value")
+
+
+class _Remembered(dict[str, Value]):
+    """The values of a function by word; a dictionary answers faster than any function."""
+
+    def __init__(self, function: Callable[[str], Value], entries: int) -> None:
+        super().__init__()
+        self._function, self._entries = function, entries
+
+    def __missing__(self, word: str) -> Value:
+        value = self._function(word)
+        if len(word) <= MAX_REMEMBERED_LENGTH:
+            if len(self) >= self._entries:
+                self.clear()
+            self[word] = value
+        return value
+
+
+def remember(function: Callable[[str], Value], entries: int = 8_192) -> Callable[[str], Value]:
+    """Cache up to `entries` values of a function of a word, except those of long words."""
+    return _Remembered(function, entries).__getitem__

@@ -1,0 +1,52 @@
+"""Calls of tools: their arguments, and results or refusals as clients get them."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import InvalidRequestError, ServerError
+from ..index.records import Record
+from .arguments import RefusedCallError, read_arguments
+from .descriptions import read_tools
+from .messages import INTERNAL_ERROR, INVALID_PARAMS, MessageError, to_text
+from .tools import TOOLS, Tool
+
+_logger = logging.getLogger(__name__)
+
+
+def read_call(name: str, sent: Mapping[str, Any] | None) -> tuple[Tool, dict[str, Any]]:
+    """Return a tool and the arguments for it.
+
+    Raises MessageError, RefusedCallError and InvalidRequestError.
+    """
+    if name not in TOOLS:
+        raise MessageError(INVALID_PARAMS, f"Unknown tool: {name}")
+    schema = read_tools()[name]["inputSchema"]
+    return TOOLS[name], read_arguments(name, schema, sent or {})
+
+
+def tell(found: Record) -> dict[str, Any]:
+    """Return the result of a call, as data and as text."""
+    data = found.to_json()
+    text = {"type": "text", "text": to_text(data)}
+    return {"content": [text], "structuredContent": data, "isError": False}
+
+
+def refuse(said: str) -> dict[str, Any]:
+    """Return a refusal as a result, so that a model can correct its call."""
+    return {"content": [{"type": "text", "text": said}], "isError": True}
+
+
+def answer_failure(error: Exception) -> dict[str, Any]:
+    """Return the refusal for an error of a call. Raises MessageError for errors of the server."""
+    if isinstance(error, RefusedCallError):
+        return refuse(str(error))
+    if isinstance(error, InvalidRequestError):
+        return refuse(f"{error.field}: {error.message}")
+    if isinstance(error, MessageError):
+        raise error
+    # The message may name files of this machine, which clients must not see.
+    is_known = isinstance(error, ServerError)
+    _logger.error("an MCP request failed: %s", error, exc_info=None if is_known else error)
+    reason = error.reason if isinstance(error, ServerError) else "The server failed."
+    raise MessageError(INTERNAL_ERROR, reason) from None

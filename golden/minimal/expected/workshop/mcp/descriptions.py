@@ -1,0 +1,63 @@
+"""What clients are told of the tools.
+
+Their schemas are made from the models when the server is exported: importing pydantic takes longer
+than a search.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..retrieval.filter_schemas import Filterable, describe_filters
+from ..retrieval.settings import reading, settings
+
+TOOLS_FILE = Path(__file__).with_name("tools.json")
+
+
+def describe_tools() -> list[dict[str, Any]]:
+    """Return the descriptions from the models, without the title and filters of a server."""
+    from pydantic import TypeAdapter
+
+    from .models import MODELS
+    from .tools import TOOLS
+
+    return [
+        {
+            "name": tool.name,
+            "title": tool.title,
+            "description": tool.description,
+            "inputSchema": MODELS[tool.name].model_json_schema(),
+            "outputSchema": TypeAdapter(tool.result).json_schema(mode="serialization"),
+            "annotations": {
+                "title": tool.title,
+                "readOnlyHint": True,
+                "destructiveHint": False,
+                "idempotentHint": True,
+                "openWorldHint": False,
+            },
+        }
+        for tool in TOOLS.values()
+    ]
+
+
+@cache
+def read_tools() -> dict[str, Any]:
+    """Return the descriptions by name, from the file if there is one."""
+    if not TOOLS_FILE.exists():
+        return {tool["name"]: tool for tool in describe_tools()}
+    with reading(TOOLS_FILE) as described:
+        return {tool["name"]: tool for tool in described}
+
+
+def list_tools(known: Filterable) -> list[dict[str, Any]]:
+    """Return what clients are told of the tools of a server whose index has these filters."""
+    title = settings().title
+    listed: list[dict[str, Any]] = json.loads(json.dumps([*read_tools().values()]))
+    for tool in listed:
+        tool["description"] = tool["description"].replace("{title}", title)
+        tool["title"] = tool["annotations"]["title"] = tool["title"].replace("{title}", title)
+        match tool:
+            case {"inputSchema": {"properties": {"filters": {"anyOf": [filters, *_]}}}}:
+                describe_filters(filters, known)
+    return listed

@@ -1,0 +1,88 @@
+"""MCP over HTTP: each POST gets one JSON response, and there are no sessions.
+
+Importing the SDK takes longer than the rest of the server, so the first MCP request imports it.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ..retrieval.settings import settings
+from ..web.requests import AsyncSearch
+from .messages import MessageError, check_version, parse_message
+
+
+def mcp_routes(search: AsyncSearch, version: str) -> list[Route]:
+    """Return the endpoint for all protocol versions; without sessions, GET gets 405."""
+    endpoint = McpEndpoint(search, version)
+    # Both paths are served, since a redirect would be built from the Host header.
+    return [McpRoute(path, endpoint, methods=["POST"]) for path in ("/mcp", "/mcp/")]
+
+
+class McpRoute(Route):
+    """A route with a name for metrics, like FastAPI's routes."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return whether a request is for this route, with additions to its scope."""
+        match, added = super().matches(scope)
+        return match, {**added, "route": self}
+
+
+@dataclass
+class McpEndpoint:
+    """An ASGI application, to be run behind `web.middleware`."""
+
+    search: AsyncSearch
+    version: str
+    _sdk: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        # The HTTP parser keeps white space at the end of a header value, which is not part of it
+        # (RFC 9110, section 5.5), and the SDK compares the whole value.
+        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        request = Request(scope, receive)
+        body = await request.body()
+        try:
+            message = parse_message(body)
+            check_version(message, request.headers.get("mcp-protocol-version"))
+        except MessageError as error:
+            await Response(error.reply, 400, media_type="application/json")(scope, receive, send)
+            return
+        unread: list[Message] = [{"type": "http.request", "body": body}]
+
+        async def receive_again() -> Message:
+            return unread.pop() if unread else await receive()
+
+        if self._sdk is None:
+            # In a thread, so that searches continue.
+            self._sdk = await asyncio.to_thread(self._load_sdk)
+        await self._sdk(scope, receive_again, send)
+
+    def _load_sdk(self) -> ASGIApp:
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+        from mcp.server.transport_security import TransportSecuritySettings
+
+        from .server import create_server
+
+        server = create_server(self.search, self.version)
+        # `web.middleware` has checked Host and Origin, and knows all names of this server.
+        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            # One manager per request, so that requests share no state.
+            manager = StreamableHTTPSessionManager(
+                server,
+                json_response=True,
+                stateless=True,
+                security_settings=security,
+                max_request_body_size=settings().max_body_bytes,
+            )
+            async with manager.run():
+                await manager.handle_request(scope, receive, send)
+
+        return answer

@@ -1,0 +1,80 @@
+"""JSON-RPC messages as text: read strictly, and answered with an error unless they are usable."""
+
+import json
+from typing import Any, NoReturn
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+HEADER_MISMATCH = -32020
+UNSUPPORTED_VERSION = -32022
+
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+
+
+class MessageError(Exception):
+    """What a message gets for an answer in place of a result."""
+
+    def __init__(
+        self, code: int, message: str, request_id: str | int | None = None, *, data: object = None
+    ) -> None:
+        super().__init__(message)
+        self.error: dict[str, Any] = {"code": code, "message": message}
+        if data is not None:
+            self.error["data"] = data
+        self.request_id = request_id
+
+    @property
+    def reply(self) -> bytes:
+        """The answer as JSON."""
+        return to_bytes({"jsonrpc": "2.0", "id": self.request_id, "error": self.error})
+
+
+def to_text(value: object) -> str:
+    """Return a value as compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def to_bytes(value: object) -> bytes:
+    """Return a value as compact JSON in UTF-8."""
+    return to_text(value).encode()
+
+
+def read_json(text: str) -> Any:
+    """Parse JSON without NaN, infinities or lone surrogates. Raises ValueError."""
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+        if "\\" in text:
+            # Only an escape can bring a lone surrogate.
+            to_bytes(value)
+    except RecursionError:
+        raise ValueError("too deeply nested") from None
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def parse_message(text: bytes) -> dict[str, Any]:
+    """Parse one message. Raises MessageError unless it is an object with a valid id."""
+    try:
+        message = read_json(text.decode())
+    except ValueError as error:
+        raise MessageError(PARSE_ERROR, f"Parse error: {error}") from None
+    if not isinstance(message, dict):
+        raise MessageError(INVALID_REQUEST, "Send one JSON object; there are no batches.")
+    if type(message.get("id", "")) not in (str, int):
+        raise MessageError(INVALID_REQUEST, "An id must be a string or a whole number.")
+    return message
+
+
+def check_version(message: dict[str, Any], header: str | None) -> None:
+    """Raise MessageError if a message's version differs from the header's, which the SDK uses."""
+    match message:
+        case {"params": {"_meta": {"io.modelcontextprotocol/protocolVersion": version}}}:
+            if version != header:
+                said = "The MCP-Protocol-Version header must equal the version in the message."
+                raise MessageError(HEADER_MISMATCH, said, message.get("id"))

@@ -1,0 +1,101 @@
+"""Results by document: the best passage of each, and the next best of the same one with it."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+
+from ..index.documents import Documents
+from ..index.protocols import Numbers
+from ..index.reader import Index
+from .candidates import Candidates
+from .journal import Journal
+from .results import Hit, rank_hits
+
+MORE = 2  # Passages of a document besides the best.
+KEPT = 3  # Of a document: the best may be left out as like that of another one.
+NO_PARENT = -1
+LEAST_SHARE = 0.5  # Of the best one's score, which another passage must reach to be shown.
+
+
+def best_of_documents(candidates: Candidates, index: Index) -> Candidates:
+    """Return the best few candidates of each document."""
+    order = candidates.best_places()
+    documents = _documents_of(index, candidates.chunks)[order]
+    together = np.argsort(documents, kind="stable")
+    starts = np.flatnonzero(np.diff(documents[together], prepend=-1))
+    place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    return candidates.at(np.sort(order[together[place < KEPT]]))
+
+
+def add_more(
+    hits: Iterator[Hit], index: Index, candidates: Candidates, journal: Journal
+) -> Iterator[Hit]:
+    """Yield the first hit of each document, those of the page with the next best passages of it.
+
+    These are found as early as the best one, so that they are the same on every page.
+    """
+    found = [*islice(_once(hits), journal.wanted)]
+    shown = found[journal.offset :]
+    more = _find_more(shown, index, candidates)
+    yield from found[: journal.offset]
+    for hit in shown:
+        yield replace(hit, more=tuple(more[hit.document_id]))
+
+
+def _once(hits: Iterator[Hit]) -> Iterator[Hit]:
+    seen = set[str]()
+    for hit in hits:
+        if hit.document_id not in seen:
+            seen.add(hit.document_id)
+            yield hit
+
+
+def _find_more(
+    hits: list[Hit], index: Index, candidates: Candidates
+) -> defaultdict[str, list[Hit]]:
+    """Return the next best passages of each hit's document, by its id."""
+    # Ids have the same hash now and then: the right document has a candidate with this id.
+    numbers = [number for hit in hits for number in index.chunk_lines.numbers(hit.id)]
+    wanted = _documents_of(index, np.array(numbers, dtype=np.int64))
+    documents, levels = _documents_of(index, candidates.chunks), candidates.levels()
+    places = np.flatnonzero(np.isin(documents, wanted))
+    more: defaultdict[str, list[Hit]] = defaultdict(list)
+    if not len(places):
+        return more
+    order = places[np.argsort(-candidates.scores[places], kind="stable")]
+    picked = []
+    for document in np.unique(documents[places]):
+        own = order[documents[order] == document]
+        first = levels[own].min()
+        own = own[levels[own] == first]
+        enough = candidates.scores[own] >= LEAST_SHARE * candidates.scores[own[0]]
+        # One of them is the hit itself, another may have the same text.
+        picked.append(own[enough][: MORE + 2])
+    best = {hit.document_id: hit for hit in hits}
+    some = candidates.at(np.sort(np.concatenate(picked)))
+    for other in rank_hits(index, some, len(some.chunks)):
+        hit, those = best.get(other.document_id), more[other.document_id]
+        if (
+            hit is not None
+            and len(those) < MORE
+            and all(_differ(other, one) for one in (hit, *those))
+        ):
+            those.append(other)
+    return more
+
+
+def _differ(hit: Hit, other: Hit) -> bool:
+    """Return whether two hits are neither alike nor from one larger passage."""
+    parent = hit.position.get("parent_start", NO_PARENT)
+    is_beside = parent != NO_PARENT and parent == other.position.get("parent_start")
+    return hit.id != other.id and hit.text != other.text and not is_beside
+
+
+def _documents_of(index: Index, chunks: Numbers) -> Numbers:
+    """Return the numbers (m,) of the documents of chunks (m,)."""
+    firsts = index.part(Documents.open).first_chunks
+    documents: Numbers = np.searchsorted(firsts[1:], chunks.astype(np.uint64), "right")
+    return documents

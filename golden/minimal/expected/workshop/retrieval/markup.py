@@ -1,0 +1,115 @@
+"""Inline marks of Markdown, HTML and JSX, which are told from text that looks like them.
+
+`argv[0][1]`, `[A-Z][a-z]`, `map["k"](1)`, `vector<int>` and `#include <vector>` are text, even if
+they stand outside code.
+"""
+
+import re
+from functools import partial
+
+_TAGS = frozenset(
+    "a abbr article aside b bdi bdo big blockquote body br button caption center cite code col dd"
+    " del details dfn dialog div dl dt em figcaption figure font footer form h1 h2 h3 h4 h5 h6 head"
+    " header hr html i iframe img input ins kbd label legend li link main mark meta nav noscript"
+    " ol option p picture pre q s samp script section select small source span strike strong style"
+    " sub summary sup svg table tbody td textarea tfoot th thead title tr tt u ul var video"
+    " wbr".split()
+)
+_EMPTY_TAGS = frozenset("br col hr img input link meta source wbr".split())
+
+# Where a link leads, which may hold pairs of round brackets, and its title.
+_TARGET = r"(?:<[^<>\n]*>|[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+)(?:\s+(?:\"[^\"]*\"|'[^']*'))?"
+_LABEL = r"(?:[^\[\]\\]|\\.)"  # One character of a link's words.
+# Underlines of `__init__` and of addresses are no emphasis.
+_INLINE = re.compile(
+    r"[`\[<*_\\!](?:"
+    r"(?<=`)(?<!``)(?P<code>[^`]+)`(?!`)"
+    r"|(?<=`)(?<!``)(?P<ticks>`{1,2}+)(?P<coded>(?:[^`]|`(?!(?P=ticks))){1,300})`(?P=ticks)(?!`)"
+    r"|(?<=\[)\[(?=\d{4}-|[^\[\]]*[^\W\d_])(?:[^\[\]|]*\|)?(?P<page>[^\[\]|]+)\]\](?!\()"
+    r"|(?<=\[)\^(?P<note>[\w-]{1,40})\](?![(+*{?])"
+    rf"|(?<=\[)(?P<label>(?:{_LABEL}|\[{_LABEL}*+\])*+)\]"
+    rf"(?:\((?P<target>{_TARGET})\)|\[(?P<reference>[^\[\]]*)\])"
+    rf"|(?<=!)\[(?P<picture>[^\[\]]*)\]\({_TARGET}\)"
+    r"|(?<=<)(?P<address>[a-z]{2,8}:[^<>\s]+)>"
+    r"|(?<=<)/?(?P<tag>[A-Za-z][\w.:-]*)(?P<rest>(?:=>|[^<>])*)>"
+    r"|(?<=<)(?P<fragment>/|(?<=\n<)(?=>\n))>"
+    r"|(?<=\*)\*(?P<strong>\*?[^*]++(?:\*[^*]++)*+\*?)\*\*"
+    r"|(?<![\w*]\*)(?<=\*)(?P<emphasis>[^\s*][^*]*)\*(?![\w*])"
+    r"|(?<![\w/]_)(?<=_)_(?=\S)(?=[^_]*\s)(?P<underscored_strong>[^_]+)(?<=\S)__(?![\w/])"
+    r"|(?<![\w/]_)(?<=_)(?P<underscored>[^\s_](?:[^_]*[^\s_])?)_(?![\w/])"
+    r"|(?<=\\)(?P<escaped>[!-/:-@\[-`{-~])"
+    r")"
+)
+
+# In Obsidian, the name of a paragraph, by which links lead to it; and what a footnote begins with.
+_BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^[A-Za-z0-9][\w-]{1,40}[ \t]*$", re.MULTILINE)
+_NOTE = re.compile(r"^[ \t]*\[\^[\w-]{1,40}\]:[ \t]*", re.MULTILINE)
+_COMMENT = re.compile(
+    r"(?P<code>^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*(?:\n(?![ \t]*(?P=fence))[^\n]*)*(?:\n[^\n]*)?"
+    r"|`[^`\n]+`)|<!--(?s:.*?)(?:-->|\Z)|\{/\*(?s:.*?)(?:\*/\}|\Z)",
+    re.MULTILINE,
+)
+_ATTRIBUTES = re.compile(r"\s[^=]*=|.*[/{]\Z", re.DOTALL)
+_NAME = re.compile(r"<(/?[A-Za-z][\w.:-]*)")
+
+
+def strip_comments(text: str) -> str:
+    """Return a text without comments of HTML and MDX, but for those in code."""
+    if "<!--" not in text and "{/*" not in text:
+        return text
+    return _COMMENT.sub(lambda found: found["code"] or "", text)
+
+
+def strip_marks(text: str, *, keeps_code: bool = False) -> str:
+    """Return a text without the marks of links, emphasis, footnotes and tags; their words stay."""
+    if "^" in text:
+        text = _BLOCK_ID.sub("", _NOTE.sub("", text))
+    if "</" not in text and not keeps_code:
+        return _INLINE.sub(_PLAIN, text)
+    names = frozenset(_NAME.findall(text))
+    return _INLINE.sub(partial(_unwrap, names, keeps_code), text)
+
+
+def _unwrap(names: frozenset[str], keeps_code: bool, mark: re.Match[str]) -> str:
+    kind = mark.lastgroup or ""  # The last of its groups.
+    if kind == "code" or kind == "coded":
+        return mark[0] if keeps_code else mark[kind]
+    if kind in ("address", "escaped", "picture"):
+        return mark[kind]
+    if kind == "rest":
+        return "" if _is_tag(mark, names) else mark[0]
+    if kind in ("note", "fragment"):
+        return ""
+    if kind in ("target", "reference"):
+        if not _is_link(mark):
+            return mark[0]
+        kind = "label"
+    return _INLINE.sub(partial(_unwrap, names, keeps_code), mark[kind])
+
+
+_PLAIN = partial(_unwrap, frozenset[str](), False)
+
+
+def _is_link(mark: re.Match[str]) -> bool:
+    """Return whether square brackets hold the words of a link, rather than an index or a range."""
+    before = mark.string[mark.start() - 1 : mark.start()]
+    is_glued = before.isalnum() or before in ("_", "]", ")") if before else False
+    if mark["target"] is None:
+        names = mark["reference"] or mark["label"]
+        return not is_glued and re.search(r"[^\W\d_]{3}", names) is not None
+    return not is_glued or re.search(r"[/#.:]", mark["target"]) is not None
+
+
+def _is_tag(mark: re.Match[str], names: frozenset[str]) -> bool:
+    """Return whether angle brackets hold a tag, rather than a type or a placeholder."""
+    name, rest = mark["tag"], mark["rest"]
+    if rest.strip():
+        return _ATTRIBUTES.match(rest) is not None
+    if name.lower() in _EMPTY_TAGS or (name in names and f"/{name}" in names):
+        return True
+    start, end = mark.span()
+    before = mark.string[start - 1 : start]
+    line_end = mark.string[end : end + 1]
+    is_alone = before in ("", "\n") and line_end in ("", "\n")
+    is_known = name.lower() in _TAGS and not before.isalnum()
+    return is_known or (is_alone and name[0].isupper())

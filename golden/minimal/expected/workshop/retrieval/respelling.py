@@ -1,0 +1,138 @@
+"""Spells a query as the index does: `back-up`, `back up` and `backup`, `230V` and `230 V`.
+
+What a query writes as one is searched for as its parts where they stand side by side in a text and
+the whole is nowhere; what it writes as two, or with a hyphen, also as one if texts do. Most texts
+that write it as two have the parts alone, and those with a hyphen the whole too, and must not come
+before them: so the whole is a term only if texts have it without its parts.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ..index.compounds import is_one_word
+from ..index.letters import bare, normalise
+from ..index.reader import Index
+from ..index.tokens import Token
+from .candidates import stage
+from .journal import TEXT_UNITS, Journal
+
+STAGE = "spelling"
+SAMPLED = 64  # Chunks that have a whole, in which its parts are looked for.
+LEAST_WITHOUT = 0.1  # Of them without the parts, so that the whole counts as well.
+MAX_APART = 2  # Unknown words of a query that are cut in two.
+READ_CHUNKS = 10  # To see whether two words stand side by side.
+SEARCH_UNITS = 2_000
+MIN_PART, MIN_WHOLE, MAX_WHOLE = 3, 6, 24  # Letters.
+
+_SHORT_PARTS = frozenset("by in on up".split())
+_APART = re.compile("[- ]")
+_BETWEEN = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+
+
+@stage(STAGE)
+def respell(index: Index, tokens: Sequence[Token], journal: Journal) -> list[Token]:
+    """Return the tokens of a query with the terms that the index has for them."""
+    spelt: list[Token] = []
+    for token in tokens:
+        if token.spellings:
+            spelt.append(token._replace(terms=_choose(index, token.text, *token.spellings)))
+        elif spelt and (both := _join(index, spelt[-1], token)) is not None:
+            spelt[-1] = both
+        else:
+            spelt.append(token)
+    frequency, left = index.keyword_lane.frequency, MAX_APART
+    for place, token in enumerate(spelt):
+        if left and token.terms and not token.spellings and not frequency(token.terms[0]):
+            if token.text not in journal.apart:
+                journal.apart[token.text] = _cut(index, token, journal)
+            spelt[place] = journal.apart[token.text] or token
+            left -= 1
+    return spelt
+
+
+def _choose(
+    index: Index, text: str, parts: tuple[str, ...], whole: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the terms to search for, of what texts write as parts or as a whole."""
+    frequency = index.keyword_lane.frequency
+    if parts == whole or not all(map(frequency, whole)):
+        return parts
+    if not all(map(frequency, parts)):
+        return whole
+    words = _APART.split(text)
+    if len(words) == 2 and is_one_word(*words):  # So the index has it however written.
+        return (*whole, *parts)
+    chunks = np.sort(index.keyword_lane.having(whole[0])[:SAMPLED].astype(np.int64))
+    has_parts = [index.keyword_lane.scores([part], chunks) > 0 for part in parts]
+    without = np.count_nonzero(~np.all(has_parts, axis=0))
+    return (*whole, *parts) if without >= LEAST_WITHOUT * len(chunks) else parts
+
+
+def _join(index: Index, first: Token, second: Token) -> Token | None:
+    """Return two words, or a number and its unit, as one token if the index has both as one."""
+    if first.spellings or second.spellings or not len(first.terms) == len(second.terms) == 1:
+        return None
+    begun = first.text
+    if not (begun.isalnum() and second.text.isalnum()) or (begun + second.text).isdigit():
+        return None
+    # Stems of longer words lose more: that of `tidegate` has no `e` at its end.
+    ends = [second.terms[0].removesuffix(cut) for cut in ("", "e", "er")]
+    wholes = [bare(begun.casefold()) + end for end in dict.fromkeys(ends)]
+    whole = next(filter(index.keyword_lane.frequency, wholes), None)
+    if whole is None:
+        return None
+    spellings = (first.terms + second.terms, (whole,))
+    text = f"{begun} {second.text}"
+    return Token(text, _choose(index, text, *spellings), spellings=spellings)
+
+
+def _cut(index: Index, token: Token, journal: Journal) -> Token | None:
+    """Return a word that no text has with the terms of two that stand side by side in one."""
+    frequency = index.keyword_lane.frequency
+    for first, second in _cuts(token):
+        # To stem each beginning takes longer than to look it up.
+        begun = first.casefold()
+        if not (frequency(begun) or frequency(begun.removesuffix("e"))):
+            continue
+        # Together: whether a letter is a word may depend on the number before it.
+        tokens = index.tokenizer.tokenize(f"{first} {second}")
+        parts = [term for each in tokens for term in each.spelt(as_one=False)]
+        if (len(tokens) == 1 and not tokens[0].spellings) or not all(map(frequency, parts)):
+            continue
+        units = SEARCH_UNITS + sum(map(frequency, parts)) + READ_CHUNKS * TEXT_UNITS
+        if not journal.spend(STAGE, units):
+            break
+        written = _as_written(first, second)
+        for chunk in index.best_chunks(parts, READ_CHUNKS):
+            passage = normalise("\n".join([*chunk.headings(), chunk.text])).casefold()
+            if written.search(passage):
+                return Token(token.text, tuple(parts), spellings=(tuple(parts), token.terms[:1]))
+    return None
+
+
+def _cuts(token: Token) -> Iterator[tuple[str, str]]:
+    text = token.text
+    if text.isalpha() and not token.is_identifier and MIN_WHOLE <= len(text) <= MAX_WHOLE:
+        for end in range(len(text) - len("up"), MIN_PART - 1, -1):
+            second = text[end:]
+            if len(second) >= MIN_PART or second.casefold() in _SHORT_PARTS:
+                yield text[:end], second
+    elif token.is_identifier:
+        for match in _BETWEEN.finditer(text):
+            first = text[: match.start()]
+            # Of a version: `TLSv1.3`.
+            yield (first[:-1] if first[-1] in "vV" and len(first) > 2 else first), text[
+                match.end() :
+            ]
+
+
+def _as_written(first: str, second: str) -> re.Pattern[str]:
+    """Return a pattern for two words side by side, also for other endings of the second."""
+    begun, rest = re.escape(first.casefold()), second.casefold()
+    if rest.isalpha() and len(rest) > len("v"):
+        end = rf"{re.escape(rest[: max(len('up'), len(rest) - 1)])}[^\W\d_]{{0,3}}"
+    else:
+        end = re.escape(rest)
+    return re.compile(rf"(?<![^\W_]){begun}[^\w\n]{{1,3}}v?{end}(?![^\W_])")
