@@ -147,7 +147,10 @@ def test_a_new_file_lists_every_stage() -> None:
     listed = [line.text.partition("]")[0] for line in list_tables()]
     assert [line.removeprefix("# ") for line in listed] == [f"[search.{name}" for name in STAGES]
     chosen = [line.removeprefix("[search.") for line in listed if line.startswith("[")]
-    assert chosen == ["operators", "correction", "suggestions", "near_duplicates", "facets"]
+    assert chosen == [
+        *("operators", "correction", "suggestions"),
+        *("weights_by_match", "near_duplicates", "facets"),
+    ]
 
 
 def test_explain_writes_nothing_and_names_every_file(make_project: MakeProject) -> None:

@@ -1,0 +1,142 @@
+"""Does `match` hold for questions that it was not tuned with? `judged.py CORPORA`.
+
+CORPORA holds a folder for each corpus of the file `--questions` (`judged.jsonl` beside this script,
+whose corpora are named below), which is built as `foundry init` sets it up. A question is plain (in
+the documents' words), lay (in other words), near (on the subject, answered nowhere) or foreign
+(about something else). A row is a kind and a corpus, the worst first: the shares of questions with
+a strong match, with none, and that a chat without a language model answers without a hedge; then
+the MRR of the right document, and that without the stage `weights_by_match`.
+
+- anki: github.com/ankitects/anki-manual, 91630ddc, `src`
+- beekeeping: github.com/rBeekeeping/wiki, 683c8817
+- openaps: github.com/openaps/docs, 30b2443b, `docs/docs` and `reference-design.md`
+
+The questions were written by somebody who had seen neither this code nor its thresholds. Those with
+odd numbers were looked at while thresholds were set: `--open` asks these, `--sealed` the others.
+"""
+
+import argparse
+import asyncio
+import json
+import tempfile
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from common import build, load_server, machine, row
+
+from foundry import pipeline
+from foundry.inspection.surveying import survey
+
+HEDGES = (
+    *("The documents may not answer", "The documents do not mention", "The nearest"),
+    "Nothing was found",
+)
+# The share that is worst for each kind: too few strong ones, too many denied, quoted or strong.
+WORST = {
+    "plain": ("strong", -1),
+    "lay": ("none", 1),
+    "near": ("plainly", 1),
+    "foreign": ("strong", 1),
+}
+
+
+class Asked(NamedTuple):
+    """What one question got: its match, whether plainly answered, and reciprocal ranks."""
+
+    match: str
+    is_plain: bool
+    rank: float
+    rank_of_fixed: float
+
+
+def reciprocal_rank(response: Any, path: str | None) -> float:
+    """Return 1 by the place of a document among those of a response; 0 if it is not there."""
+    paths = list(dict.fromkeys(hit.path for hit in response.hits))
+    return 1 / (paths.index(path) + 1) if path in paths else 0.0
+
+
+def open_corpus(folder: Path, project: Path) -> tuple[Any, Any]:
+    """Build a corpus as a new project; return its server, and one without `weights_by_match`."""
+    project.mkdir(parents=True)
+    file = pipeline.init(project, survey(project, str(folder)), folder.name, "", None)
+    # Both are rendered under names of their own.
+    written = file.read_text(encoding="utf-8").partition("[export]")[0]
+    file.write_text(written, encoding="utf-8")
+    build(project)
+    server = load_server(project, f"judged_{folder.name}")
+    file.write_text(written.replace("[search.weights_by_match]", ""), encoding="utf-8")
+    return server, load_server(project, f"fixed_{folder.name}")
+
+
+def ask(server: Any, fixed: Any, question: str, path: str | None) -> Asked:
+    """Ask a server's search and its chat without a language model, and the search of `fixed`."""
+    found = server.search_hybrid(question)
+    extracts = import_module(f"{server.__name__}.chat.extracts")
+    conversation = import_module(f"{server.__name__}.chat.conversation")
+
+    async def search(query: str, top_k: int, **options: Any) -> Any:
+        return server.search_hybrid(query, top_k, **options)
+
+    async def answer() -> list[Any]:
+        asked = conversation.Conversation([conversation.Turn("user", question)])
+        return [event async for event in extracts.Chat(search).answer(asked)]
+
+    said = "".join(getattr(event, "text", "") for event in asyncio.run(answer()))
+    return Asked(
+        found.match,
+        not any(hedge in said for hedge in HEDGES),
+        reciprocal_rank(found, path),
+        reciprocal_rank(fixed.search_hybrid(question), path),
+    )
+
+
+def share(values: Sequence[bool]) -> float:
+    """Return the share of those that are true."""
+    return sum(values) / len(values)
+
+
+def main() -> None:
+    """Ask all questions and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("corpora", type=Path)
+    parser.add_argument("--questions", type=Path, default=Path(__file__).with_name("judged.jsonl"))
+    parser.add_argument("--sealed", action="store_true")
+    parser.add_argument("--open", action="store_true")
+    options = parser.parse_args()
+    found: dict[tuple[str, str], list[Asked]] = {}
+    questions = [json.loads(line) for line in options.questions.read_text("utf-8").splitlines()]
+    with tempfile.TemporaryDirectory() as temporary:
+        for corpus in sorted({question["corpus"] for question in questions}):
+            server, fixed = open_corpus(
+                (options.corpora / corpus).resolve(), Path(temporary) / corpus
+            )
+            for question in (one for one in questions if one["corpus"] == corpus):
+                is_sealed = int(question["id"].rpartition("-")[2]) % 2 == 0
+                if (is_sealed or not options.sealed) and not (is_sealed and options.open):
+                    asked = ask(server, fixed, question["question"], question["path"])
+                    found.setdefault((question["kind"], corpus), []).append(asked)
+    print(machine(), "\n")
+    row("kind", "corpus", "questions", "strong", "none", "plainly", "MRR", "MRR without")
+    row(*["---"] * 8)
+    rows = []
+    for (kind, corpus), answers in found.items():
+        shares = {
+            "strong": share([one.match == "strong" for one in answers]),
+            "none": share([one.match == "none" for one in answers]),
+            "plainly": share([one.is_plain for one in answers]),
+        }
+        ranks = [
+            f"{sum(each) / len(answers):.3f}" if kind in ("plain", "lay") else ""
+            for each in ([one.rank for one in answers], [one.rank_of_fixed for one in answers])
+        ]
+        name, sign = WORST[kind]
+        cells = [kind, corpus, len(answers), *(f"{each:.3f}" for each in shares.values()), *ranks]
+        rows.append((list(WORST).index(kind), -sign * shares[name], cells))
+    for _, _, cells in sorted(rows):
+        row(*cells)
+
+
+if __name__ == "__main__":
+    main()
