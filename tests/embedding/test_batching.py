@@ -229,7 +229,7 @@ def test_service_that_always_lies_stops_the_build(lie: Fault, begins: int, tmp_p
             pytest.raises(BuildError) as caught,
         ):
             model.embed(TEXTS, "document")
-        assert "even to a plain sentence" in caught.value.message
+        assert "even a plain sentence" in caught.value.message
         kept = paid(service)
         service.decide = lambda *_: None
         with batched(service, tmp_path) as model:

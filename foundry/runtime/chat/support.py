@@ -184,10 +184,13 @@ class _Evidence:
         is_told = any(share >= ONE_PLACE for _, share in shares)
         quantities = {one.value: one for one in self._reader.quantities(text)}
         theirs = [one for place, _ in shares for one in place.statement.quantities]
-        for number, written in numbers_of(text).items():
+        numbers = numbers_of(text)
+        for number, written in numbers.items():
             # "One" is mostly no number, and "not after 24 months" may correct the user.
             is_corrected = number in self._asked_numbers and denies(text) is not False
-            if written in ("zero", "one", "once") or is_corrected:
+            # So may "five minutes are recorded as 60 seconds".
+            is_beside = number in self._asked_numbers and not known.isdisjoint(numbers)
+            if written in ("zero", "one", "once") or is_corrected or is_beside:
                 continue
             quantity = quantities.get(number)
             if quantity and quantity.kind and any(map(quantity.equals, theirs)):

@@ -73,7 +73,7 @@ same,identical/different alive/dead male,males/female,females day/night summer/w
 spring/autumn morning/evening success/failure legal,lawful/illegal,unlawful true/false
 synchronous/asynchronous ascending/descending north,northern/south,southern
 east,eastern/west,western horizontal,horizontally/vertical,vertically
-clockwise/anticlockwise,counterclockwise all,every,each,everyone/none,nobody
+clockwise/anticlockwise,counterclockwise
 temporary,temporarily/permanent,permanently partial,partly,partially/complete,entirely,fully
 free/paid local,locally/remote,remotely up,upwards/down,downwards older,oldest/newer,newest
 younger/older positive/negative simple/complex,complicated odd/even
