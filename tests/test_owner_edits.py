@@ -31,10 +31,10 @@ Edits = Mapping[str, tuple[tuple[str, str], ...]]
 BOOST: Edits = {
     "search.py": (
         (
-            "    hits = rank_hits(",
+            "    listed = best_of_documents(",
             "    factors = title_factors(candidates, index, terms)\n"
             '    candidates = candidates.boosted("title", factors, 1.1)\n'
-            "    hits = rank_hits(",
+            "    listed = best_of_documents(",
         ),
         (
             "\n\ndef search_hybrid(",
@@ -105,7 +105,7 @@ LAYOUT: Edits = {
     "page/search.css": (("", "\n.hours {\n  text-align: right;\n}\n"),),
 }
 TOOL: Edits = {
-    "mcp/server.py": (
+    "mcp/tools.py": (
         (
             "\n\n@dataclass(frozen=True, slots=True)\nclass Tool:",
             '''
@@ -117,7 +117,7 @@ class OpeningHours(Record):
     monday: str
 
 
-async def _tell_hours(_search: AsyncSearch, _asked: ListSourcesRequest) -> OpeningHours:
+def _tell_hours(_: Mapping[str, Any]) -> OpeningHours:
     return OpeningHours("9 to 17")
 
 
@@ -125,17 +125,22 @@ async def _tell_hours(_search: AsyncSearch, _asked: ListSourcesRequest) -> Openi
 class Tool:''',
         ),
         (
-            "TOOLS = (\n",
-            """TOOLS = (
+            "_TOOLS = (\n",
+            """_TOOLS = (
     Tool(
         "opening_hours",
         "Opening hours of {title}",
         "Tell when somebody is here.",
-        ListSourcesRequest,
         OpeningHours,
         _tell_hours,
     ),
 """,
+        ),
+    ),
+    "mcp/models.py": (
+        (
+            '    "search": SearchToolRequest,\n',
+            '    "opening_hours": ListSourcesRequest,\n    "search": SearchToolRequest,\n',
         ),
     ),
 }
@@ -201,8 +206,9 @@ OTHER: Edits = {
     "page/search.html": (("<title>Search<", "<title>Search of another version<"),),
     "page/page.css": (("/* The style of", "/* Another version of"),),
     "page/search.css": (),
-    "mcp/server.py": (('"""The MCP server', '"""Another version of the MCP server'),),
-    "web/observing.py": (("Metrics of requests and searches for Prometheus", "Another version"),),
+    "mcp/tools.py": (('"""The tools, and their', '"""Another version of the tools, and their'),),
+    "mcp/models.py": (('"""Models of', '"""Models of another version of'),),
+    "web/observing.py": (("Metrics for Prometheus", "Another version"),),
 }
 """What another version of Foundry wrote otherwise."""
 
@@ -281,7 +287,7 @@ def check_edit(export: Path, edits: Edits) -> None:
         kept = "kept as you edited it" if name in ("custom.py", "page/search.css") else "merged"
         assert f"notes/{name}: {kept}\n" in said, said
     check_named(export, edits)
-    for name in {"search.py", "app.py", "page/page.css", "mcp/server.py", "web/observing.py"}:
+    for name in {"search.py", "app.py", "page/page.css", "mcp/tools.py", "web/observing.py"}:
         assert "nother version" not in (export / "notes" / name).read_text(encoding="utf-8")
 
 

@@ -818,7 +818,8 @@ def test_chat_streams_and_stops(served: Served) -> None:
         disarmed = HOSTILE.replace("<", "< ").replace("://", "[:]//")
         disarmed = disarmed.replace("evil.example", "evil[.]example").replace("i.png", "i[.]png")
         tab.see(".turn .text", disarmed)
-        tab.see(".turn .text", "! [i] (http[:]//evil[.]example/i)")
+        # Between the two, a sentence is marked.
+        tab.see(".turn .text", "[i] (http[:]//evil[.]example/i)")
         assert tab.page.locator("main img, main script, .text a:not(.cite)").count() == 0
         assert tab.page.locator(".text .cite").count() == 1
         model.script = endless

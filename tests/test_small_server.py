@@ -81,7 +81,7 @@ def test_it_searches_and_has_no_other_endpoints(export: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "variables", "said"),
     [
-        ([], {"API_TOKENS": "t" * 32}, "this server asks for no tokens"),
+        ([], {"API_TOKENS": "t" * 32}, "this server does not check tokens"),
         (["--host", "0.0.0.0"], {}, "0.0.0.0 can be reached from other machines"),
     ],
 )

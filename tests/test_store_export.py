@@ -216,7 +216,7 @@ def test_export_runs_with_a_folder_as_qdrant(make_project: MakeProject, tmp_path
         assert project.ask("inlet valve")["results"][0]["path"] == "valves.md"
         exported = project.export()
         project.succeed("verify")
-    assert (exported / "notes" / "store" / "qdrant.py").exists()
+    assert (exported / "notes" / "store" / "qdrant" / "engine.py").exists()
 
 
 CHOICES = """

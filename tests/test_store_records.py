@@ -1,6 +1,5 @@
 """Records in PostgreSQL: a server without texts answers as one that has them."""
 
-import asyncio
 import importlib
 import os
 import shutil
@@ -317,13 +316,8 @@ def told(client: TestClient, path: str) -> tuple[int, Any]:
 
 def fetched(module: ModuleType, ids: list[str]) -> list[Any]:
     """What MCP's fetch returns."""
-    server = importlib.import_module(f"{module.__name__}.mcp.server")
-
-    async def fetch() -> list[Any]:
-        asked = [server.FetchRequest(id=name) for name in ids]
-        return [(await server._fetch(None, each)).to_json() for each in asked]
-
-    return asyncio.run(fetch())
+    tools = importlib.import_module(f"{module.__name__}.mcp.tools")
+    return [tools.TOOLS["fetch"].answer({"id": name}).to_json() for name in ids]
 
 
 @contextmanager

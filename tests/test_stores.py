@@ -190,11 +190,11 @@ def server(root: Path, place: Place | None, more: str = "") -> Iterator[ModuleTy
 
 def close(store: Any) -> None:
     """Let go of a server's engine."""
-    # Its own look at the engine, meanwhile, would leave a connection to nobody.
+    # A probe of the engine, meanwhile, would leave a connection to nobody.
     looked = threading.Event()
-    store.look = looked.set
+    store.probe = looked.set
     if store.is_watched:
-        looked.wait()
+        assert looked.wait(60)
     store.engine.close()
 
 

@@ -370,7 +370,7 @@ def test_image_serves_read_only_without_rights(make_project: MakeProject, tmp_pa
     refusing = image.start()
     _, message = refusing.communicate(timeout=120)
     assert refusing.returncode == 2
-    assert "this server asks for no token" in message
+    assert "this server does not ask for a token" in message
 
     environment = {"API_TOKENS": TOKEN, "PORT": str(free_port())}
     address = f"http://127.0.0.1:{environment['PORT']}"

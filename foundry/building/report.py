@@ -151,7 +151,7 @@ class Remarks(NamedTuple):
 
 
 def _plain_ending(document: Document) -> str:
-    """Return the ending of a file that is read as plain text for lack of a reader; else ""."""
+    """Return the extension of a file read as plain text because it has no reader; else ""."""
     ending = PurePosixPath(document.path).suffix.lower()
     is_plain = document.reader == plain.READER.version and ending not in plain.READER.media_types
     return ending if is_plain and find_by_name(document.path) is None else ""

@@ -67,7 +67,7 @@ def of_build(config: Config, engine: str) -> Iterator[str]:
 
 
 def of_server(config: Config, kind: str) -> Iterator[str]:
-    """Yield the features of a server that searches here, with a query encoder of this `kind`."""
+    """Yield the features that a server needs to search here; `kind` is that of its encoder."""
     if kind == "model":
         yield config.embedding.provider
     yield config.store.engine

@@ -111,13 +111,13 @@ class IndexOptions:
 
     `fields` says how many times title, headings, tags and columns of metadata count in BM25,
     in addition to the text itself; 0 leaves a field out. `filterable` are the columns of metadata
-    that searches can be filtered by; `expansion_words` how many frequent words are embedded, and
-    `correction_words` by how many queries are corrected. `synonyms` are those of the project's
-    file, None without the stage, and `acronyms` says whether texts are searched for more;
-    `suggested_words` by how many words that are being typed are completed, and `pinned` which
+    that searches can be filtered by. `expansion_words` is how many frequent words are embedded,
+    `correction_words` how many there are to correct queries with, and `suggested_words` how many
+    to complete words being typed. `synonyms` are the groups in the project's file, None without
+    the stage, and `acronyms` says whether texts are searched for more. `pinned` says which
     documents answer which queries. With `keeps_counts`, the index also has what BM25 is computed
-    from, and with `mean_in_steps` its mean length of chunks is one that most changes leave as it
-    is. With `own_statistics` it has the counts too, and scores can be computed over some of the
+    from. `mean_in_steps` rounds the mean length of chunks, so that most changes leave it as it is.
+    With `own_statistics` the index has the counts too, and scores can be computed over some of the
     documents as if there were no others.
     """
 
@@ -195,7 +195,7 @@ def _find_column_problems(search: SearchSection, sources: Sequence[Source]) -> l
 
 
 def find_pinned_problems(answers: Sequence[PinnedAnswer], language: str) -> Iterator[str]:
-    """Yield problems of pinned answers with key paths, independently of the index."""
+    """Yield problems of pinned answers that show without the index, each with its key path."""
     tokenizer = Tokenizer(language)
     documents: dict[str, list[str]] = defaultdict(list)
     for number, answer in enumerate(answers):

@@ -67,9 +67,9 @@ def ask(
     asked: QuestionSet,
     weights: Sequence[float] = (),
 ) -> Report:
-    """Ask a server questions in each of its modes, and with other semantic weights.
+    """Ask a server the questions in each of its modes, and with other semantic weights.
 
-    It may ask the language model in the environment, if it uses one.
+    The server may call the language model that the environment names, if it uses one.
     """
     config = server.config
     job = {

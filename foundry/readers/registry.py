@@ -96,7 +96,7 @@ def every_reader() -> Iterator[Reader | FileReader]:
 
 
 def find_by_kind(raw: RawDocument) -> tuple[FileReader, str] | None:
-    """Return the reader for what bytes are, whatever their name; None for text and the rest."""
+    """Choose the reader by the content, whatever the file is called; None for text and others."""
     found = _BY_KIND.get(document_kind(raw.content) or "")
     if found and raw.ocr:
         return found[0].with_ocr or found[0], found[1]

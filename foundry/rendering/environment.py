@@ -84,7 +84,7 @@ def read_own_templates(folder: Path, known: set[str]) -> Mapping[str, str]:
         if name not in known:
             raise RenderError(
                 f"{path}: replaces no template",
-                hint=f"a template is called like the file that it makes, with {SUFFIX}:"
+                hint=f"name a template after the file that it makes, with {SUFFIX} at its end:"
                 f" {', '.join(sorted(known))}",
             )
         try:

@@ -155,9 +155,9 @@ def _settings(design: Design, questions: bytes | None) -> bytes:
 
 def _tools() -> bytes:
     # Imported when needed, since `plan_key` must be fast.
-    from foundry.runtime.mcp.descriptions import describe_tools
+    from foundry.runtime.mcp.descriptions import describe_tools, hash_tools
 
-    return _to_json(describe_tools())
+    return _to_json({"made_from": hash_tools(), "tools": describe_tools()})
 
 
 def _to_json(values: object) -> bytes:

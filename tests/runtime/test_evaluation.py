@@ -25,7 +25,7 @@ def test_file_without_questions_is_named(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ConfigurationError, match="is a named pipe, not a file"):
         read_questions(tmp_path / "pipe")
-    with pytest.raises(ConfigurationError, match="holds no question"):
+    with pytest.raises(ConfigurationError, match="contains no questions"):
         read_questions(write(tmp_path / "q.jsonl", "\n"))
     (tmp_path / "q.jsonl").write_text(f'{{"query": "{"a" * 999}"}}', encoding="utf-16")
     # The reason, and not the whole file, which Python keeps with the error.

@@ -72,7 +72,7 @@ def test_a_secret_behind_a_link_is_not_read(built: Project, cache: Path, tmp_pat
     (cache / SECRET_NAME).symlink_to(tmp_path / "secret")
     result = built.run("inspect")
     assert result.exit_code == 1
-    assert "cannot be kept" in result.output
+    assert "cannot be stored" in result.output
     assert "set XDG_CACHE_HOME to a folder that only this user can write to" in result.output
 
 
@@ -83,7 +83,7 @@ def test_a_cache_that_cannot_be_written_is_named(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     result = make_project(FILES).run("build", "--quiet")
     assert result.exit_code == 1
-    assert f"{tmp_path}/file/foundry: the secret that marks what Foundry" in result.output
+    assert f"{tmp_path}/file/foundry: the secret that signs Foundry's files" in result.output
     assert "set XDG_CACHE_HOME" in result.output
 
 

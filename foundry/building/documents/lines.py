@@ -95,7 +95,7 @@ class KnownLines:
 
     def find(self, digest: bytes) -> NotedRow | None:
         """Return the row of a line by its hash."""
-        # Most lines still follow the line that they followed.
+        # Most lines still follow the same line as last time.
         place = self._next if self._is_at(self._next, digest) else self._look_up(digest)
         if place is None:
             return None

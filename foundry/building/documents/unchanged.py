@@ -56,7 +56,10 @@ class KnownSource:
         self.has_news = False
 
     def look_at(self, source: FolderSource) -> Iterator[Looked]:
-        """Yield the contents of a folder, adding what is known; `has_news` if something is not."""
+        """Yield the contents of a folder, unchanged documents with what the cache knows of them.
+
+        Sets `has_news` if any other document is found.
+        """
         # Both are in byte order of keys.
         noted = self._cache.entries(self._source)
         key, entry = next(noted, _NO_ENTRY)

@@ -67,7 +67,7 @@ class Cluster:
     ) -> Reference:
         """Run a function of an installed module on a node.
 
-        `threads` is the number of threads of its libraries, in a process of its own.
+        If `threads` is given, it runs in a process whose libraries use that many threads.
         """
         ray = self._opened()
         if function not in self._functions:
@@ -85,9 +85,9 @@ class Cluster:
             return ray.put(value)
 
     def wait(self, references: Sequence[Reference], *, at_once: bool = False) -> list[Reference]:
-        """Return those that are ready, at least one unless `at_once`.
+        """Return the references that are ready: at least one, unless `at_once`.
 
-        Raises BuildError if there are no nodes any more.
+        Raises BuildError if no nodes are left.
         """
         ray = self._opened()
         limit = None

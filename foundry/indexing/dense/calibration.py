@@ -41,8 +41,10 @@ class CalibrationQuery:
 
 
 def spans_of(layout: IndexLayout, tokenizer: Tokenizer) -> list[CalibrationQuery]:
-    """Return at most SPANS spans, of each length about as many, of an index whose chunks and their
-    tables are written."""
+    """Return at most SPANS spans, about equally many of each length.
+
+    The chunks of the index and their tables must already be written.
+    """
     spans: list[CalibrationQuery] = []
     rows = open_stored(layout.chunk_ids)[:, : CHUNKS_A_SPAN * SPANS].T.tolist()
     offsets = open_stored(layout.chunk_offsets)

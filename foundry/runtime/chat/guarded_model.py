@@ -70,7 +70,7 @@ class GuardedModel:
                     yield chunk
         except ModelTimeoutError as error:
             if self._breaker.fail(ticket, str(error)):
-                _logger.warning("the language model has stalled; answers are extracts meanwhile")
+                _logger.warning("the language model has stalled; answers are extracts for now")
             raise
         self._breaker.succeed(ticket)
 

@@ -121,7 +121,7 @@ class CodeTracker:
         is_next = self._is_after_blank or len(items) < len(before)
         while (item := _ITEM.match(rest, indent)) and not _RULE.match(rest, indent):
             is_near = indent - (items[-1] if items else 0) <= 3
-            # Another number than 1 begins no list within a paragraph.
+            # Within a paragraph, a numbered list can only begin with 1.
             if not is_near or not (is_next or item["number"] in (None, "1")):
                 return prefix, -1, items
             gap = item["gap"]

@@ -101,7 +101,7 @@ def give_to(name: str, *, install: bool) -> Given:
         backup = _merge(assistant.file.resolve(), assistant.key, entry[assistant.key])
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(
-            f"{assistant.file} was left as it is: {error}",
+            f"{assistant.file} was left unchanged: {error}",
             hint=f"correct it, or put in yourself what mcp --print-config {name} prints",
         ) from None
     kept = f"; as it was: {backup}" if backup else ""

@@ -1,4 +1,4 @@
-"""The interface of search engines, and a version of an index in one.
+"""Defines the interface of search engines, and of a version of an index that one holds.
 
 A server searches exactly the version that its records belong to, so records and lanes never come
 from two versions, whatever is published meanwhile.

@@ -1,4 +1,4 @@
-"""Refuses API_TOKENS in a server that checks none."""
+"""Refuses API_TOKENS in a server that does not check tokens."""
 
 from ..errors import ConfigurationError
 from ..retrieval.settings import read_variable
@@ -11,4 +11,5 @@ def refuse_tokens() -> None:
     """
     if read_variable("API_TOKENS") is not None:
         hint = 'unset it, or export the server with "callers = true" in [server]'
-        raise ConfigurationError("API_TOKENS is set, and this server asks for no tokens", hint=hint)
+        problem = "API_TOKENS is set, but this server does not check tokens"
+        raise ConfigurationError(problem, hint=hint)

@@ -90,8 +90,8 @@ class QuestionLog:
         if not file.is_absolute() or any(
             Path(os.path.realpath(file)).is_relative_to(folder.resolve()) for folder in taken
         ):
-            hint = "name one like /var/lib/questions.jsonl, outside the server and its index"
-            raise ConfigurationError(f"{VARIABLE}: {written} cannot be a file", hint=hint)
+            problem = f"{VARIABLE}: {written} is not a full path outside the server and its index"
+            raise ConfigurationError(problem, hint="name a file like /var/lib/questions.jsonl")
         try:
             os.close(_open_private(file))
             if not os.access(file.parent, os.W_OK | os.X_OK):

@@ -64,12 +64,12 @@ def lowered(text: str, before: str) -> str:
 
 
 def apart(script: str, after: str) -> str:
-    """Return superscript or subscript text, apart from a letter or digit after it: `log_10 x`."""
+    """Return a superscript or subscript, with a space before a letter or digit: `log_10 x`."""
     return f"{script} " if script[:1] in {"^", "_"} and after.isalnum() else script
 
 
 def note_mark(mark: str, before: str) -> str:
-    """Return the mark of a note, apart from the word before it."""
+    """Return the mark of a note in brackets, with a space between it and a word before it."""
     mark = mark.strip("[]() ")
     if not mark:
         return ""

@@ -41,7 +41,7 @@ def local_name(element: Element) -> str:
 
 
 def to_html(root: Element) -> str:
-    """Return a document as the page that it would be."""
+    """Return a document as an HTML page."""
     if local_name(root) == "opml":
         return "".join(_outline(root))
     return f"<html><body><main>{''.join(_children(root, 1, 0))}</main></body></html>"

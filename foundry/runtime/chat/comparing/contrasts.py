@@ -135,7 +135,7 @@ def is_open(text: str) -> bool:
 
 
 def read_words(text: str, stem: Stem, roots: Container[str | None]) -> list[Word]:
-    """Return the words of a sentence; `roots` are stems of either side."""
+    """Return the words of a sentence; `roots` are the stems of all texts compared."""
     plain = _AS_NOT.sub("not", _FIXED_PHRASES.sub(" ", text))
     plain = _FROM.sub(r"\g<between>not", plain)
     words: list[Word] = []

@@ -42,10 +42,10 @@ class Quantity:
     written: str
     value: str
     kind: str  # Of its unit, else empty.
-    size: float  # In the least unit of its kind.
+    size: float  # In the smallest unit of its kind.
     before: str
     around: tuple[str, str]
-    group: int  # The two ends of a range have the same.
+    group: int  # Shared by the two ends of a range.
 
     def equals(self, other: "Quantity") -> bool:
         """Return whether both are the same, as far as their units tell."""

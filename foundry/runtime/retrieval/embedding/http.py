@@ -49,7 +49,7 @@ class EmbeddingService:
             if not API_KEY.fullmatch(api_key):
                 raise EmbeddingFailure(
                     "the API key has an invalid character",
-                    hint="look for a space or a line end in its variable",
+                    hint="check that its variable has no space or line break in it",
                 )
             headers["authorization"] = f"Bearer {api_key}"
         self._headers = headers

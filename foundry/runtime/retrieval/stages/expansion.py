@@ -90,7 +90,7 @@ def expand_query(
     terms: int,
     minimum_cosine: float,
 ) -> NDArray[np.float32]:
-    """Return the vector (d,) of a query with the `terms` words nearest to its own `vector` (d,).
+    """Return a query's `vector` (d,), expanded with the `terms` words nearest to it.
 
     A query with an identifier is not expanded.
     """

@@ -42,11 +42,11 @@ class CorrectionLayout:
         self.weights = root / "weights.npy"  # uint8 (n,): log frequency; 0 if in no chunk
         self.forms = root / "forms.bin"  # UTF-8: the most frequent spelling of each word
         self.form_offsets = root / "forms.offsets.npy"  # uint64 (n + 1,)
-        self.right = root / "right.npy"  # uint32: sorted hashes of the stems of right words
+        self.right = root / "right.npy"  # uint32: sorted hashes of stems of correctly spelled words
 
 
 def hash_word(word: str) -> int:
-    """Return what stands for a word among those that are right."""
+    """Return the hash that stands for a word among the correctly spelled ones."""
     return crc32(word.encode("utf-8", "replace"))
 
 

@@ -21,7 +21,7 @@ from ..candidates import Candidates
 from ..journal import Journal
 from ..results import Hit, rank_hits
 
-FILE = "pinned.json"  # Of an index.
+FILE = "pinned.json"  # In the index folder.
 PINNED_SCORE = 1.0  # The highest possible score.
 
 

@@ -63,7 +63,7 @@ class RerankService:
             if not API_KEY.fullmatch(api_key):
                 problem = "RERANK_API_KEY holds a character that no key has"
                 raise ConfigurationError(
-                    problem, hint="look for a space or the end of a line in it"
+                    problem, hint="check that it has no space or line break in it"
                 )
             headers["Authorization"] = f"Bearer {api_key}"
         # Importing it takes a tenth of a second, too long for a server's start.

@@ -178,7 +178,10 @@ class PgvectorEngine:
         asked: dict[str, Any],
         only: Restriction | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return chunks (m,) and their scores (m,), in any order; a graph is read to `depth`."""
+        """Return chunks (m,) and their scores (m,), in any order.
+
+        If `asked` has a `depth`, it sets how deep the graph is searched.
+        """
         rows = self._fetch(edition, template, asked, only)
         scores = np.array([row[1] for row in rows], dtype=np.float64)
         return _numbers(edition, [row[0] for row in rows]), scores

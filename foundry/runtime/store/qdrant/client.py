@@ -93,7 +93,7 @@ def translated(version: str) -> Iterator[None]:
 
 def is_timeout(error: ResponseHandlingException) -> bool:
     """Return whether the call timed out."""
-    # The source comes from the HTTP library, which may change.
+    # By name, as `source` comes from an HTTP library that the client may replace.
     return any("Timeout" in kind.__name__ for kind in type(error.source).__mro__)
 
 

@@ -96,7 +96,7 @@ def passing(
 
 
 def marker_of(version: str, held: HeldVersion) -> models.QueryRequest:
-    """Return a request for the marker of a version, if it still has the same number."""
+    """Return a request that finds the marker of a version only while it has the same number."""
     has_number = models.FieldCondition(key=NUMBER, match=models.MatchValue(value=held.number))
     is_marker = models.HasIdCondition(has_id=[marker_id(version)])
     return passing(models.Filter(must=[is_marker, has_number]), 1)
