@@ -155,7 +155,7 @@ def test_what_the_model_invents_does_not_reach_the_reader(
     client_of_model: TestClient, model: LanguageModel, size: int
 ) -> None:
     written = (
-        "True [1][99], false [98], both [1, 97]. ![i](http://evil.example/i.png)"
+        "True [1][99], false [98], both [1][97]. ![i](http://evil.example/i.png)"
         " [see](http://evil.example) <img src=x> <http://evil.example> www.evil.example [0]"
     )
     model.pieces = [written[start : start + size] for start in range(0, len(written), size)]

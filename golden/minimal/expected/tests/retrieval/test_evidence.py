@@ -64,7 +64,8 @@ def test_an_unknown_identifier_is_doubted_in_few_chunks_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("coverage", "expected"), [(0.18, "strong"), (0.179, "weak"), (0.119, "none"), (None, "none")]
+    ("coverage", "expected"),
+    [(0.18, "strong"), (0.179, "weak"), (0.06, "weak"), (0.059, "none"), (None, "none")],
 )
 def test_terms_decide(coverage: float | None, expected: str) -> None:
     found = Candidates.by_keyword(LaneHits(np.array([4]), np.array([1.0]), coverage=coverage))

@@ -126,15 +126,17 @@ def one(cosine: float | None, coverage: float | None) -> Candidates:
         # (cosine - 0.5) / 0.5 + 1.8 coverage, for a background of 0.5.
         (0.6, 0.2167, "strong"),
         (0.6, 0.2166, "weak"),
-        (0.5, 0.1667, "weak"),
-        (0.5, 0.1666, "none"),
+        (0.5, 0.0556, "weak"),
+        (0.5, 0.0555, "none"),
         (0.1, 0.3278, "strong"),
         (0.1, 0.3277, "weak"),
         (None, 0.18, "strong"),
-        (None, 0.119, "none"),
+        (None, 0.06, "weak"),
+        (None, 0.059, "none"),
         (0.55, None, "strong"),
         (0.549, None, "weak"),
-        (0.52, None, "none"),
+        (0.471, None, "weak"),
+        (0.469, None, "none"),
     ],
 )
 def test_the_evidence_decides(cosine: float | None, coverage: float | None, expected: str) -> None:
@@ -143,11 +145,11 @@ def test_the_evidence_decides(cosine: float | None, coverage: float | None, expe
 
 def test_a_query_about_something_else_needs_more_evidence() -> None:
     near = one(0.6, 0.1876)  # 0.2 + 3.2 x 0.1876 is 0.80, less 0.12 for each of distance.
-    for distance, expected in ((1.49, "strong"), (1.51, "weak"), (5.83, "weak"), (5.84, "none")):
+    for distance, expected in ((1.49, "strong"), (1.51, "weak"), (7.91, "weak"), (7.93, "none")):
         assert judge(INDEX, replace(near, distance=distance)) == expected
 
 
-@pytest.mark.parametrize("distance", [None, 0.0])
+@pytest.mark.parametrize("distance", [None, 1.3])
 def test_a_doubted_query_has_no_strong_match(distance: float | None) -> None:
     found = replace(one(1.0, 1.0), distance=distance)
     assert judge(INDEX, found) == "strong"

@@ -71,7 +71,7 @@ def parse_questions(text: str, place: str) -> QuestionSet:
     if not questions:
         because = f" ({said})" if (said := describe_skipped(skipped)) else ""
         hint = f"add one: {LINE_HINT}"
-        raise ConfigurationError(f"{place}: holds no question{because}", hint=hint)
+        raise ConfigurationError(f"{place}: contains no questions{because}", hint=hint)
     return QuestionSet(kinds.pop(), tuple(questions), skipped)
 
 

@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 _SIGN = re.compile("[\u00ad\u00d7\u02bc\u2010\u2018\u2019\u200b\u2060\ufeff]")
-# Soft hyphens, joiners and breaks without width end no word: `abun\u00addant`.
+# Soft hyphens, joiners and zero-width breaks do not end a word: `abun\u00addant`.
 _WITHOUT = str.maketrans(
     {**dict.fromkeys("\u00ad\u200b\u2060\ufeff"), **dict.fromkeys("\u02bc\u2018\u2019", "'")}
     | {"\u2010": "-"}

@@ -21,7 +21,7 @@ class Record:
     """Base of answers; its JSON leaves out defaults and fields marked `exclude`."""
 
     __slots__ = ()
-    # Serializers are created on first use, to keep the start short.
+    # Serializers are created on first use, to keep start-up fast.
     __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "defer_build": True}
 
     def to_json(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ Their schemas are made from the models when the server is exported: importing py
 than a search.
 """
 
+import hashlib
 import json
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from ..retrieval.filter_schemas import Filterable, describe_filters
 from ..retrieval.settings import reading, settings
 
 TOOLS_FILE = Path(__file__).with_name("tools.json")
+_MADE_FROM = ("models.py", "tools.py")
 
 
 def describe_tools() -> list[dict[str, Any]]:
@@ -41,13 +43,24 @@ def describe_tools() -> list[dict[str, Any]]:
     ]
 
 
+def hash_tools() -> str:
+    """Return the SHA-256, in hex, over the modules that tools are described in."""
+    digest = hashlib.sha256()
+    for name in _MADE_FROM:
+        digest.update(Path(__file__).with_name(name).read_bytes())
+    return digest.hexdigest()
+
+
 @cache
 def read_tools() -> dict[str, Any]:
-    """Return the descriptions by name, from the file if there is one."""
-    if not TOOLS_FILE.exists():
-        return {tool["name"]: tool for tool in describe_tools()}
-    with reading(TOOLS_FILE) as described:
-        return {tool["name"]: tool for tool in described}
+    """Return the descriptions by name: from the file, unless the modules were edited since."""
+    described: Any = {}
+    if TOOLS_FILE.exists():
+        with reading(TOOLS_FILE) as described:
+            pass
+    is_current = described.get("made_from") == hash_tools()
+    tools = described["tools"] if is_current else describe_tools()
+    return {tool["name"]: tool for tool in tools}
 
 
 def list_tools(known: Filterable) -> list[dict[str, Any]]:

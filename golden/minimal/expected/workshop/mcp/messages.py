@@ -15,7 +15,7 @@ VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
 
 class MessageError(Exception):
-    """What a message gets for an answer in place of a result."""
+    """The error sent in reply to a message, in place of a result."""
 
     def __init__(
         self, code: int, message: str, request_id: str | int | None = None, *, data: object = None

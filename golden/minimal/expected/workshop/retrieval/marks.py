@@ -121,7 +121,7 @@ def _literals(token: Token) -> Iterator[str]:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Return whether a stretch of a text begins and ends no word or number within."""
+    """Return whether a stretch of a text neither begins nor ends within a word or number."""
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
     if before.isalnum() and text[start].isalnum() and not _SPACELESS.match(before):
         return False

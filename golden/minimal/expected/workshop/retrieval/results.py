@@ -185,7 +185,8 @@ def compare_with_terms(
         return keyword
     theirs = {term for text in unknown for term in index.tokenizer.terms(text)}
     missing = [t for t in terms if t in theirs and not index.keyword_lane.frequency(t)]
-    # If no term is missing, the identifier is: chunks with its terms were read.
+    # If no term is missing, the whole identifier counts as one missing term: the chunks that have
+    # its terms were read, and it was not found in them.
     return replace(keyword, missing_score=max(1, len(missing)) * _weight(index, 0))
 
 

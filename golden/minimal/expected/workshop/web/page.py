@@ -133,7 +133,7 @@ def page_routes(asks_for_tokens: bool = False) -> APIRouter:
         responses={200: {"content": {MARKDOWN: {}, "text/html": {}}}},
     )
     def document_text(document_id: str, request: Request) -> Response:
-        """Return a document as Markdown, its id with or without `.md`; browsers get its page."""
+        """Return a document as Markdown; its id may end in `.md`. Browsers get its page."""
         documents = current_index().part(Documents.open)
         names = document_id, document_id.removesuffix(".md")
         if is_page(request.scope):

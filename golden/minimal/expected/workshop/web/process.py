@@ -105,7 +105,7 @@ def resolve(host: str, port: int, is_open: bool, hint: str) -> tuple[socket.Addr
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     if not (is_open or plain_address(str(address[0])).is_loopback):
         raise ConfigurationError(
-            f"{host} can be reached from other machines, and this server asks for no token",
+            f"{host} can be reached from other machines, and this server does not ask for a token",
             hint=f"{hint}. To answer everyone without a token, add --insecure-no-auth",
         )
     return family, str(address[0])
