@@ -54,7 +54,7 @@ def lane_numbers(folder: Path) -> dict[str, str]:
         r"`examples/handbook` has \d+ chunks\.": (
             f"`examples/handbook` has {index.chunk_count} chunks."
         ),
-        r"\d+ chunks have a term\.": f"{len(hits)} chunks have a term.",
+        r"\d+ chunks have at least one of": f"{len(hits)} chunks have at least one of",
         r"by the best one, [\d.]+\d\.": f"by the best one, {hits.scores[0]:.3f}.",
     }
     for term in terms:
