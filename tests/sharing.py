@@ -15,6 +15,7 @@ from typing import Any
 import black
 import pytest
 import warm_python
+from black.files import infer_target_version
 from servers import LIBRARIES, in_python
 
 from foundry.export import compose
@@ -171,14 +172,18 @@ class _Kept:
     def run_tool(self, tool: str, arguments: Sequence[str], folder: Path) -> None:
         """Run a formatter; black in this process, since it takes longer to start than to format."""
         if tool == "black":
-            options = tomllib.loads((folder / "pyproject.toml").read_text())["tool"]["black"]
-            mode = black.Mode(line_length=options.pop("line-length"))
+            project = tomllib.loads((folder / "pyproject.toml").read_text())
+            options = project["tool"]["black"]
+            # As black does, which else goes by what a file uses.
+            versions = set(infer_target_version(project) or ())
+            mode = black.Mode(versions, line_length=options.pop("line-length"))
+            key = (sorted(each.name for each in versions), mode.line_length)
             assert not options, "there are options that have to be passed on"
             paths = [folder / name for name in arguments if name.endswith(".py")]
             with suppress(black.InvalidInput):
                 for path in paths:
                     blacken = partial(_blacken, path.read_text(), mode)
-                    path.write_text(self._once(BLACKENED, (repr(mode), path.read_text()), blacken))
+                    path.write_text(self._once(BLACKENED, (key, path.read_text()), blacken))
                 return
         RUN_TOOL(tool, arguments, folder)
 

@@ -182,7 +182,7 @@ def test_a_file_that_is_not_understood_is_left(home: Path, text: str) -> None:
     file = home / ".config" / "zed" / "settings.json"
     file.parent.mkdir(parents=True)
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="left as it is") as caught:
+    with pytest.raises(ConfigurationError, match="was left unchanged") as caught:
         assistants.give_to("zed", install=True)
     assert "--print-config zed" in str(caught.value.hint)
     assert files(home) == {".config/zed/settings.json": text}
