@@ -11,7 +11,6 @@ from foundry.readers.contract import UnreadableError
 from foundry.readers.decoding import decode, normalise, normalise_line
 from foundry.readers.formats import html
 from foundry.readers.formats.calendar import spell_calendar
-from foundry.readers.formats.mail.flowed import unfold
 from foundry.readers.notes import leave_out
 
 MAX_DEPTH = 10
@@ -139,7 +138,7 @@ def _text_of(part: MIMEPart) -> str:
     content = part.get_payload(decode=True)
     text, _ = decode(content if isinstance(content, bytes) else b"", part.get_content_charset())
     if part.get_content_type() == "text/plain" and part.get_param("format") == "flowed":
-        return unfold(text, drops_space=part.get_param("delsp") == "yes")
+        return _unfold(text, drops_space=part.get_param("delsp") == "yes")
     return text
 
 
@@ -180,3 +179,22 @@ def add_names(composer: Composer, attached: Iterable[str]) -> None:
     """Add the names of attachments."""
     names = ", ".join(normalise_line(name, 200) for name in attached)
     composer.text(f"Attachments: {names}" if names else "")
+
+
+def _unfold(text: str, *, drops_space: bool) -> str:
+    """Return flowed text with its lines joined into paragraphs (RFC 3676)."""
+    lines: list[str] = []
+    goes_on = False
+    depth_before = 0
+    for line in text.split("\n"):
+        depth = len(line) - len(line.lstrip(">"))
+        content = line[depth:].removeprefix(" ")
+        if goes_on and depth == depth_before and content != "-- ":
+            lines[-1] += content
+        else:
+            lines.append(f"{'>' * depth} {content}" if depth else content)
+        goes_on = content.endswith(" ") and content != "-- "
+        if goes_on and drops_space:
+            lines[-1] = lines[-1][:-1]
+        depth_before = depth
+    return "\n".join(lines)
