@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
 
@@ -42,7 +42,8 @@ def program_hash() -> str:
     Foundry's own version, in its first module, is excluded, so that a release without changes
     prepares nothing again.
     """
-    return _hash(_own_files(), _surroundings())
+    installed = _installed()
+    return _hash(installed.digests, installed.surroundings)
 
 
 @cache
@@ -52,19 +53,19 @@ def reader_hashes() -> Mapping[str, str]:
     They exclude the readers of other formats, so that a change in a reader only affects documents
     of its formats.
     """
-    files = _own_files()
+    files, digests, surroundings = _installed()
     # The names and types of all readers decide which of them reads a document.
     routes = [
         (each.version, each.media_types, each.kinds if isinstance(each, FileReader) else {})
         for each in every_reader()
     ]
-    common = json.dumps(routes, sort_keys=True) + _surroundings()
+    common = json.dumps(routes, sort_keys=True) + surroundings
     needed = cache(lambda name: () if name == _REGISTRY else tuple(_needed(name, files)))
     found = {}
     for reader in every_reader():
         begins = [_PREPARER, *(_file_of(function, files) for function in _functions(reader))]
-        names = _reachable(begins, needed)
-        found[reader.version] = _hash({name: files[name] for name in sorted(names)}, common)
+        names = sorted(_reachable(begins, needed))
+        found[reader.version] = _hash({name: digests[name] for name in names}, common)
     return found
 
 
@@ -119,27 +120,33 @@ def _candidates(parts: Sequence[str]) -> tuple[str, str]:
     return f"{path}.py", f"{path}/__init__.py"
 
 
-def _own_files() -> dict[str, bytes]:
-    """Return the modules of Foundry and the tables beside them, by name, in order."""
-    found = {}
+class _Installed(NamedTuple):
+    """Modules and the tables beside them by name, in order, their hashes, and what else decides."""
+
+    files: Mapping[str, bytes]
+    digests: Mapping[str, bytes]
+    surroundings: str
+
+
+@cache
+def _installed() -> _Installed:
+    """Read Foundry's code and its dependencies: Python, libraries, the built-in model."""
+    files = {}
     for path in sorted(ROOT.rglob("*.*")):
         name = path.relative_to(ROOT).as_posix()
         is_own = name != "__init__.py" and not name.startswith(("_templates/", "models/"))
         if is_own and path.suffix in {".py", ".toml", ".json", ".txt"}:
-            found[name] = path.read_bytes()
-    return found
-
-
-def _surroundings() -> str:
-    """Return dependencies other than Foundry's code: Python, libraries, the built-in model."""
+            files[name] = path.read_bytes()
+    digests = {name: hashlib.sha256(content).digest() for name, content in files.items()}
     model = EncoderLayout(MODEL_FOLDER).description.read_text(encoding="utf-8")
-    return json.dumps([sys.version, model, _libraries()], sort_keys=True)
+    surroundings = json.dumps([sys.version, model, _libraries()], sort_keys=True)
+    return _Installed(files, digests, surroundings)
 
 
-def _hash(files: Mapping[str, bytes], *others: str) -> str:
+def _hash(digests: Mapping[str, bytes], *others: str) -> str:
     digest = hashlib.sha256("\0".join(others).encode())
-    for name, content in files.items():
-        digest.update(f"{name}\0".encode() + hashlib.sha256(content).digest())
+    for name, content in digests.items():
+        digest.update(f"{name}\0".encode() + content)
     return digest.hexdigest()
 
 

@@ -28,11 +28,15 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return copy
 
 
+def forget() -> None:
+    for function in (program_hash, reader_hashes, programs._installed):
+        function.cache_clear()
+
+
 @pytest.fixture(autouse=True)
 def forgotten() -> object:
     yield
-    program_hash.cache_clear()
-    reader_hashes.cache_clear()
+    forget()
 
 
 @pytest.fixture
@@ -45,8 +49,7 @@ def built(installed: Path, make_project: MakeProject) -> Project:
 
 def read_by_build(project: Project) -> int:
     """Documents that a build has prepared, by the code and the libraries as they are now."""
-    program_hash.cache_clear()
-    reader_hashes.cache_clear()
+    forget()
     answer = json.loads(project.succeed("build", "--quiet", "--json").stdout)
     return int(answer["changes"]["read"])
 
@@ -87,7 +90,7 @@ def test_what_readers_answer_to_reads_all_anew(
     before = dict(reader_hashes())
     media_types = plain.READER.media_types
     monkeypatch.setitem(media_types, ".of-nobody-else", "text/plain")
-    reader_hashes.cache_clear()
+    forget()
     after = reader_hashes()
     assert before.keys() == after.keys()
     assert all(before[version] != after[version] for version in before)
@@ -95,7 +98,7 @@ def test_what_readers_answer_to_reads_all_anew(
 
 def test_every_reader_has_a_hash_over_its_own_module() -> None:
     """By another way than the hash: what imports them all."""
-    files = programs._own_files()
+    files = programs._installed().files
     for reader in every_reader():
         assert len(reader_hashes()[reader.version]) == 64
         own = {programs._file_of(each, files) for each in programs._functions(reader)}
