@@ -318,12 +318,12 @@ def _find_answering(project: Path, warn: Warn) -> Answering:
 
     warnings: list[str] = []
 
-    def warn_once(said: str, hint: str) -> None:
+    def warn_and_count(said: str, hint: str) -> None:
         warnings.append(said)
         warn(said, hint)
 
     config = _load_config(project)
-    _, design = _design_server(config, warn_once)
+    _, design = _design_server(config, warn_and_count)
     answering = Answering(
         server=render_preview(design),
         indexes=index_folder(config),
