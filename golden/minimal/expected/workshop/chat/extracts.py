@@ -11,7 +11,7 @@ strong match, and one sentence that holds most of the question and what it asks 
 import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 from ..index.reader import Index, current_index
 from ..retrieval.opposites import is_opposed
@@ -125,7 +125,7 @@ class _Found:
     worth: float
     passage: NumberedPassage
     unit: Unit
-    terms: set[str]
+    terms: frozenset[str]
     share: float  # Of the question, that it holds with what is quoted with it and headings.
 
 
@@ -140,14 +140,15 @@ def extract(
     Also returns the greatest share of the question's terms, by rarity, that one of them holds.
     """
 
-    def terms_of(text: str) -> set[str]:
-        return set(index.tokenizer.terms(text))
+    @cache  # Items of a list share their stem, and all units of a section what is above them.
+    def terms_of(text: str) -> frozenset[str]:
+        return frozenset(index.tokenizer.terms(text))
 
     without = empty.intersection(re.findall(r"\w+", question.lower()))
     asked = terms_of(question)
     weights = term_weights(index, asked - terms_of(" ".join(without)) or asked)
 
-    def coverage(terms: set[str]) -> float:
+    def coverage(terms: frozenset[str]) -> float:
         held = sum(weight for term, weight in weights.items() if term in terms)
         return held / (sum(weights.values()) or 1.0)
 

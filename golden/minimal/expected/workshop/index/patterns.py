@@ -50,6 +50,8 @@ _ASCII_LETTER, _ANY_LETTER = "[A-Za-z0-9_]", rf"(?:[^\W{SPACELESS}]|[{_MARKS}])"
 WORD = re.compile(
     rf"(?<![^\W_{SPACELESS}])(?:[A-Za-z0-9]++(?![^\x00-\x7f])|(?:[^\W_{SPACELESS}]++|[{_MARKS}])++)"
 )
+# Between the number and the unit in `230V`.
+LETTER_BESIDE_DIGIT = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 
 
 @cache

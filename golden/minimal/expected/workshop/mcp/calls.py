@@ -1,17 +1,14 @@
 """Calls of tools: their arguments, and results or refusals as clients get them."""
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import InvalidRequestError, ServerError
+from ..errors import InvalidRequestError
 from ..index.records import Record
 from .arguments import RefusedCallError, read_arguments
 from .descriptions import read_tools
-from .messages import INTERNAL_ERROR, INVALID_PARAMS, MessageError, to_text
+from .messages import INVALID_PARAMS, MessageError, internal_error, to_text
 from .tools import TOOLS, Tool
-
-_logger = logging.getLogger(__name__)
 
 
 def read_call(name: str, sent: Mapping[str, Any] | None) -> tuple[Tool, dict[str, Any]]:
@@ -45,8 +42,4 @@ def answer_failure(error: Exception) -> dict[str, Any]:
         return refuse(f"{error.field}: {error.message}")
     if isinstance(error, MessageError):
         raise error
-    # The message may name files of this machine, which clients must not see.
-    is_known = isinstance(error, ServerError)
-    _logger.error("an MCP request failed: %s", error, exc_info=None if is_known else error)
-    reason = error.reason if isinstance(error, ServerError) else "The server failed."
-    raise MessageError(INTERNAL_ERROR, reason) from None
+    raise internal_error(error) from None

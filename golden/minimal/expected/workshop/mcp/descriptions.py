@@ -54,13 +54,11 @@ def hash_tools() -> str:
 @cache
 def read_tools() -> dict[str, Any]:
     """Return the descriptions by name: from the file, unless the modules were edited since."""
-    described: Any = {}
     if TOOLS_FILE.exists():
         with reading(TOOLS_FILE) as described:
-            pass
-    is_current = described.get("made_from") == hash_tools()
-    tools = described["tools"] if is_current else describe_tools()
-    return {tool["name"]: tool for tool in tools}
+            if described["made_from"] == hash_tools():
+                return {tool["name"]: tool for tool in described["tools"]}
+    return {tool["name"]: tool for tool in describe_tools()}
 
 
 def list_tools(known: Filterable) -> list[dict[str, Any]]:

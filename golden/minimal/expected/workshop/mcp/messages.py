@@ -1,7 +1,10 @@
 """JSON-RPC messages as text: read strictly, and answered with an error unless they are usable."""
 
 import json
+import logging
 from typing import Any, NoReturn
+
+from ..errors import ServerError
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -12,6 +15,8 @@ HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+
+_logger = logging.getLogger(__name__)
 
 
 class MessageError(Exception):
@@ -30,6 +35,15 @@ class MessageError(Exception):
     def reply(self) -> bytes:
         """The answer as JSON."""
         return to_bytes({"jsonrpc": "2.0", "id": self.request_id, "error": self.error})
+
+
+def internal_error(error: Exception) -> MessageError:
+    """Log an error of a request that is no fault of the client's; return what it is told."""
+    # The message may name files of this machine, which clients must not see.
+    is_known = isinstance(error, ServerError)
+    _logger.error("an MCP request failed: %s", error, exc_info=None if is_known else error)
+    reason = error.reason if isinstance(error, ServerError) else "The server failed."
+    return MessageError(INTERNAL_ERROR, reason)
 
 
 def to_text(value: object) -> str:

@@ -4,7 +4,6 @@ What clients ask for first is answered before the index and what searches it are
 takes several times as long. Calls run in threads; one that was cancelled is not answered.
 """
 
-import logging
 import os
 import signal
 import sys
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ServerError
 from ..retrieval.settings import settings
-from .messages import INTERNAL_ERROR, INVALID_REQUEST, MessageError, parse_message, to_bytes
+from .messages import INVALID_REQUEST, MessageError, internal_error, parse_message, to_bytes
 from .session import INSTANT, Result, Session
 
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 FINISHING_SECONDS = 10.0  # For finishing requests after standard input has ended.
 LISTING_SECONDS = 0.2  # For clients to ask for the tools before loading begins.
 MAX_CALLS = 40  # Calls worked on at a time; more are not read.
-
-_logger = logging.getLogger(__name__)
 
 
 def serve_stdio(load: "Callable[[], Callable[..., SearchResponse]]", version: str) -> None:
@@ -133,14 +130,10 @@ class Connection:
     def _answer(self, request: _Request, answer: Callable[[], Result]) -> None:
         try:
             reply = to_bytes({"jsonrpc": "2.0", "id": request.id, "result": answer()})
-        except MessageError as error:
-            error.request_id = request.id
-            reply = error.reply
         except Exception as error:
-            is_known = isinstance(error, ServerError)
-            _logger.error("an MCP request failed: %s", error, exc_info=not is_known)
-            reason = error.reason if isinstance(error, ServerError) else "The server failed."
-            reply = MessageError(INTERNAL_ERROR, reason, request.id).reply
+            told = error if isinstance(error, MessageError) else internal_error(error)
+            told.request_id = request.id
+            reply = told.reply
         with self._changed:
             is_wanted = request in self._running
         if is_wanted:

@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import TypeAlias
 
 from ..index.letters import bare
-from ..index.patterns import SPACELESS, WORD
+from ..index.patterns import LETTER_BESIDE_DIGIT, SPACELESS, WORD
 from ..index.tokens import Token, Tokenizer
 from .results import Span
 
@@ -32,7 +32,6 @@ _PLAIN = {
     if len(letter := bare(chr(code).casefold())) == 1 and letter.isascii()
 }
 _NEXT = re.compile(r"[-' \u2010\u2011]([^\W\d_]+)")
-_BETWEEN = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _SEGMENT = re.compile(
     "(?P<han>[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+)"
     "|(?P<katakana>[\u30a0-\u30ff\u31f0-\u31ff]+)|(?P<hiragana>[\u3040-\u309f]+)"
@@ -115,7 +114,7 @@ def _literals(token: Token) -> Iterator[str]:
         # Of the terms the whole, and numbers with a dot in them.
         if text in (token.text.lower(), token.terms[0]) or ("." in text and text[0].isdigit()):
             yield bare(text)
-    parts = _BETWEEN.split(token.text) if token.is_identifier else token.text.split(" ")
+    parts = LETTER_BESIDE_DIGIT.split(token.text) if token.is_identifier else token.text.split(" ")
     if len(parts) == 2 and token.text[0].isdigit():
         yield from (joint.join(parts).lower() for joint in (" ", "-", ""))
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..index.compounds import is_one_word
 from ..index.letters import bare, normalise
+from ..index.patterns import LETTER_BESIDE_DIGIT
 from ..index.reader import Index
 from ..index.tokens import Token
 from .candidates import stage
@@ -28,7 +29,6 @@ MIN_PART, MIN_WHOLE, MAX_WHOLE = 3, 6, 24  # Letters.
 
 _SHORT_PARTS = frozenset("by in on up".split())
 _APART = re.compile("[- ]")
-_BETWEEN = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 
 
 @stage(STAGE)
@@ -120,7 +120,7 @@ def _cuts(token: Token) -> Iterator[tuple[str, str]]:
             if len(second) >= MIN_PART or second.casefold() in _SHORT_PARTS:
                 yield text[:end], second
     elif token.is_identifier:
-        for match in _BETWEEN.finditer(text):
+        for match in LETTER_BESIDE_DIGIT.finditer(text):
             first = text[: match.start()]
             # Of a version: `TLSv1.3`.
             yield (first[:-1] if first[-1] in "vV" and len(first) > 2 else first), text[

@@ -3,6 +3,7 @@
 import re
 
 from ...retrieval.opposites import count_denials, opposites_of, words_of
+from ..claims import MONTHS
 
 # Prepositions and the like, which say little of what is asked.
 _LOOSE = frozenset(
@@ -49,9 +50,8 @@ _WHEN = re.compile(
 )
 _TIME = re.compile(
     rf"\b{_COUNT}\b|\d|\b{_OFTEN}\b|\b(?:when|before|after|until|till|once|during|while|if"
-    r"|as soon|every|each|\w*day|january|february|march|april|may|june|july|august|september"
-    r"|october|november|december|spring|summer|autumn|fall|winter|morning|noon|evening|night|week"
-    r"|month|year|season|always|never|now|immediately)s?\b",
+    r"|as soon|every|each|\w*day|spring|summer|autumn|fall|winter|morning|noon|evening|night|week"
+    rf"|month|year|season|always|never|now|immediately|{'|'.join(MONTHS)})s?\b",
     re.IGNORECASE,
 )
 _WHO = re.compile(r"^\W*(?:who|whose|by whom)\b", re.IGNORECASE)
@@ -80,13 +80,13 @@ def says_opposite(question: str, text: str) -> bool:
 
 def find_lacking(question: str, said: str) -> str | None:
     """Return what the question asks for and none of the quoted sentences says."""
+    said = _CITATION.sub("", said)
     if _DENIES.search(question) and not (count_denials(said) or _DENIES_SOMEHOW.search(said)):
         return '"not"'
     if (extreme := _EXTREME.search(question)) and not _ANY_EXTREME.search(said):
         return f'which is "{extreme[0].lower()}"'
     if (asked := _HOW_MANY.search(question)) and not _counts(asked[1], said):
         return "how many"
-    said = _CITATION.sub("", said)
     if (much := _HOW_MUCH.search(question)) and not _AMOUNT.search(said):
         return much[0].lower()
     if _WHEN.search(question) and not _TIME.search(said):
@@ -99,7 +99,6 @@ def find_lacking(question: str, said: str) -> str | None:
 def _counts(things: str, said: str) -> bool:
     """Return whether a text has a number beside one of the words that say what is counted."""
     stems = "|".join(re.escape(word[:4]) for word in things.split() if len(word) > 2)
-    said = _CITATION.sub("", said)
     before = rf"\b{_COUNT}\b(?:\W+\w+){{0,3}}?\W+(?:{stems})"
     after = rf"\b(?:{stems})\w*(?:\W+\w+){{0,4}}?\W+{_COUNT}\b{_UNIT}"
     return any(re.search(pattern, said, re.IGNORECASE) for pattern in (before, after))

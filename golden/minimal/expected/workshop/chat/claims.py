@@ -1,0 +1,143 @@
+"""Reads what a language model claims: its sentences, the numbers in them, and what they deny.
+
+A heading claims nothing, nor does code, a question, a lead-in that ends in a colon, a courtesy, or
+a sentence that says that the documents do not answer. The words are those of English.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .conversation import ENGLISH, word_set
+from .text import find_sentence_ends
+
+MAX_CHARACTERS = 1_000  # Of a sentence, which is compared up to there.
+
+# Words that another wording of the same statement may have or not.
+LIGHT_WORDS = ENGLISH.empty | word_set(
+    "also already always anybody anyone anything away back between both bring call called carry"
+    " case come either even ever every everybody everyone everything far few goes going however"
+    " immediately instead keep kept know less long look made might must never nobody none nothing"
+    " now often once others out own part people per person place put quite rather really several"
+    " since some somebody someone something soon still sure take taken than things though together"
+    " took toward try turn under until upon use used usually way well whatever whenever whether"
+    " whoever whole within yet"
+)
+_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+NUMBER_WORDS = {
+    **{word: value for value, word in enumerate(_SMALL)},
+    **{word: 10 * tens for tens, word in enumerate(_TENS, start=2)},
+    **{"once": 1, "twice": 2, "hundred": 100, "thousand": 1_000, "million": 1_000_000},
+}
+_MONTHS = (
+    "january february march april may june july august september october november december".split()
+)
+MONTHS = {word: str(month) for month, word in enumerate(_MONTHS, start=1)}
+
+_NUMBER = re.compile(r"(?<![^\W\d])(?:\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?!\d)|\d+(?:\.\d+)?)")
+_WORD = re.compile(r"[^\W\d_]+")
+_DENIAL = re.compile(
+    r"\b(?:not(?! (?:only|just)\b)|no(?! (?:more|less|fewer|later) than\b)|never|none|nobody"
+    r"|nothing|neither|nor|cannot|without|lacks?)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+_RESTRICTION = re.compile(
+    r"\b(?:only|unless|until|except|before|avoid|prevent|prohibit|forbid|refus|fail|unable|instead"
+    r"|rather|otherwise|other than|less|hardly)",
+    re.IGNORECASE,
+)
+
+_CITATIONS = re.compile(r"(?:[ \t]*\[[0-9]{1,3}\])+")
+_CITED = re.compile(r"\[([0-9]{1,3})\]")
+_SPACES = re.compile(r"[ \t\r\n]+")
+_MARKS_BEFORE = re.compile(r"(?:\s|[>|]|[-*+\u2022](?=\s)|[0-9]{1,3}[.)](?=\s))*")
+_ROW = re.compile(r"\n(?=[ \t]*\|)")
+# Code, headings, and what is above the rows of a table.
+_SILENT = re.compile(
+    r"^[ \t]*(?:(```|~~~)(?s:.*?)(?:^[ \t]*\1[^\n]*$|\Z)|#{1,6}[ \t][^\n]*"
+    r"|\|[^\n]*\n[ \t]*\|(?=[^\n]*-)[ \t|:-]+$|(\*\*|__)(?:(?!\2)[^\n])*(?<![.!])\2[ \t]*$)",
+    re.MULTILINE,
+)
+_DOCUMENTS = r"\b(?:passages?|documents?|documentation|sources?|texts?|excerpts?|contexts?)\b"
+_TELL = (
+    "(?:say|state|mention|contain|specify|provide|describe|give|include|cover|explain|indicate"
+    "|answer|address|discuss|name|tell|hold|have|offer)"
+)
+# Atomic groups keep this linear in the length of what a hostile model writes.
+_NO_CLAIM = re.compile(
+    r".*[:?\uff1a\uff1f\u061f][\s\"'*_)]*\Z"
+    r"|(?:sure|certainly|of course|hello|hi|thanks|thank you|you(?: a|['\u2019])re welcome|i hope"
+    r"|let me know|feel free|please (?:let|ask)|if you (?:need|want|have) (?:any|more|further)"
+    r"|here (?:is|are))\b"
+    rf"|(?>.*?{_DOCUMENTS})(?>.*?(?:\b(?:not|never)\b|n['\u2019]t\b)).*?\b{_TELL}"
+    rf"|(?>.*?{_DOCUMENTS}).*?\b{_TELL}s? (?:no|nothing)\b"
+    r"|.*?\bno (?:information|mention|passage|answer|details?)\b"
+    r"|.*?\b(?:could|can|did|do) ?(?:not|n['\u2019]t) (?:find|answer|know|tell)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence as the answer has it, its text without citations, and what it cites."""
+
+    sentence: str
+    text: str
+    cited: frozenset[int]
+
+
+def read_claims(answer: str) -> Iterator[Claim]:
+    """Yield the sentences of an answer that claim something, in order."""
+    # Line breaks end sentences, so nothing else of what is silent need be told.
+    text = _SILENT.sub(lambda silent: "\n" * len(silent[0]), answer)
+    start = 0
+    for end in [*_ends(text), len(text)]:
+        begun = _MARKS_BEFORE.match(text, start, end)
+        sentence = text[begun.end() if begun else start : end].rstrip(" \t\r\n|")
+        plain = _SPACES.sub(" ", _CITATIONS.sub(" ", sentence)).strip()
+        if any(map(str.isalnum, plain)) and not _NO_CLAIM.match(plain):
+            cited = frozenset(map(int, _CITED.findall(sentence)))
+            yield Claim(sentence, plain[:MAX_CHARACTERS], cited)
+        start = end
+
+
+def _ends(text: str) -> Iterator[int]:
+    """Yield where sentences end, behind the citations that follow a full stop."""
+    rows = (row.end() for row in _ROW.finditer(text))
+    for end in sorted({*find_sentence_ends(text, 0, len(text)), *rows}):
+        citations = None if text[end - 1] == "\n" else _CITATIONS.match(text, end)
+        yield citations.end() if citations else end
+
+
+def numbers_of(text: str) -> dict[str, str]:
+    """Return the numbers of a text by their value (`1000`), as it writes them (`1,000`)."""
+    found = {}
+    for written in _NUMBER.findall(text):
+        found[f"{float(re.sub(r'[^0-9.]', '', written)):.12g}"] = written
+    # "Ninety-five" is 95, and neither 90 nor 5.
+    spoken: list[tuple[int, int, int]] = []
+    before = start = 0
+    lowered = text.lower()
+    for word in _WORD.finditer(lowered):
+        value = NUMBER_WORDS.get(word[0], 0)
+        is_next = value >= 100 > before > 0 or (before in range(20, 100, 10) and 0 < value < 10)
+        if is_next:
+            value = value * before if value >= 100 else value + before
+            spoken.pop()
+        else:
+            start = word.start()
+        if word[0] in NUMBER_WORDS:
+            spoken.append((value, start, word.end()))
+        before = value
+    for value, start, end in spoken:
+        found.setdefault(str(value), lowered[start:end])
+    return found
+
+
+def denies(text: str) -> bool | None:
+    """Return whether a clause denies what it says; None if it restricts it, as "only after"."""
+    return None if _RESTRICTION.search(text) else len(_DENIAL.findall(text)) % 2 == 1
