@@ -96,6 +96,18 @@ def test_what_readers_answer_to_reads_all_anew(
     assert all(before[version] != after[version] for version in before)
 
 
+def test_other_words_for_correction_change_the_index_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = program_hash(), dict(reader_hashes())
+    words = tmp_path / "stems.npy"
+    words.write_bytes(programs.RIGHT_WORDS.read_bytes() + b"x")
+    monkeypatch.setattr(programs, "RIGHT_WORDS", words)
+    forget()
+    assert program_hash() != before[0]
+    assert dict(reader_hashes()) == before[1]
+
+
 def test_every_reader_has_a_hash_over_its_own_module() -> None:
     """By another way than the hash: what imports them all."""
     files = programs._installed().files
