@@ -33,10 +33,6 @@ NUMBER_WORDS = {
     **{word: 10 * tens for tens, word in enumerate(_TENS, start=2)},
     **{"once": 1, "twice": 2, "hundred": 100, "thousand": 1_000, "million": 1_000_000},
 }
-_MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
-MONTHS = {word: str(month) for month, word in enumerate(_MONTHS, start=1)}
 
 _NUMBER = re.compile(r"(?<![^\W\d])(?:\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?!\d)|\d+(?:\.\d+)?)")
 _WORD = re.compile(r"[^\W\d_]+")

@@ -27,7 +27,6 @@ from ..retrieval.results import term_weights
 from .answer import ChatEvent, Done, NumberedPassage
 from .claims import (
     LIGHT_WORDS,
-    MONTHS,
     NUMBER_WORDS,
     Claim,
     denies,
@@ -36,6 +35,7 @@ from .claims import (
 )
 from .comparing.comparison import Comparison, Statement, StatementReader
 from .conversation import ENGLISH, heading_of
+from .quoting.asked import MONTHS
 from .quoting.units import sentences
 from .text import find_sentence_ends
 

@@ -3,7 +3,11 @@
 import re
 
 from ...retrieval.opposites import count_denials, opposites_of, words_of
-from ..claims import MONTHS
+
+_MONTHS = (
+    "january february march april may june july august september october november december".split()
+)
+MONTHS = {word: str(month) for month, word in enumerate(_MONTHS, start=1)}
 
 # Prepositions and the like, which say little of what is asked.
 _LOOSE = frozenset(
