@@ -33,7 +33,7 @@ from starlette.responses import StreamingResponse
 from foundry.runtime.web import middleware as web_middleware
 from foundry.runtime.web import connections as web_connections
 from foundry.runtime.web import serving as web_serving
-from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.settings import Limits
 from foundry.runtime.web.access import rate_checks
 from foundry.runtime.web.problems import FAILURES, answer_failure
 from foundry.runtime.web.routes import JsonResponse, JsonRoute

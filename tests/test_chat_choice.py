@@ -22,9 +22,10 @@ NOTE = {"note.md": "# Pumps\n\nReplace the seal.\n"}
 SERVER = '[embedding]\nprovider = "none"\n[server]\nmcp = false\npage = false\n'
 MODEL = {"LLM_BASE_URL": "http://127.0.0.1:9/v1", "LLM_MODEL": "m"}
 OF_A_MODEL = {
-    "notes/language_model.py",
-    "notes/model_events.py",
-    "notes/model_reply.py",
+    "notes/model/__init__.py",
+    "notes/model/client.py",
+    "notes/model/events.py",
+    "notes/model/replies.py",
     "notes/chat/claims.py",
     "notes/chat/comparing/__init__.py",
     "notes/chat/comparing/comparison.py",

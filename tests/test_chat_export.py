@@ -23,7 +23,7 @@ from markdown_it import MarkdownIt
 from servers import get, in_checkout, post, run_tests, serving
 
 from foundry.cli.main import main
-from foundry.runtime.language_model import BYTES_PER_TOKEN, MAX_EVENT_BYTES
+from foundry.runtime.model.client import BYTES_PER_TOKEN, MAX_EVENT_BYTES
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
 

@@ -96,7 +96,7 @@ def forget(package: ModuleType) -> None:
     if query_model.cache_info().currsize and (model := query_model()) is not None:
         model.close()
     query_model.cache_clear()
-    importlib.import_module(f"{package.__name__}.language_model")._calls.clear()
+    importlib.import_module(f"{package.__name__}.model.client")._calls.clear()
 
 
 def ask(package: ModuleType, query: str = RAW, **options: Any) -> dict[str, Any]:

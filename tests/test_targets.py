@@ -29,7 +29,7 @@ from foundry.rendering.design import Design
 from foundry.rendering.formatting import parse_back
 from foundry.rendering.plan import plan_server
 from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.retrieval.settings import settings
+from foundry.runtime.settings import settings
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
 

@@ -14,8 +14,8 @@ from foundry.features.operation import Callers, Interface
 from foundry.features.providers import OTHER_KEY_VARIABLE, PROVIDERS
 from foundry.features.stores import StoreSection
 from foundry.features.targets import TARGETS
-from foundry.runtime.retrieval.hosts import HOST, HOSTS_HINT, plain_host
-from foundry.runtime.retrieval.settings import ADDRESS
+from foundry.runtime.hosts import HOST, HOSTS_HINT, plain_host
+from foundry.runtime.settings import ADDRESS
 
 DEFAULT_MAX_CHARS = {"page": 4000, "parent": 400}
 """Defaults other than 1200: pages are long, and a chunk with a parent only serves to find it."""

@@ -21,6 +21,11 @@ WENT: dict[str, str] = {
         "in evaluation/: measure() in metrics.py; read_questions(), compare(), describe() and"
         " add_eval() in command.py; judge_hits() became rank_documents() in judging.py"
     ),
+    "language_model.py": "in model/client.py",
+    "model_events.py": "in model/events.py",
+    "model_reply.py": "in model/replies.py",
+    "retrieval/hosts.py": "in hosts.py",
+    "retrieval/settings.py": "in settings.py",
     "store/pgvector.py": "in store/pgvector/engine.py",
     "store/pgvector_connections.py": "in store/pgvector/connections.py",
     "store/pgvector_filters.py": "in store/pgvector/filters.py",

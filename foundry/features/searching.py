@@ -27,7 +27,7 @@ class Search(Protocol):
         """Whether a response lists identifiers that the index lacks."""
 
 
-READ_PATTERNS = SearchStep(SearchPlace.BEGIN, Call("retrieval.settings", "identifier_patterns"))
+READ_PATTERNS = SearchStep(SearchPlace.BEGIN, Call("settings", "identifier_patterns"))
 TELL_OF_OPERATORS = SearchStep(
     SearchPlace.PARSE, Call("retrieval.plain_text", "tell_of_operators", ("journal",)), sets=()
 )

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from foundry.runtime import language_model
-from foundry.runtime.language_model import take_call
+from foundry.runtime.model import client
+from foundry.runtime.model.client import take_call
 
 MIDNIGHT = 20_543 * 86_400
 
@@ -13,7 +13,7 @@ MIDNIGHT = 20_543 * 86_400
 @pytest.fixture(autouse=True)
 def no_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that has made no call yet."""
-    monkeypatch.setattr(language_model, "_calls", Counter())
+    monkeypatch.setattr(client, "_calls", Counter())
 
 
 @pytest.mark.parametrize("day", [0, MIDNIGHT])

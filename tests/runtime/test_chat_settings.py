@@ -3,7 +3,7 @@
 import pytest
 
 from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.language_model import ModelSettings
+from foundry.runtime.model.client import ModelSettings
 
 COMPLETE = {"LLM_BASE_URL": "https://api.example.com/v1/", "LLM_MODEL": "m", "LLM_API_KEY": "sk-1"}
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from foundry.runtime.mcp import about, session
 from foundry.runtime.mcp.messages import MessageError
 from foundry.runtime.mcp.session import Session
-from foundry.runtime.retrieval.settings import Limits, Settings
+from foundry.runtime.settings import Limits, Settings
 
 VERSION, CAPABILITIES, CLIENT = (
     f"io.modelcontextprotocol/{name}"

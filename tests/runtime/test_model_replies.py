@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from foundry.runtime.model_events import read_events
-from foundry.runtime.model_reply import AnswerFilter, ModelError, read_event
+from foundry.runtime.model.events import read_events
+from foundry.runtime.model.replies import AnswerFilter, ModelError, read_event
 
 ANSWER = "The new pump has a seal of rubber [1]. It lasts."
 THOUGHTS = "Let me think. Passage [2] has a pump? Hmm, "

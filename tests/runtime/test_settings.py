@@ -8,8 +8,8 @@ import pytest
 
 from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.retrieval.embedding import local
-from foundry.runtime.retrieval.settings import reading, settings
 from foundry.runtime.retrieval.stages import cross_encoder
+from foundry.runtime.settings import reading, settings
 
 MODELS = [
     (local.read_model, "embedding", "EMBEDDING_MODEL"),

@@ -21,7 +21,7 @@ from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.filters import KNOWN_FIELDS, Filters, parse_filters
 from foundry.runtime.retrieval.journal import Group, Mode
 from foundry.runtime.retrieval.results import Highlights, Hit, LaneRanks, LaneScores, SearchResponse
-from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.settings import Limits
 from foundry.runtime.web import documents as web_documents
 from foundry.runtime.web import filtered
 from foundry.runtime.web import routes as web_routes

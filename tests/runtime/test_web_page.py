@@ -31,7 +31,7 @@ from foundry.runtime.index.documents import Documents, join_chunks
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.filters import FilterColumns
-from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.settings import Limits
 from foundry.runtime.web import page as web_page
 from foundry.runtime.web.access import token_check
 from foundry.runtime.web.middleware import Check, Middleware

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
-from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.settings import Limits
 from foundry.runtime.web import access as web_access
 from foundry.runtime.web.access import RateLimit, rate_checks, token_check
 from foundry.runtime.web.middleware import Middleware

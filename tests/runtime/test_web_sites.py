@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
 from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.retrieval.settings import SETTINGS_FILE
+from foundry.runtime.settings import SETTINGS_FILE
 from foundry.runtime.web import sites as web_sites
 from foundry.runtime.web.sites import BOX_PATHS, ForSites, Sites, box_routes
 

@@ -10,7 +10,7 @@ from foundry.features.calls import ASKED, Call
 from foundry.features.feature import HTTPX
 from foundry.features.search_step import SearchPlace, SearchStep
 from foundry.features.stage import Milliseconds, Share, Stage, Surroundings
-from foundry.runtime.retrieval.settings import ADDRESS
+from foundry.runtime.settings import ADDRESS
 
 
 class Understanding(Stage):

@@ -11,8 +11,8 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
-from ..language_model import LanguageModel, Message, ModelSettings
-from ..model_reply import EmptyReplyError, ModelChunk, ModelError, ModelTimeoutError
+from ..model.client import LanguageModel, Message, ModelSettings
+from ..model.replies import EmptyReplyError, ModelChunk, ModelError, ModelTimeoutError
 from ..retrieval.calls import CircuitBreaker
 
 MAX_TIMEOUTS = 3

@@ -12,7 +12,7 @@ from itertools import chain, islice, zip_longest
 from typing import Any
 
 from ..index.reader import Index, current_index
-from ..model_reply import BudgetSpentError, ModelChunk, ModelError
+from ..model.replies import BudgetSpentError, ModelChunk, ModelError
 from ..retrieval.results import HEDGES, Hit, Match, SearchResponse, notices_of
 from ..web.requests import AsyncSearch
 from .answer import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..language_model import Message, draw_fence
+from ..model.client import Message, draw_fence
 from .answer import MIN_PASSAGE_CHARACTERS, NumberedPassage
 from .conversation import Conversation, Turn, heading_of
 from .text import shorten

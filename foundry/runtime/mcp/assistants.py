@@ -19,7 +19,7 @@ from typing import Any
 
 from ..errors import ConfigurationError
 from ..index.tree import read_file
-from ..retrieval.settings import settings
+from ..settings import settings
 
 MAX_BYTES = 16_000_000  # Of an assistant's file.
 

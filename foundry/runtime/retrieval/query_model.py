@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from ..language_model import LanguageModel, draw_fence
-from ..model_reply import ModelError
+from ..model.client import LanguageModel, draw_fence
+from ..model.replies import ModelError
 from .calls import CircuitBreaker
 
 MAX_TOKENS = 1024

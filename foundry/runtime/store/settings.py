@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import ConfigurationError
-from ..retrieval.settings import SETTINGS_FILE, reading
+from ..settings import SETTINGS_FILE, reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Refuses API_TOKENS in a server that does not check tokens."""
 
 from ..errors import ConfigurationError
-from ..retrieval.settings import read_variable
+from ..settings import read_variable
 
 
 def refuse_tokens() -> None:

@@ -20,7 +20,7 @@ from ..errors import ConfigurationError
 from ..index.documents import DocumentRecord, Documents
 from ..index.names import indexed_name
 from ..index.reader import current_index
-from ..retrieval.settings import read_variable
+from ..settings import read_variable
 from .conditional import answer_with_file
 from .documents import require_document
 

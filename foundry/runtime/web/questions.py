@@ -28,7 +28,7 @@ from typing import Any
 from ..errors import ConfigurationError
 from ..index.layout import PACKAGED_INDEX
 from ..retrieval.results import SearchResponse
-from ..retrieval.settings import read_variable
+from ..settings import read_variable
 
 VARIABLE = "QUESTION_LOG"
 MAX_FILE_BYTES = 8 * 1024 * 1024  # A longer file is renamed to `.1`, replacing the previous one.

@@ -21,8 +21,8 @@ from ..index.reader import Index, OpenedIndex, served
 from ..index.tree import read_file
 from ..retrieval.filters import Filters
 from ..retrieval.own_statistics import TermCounts, view_by_own_statistics
-from ..retrieval.settings import SETTINGS_FILE, reading
 from ..retrieval.view import view_of
+from ..settings import SETTINGS_FILE, reading
 from .access import token_digest
 
 NOTHING = ""

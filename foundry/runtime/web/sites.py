@@ -14,7 +14,7 @@ from fastapi import APIRouter, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import ConfigurationError
-from ..retrieval.settings import read_variable, reading
+from ..settings import read_variable, reading
 from .middleware import values_of
 from .page import FOLDER
 

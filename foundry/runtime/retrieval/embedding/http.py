@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx2
 
-from ..settings import API_KEY
+from ...settings import API_KEY
 from .replies import EmbeddingFailure, bad_reply
 
 MAX_REPLY_BYTES = 256 * 1024 * 1024

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from ...errors import ConfigurationError, IndexUnusableError
 from ...index.layout import IndexFiles, IndexLayout
 from ...index.reader import Index
+from ...settings import ADDRESS, SETTINGS_FILE, reading
 from ..calls import CircuitBreaker, call_within
 from ..candidates import stage
-from ..settings import ADDRESS, SETTINGS_FILE, reading
 from .probe import DenseManifest, find_difference, require_model
 from .recent import RecentVectors
 from .replies import EmbeddingFailure

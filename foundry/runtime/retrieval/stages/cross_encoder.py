@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...errors import ConfigurationError
 from ...index.tree import read_file
-from ..settings import SETTINGS_FILE, read_variable, reading
+from ...settings import SETTINGS_FILE, read_variable, reading
 from .rerank import Reranker
 
 NETWORKS = ("model.onnx", "onnx/model.onnx")

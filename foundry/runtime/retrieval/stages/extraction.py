@@ -12,8 +12,8 @@ from typing import Any
 
 from ...errors import InvalidRequestError
 from ...index.reader import Index
+from ...settings import SETTINGS_FILE, reading
 from ..filters import FilterColumns, parse_filters
-from ..settings import SETTINGS_FILE, reading
 from .understanding import Understood
 
 DATES = ("modified_after", "modified_before")

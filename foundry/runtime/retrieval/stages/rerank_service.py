@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ConfigurationError
-from ..settings import API_KEY, SETTINGS_FILE, read_address, read_variable, reading
+from ...settings import API_KEY, SETTINGS_FILE, read_address, read_variable, reading
 from .rerank import Reranker
 
 MAX_REPLY_BYTES = 1_000_000

@@ -13,14 +13,14 @@ from functools import cache
 from typing import Any, Protocol
 
 from ...index.reader import Index
-from ...language_model import LanguageModel
-from ...model_reply import ModelError
+from ...model.client import LanguageModel
+from ...model.replies import ModelError
+from ...settings import settings
 from ..candidates import stage
 from ..filters import Filters
 from ..identifiers import MAX_PATTERN_INPUT, is_identifier_query
 from ..journal import Journal, describe_filters, quote
 from ..query_model import QueryModel, Request
-from ..settings import settings
 
 _INSTRUCTIONS = """\
 You prepare a query for a search engine. The query stands between lines that begin with {{fence}};

@@ -15,10 +15,10 @@ from itertools import chain, islice
 from pathlib import Path
 
 from ...index.records import Place, count_of
+from ...settings import SETTINGS_FILE, reading
 from ..candidates import SCORE_DIGITS
 from ..journal import Journal
 from ..results import Hit
-from ..settings import SETTINGS_FILE, reading
 
 STAGE = "versions"
 DEPTH = 10  # Hits that are searched for versions, as a multiple of `count`.

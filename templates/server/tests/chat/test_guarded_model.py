@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foundry.runtime.chat.guarded_model import MAX_TIMEOUTS, GuardedModel, ModelStalledError
-from foundry.runtime.model_reply import EmptyReplyError, ModelChunk, ModelError, ModelTimeoutError
+from foundry.runtime.model.replies import EmptyReplyError, ModelChunk, ModelError, ModelTimeoutError
 
 LATE = ModelTimeoutError("took too long")
 QUESTION = [{"role": "user", "content": "When is the valve replaced?"}]

@@ -11,7 +11,7 @@ import pytest
 from foundry.runtime.chat.conversation import ENGLISH, Conversation, Turn
 from foundry.runtime.chat.model_answer import ModelChat, is_readable, search_both
 from foundry.runtime.index.tokens import Tokenizer
-from foundry.runtime.model_reply import BudgetSpentError, ModelChunk, ModelError
+from foundry.runtime.model.replies import BudgetSpentError, ModelChunk, ModelError
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import (
     Hit,

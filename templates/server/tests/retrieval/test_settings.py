@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.retrieval.settings import read_address, read_number, settings
+from foundry.runtime.settings import read_address, read_number, settings
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.settings import Limits
 from foundry.runtime.web.access import RateLimit, rate_checks, read_tokens, token_check
 
 TOKEN = "t" * 32

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.settings import Limits
 from foundry.runtime.web.middleware import MAX_BODY_MESSAGES, Middleware
 from foundry.runtime.web.problems import describe_failure
 from foundry.runtime.web.slots import Slots

@@ -11,7 +11,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from foundry.runtime.errors import ConfigurationError, IndexUnusableError, ServerError
-from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.settings import Limits
 from foundry.runtime.web.serving import serve
 
 SERVING = "foundry.runtime.web.serving"

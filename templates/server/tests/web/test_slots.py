@@ -6,7 +6,7 @@ import pytest
 from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive, Scope, Send
 
-from foundry.runtime.retrieval.settings import Limits
+from foundry.runtime.settings import Limits
 from foundry.runtime.web.middleware import Middleware
 from foundry.runtime.web.slots import Slots
 

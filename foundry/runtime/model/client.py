@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from .errors import ConfigurationError
-from .model_events import read_events
-from .model_reply import (
+from ..errors import ConfigurationError
+from ..settings import ADDRESS, API_KEY
+from .events import read_events
+from .replies import (
     AnswerFilter,
     BudgetSpentError,
     EmptyReplyError,
@@ -27,7 +28,6 @@ from .model_reply import (
     ModelTimeoutError,
     read_event,
 )
-from .retrieval.settings import ADDRESS, API_KEY
 
 if TYPE_CHECKING:
     import httpx2

@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, NamedTuple
 
-from .model_reply import ModelError
+from .replies import ModelError
 
 if TYPE_CHECKING:
     import httpx2
