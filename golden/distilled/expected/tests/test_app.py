@@ -11,8 +11,8 @@ from lighthouse.app import create_app
 from lighthouse.errors import ConfigurationError
 from lighthouse.index.reader import ServedState, served
 from lighthouse.retrieval.hooks import Hooks
-from lighthouse.retrieval.settings import settings
 from lighthouse.retrieval.snippets import add_snippets
+from lighthouse.settings import settings
 
 ADDRESS = "http://127.0.0.1:8000"
 INDEX = load()

@@ -13,7 +13,7 @@ from lighthouse import load
 from lighthouse.index.documents import Documents
 from lighthouse.index.records import count_of
 from lighthouse.retrieval.filters import FilterColumns
-from lighthouse.retrieval.settings import settings
+from lighthouse.settings import settings
 
 INDEX = load()
 CONTENTS = INDEX.part(Documents.open)

@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from workshop import app
-from workshop.retrieval.settings import settings
+from workshop.settings import settings
 
 ADDRESS = "http://127.0.0.1:8000"
 

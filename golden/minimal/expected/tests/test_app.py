@@ -11,8 +11,8 @@ from workshop.app import create_app
 from workshop.errors import ConfigurationError
 from workshop.index.reader import ServedState, served
 from workshop.retrieval.hooks import Hooks
-from workshop.retrieval.settings import settings
 from workshop.retrieval.snippets import add_snippets
+from workshop.settings import settings
 
 ADDRESS = "http://127.0.0.1:8000"
 INDEX = load()

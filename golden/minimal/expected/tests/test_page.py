@@ -13,7 +13,7 @@ from workshop import load
 from workshop.index.documents import Documents
 from workshop.index.records import count_of
 from workshop.retrieval.filters import FilterColumns
-from workshop.retrieval.settings import settings
+from workshop.settings import settings
 
 INDEX = load()
 CONTENTS = INDEX.part(Documents.open)

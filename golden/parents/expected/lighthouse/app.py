@@ -6,8 +6,8 @@ from . import __version__, search_hybrid
 from .custom import HOOKS
 from .mcp.http import mcp_routes
 from .retrieval.hybrid import weights
-from .retrieval.settings import settings
 from .retrieval.stages.cross_encoder import warm_if_wanted
+from .settings import settings
 from .web.access import rate_checks, read_tokens, token_check
 from .web.citations import public_servers
 from .web.documents import document_routes

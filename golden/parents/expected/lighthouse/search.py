@@ -24,13 +24,13 @@ from .retrieval.results import (
     rank_hits,
     respond,
 )
-from .retrieval.settings import identifier_patterns
 from .retrieval.stages.cross_encoder import reranker
 from .retrieval.stages.extraction import FeatureExtraction, extracted_fields
 from .retrieval.stages.parents import expand_parents
 from .retrieval.stages.rerank import rerank
 from .retrieval.stages.rewriting import QueryRewriting
 from .retrieval.stages.understanding import query_model, understand_query
+from .settings import identifier_patterns
 
 
 def search_hybrid(

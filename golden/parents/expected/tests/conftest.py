@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from lighthouse import app
-from lighthouse.retrieval.settings import settings
+from lighthouse.settings import settings
 
 ADDRESS = "http://127.0.0.1:8000"
 

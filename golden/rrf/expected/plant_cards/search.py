@@ -18,7 +18,7 @@ from .retrieval.results import (
     rank_hits,
     respond,
 )
-from .retrieval.settings import identifier_patterns
+from .settings import identifier_patterns
 
 
 def search_hybrid(

@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from plant_cards import app
-from plant_cards.retrieval.settings import settings
+from plant_cards.settings import settings
 
 ADDRESS = "http://127.0.0.1:8100"
 

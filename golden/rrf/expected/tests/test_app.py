@@ -11,8 +11,8 @@ from plant_cards.app import create_app
 from plant_cards.errors import ConfigurationError
 from plant_cards.index.reader import ServedState, served
 from plant_cards.retrieval.hooks import Hooks
-from plant_cards.retrieval.settings import settings
 from plant_cards.retrieval.snippets import add_snippets
+from plant_cards.settings import settings
 
 ADDRESS = "http://127.0.0.1:8100"
 INDEX = load()

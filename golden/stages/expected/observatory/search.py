@@ -17,7 +17,6 @@ from .retrieval.identifiers import finds_identifier, note_unknown_identifiers
 from .retrieval.journal import Group, Journal, Mode, afford_terms, early_budget
 from .retrieval.respelling import respell
 from .retrieval.results import SearchResponse, compare_with_terms, rank_hits, respond
-from .retrieval.settings import identifier_patterns
 from .retrieval.stages.adaptive_weights import adapt_weights
 from .retrieval.stages.anchors import boost_anchors
 from .retrieval.stages.correction import correct_query
@@ -34,6 +33,7 @@ from .retrieval.stages.operators import read_operators
 from .retrieval.stages.pinned import pin_documents
 from .retrieval.stages.recency import boost_by_tiers, today
 from .retrieval.stages.synonyms import add_synonyms
+from .settings import identifier_patterns
 
 
 def search_hybrid(

@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from observatory import app
-from observatory.retrieval.settings import settings
+from observatory.settings import settings
 
 ADDRESS = "http://127.0.0.1:8000"
 

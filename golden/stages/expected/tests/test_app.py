@@ -11,8 +11,8 @@ from observatory.app import create_app
 from observatory.errors import ConfigurationError
 from observatory.index.reader import ServedState, served
 from observatory.retrieval.hooks import Hooks
-from observatory.retrieval.settings import settings
 from observatory.retrieval.snippets import add_snippets
+from observatory.settings import settings
 
 ADDRESS = "http://127.0.0.1:8000"
 INDEX = load()

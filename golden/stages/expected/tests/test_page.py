@@ -13,7 +13,7 @@ from observatory import load
 from observatory.index.documents import Documents
 from observatory.index.records import count_of
 from observatory.retrieval.filters import FilterColumns
-from observatory.retrieval.settings import settings
+from observatory.settings import settings
 
 INDEX = load()
 CONTENTS = INDEX.part(Documents.open)

@@ -5,7 +5,7 @@ from fastapi import FastAPI
 from . import __version__, search_hybrid
 from .custom import HOOKS
 from .retrieval.hybrid import weights
-from .retrieval.settings import settings
+from .settings import settings
 from .store.lanes import describe_engine
 from .web.access import rate_checks, read_tokens, token_check
 from .web.documents import document_routes

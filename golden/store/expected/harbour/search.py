@@ -11,7 +11,7 @@ from .retrieval.journal import Group, Journal, Mode, afford_terms, early_budget
 from .retrieval.plain_text import tell_of_operators
 from .retrieval.respelling import respell
 from .retrieval.results import SearchResponse, merge_equal_texts, rank_hits, respond
-from .retrieval.settings import identifier_patterns
+from .settings import identifier_patterns
 from .store.lanes import StoredSearch
 from .store.restriction import restrict
 

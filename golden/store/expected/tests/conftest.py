@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from harbour import app
-from harbour.retrieval.settings import settings
+from harbour.settings import settings
 
 ADDRESS = "http://127.0.0.1:8000"
 VARIABLE = "DATABASE_URL"

@@ -11,8 +11,8 @@ from harbour.app import create_app
 from harbour.errors import ConfigurationError
 from harbour.index.reader import ServedState, served
 from harbour.retrieval.hooks import Hooks
-from harbour.retrieval.settings import settings
 from harbour.retrieval.snippets import add_snippets
+from harbour.settings import settings
 
 ADDRESS = "http://127.0.0.1:8000"
 INDEX = load()

@@ -6,7 +6,7 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from workshop.errors import ConfigurationError
-from workshop.retrieval.settings import Limits
+from workshop.settings import Limits
 from workshop.web.access import RateLimit, rate_checks, read_tokens, token_check
 
 TOKEN = "t" * 32

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from workshop.retrieval.settings import Limits
+from workshop.settings import Limits
 from workshop.web.middleware import MAX_BODY_MESSAGES, Middleware
 from workshop.web.problems import describe_failure
 from workshop.web.slots import Slots

@@ -11,7 +11,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from workshop.errors import ConfigurationError, IndexUnusableError, ServerError
-from workshop.retrieval.settings import Limits
+from workshop.settings import Limits
 from workshop.web.serving import serve
 
 SERVING = "workshop.web.serving"

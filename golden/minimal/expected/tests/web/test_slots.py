@@ -6,7 +6,7 @@ import pytest
 from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive, Scope, Send
 
-from workshop.retrieval.settings import Limits
+from workshop.settings import Limits
 from workshop.web.middleware import Middleware
 from workshop.web.slots import Slots
 

@@ -15,7 +15,7 @@ from ..index.tree import read_file
 from ..retrieval.filters import FilterColumns
 from ..retrieval.journal import MAX_TOP_K, MODES
 from ..retrieval.results import SearchResponse
-from ..retrieval.settings import reading
+from ..settings import reading
 from .judging import rank_documents, resolve
 from .metrics import DIGITS, METRICS, find_shortfalls, mean, measure, parse_minimum
 from .questions import (

@@ -1,6 +1,6 @@
 """What a server tells clients of itself when they connect."""
 
-from ..retrieval.settings import settings
+from ..settings import settings
 
 LIST_TTL_MS = 300_000  # Clients may keep the list of tools: only another server changes it.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..retrieval.filter_schemas import Filterable, describe_filters
-from ..retrieval.settings import reading, settings
+from ..settings import reading, settings
 
 TOOLS_FILE = Path(__file__).with_name("tools.json")
 _MADE_FROM = ("models.py", "tools.py")

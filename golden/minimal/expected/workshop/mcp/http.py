@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..retrieval.settings import settings
+from ..settings import settings
 from ..web.requests import AsyncSearch
 from .messages import MessageError, check_version, parse_message
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ServerError
-from ..retrieval.settings import settings
+from ..settings import settings
 from .messages import INVALID_REQUEST, MessageError, internal_error, parse_message, to_bytes
 from .session import INSTANT, Result, Session
 

@@ -24,9 +24,9 @@ from ..errors import ConfigurationError, InvalidRequestError
 from ..index.protocols import LaneHits, Numbers, Scores, Vector
 from ..index.reader import Index
 from ..index.tokens import HEADING_MARK
+from ..settings import SETTINGS_FILE, read_number, reading
 from .candidates import Candidates
 from .results import Match, grade, judge_terms
-from .settings import SETTINGS_FILE, read_number, reading
 
 # Evidence for a match: nearness, 0 to 1, plus coverage, 0 to 1, times this weight.
 COVERAGE_WEIGHT = 1.8

@@ -12,8 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from ..errors import ConfigurationError
-from ..retrieval.hosts import plain_host
-from ..retrieval.settings import Limits
+from ..hosts import plain_host
+from ..settings import Limits
 from .middleware import Check, values_of
 
 TOKENS_HINT = (

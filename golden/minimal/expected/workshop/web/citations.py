@@ -3,10 +3,10 @@
 from pathlib import Path
 from urllib.parse import quote
 
+from ..hosts import plain_address, plain_host
 from ..index.documents import DocumentRecord
 from ..index.records import ChunkRecord
-from ..retrieval.hosts import plain_address, plain_host
-from ..retrieval.settings import read_address
+from ..settings import read_address
 
 HAS_PAGES = (Path(__file__).parents[1] / "page/document.html").exists()
 

@@ -13,8 +13,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..retrieval.hosts import HOST, plain_host, plain_host_and_port
-from ..retrieval.settings import Limits
+from ..hosts import HOST, plain_host, plain_host_and_port
+from ..settings import Limits
 from .problems import answer_failure
 from .slots import Slots
 from .stopping import stopping

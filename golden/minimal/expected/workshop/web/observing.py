@@ -17,8 +17,8 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.types import Scope
 
+from ..hosts import plain_host
 from ..retrieval.candidates import observers
-from ..retrieval.hosts import plain_host
 from ..retrieval.results import SearchResponse
 from .middleware import OPEN_PATHS, Outcome
 

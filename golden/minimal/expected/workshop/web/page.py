@@ -25,7 +25,7 @@ from ..index.documents import DocumentAnswer, Documents, join_chunks
 from ..index.reader import Index, current_index
 from ..index.records import ChunkRecord, Place, Record, count_of
 from ..retrieval.filters import FilterColumns
-from ..retrieval.settings import settings
+from ..settings import settings
 from .citations import public_url, record_path
 from .documents import PageParameters, require_document
 from .routes import JsonResponse

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 
 from ..errors import ConfigurationError, ServerError
-from ..retrieval.hosts import plain_address
+from ..hosts import plain_address
 
 STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 LEVELS = ("debug", "info", "warning", "error")

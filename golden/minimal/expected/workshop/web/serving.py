@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 
 from ..index.reader import Served, load, served
 from ..index.records import count_of
-from ..retrieval.settings import settings
+from ..settings import settings
 from .connections import MIN_CONNECTIONS, BoundedHttpProtocol, Connections, limit_connections
 from .process import (
     PROXY_HINT,

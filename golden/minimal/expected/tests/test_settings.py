@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from workshop.errors import ConfigurationError
-from workshop.retrieval.settings import read_address, read_number, settings
+from workshop.settings import read_address, read_number, settings
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..errors import ConfigurationError, cause_of
-from ..index.tree import read_file
+from .errors import ConfigurationError, cause_of
 from .hosts import HOST, HOSTS_HINT, plain_host, plain_host_and_port
+from .index.tree import read_file
 
-SETTINGS_FILE = Path(__file__).parents[1] / "settings.json"
+SETTINGS_FILE = Path(__file__).parent / "settings.json"
 
 # The address of a service: without user, query or fragment.
 ADDRESS = re.compile(
