@@ -997,14 +997,14 @@ def test_original_is_opened_at_its_page(tab: Visit) -> None:
     hit = get(f"{tab.address}/search?q=cave")["results"][0]
     found = get(f"{tab.address}/chunks?document={hit['document_id']}")
     found["document"] |= {"url": "https://cave.example/map.pdf", "path": "map.pdf"}
-    found["chunks"][0]["position"]["page"] = 7
+    found["chunks"][0]["position"] |= {"page": 7, "page_label": "iii"}
     tab.page.route("**/chunks*", lambda route: route.fulfill(json=found))
     tab.go(f"/d/{hit['document_id']}")
     link = tab.page.locator("#original")
     playwright.expect(link).to_have_text("Open the original")
     tab.go(f"/d/{hit['document_id']}#{hit['id']}")
     tab.page.reload()
-    playwright.expect(link).to_have_text("Open the original, page 7")
+    playwright.expect(link).to_have_text("Open the original, page 7 (printed iii)")
     assert link.get_attribute("href") == "https://cave.example/map.pdf#page=7"
 
 

@@ -4,12 +4,13 @@ Offsets count characters of `Document.text`, half open (`text[start:end]`); line
 inclusive.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from foundry.documents.left_out import LeftOut, WordCounts
 from foundry.documents.reasons import AnyReason
+from foundry.runtime.index.records import Position
 
 OCR_PAGES = 50
 """Pages of a document that are read from pictures, unless its source says otherwise."""
@@ -126,7 +127,8 @@ class Reading:
 
     `text` is the normalised text that every offset refers to, and `body_start` the offset at which
     front matter ends and content begins. `pages` are the offsets at which page, slide or sheet 1,
-    2, ... begin, for formats that have them; `language` and `metadata` are what the content states,
+    2, ... begin, for formats that have them, and `page_labels` what is printed on them instead of
+    these numbers, "" if it is the same; `language` and `metadata` are what the content states,
     `aliases` other names of it that wikilinks may use; `left_out` are the words that were left out
     on purpose, `unaccounted` those that were lost, and `words` says what became of all; `hidden`
     counts what people do not see and is not in `text`; `guessed` names the character sets that the
@@ -149,6 +151,7 @@ class Reading:
     modified: str | None = None
     body_start: int = 0
     pages: tuple[int, ...] = ()
+    page_labels: tuple[str, ...] = ()
     language: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[LeftOut, ...] = ()
@@ -247,10 +250,10 @@ class Chunk:
     inner_paths: tuple[tuple[str, ...], ...] = ()
     origin: Span | None = None
 
-    def position(self) -> dict[str, int]:
+    def position(self, page_labels: Sequence[str] = ()) -> Position:
         """Return the position of the chunk, as an index stores it."""
         origin = self.origin or self
-        position = {
+        position: Position = {
             "start": origin.start,
             "end": origin.end,
             "line_start": self.line_start,
@@ -258,6 +261,9 @@ class Chunk:
         }
         if self.page is not None:
             position["page"] = self.page
+            if label := "".join(page_labels[self.page - 1 : self.page]):
+                position["page_label"] = label
         if self.parent is not None:
-            position |= {"parent_start": self.parent.start, "parent_end": self.parent.end}
+            position["parent_start"] = self.parent.start
+            position["parent_end"] = self.parent.end
         return position

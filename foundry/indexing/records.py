@@ -24,7 +24,7 @@ def chunk_record(document: Document, chunk: Chunk) -> dict[str, object]:
         "title": document.title,
         "text": chunk.text,
         "section": chunk.heading_path,
-        "position": chunk.position(),
+        "position": chunk.position(document.reading.page_labels),
         "source": document.source,
         "path": document.path,
         "url": document.url,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from foundry.runtime.index.records import page_of
 from foundry.runtime.terminal import printable
 from foundry.terminal import count_of, format_table
 
@@ -80,7 +81,7 @@ def show_document(document: Mapping[str, Any]) -> Iterator[str]:
                 f"{chunk['characters']:,}",
                 f"{position['start']:,}",
                 f"{position['line_start']}-{position['line_end']}",
-                str(position.get("page", "-")),
+                page_of(position) or "-",
                 f"{chunk['terms']:,}",
                 "yes" if chunk["has_vector"] else "no",
             ]
@@ -97,7 +98,9 @@ def show_chunk(chunk: Mapping[str, Any]) -> Iterator[str]:
     yield f"chunk {chunk['id']}, number {chunk['number']:,}"
     yield printable(f"{chunk['source']}: {chunk['path']}, document {chunk['document_id']}")
     yield printable(" > ".join([chunk["title"], *chunk["section"]]))
-    yield (
+    page = page_of(position)
+    yield printable(
+        f"{f'page {page}, ' if page else ''}"
         f"characters {position['start']:,} to {position['end']:,},"
         f" lines {position['line_start']} to {position['line_end']};"
         f" {'has a' if chunk['has_vector'] else 'no'} vector"

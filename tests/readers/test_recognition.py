@@ -154,7 +154,7 @@ def test_pages_of_a_pdf_are_read_as_what_they_are(sandbox: Sandbox) -> None:
     assert document.reading.text[first:second].strip() == "Words of a page with text."
     assert set(document.reading.text[second:].split()) >= set(WORDS)
     assert (document.reading.seen, document.metadata["scanned_pages"]) == ((2, 3), "2-3")
-    assert (document.reader, document.reading.unseen) == ("pdf/5+ocr/2", 0)
+    assert (document.reader, document.reading.unseen) == ("pdf/6+ocr/2", 0)
 
 
 def test_a_picture_without_text_leaves_the_page_its_own(sandbox: Sandbox) -> None:

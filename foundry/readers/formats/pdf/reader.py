@@ -16,7 +16,7 @@ from foundry.documents.reasons import Reason
 from foundry.readers.allowance import current_allowance
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
-from foundry.readers.decoding import normalise
+from foundry.readers.decoding import normalise, normalise_line
 from foundry.readers.formats import pictures
 from foundry.readers.formats.pdf.brackets import mend_brackets
 from foundry.readers.formats.pdf.layout import Entry, Line, compose
@@ -26,6 +26,7 @@ from foundry.readers.formats.pdf.running import drop_running_lines
 
 MAX_PAGES = 20_000
 MAX_OUTLINE_ENTRIES = 20_000
+MAX_LABEL_CHARS = 30
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _LETTER = re.compile(r"[^\W\d_]")
 _DATE = re.compile(r"(?:D:)?(\d{4,14})(?:([+-]\d\d)'?(\d\d)?|Z)?")
@@ -79,6 +80,7 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     return replace(
         reading,
         links=tuple(dict.fromkeys((*reading.links, *links))),
+        page_labels=_read_labels(document, count),
         seen=tuple(number for number, page in enumerate(pages, 1) if page.is_seen),
         unsure=sum(page.unsure for page in pages),
     )
@@ -117,6 +119,15 @@ def _read_page(document: Any, number: int, *, ocr: bool) -> _Page:
         page.close()
 
 
+def _read_labels(document: Any, count: int) -> tuple[str, ...]:
+    """Return what is printed on pages instead of their numbers; nothing if these are printed."""
+    labels = [
+        normalise_line(document.get_page_label(number), MAX_LABEL_CHARS) for number in range(count)
+    ]
+    printed = ["" if label == str(number) else label for number, label in enumerate(labels, 1)]
+    return tuple(printed) if any(printed) else ()
+
+
 def _read_outline(document: Any) -> list[Entry]:
     import pypdfium2
 
@@ -134,6 +145,6 @@ def _read_outline(document: Any) -> list[Entry]:
 
 
 READER = pictures.extend(
-    FileReader("pdf/5", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
+    FileReader("pdf/6", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
     partial(read, ocr=True),
 )
