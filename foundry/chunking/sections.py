@@ -1,26 +1,44 @@
 """The sections of a document, and grouping them into pieces."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 
 from foundry.chunking.packing import join
-from foundry.documents import Document, Piece, Span
+from foundry.documents import Document, Piece, Span, is_code, is_data
+
+_WORD = re.compile(r"[^\W_]")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, or the beginning, with the text up to the next one; `body_start` follows it."""
+    """A heading, or the beginning, with the text up to the next one; `body_start` follows it.
+
+    `other_titles` says that it begins with headings that its path lacks.
+    """
 
     start: int
     body_start: int
     end: int
     heading_path: tuple[str, ...] = ()
+    other_titles: bool = False
 
 
 def find_sections(document: Document) -> list[Section]:
     """Return the sections of a document in order; together they cover its whole body.
+
+    One that is only a title begins the next one, if there is one.
+    """
+    is_prose = not is_data(document) and not is_code(document)
+    return join_titles(
+        _sections_by_heading(document), document.reading.text, document.title if is_prose else None
+    )
+
+
+def _sections_by_heading(document: Document) -> list[Section]:
+    """Return the sections that headings begin.
 
     A heading without text only ends sections of its level, like the end of a method.
     """
@@ -36,7 +54,7 @@ def find_sections(document: Document) -> list[Section]:
         ancestors.append((heading.level, heading.text))
         path = tuple(text for _, text in ancestors if text)
         sections.append(Section(heading.start, heading.end, end, path))
-    return join_bare_headings(sections, reading.text)
+    return sections
 
 
 class PathFinder:
@@ -54,24 +72,35 @@ class PathFinder:
         return self._sections[max(0, bisect_right(self._starts, place) - 1)].heading_path
 
 
-def join_bare_headings(sections: Sequence[Section], text: str) -> list[Section]:
-    """Join a heading without text to the section below it.
+def join_titles(sections: Sequence[Section], text: str, title: str | None) -> list[Section]:
+    """Join a section that is only a heading, or the title of the document, to the next one.
 
-    This needs a deeper section, so that its path has the bare heading too. A bare heading before a
-    sibling remains a section, since its words would otherwise be lost.
+    Without `title`, in data and code, the next one must be deeper: its path has the heading too.
     """
     joined: list[Section] = []
-    start: int | None = None
+    start, others = None, False
     for section, following in zip(sections, [*sections[1:], None], strict=True):
         begin = section.start if start is None else start
-        is_bare = not text[section.body_start : section.end].strip()
-        depth = len(section.heading_path)
-        if is_bare and following and depth < len(following.heading_path):
-            start = begin
-            continue
-        joined.append(Section(begin, section.body_start, section.end, section.heading_path))
-        start = None
+        if following:
+            is_above = len(section.heading_path) < len(following.heading_path)
+            is_empty = not text[section.body_start : section.end].strip()
+            if title is not None and _is_title(section, text, title):
+                start, others = begin, others or not (is_above and is_empty)
+                continue
+            if is_above and is_empty:
+                start = begin
+                continue
+        joined.append(replace(section, start=begin, other_titles=others))
+        start, others = None, False
     return joined
+
+
+def _is_title(section: Section, text: str, title: str) -> bool:
+    """Return whether a section has words, but none besides its heading or the title."""
+    own, body = text[section.start : section.end], text[section.body_start : section.end]
+    if own.split() == title.split():
+        return True
+    return _WORD.search(own) is not None and _WORD.search(body) is None
 
 
 class InnerPaths:
@@ -79,18 +108,20 @@ class InnerPaths:
 
     def __init__(self, document: Document) -> None:
         # From the end, so that those of later pieces can be popped.
-        self._sections = [each for each in reversed(find_sections(document)) if each.heading_path]
+        sections = _sections_by_heading(document)
+        self._sections = [each for each in reversed(sections) if each.heading_path]
 
     def take(self, piece: Piece) -> tuple[tuple[str, ...], ...]:
-        """Return the paths of the headings within a piece, except the path of the piece itself.
+        """Return the paths of the headings within a piece that its own path does not have.
 
         Pieces must be taken in order.
         """
         found = list[tuple[str, ...]]()
         while self._sections and self._sections[-1].body_start <= piece.end:
             section = self._sections.pop()
-            if section.body_start > piece.start and section.heading_path != piece.heading_path:
-                found.append(section.heading_path)
+            path = section.heading_path
+            if section.body_start > piece.start and path != piece.heading_path[: len(path)]:
+                found.append(path)
         return tuple(found)
 
 

@@ -64,7 +64,7 @@ def _split_section(document: Document, packer: Packer, section: Section) -> Iter
 def _without_bare_heading(spans: Sequence[Span], section: Section, text: str) -> Sequence[Span]:
     """Drop the first span of a section if it holds only the heading."""
     is_bare = len(spans) > 1 and not text[section.body_start : spans[0].end].strip()
-    return spans[1:] if is_bare else spans
+    return spans[1:] if is_bare and not section.other_titles else spans
 
 
 def split_nothing(document: Document, _: object) -> Iterator[Piece]:

@@ -64,14 +64,38 @@ def test_front_matter_is_no_chunk() -> None:
     assert (only.text, only.line_start) == ("text", 4)
 
 
-def test_a_bare_heading_begins_the_deeper_section_below_it() -> None:
+def test_a_heading_without_text_begins_the_next_section() -> None:
     chunks = split("# A\n\n## B\n\n### C\n\ntext\n\n## D\n\n## E\n\nmore\n\n# F\n")
-    assert [(c.text, c.heading_path) for c in chunks] == [
-        ("# A\n\n## B\n\n### C\n\ntext", ("A", "B", "C")),
-        ("## D", ("A", "D")),
-        ("## E\n\nmore", ("A", "E")),
-        ("# F", ("F",)),
+    assert [(c.text, c.heading_path, c.inner_paths) for c in chunks] == [
+        ("# A\n\n## B\n\n### C\n\ntext", ("A", "B", "C"), ()),
+        ("## D\n\n## E\n\nmore", ("A", "E"), (("A", "D"),)),
+        ("# F", ("F",), ()),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("# Large cats\n\n# Habitat\n\nForests.\n", "cats.md"),
+        ("# Large cats\n\n---\n\n# Habitat\n\nForests.\n", "cats.md"),
+        ("Large cats\n==========\n\nHabitat\n=======\n\nForests.\n", "cats.rst"),
+        ("<h1>Large cats</h1><h1>Habitat</h1><p>Forests.</p>", "cats.html"),
+        ("---\ntitle: Large cats\n---\nLarge  cats\n\n# Habitat\n\nForests.\n", "cats.md"),
+        ("= Large cats\n\n== Habitat\n\nForests.\n", "cats.adoc"),
+        ("\\section{Large cats}\n\\section{Habitat}\nForests.\n", "cats.tex"),
+    ],
+)
+@pytest.mark.parametrize("strategy", ["headings", "sentences", "page", "parent"])
+def test_no_chunk_is_only_the_title(strategy: Strategy, text: str, path: str) -> None:
+    (only,) = split(text, strategy, path=path)
+    assert "Large" in only.text and only.text.endswith("Forests.")
+    assert only.heading_path[-1] == "Habitat"
+
+
+def test_titles_above_a_section_that_is_cut_are_kept() -> None:
+    fence = "```\n" + "x" * 190 + "\n```"
+    chunks = texts(f"# One\n\n# Two\n\n{fence}\n", max_chars=200)
+    assert chunks == ["# One\n\n# Two", fence]
 
 
 def test_levels_may_be_skipped() -> None:

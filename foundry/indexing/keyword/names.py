@@ -180,18 +180,18 @@ def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
     titles = document.title, *document.reading.aliases
     of_path = document_names(document)
     found: list[tuple[str, ...]] = []
-    previous_path: tuple[str, ...] | None = None
+    previous: set[tuple[str, ...]] = set()
     defined: set[tuple[str, ...]] = set()
     for place, chunk in enumerate(chunks):
         own = [*titles, *of_path] if place == 0 else []
         paths = () if is_data(document) else (chunk.heading_path, *chunk.inner_paths)
         for path in paths:
-            if path and path != previous_path and path not in defined:
+            if path and path not in previous and path not in defined:
                 own.append(path[-1])
                 if is_code(document):
                     own += qualified_names(document, path)
                     defined.add(path)
-            previous_path = path
+        previous = {*paths}
         found.append(tuple(dict.fromkeys(own)))
     of_page = frozenset[str]() if is_data(document) else frozenset(titles)
     is_prose = not is_code(document) and not is_data(document)
