@@ -184,14 +184,22 @@ def escaped_texts(source: str) -> list[str]:
     return [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")]
 
 
+# Colours, and other codes for terminals.
+_TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
 def notebook_texts(source: str) -> Iterator[str]:
     """Yield the sources and printed outputs of a notebook's cells."""
     with suppress(ValueError, KeyError, TypeError, AttributeError):
-        for cell in json.loads(source)["cells"]:
-            yield "".join(cell["source"])
-            for output in cell.get("outputs", ()):
-                data = output.get("data", {})
-                yield "".join(output.get("text") or data.get("text/plain") or ())
+        notebook = json.loads(source)
+        for sheet in notebook.get("worksheets") or [notebook]:
+            for cell in sheet["cells"]:
+                yield "".join(cell.get("source", cell.get("input", "")))
+                for output in cell.get("outputs", ()):
+                    data = output.get("data", {})
+                    yield _TERMINAL.sub("", "\n".join(output.get("traceback", ())))
+                    said = output.get("text") or data.get("text/plain") or ()
+                    yield _TERMINAL.sub("", "".join(said))
 
 
 def own_text(source: str) -> Iterable[str]:

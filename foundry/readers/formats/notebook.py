@@ -105,7 +105,7 @@ def _add_output(composer: Composer, output: Mapping[str, Any]) -> None:
 
 def _add_shown(composer: Composer, kind: str, text: str) -> bool:
     """Add the output of a cell; False if it has no words."""
-    text = normalise(_ESCAPE.sub("", _OVERWRITTEN.sub("", text.replace("\r\n", "\n")))).strip("\n")
+    text = normalise(_ESCAPE.sub("", _left_at_the_end(text))).strip("\n")
     text, rest = text[:MAX_OUTPUT_CHARS], text[MAX_OUTPUT_CHARS:]
     leave_out(Omission.TOO_LONG, rest)
     if kind == "text/html":
@@ -125,6 +125,23 @@ def _add_shown(composer: Composer, kind: str, text: str) -> bool:
         return bool(text.strip())
     composer.include(reading)
     return bool(reading.text.strip())
+
+
+def _left_at_the_end(text: str) -> str:
+    """Return what is left of an output that overwrites itself, as progress bars do."""
+    text = text.replace("\r\n", "\n")
+    if "\b" in text:
+        shown, erased = list[str](), list[str]()
+        for sign in text:
+            if sign != "\b":
+                shown.append(sign)
+            elif shown and shown[-1] != "\n":
+                erased.append(shown.pop())
+        leave_out(Omission.HIDDEN, "".join(reversed(erased)))
+        text = "".join(shown)
+    for each in _OVERWRITTEN.finditer(text):
+        leave_out(Omission.HIDDEN, _ESCAPE.sub("", each[0]))
+    return _OVERWRITTEN.sub("", text)
 
 
 def _form(kind: str, written: Any) -> str:
@@ -155,4 +172,4 @@ def _joined(written: str | Sequence[str]) -> str:
     return written if isinstance(written, str) else "".join(written)
 
 
-READER = Reader("notebook/2", {".ipynb": "application/x-ipynb+json"}, read, texts=notebook_texts)
+READER = Reader("notebook/3", {".ipynb": "application/x-ipynb+json"}, read, texts=notebook_texts)

@@ -60,6 +60,15 @@ def test_streams_and_errors_without_their_colours() -> None:
     assert outputs_of({**error, "traceback": []}) == "```\nE: v\n```"
 
 
+def test_what_an_output_overwrites_is_told() -> None:
+    bars = ["\r 10% loading", "\r\x1b[32m100% loaded\x1b[0m\r\n", "Rain now\b\b\b\n"]
+    document = read_notebook(code({"output_type": "stream", "text": bars}))
+    assert "```\n100% loaded\nRain" in document.reading.text
+    told = {(each.reason, each.text.strip()) for each in document.reading.left_out}
+    assert told == {(Omission.HIDDEN, "now"), (Omission.HIDDEN, "10% loading")}
+    assert document.reading.words is not None and document.reading.unaccounted == ()
+
+
 def test_markdown_and_raw_cells() -> None:
     front = {
         "cell_type": "raw",

@@ -175,6 +175,27 @@ def test_sheets_say_what_they_show() -> None:
     )
 
 
+def test_hidden_rows_and_columns_are_told() -> None:
+    hidden = "table:visibility='collapse'"
+    columns = (
+        "<table:table-column/><table:table-column-group><table:table-column"
+        f" table:number-columns-repeated='2' {hidden}/></table:table-column-group>"
+    )
+    written = [
+        ("Fruit", "Code", "Shelf", "Kg"),
+        ("Plum", "x1", "s1", "3"),
+        ("Fig", "x2", "s2", "4"),
+    ]
+    lines = [row(*map(p, cells)) for cells in written]
+    filtered = row(*map(p, ("Sloe", "x3", "s3", "5")), more=' table:visibility="filter"')
+    body = f"<table:table table:name='One'>{columns}{''.join(lines)}{filtered}</table:table>"
+    document = read_odf(odf("spreadsheet", body), "a.ods")
+    assert "| Fruit | Kg |\n| --- | --- |\n| Plum | 3 |\n| Fig | 4 |" in document.reading.text
+    told = " ".join(each.text for each in document.reading.left_out)
+    assert sorted(told.split()) == sorted("5 Code Shelf Sloe s1 s2 s3 x1 x2 x3".split())
+    assert document.reading.words is not None and not document.reading.words.unaccounted
+
+
 def test_other_packings() -> None:
     flat = (
         f'<?xml version="1.0"?><office:document {NAMES} office:mimetype="{KIND}.text"><office:body>'

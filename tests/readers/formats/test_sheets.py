@@ -2,6 +2,7 @@
 
 import datetime
 import io
+import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from document_files import pack
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
+from openpyxl.worksheet.table import Table, TableColumn
 
 from foundry.documents import Document, RawDocument
 from foundry.documents.left_out import Omission
@@ -147,6 +149,71 @@ def test_tables_below_and_beside_each_other() -> None:
     assert text_of(beside) == "\n\n".join(
         (table("| Fruit | Kg |", "| Plum | 3 |", "| Fig | 4 |"), parts[1])
     )
+
+
+def declare(sheet: Any, *areas: str, headers: bool = True) -> None:
+    for number, area in enumerate(areas):
+        made = Table(displayName=f"T{number}", ref=area, headerRowCount=None if headers else 0)
+        if not headers:
+            made.tableColumns = [
+                TableColumn(id=n, name=name) for n, name in ((1, "Fruit"), (2, "Kg"))
+            ]
+        sheet.add_table(made)
+
+
+def test_declared_tables_stay_apart_without_gaps() -> None:
+    def fill(sheet: Any) -> None:
+        for row in (
+            ["Stock of May"],
+            ["Fruit", "Kg", "Warden", "Phone", None, "as told"],
+            ["Plum", 3, "Orla", 5551],
+            ["All", 3, "Finn", 5552],
+            ["Size", "Price", "Notes"],
+            ["small", 2, "soon"],
+            [],
+        ):
+            sheet.append(row)
+        declare(sheet, "A2:B4", "C2:D4", "A5:B7")
+
+    assert text_of(book(fill)) == "\n\n".join(
+        (
+            "Stock of May",
+            table("| Fruit | Kg |", "| Plum | 3 |", "| All | 3 |"),
+            table("| Warden | Phone |", "| Orla | 5551 |", "| Finn | 5552 |"),
+            "as told",
+            # A column that was added beside its table.
+            table("| Size | Price | Notes |", "| small | 2 | soon |"),
+        )
+    )
+
+
+def test_a_declared_table_has_its_names_without_a_row_of_them() -> None:
+    def fill(sheet: Any) -> None:
+        for row in (["Plum", 3], ["Fig", 4]):
+            sheet.append(row)
+        declare(sheet, "A1:B2", headers=False)
+
+    assert text_of(book(fill)) == table("| Fruit | Kg |", "| Plum | 3 |", "| Fig | 4 |")
+
+
+@pytest.mark.parametrize("areas", [("A1:B2", "A2:B3"), ("A1:XFD1048576", "B2:B3"), ("nowhere",)])
+def test_impossible_tables_are_none(areas: tuple[str, ...]) -> None:
+    written = [["Fruit", "Kg"], ["Plum", 3], ["Fig", 4]]
+    plain = rows(*written)
+
+    def fill(sheet: Any) -> None:
+        for row in written:
+            sheet.append(row)
+        declare(sheet, *(area if ":" in area else "A1:B3" for area in areas))
+
+    made = book(fill)
+    if "nowhere" in areas:
+        with zipfile.ZipFile(io.BytesIO(made)) as archive:
+            parts = {each: archive.read(each) for each in archive.namelist()}
+        part = parts["xl/tables/table1.xml"]
+        parts["xl/tables/table1.xml"] = part.replace(b'ref="A1:B3"', b'ref="nowhere"')
+        made = pack(parts)
+    assert text_of(made) == text_of(plain)
 
 
 def test_titles_stand_above_their_table() -> None:

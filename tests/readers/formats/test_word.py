@@ -89,12 +89,12 @@ def test_fields_show_their_results_and_not_their_instructions(sandbox: Sandbox) 
             + line(nested, run(" Plum"))
             + line(field(' HYPERLINK "https://example.org/a" ', run("the "), run("site")))
             + line(mark("begin"), "<w:r><w:instrText> SYMBOL 97 \\f Symbol</w:instrText></w:r>")
-            + line(run("The end"))
+            + line(run("The end"), field(" EQ \\f(1,2) "))
         ),
         sandbox,
     )
     text = document.reading.text
-    assert text == "For Ann\n\nMr. Plum\n\n[the site](https://example.org/a)\n\nThe end"
+    assert text == "For Ann\n\nMr. Plum\n\n[the site](https://example.org/a)\n\nThe end1/2"
     assert document.reading.links[0].target == "https://example.org/a"
     assert "MERGEFIELD sex" in left_out(document)[Omission.MACRO]
     assert "male" in left_out(document)[Omission.MACRO]

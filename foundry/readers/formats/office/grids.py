@@ -12,18 +12,97 @@ MAX_TITLES = 20
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredTable:
+    """Rows and columns that a sheet declares as a table; `names` where no row has its header."""
+
+    lines: range
+    columns: range
+    names: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Grid:
-    """Displayed cells, with rows from the first, and the merged ones among them."""
+    """Displayed cells, with rows from the first; merged ones and declared tables among them."""
 
     rows: list[list[str]]
     merged: Sequence[Merged] = ()
+    declared: Sequence[DeclaredTable] = ()
 
 
 def add_grid(composer: Composer, grid: Grid) -> None:
-    """Add the content of a sheet by table, without empty rows and columns."""
-    for block in _blocks(grid):
-        for part in _side_by_side(block):
-            _add_block(composer, part)
+    """Add the content of a sheet by table, without empty rows and columns.
+
+    Where no table is declared, empty rows and columns divide the sheet.
+    """
+    begin = 0
+    for beside in _beside_each_other(_within(grid)):
+        first, last = beside[0].lines.start, max(each.lines.stop for each in beside)
+        _add_undeclared(composer, grid, range(begin, first))
+        for each in sorted(beside, key=lambda each: (each.lines.start, each.columns.start)):
+            table = _cut(grid, each.lines, each.columns)
+            rows = unmerge(table.rows, table.merged)
+            if each.names:
+                width = len(each.columns)
+                rows.insert(0, [*each.names, *[""] * width][:width])
+            _add_table(composer, rows)
+            _clear(grid, each)
+        _add_undeclared(composer, grid, range(first, last))
+        begin = last
+    _add_undeclared(composer, grid, range(begin, len(grid.rows)))
+
+
+def _within(grid: Grid) -> list[DeclaredTable]:
+    """Return the declared tables with columns that were added beside them; none if they overlap."""
+    width = max(map(len, grid.rows), default=0)
+    taken = [0] * width
+    tables: list[DeclaredTable] = []
+    for each in sorted(grid.declared, key=lambda each: (each.lines.start, each.columns.start)):
+        head = grid.rows[each.lines.start]
+        others = [other.columns.start for other in grid.declared if _shares_rows(other, each)]
+        stop = min(each.columns.stop, width)
+        while stop < len(head) and head[stop] and stop not in others and not each.names:
+            stop += 1
+        columns = range(each.columns.start, stop)
+        if any(taken[column] > each.lines.start for column in columns):
+            return []
+        for column in columns:
+            taken[column] = each.lines.stop
+        tables.append(DeclaredTable(each.lines, columns, each.names))
+    return tables
+
+
+def _shares_rows(one: DeclaredTable, other: DeclaredTable) -> bool:
+    return one.lines.start < other.lines.stop and other.lines.start < one.lines.stop
+
+
+def _beside_each_other(declared: Sequence[DeclaredTable]) -> Iterator[list[DeclaredTable]]:
+    """Yield the tables, which are in order, by rows that they share."""
+    group: list[DeclaredTable] = []
+    last = 0
+    for each in declared:
+        if group and each.lines.start >= last:
+            yield group
+            group = []
+        group.append(each)
+        last = max(last, each.lines.stop)
+    if group:
+        yield group
+
+
+def _clear(grid: Grid, table: DeclaredTable) -> None:
+    for row in grid.rows[table.lines.start : table.lines.stop]:
+        stop = min(table.columns.stop, len(row))
+        row[table.columns.start : stop] = [""] * (stop - table.columns.start)
+
+
+def _add_undeclared(composer: Composer, grid: Grid, lines: range) -> None:
+    rows = grid.rows[lines.start : lines.stop]
+    if not any(map(any, rows)):
+        return
+    part = grid if len(rows) == len(grid.rows) else _cut(grid, lines, range(max(map(len, rows))))
+    for block in _blocks(part):
+        for beside in _side_by_side(block):
+            _add_block(composer, beside)
 
 
 def _add_block(composer: Composer, grid: Grid) -> None:
@@ -37,9 +116,12 @@ def _add_block(composer: Composer, grid: Grid) -> None:
     if len(table.rows) == 1:
         composer.text(_join(table.rows[0]))
         return
-    filled = unmerge(table.rows, table.merged)
-    used = [column for column, cells in enumerate(zip(*filled, strict=True)) if any(cells)]
-    composer.table([[row[column] for column in used] for row in filled if any(row)])
+    _add_table(composer, unmerge(table.rows, table.merged))
+
+
+def _add_table(composer: Composer, rows: list[list[str]]) -> None:
+    used = [column for column, cells in enumerate(zip(*rows, strict=False)) if any(cells)]
+    composer.table([[row[column] for column in used] for row in rows if any(row)])
 
 
 def _join(row: Sequence[str]) -> str:

@@ -39,11 +39,15 @@ def read_table(table: Element, read: Callable[[Element], str]) -> Cells:
     """Return a table's cells, read by `read`. Raises UnreadableError for too many of them."""
     cells = Cells()
     count = 0
+    hidden = _hidden_columns(table)
     for row, is_header in _rows(table, False):
         texts = _read_row(row, len(cells.rows), cells.merged, read)
+        for column in filter(hidden.__contains__, range(len(texts)) if hidden else ()):
+            leave_out(Omission.HIDDEN, texts[column])
+            texts[column] = ""
         repeated = number(row, f"{TABLE}number-rows-repeated")
         repeated = min(repeated, MAX_REPEATED_ROWS if any(texts) else 2)
-        if row.get(f"{TABLE}visibility") in {"collapse", "filter"}:
+        if row.get(f"{TABLE}visibility") in _HIDDEN:
             leave_out(Omission.HIDDEN, " ".join(texts))
             continue
         cells.headers += is_header and cells.headers == len(cells.rows)
@@ -72,6 +76,29 @@ def _rows(parent: Element, is_header: bool) -> Iterator[tuple[Element, bool]]:
             yield from _rows(element, is_header or element.tag == f"{TABLE}table-header-rows")
 
 
+def _columns(parent: Element) -> Iterator[Element]:
+    for element in parent:
+        if element.tag == f"{TABLE}table-column":
+            yield element
+        elif element.tag in _COLUMN_GROUPS:
+            yield from _columns(element)
+
+
+def _hidden_columns(table: Element) -> set[int]:
+    hidden: set[int] = set()
+    count = 0
+    for column in _columns(table):
+        repeated = min(number(column, f"{TABLE}number-columns-repeated"), MAX_REPEATED_COLUMNS)
+        if column.get(f"{TABLE}visibility") in _HIDDEN:
+            hidden.update(range(count, count + repeated))
+        count += repeated
+    return hidden
+
+
+_COLUMN_GROUPS = frozenset(
+    f"{TABLE}{name}" for name in ("table-header-columns", "table-column-group", "table-columns")
+)
+_HIDDEN = frozenset({"collapse", "filter"})
 _GROUPS = frozenset(
     f"{TABLE}{name}" for name in ("table-header-rows", "table-row-group", "table-rows")
 )

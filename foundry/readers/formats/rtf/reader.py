@@ -12,6 +12,7 @@ from foundry.readers.accounting.messages import rtf_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
 from foundry.readers.dates import normalise_date
+from foundry.readers.formats.office.fields import shown_by
 from foundry.readers.formats.office.headings import level_of_style
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.running import PAGE_NUMBER
@@ -81,7 +82,7 @@ class _Interpreter(Groups):
             "pard": lambda _, __: self.set(is_in_table=False, style=0, outline=None),
             "footnote": self._open_note,
             "chftn": lambda _, __: self._mark(),
-            "field": lambda _, __: self.set(field=Field()),
+            "field": lambda word, _: self.set(field=Field(), closes=word),
             "fldinst": self._open_instruction,
             "fldrslt": self._open_result,
             "ffres": self._choose,
@@ -136,6 +137,8 @@ class _Interpreter(Groups):
             state.field.choices.append(text)
         elif name == "fldrslt" and state.field is not None and state.target is not None:
             self._close_result(state.field, state.target)
+        elif name == "field" and state.field is not None and not state.field.is_shown:
+            self.put(shown_by(str(state.field.instruction)))
         elif name == "upr":
             self._unicode_targets.pop()
         elif name in MATH and state.target is not None:
@@ -209,6 +212,7 @@ class _Interpreter(Groups):
         target.flush()
         name, argument = _instruction(field)
         text = "".join(target.parts[field.start :])
+        field.is_shown = bool(text.strip())
         if name == "HYPERLINK":
             target.parts[field.start :] = [write_link(text, argument)]
         elif name == "FORMCHECKBOX" and not text.strip():
@@ -287,5 +291,5 @@ def _instruction(field: Field) -> tuple[str, str]:
 
 
 READER = FileReader(
-    "rtf/2", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read, texts=rtf_texts
+    "rtf/3", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read, texts=rtf_texts
 )

@@ -9,7 +9,8 @@ from foundry.readers.formats.office.scripts import ScriptedText
 class Field:
     """A field: its instruction, and where its result begins in the line.
 
-    `choices` are the options of a form field, and `chosen` the position of the selected one.
+    `choices` are the options of a form field, and `chosen` the position of the selected one;
+    `is_shown` where the result has any text.
     """
 
     instruction: ScriptedText = field(default_factory=ScriptedText)
@@ -17,6 +18,7 @@ class Field:
     start: int = 0
     choices: list[str] = field(default_factory=list)
     chosen: int = 0
+    is_shown: bool = False
 
 
 @dataclass(slots=True)

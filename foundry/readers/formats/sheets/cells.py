@@ -9,7 +9,7 @@ from xml.parsers import expat
 from foundry.documents.left_out import Omission
 from foundry.documents.reasons import Reason
 from foundry.readers.contract import UnreadableError
-from foundry.readers.formats.office.grids import Grid
+from foundry.readers.formats.office.grids import DeclaredTable, Grid
 from foundry.readers.formats.office.merging import Merged
 from foundry.readers.formats.office.number_formats import show_general, show_number, show_text
 from foundry.readers.notes import leave_out
@@ -36,13 +36,15 @@ class Formats:
 class Sheet:
     """The visible rows of a sheet, by number from 1, with merged cells and links.
 
-    `links` has ids of relationships, or targets, by cell.
+    `links` has ids of relationships, or targets, by cell; `tables` has the areas of declared
+    tables, with the names of columns if no row has them.
     """
 
     rows: list[list[str]] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     areas: list[str] = field(default_factory=list)
     links: dict[str, str] = field(default_factory=dict)
+    tables: list[tuple[str, list[str]]] = field(default_factory=list)
 
     def grid(self) -> Grid:
         """Return the cells, with enough empty rows to keep tables apart."""
@@ -54,10 +56,15 @@ class Sheet:
             places.append(len(rows))
             rows.append(row)
             last = number
-        merged = [one for area in self.areas if (one := self._merged(area, places))]
-        return Grid(rows, merged)
+        merged = [one for area in self.areas if (one := self._area(area, places))]
+        declared = [
+            DeclaredTable(*one, names)
+            for area, names in self.tables
+            if (one := self._area(area, places))
+        ]
+        return Grid(rows, merged, declared)
 
-    def _merged(self, area: str, places: list[int]) -> Merged | None:
+    def _area(self, area: str, places: list[int]) -> Merged | None:
         first, _, last = area.partition(":")
         begin, end = _parse(first), _parse(last or first)
         if begin is None or end is None:

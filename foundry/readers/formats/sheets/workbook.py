@@ -1,6 +1,8 @@
 """Reads Excel workbooks (.xlsx): visible sheets as displayed, with charts and boxes."""
 
+import re
 from collections.abc import Iterator
+from itertools import islice
 from xml.etree.ElementTree import Element
 
 from foundry.documents import Reading
@@ -23,6 +25,8 @@ _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _XDR = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
 _ANCHORS = tuple(f"{_XDR}{name}Anchor" for name in ("twoCell", "oneCell", "absolute"))
+MAX_TABLES = 500
+_UNNAMED = re.compile(r"[^\W\d_]+\d+")
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
@@ -71,6 +75,7 @@ def _add_sheet(composer: Composer, parts: Parts, part: str, name: str, sheet: Sh
         if found and relation and relation.is_external:
             row, column = found
             row[column] = write_link(row[column], relation.target)
+    sheet.tables += _declared(parts, part)
     drawings = [each.target for each in relations.values() if each.kind == "drawing"]
     if sheet.rows or drawings:
         composer.heading(2, name)
@@ -81,6 +86,18 @@ def _add_sheet(composer: Composer, parts: Parts, part: str, name: str, sheet: Sh
         if each.kind in {"comments", "threadedComment"}:
             root = parts.xml(each.target)
             leave_out(Omission.COMMENT, "" if root is None else texts_of(root), name)
+
+
+def _declared(parts: Parts, part: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the areas of a sheet's tables, with the names of columns if no row has them."""
+    related = (each.target for each in parts.relations(part).values() if each.kind == "table")
+    for target in islice(related, MAX_TABLES):
+        root = parts.xml(target)
+        if root is None:
+            continue
+        names = [each.get("name", "") for each in root.iter(f"{_S}tableColumn")]
+        is_shown = root.get("headerRowCount") != "0" or all(map(_UNNAMED.fullmatch, names))
+        yield root.get("ref", ""), [] if is_shown else names
 
 
 def _add_drawing(composer: Composer, parts: Parts, part: str) -> None:
@@ -154,7 +171,7 @@ def _number(written: str | None) -> int:
 
 
 READER = FileReader(
-    "sheets/2",
+    "sheets/3",
     {"Excel": _XLSX},
     dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), _XLSX),
     read,

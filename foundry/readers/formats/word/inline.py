@@ -226,7 +226,7 @@ class Inline:
             self._put(shown_without_result(field))
         elif is_dropped:
             self._dropping.pop()
-        elif field.form is not None and not "".join(self._line.parts[field.start :]).strip():
+        elif not "".join(self._line.parts[field.start :]).strip():
             self._put(shown_without_result(field))
         elif url := link_of(field):
             self._link(field.start, url)
