@@ -26,12 +26,12 @@ def sections_of(features: Iterable[Feature]) -> list[tuple[str, Mapping[str, obj
 
 
 def contents_of(features: Iterable[Feature], **server: object) -> list[tuple[Snippet, Snippet]]:
-    """Return the rows of the README's table of files."""
-    return [
-        (each.fill(path, **server), Snippet(what))
-        for each in features
-        for path, what in each.contents
-    ]
+    """Return the distinct rows of the README's table of files."""
+    rows: dict[tuple[str, str], Feature] = {}
+    for each in features:
+        for row in each.contents:
+            rows.setdefault(row, each)
+    return [(each.fill(path, **server), Snippet(what)) for (path, what), each in rows.items()]
 
 
 def files_left_out(features: Iterable[Feature]) -> set[str]:

@@ -8,7 +8,7 @@ from pydantic import Field
 from foundry.features.access import Access
 from foundry.features.app_step import AppPlace, AppStep, include
 from foundry.features.calls import Argument, Call, Imported
-from foundry.features.feature import HTTPX, Table
+from foundry.features.feature import HTTPX, MODEL_FOLDER, Table
 from foundry.features.operation import (
     Callers,
     CommandLine,
@@ -130,6 +130,7 @@ class LanguageModel(Interface):
     keys = _LanguageModelKeys
     needs = (Chat.name,)
     files = ("package/page/support.css", "package/page/support.js")
+    contents = (MODEL_FOLDER,)
     dependencies = (HTTPX,)
     settings = ("chat_instructions",)
     environment = ("language_model", "chat_model")

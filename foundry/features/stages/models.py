@@ -7,7 +7,7 @@ from pydantic import Field
 
 from foundry.features.app_step import AppPlace, AppStep
 from foundry.features.calls import ASKED, Call
-from foundry.features.feature import HTTPX
+from foundry.features.feature import HTTPX, MODEL_FOLDER
 from foundry.features.search_step import SearchPlace, SearchStep
 from foundry.features.stage import Milliseconds, Share, Stage, Surroundings
 from foundry.runtime.settings import ADDRESS
@@ -27,6 +27,7 @@ class Understanding(Stage):
     )
     waits = True
     is_tuned = False
+    contents = (MODEL_FOLDER,)
     dependencies = (HTTPX,)
     section = "understanding"
     environment = ("language_model",)
