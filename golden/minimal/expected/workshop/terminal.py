@@ -7,6 +7,7 @@ from typing import Any
 
 from .cli import Answer, Search
 from .index.reader import current_index
+from .index.records import page_of
 from .retrieval.filters import read_pairs
 from .retrieval.journal import GROUPS, MAX_TOP_K, MODES
 from .retrieval.results import HEDGES, Hit, SearchResponse
@@ -129,4 +130,5 @@ def _shorten(text: str) -> str:
 
 
 def _page_of(hit: Hit) -> str:
-    return f", page {hit.position['page']}" if "page" in hit.position else ""
+    page = page_of(hit.position)
+    return f", page {printable(page)}" if page else ""

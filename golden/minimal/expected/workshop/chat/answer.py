@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from ..index.records import Place, Record
+from ..index.records import Place, Position, Record
 from ..retrieval.journal import Mode, Reason
 from ..retrieval.results import Hit, Match
 from ..web.citations import document_url
@@ -45,7 +45,7 @@ class SourceOfAnswer(CitedPassage):
     document_id: str
     section: list[str]
     path: str
-    position: dict[str, int]
+    position: Position
     text: str
     score: float
     modified: str | None = None

@@ -2,9 +2,36 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 GOES_ON = "\u2026"  # A title cut from the text ends with it.
+
+if TYPE_CHECKING:
+    from typing import NotRequired, TypedDict
+
+    class Position(TypedDict):
+        """The place of a passage in the text of its document."""
+
+        start: int
+        end: int
+        line_start: int
+        line_end: int
+        page: NotRequired[int]
+        page_label: NotRequired[str]
+        parent_start: NotRequired[int]
+        parent_end: NotRequired[int]
+
+else:
+    # Before Python 3.12, pydantic refuses a TypedDict of `typing`.
+    Position = dict[str, int | str]
+
+
+def page_of(position: Position) -> str:
+    """Return the number of the page of a passage, with what is printed on it if that differs."""
+    if "page" not in position:
+        return ""
+    label = position.get("page_label")
+    return f"{position['page']} (printed {label})" if label else str(position["page"])
 
 
 def informative_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
@@ -57,7 +84,7 @@ class Passage(Record):
 
     text: str
     section: list[str]
-    position: dict[str, int]
+    position: Position
 
 
 # Not frozen, and neither are hits: frozen ones take six times as long to create.
@@ -70,7 +97,7 @@ class ChunkRecord(Record):
     title: str
     text: str
     section: list[str]
-    position: dict[str, int]
+    position: Position
     source: str
     path: str
     url: str | None

@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import InvalidRequestError
 from ..index.documents import DocumentRecord, Documents, SourceList, join_chunks
 from ..index.reader import Index, current_index
-from ..index.records import ChunkRecord, Record
+from ..index.records import ChunkRecord, Position, Record
 from ..retrieval.passages import find_passages
 from ..retrieval.results import HEDGES, Hit, LaneRanks, SearchResponse, notices_of
 from ..web.citations import document_url
@@ -21,7 +21,7 @@ class FoundPassage(Hit):
     """A passage; `url` is where to see it, `near_duplicates` are the ids of those like it."""
 
     url: str = field(metadata={"min_length": 1})
-    position: dict[str, int] = field(metadata=_LEFT_OUT)
+    position: Position = field(metadata=_LEFT_OUT)
     tags: list[str] = field(metadata=_LEFT_OUT)
     ranks: LaneRanks = field(metadata=_LEFT_OUT)
     snippet: None = field(default=None, metadata=_LEFT_OUT)

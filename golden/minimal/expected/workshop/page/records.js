@@ -13,7 +13,8 @@ function partOf({ path, position }) {
   const page = position?.page;
   if (page === undefined) return null;
   const ending = path.toLowerCase().split(".").at(-1);
-  return `${PARTS[ending] ?? "page"} ${number(page)}`;
+  const printed = position.page_label === undefined ? "" : ` (printed ${position.page_label})`;
+  return `${PARTS[ending] ?? "page"} ${number(page)}${printed}`;
 }
 
 /** The address of a document at a passage's page, where browsers know how to go there. */

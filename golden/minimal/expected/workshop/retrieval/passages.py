@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 from ..index.documents import Documents, join_chunks
 from ..index.reader import Index
-from ..index.records import ChunkRecord, Passage
+from ..index.records import ChunkRecord, Passage, Position
 
 
 def find_passages(index: Index, chunks: Sequence[ChunkRecord]) -> list[Passage | None]:
@@ -80,7 +80,7 @@ def _read_siblings(index: Index, sides: Sequence[_Side]) -> None:
 
 def _join(chunks: Sequence[ChunkRecord], chunk: ChunkRecord) -> Passage:
     """Join all chunks of a parent into the passage around the chunk that was found."""
-    position = {
+    position: Position = {
         **chunks[0].position,
         "start": chunk.position["parent_start"],
         "end": chunk.position["parent_end"],

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from ..index.documents import DocumentAnswer, DocumentRecord, Documents, SourceList
 from ..index.reader import current_index
-from ..index.records import ChunkRecord, Record
+from ..index.records import ChunkRecord, Position, Record
 from .requests import RequestModel
 from .routes import JsonResponse
 
@@ -40,7 +40,7 @@ class ChunkPlace(Record):
 
     id: str
     section: list[str]
-    position: dict[str, int]
+    position: Position
 
 
 @dataclass(frozen=True, slots=True)
