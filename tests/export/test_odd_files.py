@@ -88,7 +88,7 @@ def dig(path: Path, depth: int = 900) -> None:
 PLANTED: dict[str, tuple[Callable[[Path], object], str]] = {
     "a pipe": (os.mkfifo, "a named pipe"),
     "a socket": (bind, "a socket"),
-    "a nest of folders": (dig, f"a folder below {MAX_DEPTH} others"),
+    "a nest of folders": (dig, f"a folder nested more than {MAX_DEPTH} levels deep"),
 }
 PLACES = ("odd", "acme/odd", "acme/data/odd", "acme/odd.py")
 IN_PLACES = [
@@ -233,9 +233,9 @@ for act in (verify_export, lambda folder: check_target(folder, folder.parent)):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("README.md", "a file that may not be read"),
+        ("README.md", "a file that cannot be read"),
         ("acme", "a folder that cannot be read (Permission denied)"),
-        ("notes.txt", "a file that may not be read"),
+        ("notes.txt", "a file that cannot be read"),
     ],
 )
 def test_what_may_not_be_read_is_named(name: str, said: str, made: tuple[Path, Export]) -> None:

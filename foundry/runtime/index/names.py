@@ -10,6 +10,6 @@ _NO_UTF8 = re.compile("[\ud800-\udfff]")
 
 
 def indexed_name(name: str) -> str:
-    """Return a name as an index stores it: controls escaped, undecodable bytes as U+FFFD."""
+    """Return a file name as indexed: control characters escaped, undecodable bytes as U+FFFD."""
     visible = _UNPRINTABLE.sub(lambda match: escape(match[0]), name)
     return _NO_UTF8.sub("\ufffd", visible)
