@@ -216,6 +216,15 @@ def test_nothing_is_denied_while_it_is_typed(lone_tab: Visit, end: str | None) -
     tab.see("#notice", "“XV-7731” is nowhere in these documents.")
 
 
+def test_last_word_may_be_unfinished_until_a_space_or_enter(tab: Visit) -> None:
+    tab.go("/")
+    tab.see("#counts", "30 documents")
+    for key, begun in (("m", True), (" ", False), ("p", True), ("Enter", False)):
+        with tab.page.expect_request("**/search") as asked:
+            tab.page.locator("#query").press(key)
+        assert asked.value.post_data_json.get("prefix", False) is begun
+
+
 def test_submitted_searches_are_entries_of_the_history(tab: Visit) -> None:
     def submit(query: str) -> None:
         tab.page.fill("#query", query)

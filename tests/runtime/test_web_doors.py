@@ -291,6 +291,7 @@ def test_openapi_is_exact_about_requests_answers_and_refusals(client: TestClient
         "filter",
         "offset",
         "group",
+        "prefix",
         "facets",
         "sort",
         "snippets",

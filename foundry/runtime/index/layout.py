@@ -291,3 +291,9 @@ class Vocabulary(Sequence[bytes]):
         start = max(0, bisect_right(self._firsts, encoded, key=self._first) - 1) * TERMS_APART
         number = bisect_left(self, encoded, start, min(start + TERMS_APART, len(self)))
         return number if number < len(self) and self[number] == encoded else None
+
+    def range_of(self, prefix: str) -> tuple[int, int]:
+        """Return the numbers of the first term with a prefix, and of the first one after them."""
+        encoded = prefix.encode("utf-8", "replace")
+        first = bisect_left(self, encoded)
+        return first, bisect_left(self, encoded + b"\xff", first)  # No byte of UTF-8.

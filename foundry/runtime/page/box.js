@@ -56,6 +56,7 @@ const box = element("div", { class: "box", role: "search", "aria-label": "Site s
 let timer = null;
 let finishing = null;
 let isFinished = true;
+let isWhole = true;
 let running = null;
 let shown = null;
 
@@ -72,18 +73,19 @@ async function ask(path, parameters, signal) {
   throw new Error(problem.detail ?? `The search answered ${response.status}.`);
 }
 
-/** Search for what is being typed; it is finished after a space, or a while without a key. */
+/** Search for what is being typed; its last word is whole after a space, and judged after a while. */
 function searchSoon() {
   clearTimeout(timer);
   clearTimeout(finishing);
-  isFinished = /\s$/.test(input.value);
+  isFinished = isWhole = /\s$/.test(input.value);
   timer = setTimeout(search, PAUSE_MS);
-  if (!isFinished) finishing = setTimeout(finish, FINISH_MS);
+  if (!isFinished) finishing = setTimeout(finish, FINISH_MS, false);
 }
 
-function finish() {
+function finish(isSubmitted = true) {
   clearTimeout(finishing);
   isFinished = true;
+  isWhole ||= isSubmitted;
   return search();
 }
 
@@ -109,6 +111,7 @@ async function search() {
     parameters.set("q", text);
     parameters.set("top_k", COUNT);
     parameters.set("group", "document");
+    if (!isWhole) parameters.set("prefix", "true");
     const answer = await ask("search", parameters, request.signal);
     if (running !== request) return;
     shown = text;

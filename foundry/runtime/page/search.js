@@ -11,6 +11,7 @@ let running = null;
 let timer = null;
 let finishing = null;
 let isFinished = true;
+let isWhole = true;
 let shown = "";
 
 const query = byId("query");
@@ -47,18 +48,19 @@ function readAddress() {
 
 // Searching: only the answer to what was asked last is shown
 
-/** Search for what is being typed; it is finished after a space, or a while without a key. */
+/** Search for what is being typed; its last word is whole after a space, and judged after a while. */
 function searchSoon() {
   clearTimeout(timer);
   clearTimeout(finishing);
-  isFinished = /\s$/.test(query.value);
+  isFinished = isWhole = /\s$/.test(query.value);
   timer = setTimeout(searchNow, PAUSE_MS, { isTyped: true });
-  if (!isFinished) finishing = setTimeout(finish, FINISH_MS);
+  if (!isFinished) finishing = setTimeout(finish, FINISH_MS, false);
 }
 
-function finish() {
+function finish(isSubmitted = true) {
   clearTimeout(finishing);
   isFinished = true;
+  isWhole ||= isSubmitted;
   return search();
 }
 
@@ -96,6 +98,7 @@ async function search() {
       group: "document",
       filters: chosenFilters(),
       ...(about.semantic ? { mode: chosenMode() } : {}),
+      ...(isWhole ? {} : { prefix: true }),
       ...(window.showFacets ? { facets: true } : {}),
       ...(byId("newest").checked ? { sort: "date" } : {}),
     };

@@ -101,6 +101,14 @@ class SearchRequest(SearchArguments):
             " `top_k` and `offset` count documents then."
         ),
     ] = None
+    prefix: Annotated[
+        bool,
+        Field(
+            strict=True,
+            description="Whether the last word may be the beginning of one, as while typing."
+            " `match` is then that of the completed query.",
+        ),
+    ] = False
     facets: Annotated[
         bool, Field(strict=True, description="Whether to count what could be filtered by.")
     ] = False
@@ -126,6 +134,7 @@ class SearchParameters(RequestModel):
     filter: Annotated[list[Pair], Several] = Field(default=[])
     offset: Annotated[int, Field(ge=0, le=MAX_OFFSET)] = 0
     group: Group | None = None
+    prefix: bool = False
     facets: bool = False
     sort: Sort = "score"
     snippets: bool = True

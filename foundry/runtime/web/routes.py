@@ -103,6 +103,8 @@ def search_routes(search: AsyncSearch, switches: Collection[str] = ()) -> APIRou
     async def answer(arguments: dict[str, Any]) -> JsonResponse:
         has_snippets = arguments.pop("snippets")
         order = arguments.pop("sort")
+        if not arguments["prefix"]:
+            del arguments["prefix"]  # Only searches that were wrapped take it.
         for name in SWITCHES.difference(switches):
             if arguments.pop(name):
                 raise InvalidRequestError("this server was exported without it", field=name)
