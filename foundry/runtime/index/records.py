@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 GOES_ON = "\u2026"  # Ends a title that was cut from the text.
 
 if TYPE_CHECKING:
-    from typing import NotRequired, TypedDict
+    from typing import TypedDict
 
-    class Position(TypedDict):
+    class Position(TypedDict, total=False):
         """The position of a passage in the text of its document."""
 
         start: int
         end: int
         line_start: int
         line_end: int
-        page: NotRequired[int]
-        page_label: NotRequired[str]
-        parent_start: NotRequired[int]
-        parent_end: NotRequired[int]
+        page: int
+        page_label: str
+        parent_start: int
+        parent_end: int
 
 else:
     # Before Python 3.12, pydantic rejects `typing.TypedDict`.

@@ -10,9 +10,7 @@ from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.web.citations import announce, document_url, public_url, record_path
 
 CITATIONS = "foundry.runtime.web.citations"
-CHUNK = ChunkRecord(
-    *("a/b#~1", "a/b#", "Title", "Text", [], {}, "docs", "b.md", None, [], None, [])
-)
+CHUNK = ChunkRecord("a/b#~1", "a/b#", "Title", "Text", [], {}, "docs", "b.md", None, [], None, [])
 DOCUMENT = DocumentRecord(
     *("a/b#", "Title", "docs", "b.md", None, "text/plain", "", 4, None, [], {}, "text", [], 1, 0)
 )
