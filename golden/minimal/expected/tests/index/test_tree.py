@@ -52,7 +52,11 @@ def test_nests_end_where_nobody_looks_any_further(
         os.chdir("..")
         Path("d").rmdir()
     assert found == [
-        Entry("/".join("d" * (MAX_DEPTH + 1)), f"folder below {MAX_DEPTH} others", is_folder=True)
+        Entry(
+            "/".join("d" * (MAX_DEPTH + 1)),
+            f"folder nested more than {MAX_DEPTH} levels deep",
+            is_folder=True,
+        )
     ]
 
 

@@ -10,9 +10,7 @@ from workshop.index.records import ChunkRecord
 from workshop.web.citations import announce, document_url, public_url, record_path
 
 CITATIONS = "workshop.web.citations"
-CHUNK = ChunkRecord(
-    *("a/b#~1", "a/b#", "Title", "Text", [], {}, "docs", "b.md", None, [], None, [])
-)
+CHUNK = ChunkRecord("a/b#~1", "a/b#", "Title", "Text", [], {}, "docs", "b.md", None, [], None, [])
 DOCUMENT = DocumentRecord(
     *("a/b#", "Title", "docs", "b.md", None, "text/plain", "", 4, None, [], {}, "text", [], 1, 0)
 )

@@ -1,1 +1,1 @@
-"""The files of an index: their layout, reading them, and serving the one published last."""
+"""The files of an index: layout, readers, and the current version that a process serves."""

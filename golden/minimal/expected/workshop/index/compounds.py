@@ -1,19 +1,19 @@
-"""What some write as two and some as one: `back up` and `backup`, `meta data`, `230 V`.
+"""Open and closed compounds: `back up` and `backup`, `meta data`, `230 V`.
 
-A text has both the two and the one. Left out are English words that mean something else as one than
-as two, and those that hardly anybody writes apart.
+Both spellings are indexed. English pairs are left out if the closed form means something else
+(`any one`, `anyone`), or if the open form is rare.
 """
 
 import re
 
-# These stand before a word and never alone.
+# Prefixes: they stand before a word, never alone.
 _PREFIXES = frozenset(
     "anti bi cyber hyper inter intra macro meta micro multi nano non pre pseudo quasi semi sub tri"
     " ultra".split()
 )
-MIN_PREFIXED = 3  # Letters of what comes after a prefix.
+MIN_PREFIXED = 3  # Least letters in the word after a prefix.
 
-# The first word, then those that may follow it.
+# Each first word, then the words that may follow it.
 _PAIRS = """
 add on; air flow port; back bone end fill ground log space up; band width; base line; black list;
 boot loader; bottle neck; bread crumb; break down even point through; build out; burn out; call
@@ -62,13 +62,13 @@ _UNITS = frozenset(
 
 
 def may_open(text: str) -> bool:
-    """Return whether a word or number may be one with what comes next."""
+    """Return whether a word or number can be the first half of a compound."""
     folded = text.casefold()
     return folded in _SECONDS or folded in _PREFIXES or _NUMBER.fullmatch(text) is not None
 
 
 def is_one_word(first: str, second: str) -> bool:
-    """Return whether two that are written apart are often written as one, also in the plural."""
+    """Return whether two words in a row are often written as one, in the singular or plural."""
     if first[-1] in "0123456789":
         return second in _UNITS
     first, second = first.casefold(), second.casefold()

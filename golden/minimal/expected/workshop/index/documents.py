@@ -18,7 +18,7 @@ from .records import ChunkRecord, Place, Record
 
 @dataclass(frozen=True, slots=True)
 class DocumentAnswer(Record):
-    """A document with its number of chunks and the places of copies that are not indexed."""
+    """A document with its number of chunks and the places of its unindexed copies."""
 
     id: str
     title: str
@@ -49,7 +49,7 @@ class DocumentRecord(DocumentAnswer):
 
 @dataclass(frozen=True, slots=True)
 class SourceSummary(Record):
-    """A source, with the numbers of its documents and chunks."""
+    """A source, with its numbers of documents and chunks."""
 
     name: str
     documents: int
@@ -58,7 +58,7 @@ class SourceSummary(Record):
 
 @dataclass(frozen=True, slots=True)
 class SourceList(Record):
-    """Every source of the index."""
+    """All sources of the index."""
 
     sources: list[SourceSummary]
 
@@ -71,8 +71,8 @@ class Documents:
     chunk_lines: Records
     first_chunks: NDArray[np.uint64]
     read_sources: Callable[[], list[SourceSummary]]
-    link_ends: NDArray[np.uint64]  # (m + 1,) offsets into:
-    linked: NDArray[np.uint32]  # Numbers of linked documents.
+    link_ends: NDArray[np.uint64]  # (m + 1,) offsets into `linked`
+    linked: NDArray[np.uint32]  # Numbers of linked documents
 
     @classmethod
     def open(cls, index: OpenedIndex) -> "Documents":
@@ -82,7 +82,7 @@ class Documents:
         paths = layout.documents, layout.document_offsets, layout.document_ids
         return cls(
             index.open_lines(*paths, count),
-            # Parts only: a reference to the index would keep it in memory after it was replaced.
+            # Copied parts, not the index itself: a reference would keep a replaced index in memory.
             index.chunk_lines,
             open_array(layout.document_chunks, np.uint64, (count + 1,)),
             partial(_read_sources, layout.report),
@@ -97,7 +97,7 @@ class Documents:
         return self.lines.each(DocumentRecord, rows)
 
     def find(self, document_id: str) -> DocumentRecord | None:
-        """Return the document with this id, or with a copy of this id, if any."""
+        """Return the document that has this id, itself or as a copy; None if there is none."""
         found = self.each(self.lines.numbers(document_id))
         named = (one for one in found if document_id in {at.document_id for at in one.places()})
         return next(named, None)
@@ -115,13 +115,13 @@ class Documents:
         return self.chunk_lines.each(ChunkRecord, ((number, {}) for number in numbers))
 
     def linked_from(self, document: DocumentRecord) -> list[int]:
-        """Return the numbers of the documents that one links to, in the order of its text."""
+        """Return the numbers of the documents that a document links to, in order of appearance."""
         number = int(self.first_chunks.searchsorted(document.chunk_start, "right")) - 1
         targets: list[int] = self.linked[slice(*self.link_ends[number : number + 2])].tolist()
         return targets
 
     def place_of(self, document: DocumentRecord, chunk_id: str) -> int | None:
-        """Return the position of a chunk in a document; None if it is in another document."""
+        """Return the position of a chunk within its document; None if it is in another document."""
         for number in self.chunk_lines.numbers(chunk_id):
             place = number - document.chunk_start
             found = self.chunks_of(document, place, 1) if place >= 0 else ()
@@ -130,7 +130,7 @@ class Documents:
         return None
 
     def sources(self) -> list[SourceSummary]:
-        """Return every source, with its numbers of documents and chunks."""
+        """Return all sources, with their numbers of documents and chunks."""
         return self.read_sources()
 
 

@@ -1,4 +1,4 @@
-"""Removes backslash escapes of Markdown, JSON and code, which are no part of words."""
+"""Removes backslash escapes of Markdown, JSON and code, which do not belong to words."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A published index on disk: its files, which are memory-mapped, its manifest, and their checks."""
+"""A published index on disk: its memory-mapped files, its manifest, and integrity checks."""
 
 import errno
 import hashlib
@@ -23,8 +23,8 @@ PACKAGED_INDEX = Path(__file__).parents[1] / "data"
 
 FORMAT_VERSION = 5
 
-_HASH = b'\n "sha256": "'  # The manifest's own hash; those of files are indented further.
-HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed after the index was opened.
+_HASH = b'\n "sha256": "'  # The manifest's own hash; hashes of files are indented further.
+HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed in the background, once the index is open.
 STATISTICS = "statistics"  # Folder of the inputs of BM25:
 POSTING_COUNTS = "postings.counts.npy"  # uint32 (p,): count of a term in its chunk
 CHUNK_LENGTHS = "chunks.lengths.npy"  # uint32 (n,): number of terms of each chunk
@@ -51,10 +51,10 @@ class IndexLayout:
         self.documents = root / "documents.jsonl"  # One record per line.
         self.document_offsets = root / "documents.offsets.npy"  # (m + 1,) bytes
         self.document_chunks = root / "documents.chunks.npy"  # (m + 1,) chunk numbers
-        self.document_ids = root / "documents.ids.npy"  # The same; a copy has its document's.
+        self.document_ids = root / "documents.ids.npy"  # As `chunk_ids`; copies share a number.
         self.terms = root / "terms.bin"  # The sorted vocabulary, concatenated.
         self.term_offsets = root / "terms.offsets.npy"  # (v + 1,) bytes
-        self.posting_offsets = root / "postings.offsets.npy"  # (v + 1,) offsets into both:
+        self.posting_offsets = root / "postings.offsets.npy"  # (v + 1,) offsets into the next two
         self.posting_chunks = root / "postings.chunks.npy"  # uint32 (p,): chunk numbers
         self.posting_impacts = root / "postings.impacts.npy"  # float32 (p,): see `keyword_lane`
         self.vectors = root / "vectors.i8.npy"  # int8 (n, d): scaled to fill the range
@@ -63,13 +63,13 @@ class IndexLayout:
         self.sketch = root / "sketch.npy"  # uint64 (ceil(d / 64), n): sign bits
         self.filter_sources = root / "filters.source.npy"  # uint16 (n,): `Manifest.sources`
         self.filter_modified = root / "filters.modified.npy"  # int64 (n,): seconds since 1970
-        self.filter_tag_offsets = root / "filters.tags.offsets.npy"  # (t + 1,), of `Manifest.tags`:
+        self.filter_tag_offsets = root / "filters.tags.offsets.npy"  # (t + 1,), into the next
         self.filter_tag_chunks = root / "filters.tags.chunks.npy"  # uint32: chunk numbers.
         self.filter_values = root / "filters.values.bin"  # Field, U+001F, value; sorted.
         self.filter_value_offsets = root / "filters.values.offsets.npy"  # (values + 1,)
         self.filter_document_offsets = root / "filters.documents.offsets.npy"  # (values + 1,)
         self.filter_documents = root / "filters.documents.npy"  # uint32: document numbers
-        self.link_offsets = root / "links.offsets.npy"  # (m + 1,) offsets into:
+        self.link_offsets = root / "links.offsets.npy"  # (m + 1,) offsets into `link_targets`
         self.link_targets = root / "links.targets.npy"  # uint32: document numbers
         self.expansion = root / "expansion"  # `ExpansionLayout`, if there is one
         self.encoder = root / "encoder"  # `EncoderLayout`
@@ -123,7 +123,7 @@ class Manifest:
             if content["format"] != FORMAT_VERSION:
                 versions = f"format {content['format']}, this server reads format {FORMAT_VERSION}"
                 raise IndexUnusableError(f"{path}: index {versions}", hint=OTHER_VERSION_HINT)
-            # The rest is trusted: the hash shows that the builder wrote it.
+            # The other fields are trusted: the hash shows that the builder wrote them.
             digest = str(content.pop("sha256", "")).encode()
             if written != _with_hash(written[:-1].replace(_HASH + digest, _HASH, 1)):
                 raise IndexUnusableError(f"{path}: damaged: content differs from its own hash")
@@ -148,7 +148,7 @@ def _with_hash(content: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class IndexFiles:
-    """One version of an index. Files in `elsewhere` may be missing: an engine has their content."""
+    """The files of one index version; a search engine stores the ones named in `elsewhere`."""
 
     layout: IndexLayout
     manifest: Manifest
@@ -208,7 +208,7 @@ def require_vectors(files: IndexFiles) -> dict[str, Any]:
 
 
 def resolve_version(directory: Path) -> Path:
-    """Return the folder of the current version, as CURRENT names it, or `directory` itself."""
+    """Return the folder that CURRENT names, or `directory` if there is no such file."""
     current = directory / "CURRENT"
     try:
         name = read_file(current).decode("ascii").strip()
@@ -222,11 +222,11 @@ def resolve_version(directory: Path) -> Path:
 
 
 def open_array(path: Path, dtype: "DTypeLike", shape: tuple[int, ...]) -> "NDArray[Any]":
-    """Map a NumPy file read-only; -1 in `shape` stands for any length.
+    """Map a NumPy file read-only; -1 in `shape` means any length.
 
-    Raises IndexUnusableError if the file is missing, damaged, or of another type or shape.
+    Raises IndexUnusableError if the file is missing or damaged, or has another dtype or shape.
     """
-    # Not above, since a manifest is read before an index is opened.
+    # Imported here so that reading a manifest does not load NumPy.
     import numpy as np
 
     try:
@@ -239,7 +239,7 @@ def open_array(path: Path, dtype: "DTypeLike", shape: tuple[int, ...]) -> "NDArr
     if array.dtype != np.dtype(dtype) or not fits:
         types = f"{array.dtype} {array.shape}, expected {np.dtype(dtype)} {shape}"
         raise IndexUnusableError(f"{path}: holds {types}")
-    # As a plain view: each access to a memmap object costs several microseconds more.
+    # A plain view, because each access to a memmap costs several microseconds more.
     return np.asarray(array)
 
 
@@ -252,7 +252,7 @@ def open_bytes(path: Path, size: int) -> memoryview:
             mapped = mmap(file.fileno(), size, access=ACCESS_READ)
     except (OSError, ValueError, OverflowError) as error:
         raise _unreadable(path, error) from None
-    # Access is random, so the system should not read ahead.
+    # Access is random, so read-ahead would be wasted.
     mapped.madvise(MADV_RANDOM)
     return memoryview(mapped)
 
@@ -264,18 +264,18 @@ def _unreadable(path: Path, error: Exception) -> IndexUnusableError:
 
 
 class Vocabulary(Sequence[bytes]):
-    """Sorted terms in UTF-8, concatenated in a file."""
+    """The sorted terms of an index, UTF-8, mapped from one concatenated file."""
 
     def __init__(self, terms: memoryview, offsets: "NDArray[np.uint64]") -> None:
         self._terms = terms
-        ends = self._offsets = offsets.data  # Reading one element of an array takes twice as long.
+        ends = self._offsets = offsets.data  # Twice as fast as reading elements of an array.
         self._firsts = range(0, len(self), TERMS_APART)
-        # Not a cached method: that would keep a replaced index in memory.
+        # Not a cached method, which would keep a replaced index in memory.
         self._first = cache(lambda number: bytes(terms[ends[number] : ends[number + 1]]))
 
     @classmethod
     def open(cls, path: Path, offsets: Path, count: int = -1) -> "Vocabulary":
-        """Map a vocabulary of `count` terms, or of any number. Raises IndexUnusableError."""
+        """Map a vocabulary of `count` terms; -1 means any number. Raises IndexUnusableError."""
         ends = open_array(offsets, "<u8", (count if count < 0 else count + 1,))
         return cls(open_bytes(path, int(ends[-1])), ends)
 

@@ -1,15 +1,15 @@
-"""One form of a text for all that it may be written with: what cannot be seen, marks, accents."""
+"""Normalises characters: removes invisible ones, unifies punctuation, strips Latin accents."""
 
 import re
 import unicodedata
 
 _SIGN = re.compile("[\u00ad\u00d7\u02bc\u2010\u2018\u2019\u200b\u2060\ufeff]")
-# Soft hyphens, joiners and zero-width breaks do not end a word: `abun\u00addant`.
+# Soft hyphens, joiners and zero-width breaks, which do not end a word: `abun\u00addant`.
 _WITHOUT = str.maketrans(
     {**dict.fromkeys("\u00ad\u200b\u2060\ufeff"), **dict.fromkeys("\u02bc\u2018\u2019", "'")}
     | {"\u2010": "-"}
 )
-# Between numbers: `M8\u00d725`, `1920 x 1080`.
+# The multiplication sign between numbers: `M8\u00d725`, `1920 x 1080`.
 _TIMES = re.compile("(?<=[0-9])(?:\u00d7| [x\u00d7] )(?=[0-9])")
 _ACCENTS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
 _LETTERS = str.maketrans(
@@ -19,7 +19,7 @@ _LETTERS = str.maketrans(
 
 
 def normalise(text: str) -> str:
-    """Return a text in NFKC, with ASCII's apostrophes and hyphens, and `x` between numbers."""
+    """Return a text in NFKC, with ASCII apostrophes and hyphens, and `x` as the times sign."""
     if text.isascii():
         return _TIMES.sub("x", text) if " x " in text else text
     text = unicodedata.normalize("NFKC", text)
@@ -30,7 +30,7 @@ def normalise(text: str) -> str:
 
 
 def bare(word: str) -> str:
-    """Return a case-folded word without the accents of Latin letters; other scripts keep theirs."""
+    """Return a case-folded word without accents on Latin letters; other scripts keep theirs."""
     if word.isascii():
         return word
     apart = _ACCENTS.sub("", unicodedata.normalize("NFD", word).translate(_LETTERS))

@@ -1,4 +1,4 @@
-"""Records as lines of JSON, found by number or by id."""
+"""Records stored as JSON lines, looked up by number or id."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ def hash_key(text: str) -> int:
 
 
 def make_record(make: Callable[..., Made], stored: Mapping[str, Any], **more: Any) -> Made:
-    """Call `make` with the fields of a line, and with those of `more`."""
+    """Call `make` with the fields of a stored record and the extra fields in `more`."""
     copies = [Place(**copy) for copy in stored["also_at"]]
     return make(**{**stored, **more, "also_at": copies})
 
@@ -29,7 +29,7 @@ decode = json.JSONDecoder().raw_decode  # Twice as fast as json.loads.
 
 
 class RecordLines:
-    """Records as lines of JSON, found by number or by the hash of their id."""
+    """Records stored as JSON lines, looked up by number or by the hash of their id."""
 
     def __init__(self, path: Path, offsets: Path, ids: Path, count: int) -> None:
         """Map the files of `count` records; see `IndexLayout`. Raises IndexUnusableError."""
@@ -47,11 +47,11 @@ class RecordLines:
             raise IndexUnusableError(f"{self._path}: record {number}: {cause_of(error)}") from None
 
     def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
-        """Yield the record of each row, with the fields that it adds, reading each lazily."""
+        """Lazily yield the record of each row, merged with the row's extra fields."""
         return (self.read(number, make, **more) for number, more in rows)
 
     def numbers(self, identifier: str) -> list[int]:
-        """Return the numbers of the records whose ids hash like this one, ascending."""
+        """Return the numbers of all records whose id has the same hash, ascending."""
         key = np.uint64(hash_key(identifier))
         first, last = (np.searchsorted(self._keys, key, side) for side in ("left", "right"))
         return [*map(int, self._numbers[first:last])]

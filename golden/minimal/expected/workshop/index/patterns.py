@@ -1,4 +1,4 @@
-"""The patterns of tokens: words, identifiers with joints inside, runs of scripts without spaces."""
+"""Token patterns: words, identifiers with joints inside, runs of scripts without spaces."""
 
 import re
 from functools import cache
@@ -13,8 +13,9 @@ _MARKS = (
     "\u0900-\u0963\u0966-\u0df4\u0f71-\u0f84\u1dc0-\u1dff\u200c\u200d\u20d0-\u20f0"
 )
 
-# A letter that is also a stop word, after a word that always or often takes one. After the latter,
-# no sentence may follow: `the part I know`, `in part a success`, but `part I of the act`.
+# Words that are followed by a letter, always or often, even if that letter is a stop word (`part
+# I`). After those of the second list, a sentence must not continue: `part I of the act`, but not
+# `the part I know` or `in part a success`.
 _LETTERED = "annex appendix hepatitis subpart subsection vitamin".split()
 _OFTEN_LETTERED = (
     "article attachment block category chapter class clause column division exhibit figure form"
@@ -32,21 +33,21 @@ _NUMBERING_LETTER = (
 )
 _SUFFIX = (
     r"(?:\+\+(?![A-Za-z_+#])|\#(?![\w+#])|\#(?<=[A-Za-z]\#)(?<!\w[A-Za-z]\#)(?=[0-9])"
-    # Of a single letter: `A*`, but not the end of `*A*` or of `**plan A**`; `R&D`; `A 320`.
+    # After a single letter: `A*`, but not the end of `*A*` or of `**plan A**`; `R&D`; `A 320`.
     r"|[*+](?<![\w*+][A-Za-z][*+])(?<=[A-Za-z][*+])(?![\w*+])"
     r"|&[A-Za-z](?<!\w[A-Za-z]&[A-Za-z])(?<=[A-Za-z]&[A-Za-z])(?!\w)"
     r"|[ ](?<=A[ ])(?<!\wA[ ])(?=[0-9]+(?![\w%-]|[.,][0-9]|[ ]+[a-z]))"
-    # Of a number: paragraphs.
+    # After a number: cited paragraphs.
     r"|\((?<=[0-9]\()(?:(?:[A-Za-z]{1,2}|[ivx]{3,5}|[0-9]{1,3})\)\(?)+(?<=\))(?!\w))?"
 )
 JOINT = r"(?:::|[-.:/@])"
-# In English: `customer's`, `don't`, `O'Brien`.
+# English apostrophes: `customer's`, `don't`, `O'Brien`.
 _OR_APOSTROPHE = (
     r"(?:::|[-.:/@]|'(?:(?=(?i:s|t|d|m|ll|re|ve)(?![\w']))|(?<=[A-Z]')(?<!\w[A-Z]')(?=[A-Z][a-z])))"
 )
-_LEADING_DOT = r"(?:(?<![\w.)\]}>\"'])\.(?=[A-Za-z]{2}))?"  # Of `.NET` and `.env`.
+_LEADING_DOT = r"(?:(?<![\w.)\]}>\"'])\.(?=[A-Za-z]{2}))?"  # As in `.NET` and `.env`.
 _ASCII_LETTER, _ANY_LETTER = "[A-Za-z0-9_]", rf"(?:[^\W{SPACELESS}]|[{_MARKS}])"
-# Words of ASCII are told apart first, in a quarter of the time.
+# ASCII words are matched first, which is four times as fast.
 WORD = re.compile(
     rf"(?<![^\W_{SPACELESS}])(?:[A-Za-z0-9]++(?![^\x00-\x7f])|(?:[^\W_{SPACELESS}]++|[{_MARKS}])++)"
 )
@@ -56,9 +57,9 @@ LETTER_BESIDE_DIGIT = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 
 @cache
 def token_pattern(*, is_ascii: bool, has_apostrophes: bool) -> re.Pattern[str]:
-    """Return the pattern of tokens in texts of ASCII or of anything, where runs are a group.
+    """Return the token pattern for ASCII texts, or for any text, with runs in a named group.
 
-    It is compiled for the first text that needs it, as that takes longer than all the others.
+    Compiled on first use, since compiling takes longer than loading everything else here.
     """
     letter = _ASCII_LETTER if is_ascii else _ANY_LETTER
     joint = _OR_APOSTROPHE if has_apostrophes else JOINT

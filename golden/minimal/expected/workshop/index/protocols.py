@@ -1,4 +1,4 @@
-"""The interfaces of the parts of an index."""
+"""Interfaces of the parts of an index."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 Vector: TypeAlias = NDArray[np.float32]
 Posting: TypeAlias = tuple[NDArray[np.uint32], NDArray[np.floating]]
 Row: TypeAlias = tuple[int, Mapping[str, Any]]
-"""The number of a record, and fields to add to it."""
+"""The number of a record, and extra fields for it."""
 
 Made = TypeVar("Made")
 
@@ -22,15 +22,16 @@ Made = TypeVar("Made")
 class LaneHits:
     """The best chunks (m,) of one lane, best first.
 
-    `missing_score` is the weight of the query's terms that the best hit lacks, `coverage` the share
-    that it has. `score_of` returns the scores (m,) of chunks (m,).
+    `missing_score` is the weight of the query terms that the best hit lacks; `coverage` is the
+    share
+    that it contains. `score_of` returns the scores (m,) of chunks (m,).
     """
 
     chunks: Numbers
     scores: Scores
     missing_score: float = 0.0
     coverage: float | None = None
-    doubted: bool = False  # Too many of the query's terms are in no chunk.
+    doubted: bool = False  # Too many query terms occur in no chunk.
     score_of: Callable[[Numbers], Scores] | None = None
 
     def __len__(self) -> int:
@@ -38,7 +39,7 @@ class LaneHits:
 
     @property
     def full_score(self) -> float:
-        """The score that counts as 1: the highest, plus the weight of missing terms; never 0."""
+        """The score that scales to 1: the highest one plus the weight of missing terms; never 0."""
         return (float(self.scores[0]) if len(self.scores) else 0.0) + self.missing_score or 1.0
 
     @classmethod
@@ -48,7 +49,7 @@ class LaneHits:
 
 
 class About(Protocol):
-    """What an index says about itself, beside numbers."""
+    """Metadata of an index."""
 
     @property
     def language(self) -> str:
@@ -68,52 +69,52 @@ class About(Protocol):
 
     @property
     def known_items(self) -> Sequence[Any]:
-        """Queries that must find a given chunk; see `KnownItem`."""
+        """Queries with the chunk that each must find; see `KnownItem`."""
 
 
 class Records(Protocol):
-    """Records of an index, by number or by id."""
+    """Records of an index, looked up by number or id."""
 
     def read(self, number: int, make: Callable[..., Made], **more: Any) -> Made:
         """Return a record made by `make`. Raises IndexUnusableError."""
 
     def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
-        """Yield the record of each row, with the fields that it adds, reading each lazily."""
+        """Lazily yield the record of each row, merged with the row's extra fields."""
 
     def numbers(self, identifier: str) -> list[int]:
-        """Return the numbers of the records whose ids hash like this one, ascending."""
+        """Return the numbers of all records whose id has the same hash, ascending."""
 
 
 class TermLane(Protocol):
-    """The keyword lane of an index. A term counts as often as the query has it."""
+    """The keyword lane of an index. A term that a query repeats counts each time."""
 
     def search(self, terms: Sequence[str], count: int, allowed: Mask | None = None) -> LaneHits:
-        """Find the `count` chunks of highest BM25 among those `allowed` (n,) that have a term."""
+        """Find the `count` chunks of highest BM25, among `allowed` (n,) with a term."""
 
     def scores(self, terms: Sequence[str], chunks: Numbers) -> Scores:
-        """Return the exact scores (m,) of chunks (m,), given in ascending order."""
+        """Return the exact scores (m,) of chunks (m,), which must be ascending."""
 
     def frequency(self, term: str) -> int:
-        """Return the number of chunks that have a term."""
+        """Return the document frequency of a term: the number of chunks that contain it."""
 
     def having(self, term: str) -> NDArray[np.integer]:
-        """Return the chunks (m,) that have a term, ascending."""
+        """Return the chunks (m,) that contain a term, ascending."""
 
 
 class VectorLane(Protocol):
     """The dense lane of an index. Queries are unit vectors (d,)."""
 
     def search(self, vector: Vector, count: int, allowed: Mask | None = None) -> LaneHits:
-        """Find the `count` chunks of highest cosine, among `allowed` (n,) ones with a vector."""
+        """Find the `count` chunks of highest cosine, among `allowed` (n,) with a vector."""
 
     def scores(self, vector: Vector, chunks: Numbers) -> Scores:
-        """Return the exact cosines (m,) to chunks (m,)."""
+        """Return the exact cosines (m,) between the query and chunks (m,)."""
 
     def nearness(self, chunk: int, chunks: Numbers) -> Scores:
-        """Return the cosines (m,) of one chunk's vector to those of chunks (m,)."""
+        """Return the cosines (m,) between the vectors of one chunk and of chunks (m,)."""
 
     def distance(self, vector: Vector) -> float | None:
-        """Return the distance of a query from the chunks as a whole; see `distance_from`."""
+        """Return the distance between the query and the chunks as a whole; see `distance_from`."""
 
 
 class QueryEncoder(Protocol):

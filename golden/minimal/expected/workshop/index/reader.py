@@ -1,4 +1,4 @@
-"""An open index, memory-mapped, with its lanes; and the one that a process serves."""
+"""An open, memory-mapped index with its lanes, and the one that a process serves."""
 
 import logging
 import os
@@ -21,12 +21,12 @@ _logger = logging.getLogger(__name__)
 
 
 class Index:
-    """What searches read, made of parts. Immutable, and shared by threads.
+    """The parts of an index that searches read. Immutable; threads can share one.
 
-    It is an opened index, or a caller's view of one.
+    Either a whole index opened from files, or a caller's view of one.
     """
 
-    # Only with vectors.
+    # Set only if the index has vectors.
     dense_lane: VectorLane
     encoder: QueryEncoder
 
@@ -43,7 +43,7 @@ class Index:
         dense_lane: VectorLane | None = None,
         encoder: QueryEncoder | None = None,
     ) -> None:
-        """Keep the parts; `manifest` describes them."""
+        """Assemble an index from its parts; `manifest` has its metadata."""
         self.version, self.manifest = version, manifest
         self.document_count, self.chunk_count = documents, chunks
         self.chunk_lines = chunk_lines
@@ -54,18 +54,18 @@ class Index:
         self._parts: dict[object, Any] = {}
 
     def part(self, kind: "Callable[[OpenedIndex], Part]") -> Part:
-        """Return an optional part, such as filters, making it on first use."""
+        """Return an optional part, such as filters, created on first use."""
         if kind not in self._parts:
             self._parts[kind] = self.make_part(kind)
         part: Part = self._parts[kind]
         return part
 
     def make_part(self, kind: "Callable[[OpenedIndex], Part]") -> Part:
-        """Make a part on first use."""
+        """Create a part on first use."""
         raise NotImplementedError
 
     def chunk(self, number: int) -> ChunkRecord:
-        """Return the chunk with a number from 0 to `chunk_count` - 1."""
+        """Return a chunk by its number, 0 to `chunk_count` - 1."""
         return self.chunk_lines.read(number, ChunkRecord)
 
     def chunks(self, numbers: Iterable[int]) -> Iterator[ChunkRecord]:
@@ -73,7 +73,7 @@ class Index:
         return self.chunk_lines.each(ChunkRecord, ((number, {}) for number in numbers))
 
     def best_chunks(self, terms: Sequence[str], count: int) -> Iterator[ChunkRecord]:
-        """Yield the `count` best chunks for terms by keywords, reading each lazily."""
+        """Lazily yield the `count` chunks with the best keyword scores for terms."""
         return self.chunks(self.keyword_lane.search(terms, count).chunks.tolist())
 
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:
@@ -97,7 +97,7 @@ class OpenedIndex(Index):
         *,
         parts: "Iterable[Callable[[OpenedIndex], object]]" = (),
     ) -> None:
-        """Map the chunks of `files`, and `parts`, which then outlive them; IndexUnusableError."""
+        """Map the chunks, and open `parts` while the files exist. Raises IndexUnusableError."""
         self.layout, manifest = files.layout, files.manifest
         self._files = files
         paths = self.layout.chunks, self.layout.chunk_offsets, self.layout.chunk_ids
@@ -122,14 +122,14 @@ class OpenedIndex(Index):
         *lanes: Callable[[IndexFiles], Any],
         parts: "Iterable[Callable[[OpenedIndex], object]]" = (),
     ) -> "OpenedIndex":
-        """Open an index with its lanes and further parts. Raises IndexUnusableError."""
+        """Open an index with its lanes and optional parts. Raises IndexUnusableError."""
         while True:
             version = resolve_version(directory)
             try:
                 files = IndexFiles.open(version)
                 return cls(files, *(open_lane(files) for open_lane in lanes), parts=parts)
             except IndexUnusableError:
-                # A build may have replaced and removed it since.
+                # Otherwise a build has replaced, and perhaps removed, this version meanwhile.
                 if resolve_version(directory) == version:
                     raise
 
@@ -152,20 +152,20 @@ class ServedState:
 
 
 class Viewer(Protocol):
-    """Decides which view of the index callers get."""
+    """Selects the view of the index that a caller gets."""
 
     def prepare(self, index: OpenedIndex) -> None:
-        """Open what views need now, since files may be removed. Raises IndexUnusableError."""
+        """Open whatever views need now, since files may be removed. Raises IndexUnusableError."""
 
     def view(self, index: OpenedIndex) -> Index:
         """Return the view of the current caller."""
 
     def public(self, index: OpenedIndex) -> Index:
-        """Return the view that all callers have."""
+        """Return the view that every caller may see."""
 
 
 class Served:
-    """The index that a process serves; it answers nothing once a file proves damaged."""
+    """The index that a process serves; once a file proves damaged, it refuses all requests."""
 
     viewer: Viewer | None = None
 
@@ -187,7 +187,7 @@ class Served:
         return index
 
     def load(self, index_dir: str | Path | None = None, *, verify: bool = True) -> OpenedIndex:
-        """Serve an index, by default that of INDEX_DIR or of this package. Raises if it cannot."""
+        """Serve an index: `index_dir`, INDEX_DIR, or this package's own. Raises if it cannot."""
         directory = Path(index_dir or os.environ.get("INDEX_DIR") or PACKAGED_INDEX)
         index = self.open_index(directory)
         with self._lock:
@@ -197,21 +197,21 @@ class Served:
         return index
 
     def current(self) -> Index:
-        """Return the caller's view of the served index. Raises as `whole` does."""
+        """Return the caller's view of the served index. Raises the same errors as `whole`."""
         index = self.whole()
         if self.viewer is not None:
             return self.viewer.view(index)
         return index
 
     def public(self) -> Index:
-        """Return the view that all callers have, for results that are computed once."""
+        """Return the view that every caller may see, for results that are computed once."""
         index = self.whole()
         if self.viewer is not None:
             return self.viewer.public(index)
         return index
 
     def whole(self) -> OpenedIndex:
-        """Return the whole index. Raises IndexUnusableError, also once a file proves damaged."""
+        """Return the whole index. Raises IndexUnusableError, also after a file proves damaged."""
         index = self._index
         if index is None:
             with self._lock:
@@ -233,10 +233,10 @@ class Served:
         try:
             findings = index.verify()
         except Exception as error:
-            # Damage may cause any error, and none must end the thread.
+            # Damage can cause any error, and none may end the thread.
             findings = [repr(error)]
         if findings and self.is_replaced(index):
-            # Builds remove old versions; mapped files still work until the next reload.
+            # A build has removed this version; its mapped files work until the next reload.
             return
         if findings:
             _logger.error("the index is damaged: %s", "; ".join(findings))
@@ -245,25 +245,25 @@ class Served:
                 self.state = replace(self.state, verified=not findings, damage=tuple(findings))
 
     def is_replaced(self, index: OpenedIndex) -> bool:
-        """Return whether another version was published since an index was opened."""
+        """Return whether a newer version was published after this index was opened."""
         try:
             return resolve_version(self.directory) != index.layout.root
         except IndexUnusableError:
             return False
 
     def replace(self, index: OpenedIndex) -> None:
-        """Serve a verified index."""
+        """Serve an index that was already verified."""
         with self._lock:
             self._index, self.state = index, ServedState(verified=True)
 
     def report(self, problem: str) -> None:
-        """Report a problem with the latest published index; the served one stays."""
+        """Report a problem with the latest published index, and keep serving the current one."""
         with self._lock:
             self.state = replace(self.state, problem=problem)
 
 
 served = Served()
-"""The index of this process; `opening` opens it."""
+"""The index of this process; the `opening` module opens it."""
 
 load = served.load
 current_index = served.current

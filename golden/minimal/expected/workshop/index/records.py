@@ -1,33 +1,33 @@
-"""Records of an index, and their JSON in answers."""
+"""Records of an index, and their JSON form in responses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
-GOES_ON = "\u2026"  # A title cut from the text ends with it.
+GOES_ON = "\u2026"  # Ends a title that was cut from the text.
 
 if TYPE_CHECKING:
-    from typing import NotRequired, TypedDict
+    from typing import TypedDict
 
-    class Position(TypedDict):
-        """The place of a passage in the text of its document."""
+    class Position(TypedDict, total=False):
+        """The position of a passage in the text of its document."""
 
         start: int
         end: int
         line_start: int
         line_end: int
-        page: NotRequired[int]
-        page_label: NotRequired[str]
-        parent_start: NotRequired[int]
-        parent_end: NotRequired[int]
+        page: int
+        page_label: str
+        parent_start: int
+        parent_end: int
 
 else:
-    # Before Python 3.12, pydantic refuses a TypedDict of `typing`.
+    # Before Python 3.12, pydantic rejects `typing.TypedDict`.
     Position = dict[str, int | str]
 
 
 def page_of(position: Position) -> str:
-    """Return the number of the page of a passage, with what is printed on it if that differs."""
+    """Return a passage's page number, and its printed page label if that differs."""
     if "page" not in position:
         return ""
     label = position.get("page_label")
@@ -35,7 +35,7 @@ def page_of(position: Position) -> str:
 
 
 def informative_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
-    """Return the title of a document, or nothing if it repeats section, text or id."""
+    """Return the title as a tuple; empty if the title repeats the section, text or id."""
     return () if title.endswith(GOES_ON) or title in (*section, document_id) else (title,)
 
 
@@ -45,7 +45,7 @@ def count_of(count: int, noun: str) -> str:
 
 
 class Record:
-    """Base of answers; its JSON leaves out defaults and fields marked `exclude`."""
+    """Base class of responses; the JSON omits defaults and fields marked `exclude`."""
 
     __slots__ = ()
     # Serializers are created on first use, to keep start-up fast.
@@ -80,17 +80,17 @@ class Place(Record):
 
 @dataclass(frozen=True, slots=True)
 class Passage(Record):
-    """A text of a document with its place; `section` has the headings above all of it."""
+    """A stretch of a document with its position; `section` has the headings above all of it."""
 
     text: str
     section: list[str]
     position: Position
 
 
-# Not frozen, and neither are hits: frozen ones take six times as long to create.
+# Not frozen, like hits: creating frozen instances takes six times as long.
 @dataclass(slots=True)
 class ChunkRecord(Record):
-    """A chunk, verbatim, with its character and line spans and up to 10 places of copies."""
+    """A chunk: verbatim text, its character and line spans, and the places of up to 10 copies."""
 
     id: str
     document_id: str
@@ -106,10 +106,10 @@ class ChunkRecord(Record):
     also_at: list[Place]
 
     def headings(self) -> list[str]:
-        """Return the headings above the text: sections, and the title if it is informative."""
+        """Return the headings above the text: the title if it is informative, then the sections."""
         return [*informative_title(self.title, self.document_id, self.section), *self.section]
 
     def titled_section(self) -> list[str]:
-        """Return title and section in one line."""
+        """Return the title, then the headings, of which the first is skipped if it is the title."""
         section = self.section[1:] if self.section[:1] == [self.title] else self.section
         return [self.title, *section]

@@ -12,19 +12,19 @@ from .reader import Served
 from .tree import walk
 
 POLL_SECONDS = 0.25
-NOT_RELOADED = "the index published last cannot be used; the one before is still served"
+NOT_RELOADED = "the latest published index cannot be used; the previous one is still served"
 
 _logger = logging.getLogger(__name__)
 
 
 def follow(served: Served, count: Callable[[str], object] = lambda _: None) -> threading.Event:
-    """Verify the served index, then serve each new version, until the event is set.
+    """Verify the served index, then serve each newly published version, until the event is set.
 
-    `count` is called with `ok` or `refused`. While the index is damaged, or the latest version was
-    refused, any replaced file counts as a new version.
+    `count` is called with `ok` or `refused`. After damage or a refused version, any replaced file
+    counts as a new version.
     """
     stop = threading.Event()
-    # A version published while the served one was being opened is served too.
+    # A version may have been published while the served one was being opened.
     seen = [] if served.is_replaced(served.whole()) else _stamps(served.directory)
 
     def watch() -> None:
@@ -47,8 +47,8 @@ def _reload(served: Served) -> bool:
         if findings := index.verify():
             raise IndexUnusableError(f"{index.layout.root}: damaged: {'; '.join(findings)}")
     except Exception as error:
-        # Damage may cause any error, and none must end the thread.
-        _logger.error("the index published last is not served: %r", error)
+        # Damage can cause any error, and none may end the thread.
+        _logger.error("the latest published index is not served: %r", error)
         served.report(NOT_RELOADED)
         return False
     served.replace(index)
@@ -57,7 +57,7 @@ def _reload(served: Served) -> bool:
 
 
 def _stamps(directory: Path, *, every_file: bool = True) -> list[object]:
-    """Return stamps that change when CURRENT, the manifest or, on request, any file is replaced."""
+    """Return stamps that change when CURRENT, the manifest or, optionally, any file is replaced."""
     paths = [directory / "CURRENT", directory / "manifest.json"]
     if every_file:
         with suppress(OSError, IndexUnusableError):

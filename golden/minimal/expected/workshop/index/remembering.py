@@ -1,15 +1,15 @@
-"""Remembers the values of functions of words, within bounds."""
+"""Caches functions of words, within bounds."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
-MAX_REMEMBERED_LENGTH = 64  # So that what queries bring stays small in memory.
+MAX_REMEMBERED_LENGTH = 64  # Bounds the memory that long query words can take.
 
 Value = TypeVar("Value")
 
 
 class _Remembered(dict[str, Value]):
-    """The values of a function by word; a dictionary answers faster than any function."""
+    """A cache from words to values; a dict lookup is faster than any function call."""
 
     def __init__(self, function: Callable[[str], Value], entries: int) -> None:
         super().__init__()
@@ -25,5 +25,5 @@ class _Remembered(dict[str, Value]):
 
 
 def remember(function: Callable[[str], Value], entries: int = 8_192) -> Callable[[str], Value]:
-    """Cache up to `entries` values of a function of a word, except those of long words."""
+    """Cache up to `entries` values of a function of a word; long words are not cached."""
     return _Remembered(function, entries).__getitem__

@@ -1,7 +1,7 @@
 """Maps British spellings of English words to American ones, so that either finds the other.
 
-Only equality matters: a rule may rewrite a word with a single spelling (`baptise`), unless that
-gives another word. Where the stemmer already maps both to one stem (`modelling`), there is no rule.
+Only equality matters: a rule may also rewrite a word that has one spelling (`baptise`), unless the
+result is another word. There is no rule where the stemmer already unifies both (`modelling`).
 """
 
 import re
@@ -23,7 +23,7 @@ _YSE = re.compile("(.*(?:anal|catal|dial|electrol|hydrol|paral)y)s(e[ds]?|ers?|i
 _OGUE = re.compile("(.*(?:anal|catal|dial|homol|monol)og)u(?:e(s?)|(e[dr]|ers|ing))")
 _ENCE = re.compile("(def|off|pret|lic)enc(e|ed|ees?|eless|ers?|es|ing)")
 _LL = re.compile("((?:re)?(?:counsel|dial|duel|fuel|initial|jewel|victual))l(e[dr]|ers|ings?|ors?)")
-# Exceptions before `ise`: Americans write them so too, or `ize` gives another word.
+# Words before `ise` that keep it: Americans also write them with `s`, or `ize` is another word.
 _ONLY_WITH_S = frozenset(
     "adv advert appr chast chem circumc comprom compr conc dem desp dev enterpr exc exerc"
     " expert disenfranch enfranch franch imprec improv inc merchand metropol moonr mort parad"

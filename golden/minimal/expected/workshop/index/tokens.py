@@ -1,23 +1,22 @@
-"""Cuts text into index terms, the same way when an index is built and when it is queried.
+"""Splits text into index terms, in the same way for documents and for queries.
 
 A token is a word (Unicode letters, digits and combining marks), an identifier with joints inside
 (`75.1725`, `PII-2024-0042`, `std::vector`, `C++`), or a run of a script written without spaces.
-Text is compared as `normalise` writes it, case folded, without the accents of Latin letters and
-without the backslashes before signs that Markdown and JSON write: `user\\_id` is `user_id`. The
-terms of a token are:
+Text is first normalised: NFKC, case folded, without accents on Latin letters, and without the
+backslash escapes of Markdown and JSON (`user\\_id` is `user_id`). Tokens yield these terms:
 
-- of a word, its Snowball stem, unless it is a stop word; of British spellings the American one's;
-- of an English word without the `'s`, `'ll` and the like at its end; of `don't`, `dont`;
-- of a word with a hyphen, that without it, and its parts (`back-up`: `backup`, `back`, `up`), and
-  the same of two that many write as one (`back up`, `230 V`): see `compounds`;
-- of an identifier, the whole without hyphens and underscores, so that `max-connections2` and
-  `max_connections2` agree, and each part of two characters or more (`max_connections`: `max`,
-  `connect`; `HTTPServer`: `http`, `server`; `FoxO3a`: `fox`, `3a`, `foxo`);
-- of a number of a version, that without its `v`; of `TLSv1.3`, the whole, `tls` and `1.3`;
-- of a cited paragraph, the whole and what it is part of (`1005.6(b)(2)`: `1005.6(b)`, `1005.6`);
-- of a letter with a symbol (`A*`, `F#`, `Q&A`), both together;
-- of a stop word that is one letter and numbers something (`Appendix A`, `30 A`), itself;
-- of a run of Han, Kana, Hangul, Thai, Lao, Khmer or Burmese, its overlapping character bigrams.
+- Word: its Snowball stem, unless it is a stop word. British spellings become American, and English
+  words lose `'s`, `'ll` and the like; `don't` becomes `dont`.
+- Hyphenated word: the closed form and its parts (`back-up`: `backup`, `back`, `up`). Two words that
+  are often written as one yield the same terms (`back up`, `230 V`); see `compounds`.
+- Identifier: the whole without hyphens and underscores, so that `max-connections2` and
+  `max_connections2` agree, and each part of two or more characters (`max_connections`: `max`,
+  `connect`; `HTTPServer`: `http`, `server`; `FoxO3a`: `fox`, `3a`, `foxo`).
+- Version: the number without `v`; `TLSv1.3` yields the whole, `tls` and `1.3`.
+- Cited paragraph: the whole and its ancestors (`1005.6(b)(2)`: `1005.6(b)`, `1005.6`).
+- Letter with a symbol (`A*`, `F#`, `Q&A`): both together.
+- Single-letter stop word used as a label (`Appendix A`, `30 A`): the letter itself.
+- Run of Han, Kana, Hangul, Thai, Lao, Khmer or Burmese: its overlapping character bigrams.
 """
 
 import re
@@ -43,14 +42,14 @@ ENGLISH_STOP_WORDS = frozenset(
     " you your ive theyll theyre theyve weve whats wheres youll youre youve".split()
 )
 
-MAX_TOKEN_QUANTITY = 128  # Longer runs, most of them encoded data, give no terms.
-MAX_QUERY_TERMS = 64  # Distinct ones; only the beginning of a longer query is searched for.
-MAX_QUERY_CHARACTERS = 1_000  # Before and after NFKC, which makes up to 18 of one.
-MAX_HEADING_TERMS = 24  # A longer query names no heading.
+MAX_TOKEN_QUANTITY = 128  # Longer runs, mostly encoded data, yield no terms.
+MAX_QUERY_TERMS = 64  # Distinct terms; the rest of a longer query is ignored.
+MAX_QUERY_CHARACTERS = 1_000  # Before and after NFKC, which can expand one character to 18.
+MAX_HEADING_TERMS = 24  # Longer queries match no heading.
 
-HEADING_MARK = "="  # Begins the term of a heading, and no term of a text.
-SURFACE_MARK = 2 * HEADING_MARK  # Begins the term of a name in its own spelling.
-NAMED = 4  # The count of a heading term; titles have more, and parts of headings less.
+HEADING_MARK = "="  # Prefix of the term of a heading; terms of text never begin with it.
+SURFACE_MARK = 2 * HEADING_MARK  # Prefix of the term of a name in its original spelling.
+NAMED = 4  # Term frequency of a heading term; titles have more, parts of headings less.
 
 _FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
 _ASKING_WORDS = frozenset("define definition mean meaning means page reference".split())
@@ -64,30 +63,30 @@ _PARAGRAPH = re.compile(r"\(\w+\)$")
 _SERIES = re.compile(r"[A-Za-z]{2,}(?=[0-9])")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z]{2})(?=[0-9])")
 _CODE_JOINT = re.compile(r"::|(?<=\w)\.(?=\w)|(?<=\w)_(?=\w)|\+\+$|[#*)]$|(?<=\d)[-:/](?=\d)")
-# Not `_word_`, which is how some texts write emphasis.
+# Not `_word_`, which some texts use for emphasis.
 _UNDERSCORED = re.compile(r"__\w+__|_+\w*[^\W_]")
 _DIGIT = re.compile(r"[0-9]")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
 class Token(NamedTuple):
-    """A token as the text has it, and its index terms."""
+    """A token as written, and its index terms."""
 
     text: str
     terms: tuple[str, ...]
     is_identifier: bool = False  # Such as `D40`, `75.1725`, `max_connections`, `_open`.
-    may_accompany: bool = False  # A bare number or an acronym, which may be part of one.
-    # The terms of what is written as several words and as one: as several, and as one.
+    may_accompany: bool = False  # A bare number or an acronym, which may belong to an identifier.
+    # For a compound: the terms of the open form, and those of the closed form.
     spellings: tuple[tuple[str, ...], ...] = ()
-    opens: bool = False  # It may be one word with the next token.
+    opens: bool = False  # May form a compound with the next token.
 
     def spelt(self, *, as_one: bool) -> tuple[str, ...]:
-        """Return the terms of one of its spellings, all of them if it has but one."""
+        """Return the terms of the closed or the open form; all terms if there is only one form."""
         return self.spellings[as_one] if self.spellings else self.terms
 
 
 class Tokenizer:
-    """Cuts texts of one of Snowball's languages into terms; `none` has no stems or stop words."""
+    """Splits text into terms by a Snowball language; `none` means no stemming and no stop words."""
 
     def __init__(self, language: str) -> None:
         self.language = language
@@ -99,7 +98,7 @@ class Tokenizer:
         self.token = remember(self._analyse)
 
     def tokenize(self, text: str) -> list[Token]:
-        """Cut `text` into tokens, in order, including those without terms (stop words)."""
+        """Split `text` into tokens, in order, including stop words, which have no terms."""
         if "\\" in text:
             text = unescape(text)
         text = normalise(text)
@@ -113,14 +112,14 @@ class Tokenizer:
         )
 
     def tokenize_query(self, query: str) -> tuple[str, list[Token]]:
-        """Return the query, or its beginning in NFKC if that exceeds a limit, and its tokens."""
-        if query.isascii() and len(query) <= MAX_QUERY_TERMS:  # So it has no more terms either.
+        """Return the query, cut if it exceeds a limit (then in NFKC), and its tokens."""
+        if query.isascii() and len(query) <= MAX_QUERY_TERMS:  # Few characters have few terms.
             return query, self.tokenize(query)
         normal = normalise(query[:MAX_QUERY_CHARACTERS])
         beginning = normal[:MAX_QUERY_CHARACTERS]
         tokens, found = list[Token](), set[str]()
         for match in self._pattern().finditer(beginning):
-            # A run is cut within, as there may be nothing else.
+            # Cut inside the run, since the query may consist of nothing else.
             text = match[0][: MAX_QUERY_TERMS - len(found) + 1] if match["run"] else match[0]
             token = _bigrams(text) if match["run"] else self.token(text)
             found.update(token.terms)
@@ -140,7 +139,7 @@ class Tokenizer:
         return token_pattern(is_ascii=False, has_apostrophes=self._is_english)
 
     def _join(self, tokens: list[Token]) -> list[Token]:
-        """Make one token of two that many write as one."""
+        """Merge adjacent tokens that form a compound."""
         for place in reversed([place for place, token in enumerate(tokens[:-1]) if token.opens]):
             first, second = tokens[place : place + 2]
             both, is_number = first.text + second.text, first.text[0].isdigit()
@@ -154,7 +153,7 @@ class Tokenizer:
     def _analyse(self, surface: str) -> Token:
         if len(surface) > MAX_TOKEN_QUANTITY:
             return Token(surface, ())
-        # So are most words, and the patterns below would take three times as long.
+        # A shortcut for most words: the patterns below would take three times as long.
         if surface.isalpha() and (surface.islower() or surface[1:].islower()):
             opens = self._is_english and may_open(surface)
             return Token(surface, self._word_terms(surface), opens=opens)
@@ -163,7 +162,7 @@ class Tokenizer:
         if surface[0] == ".":
             rest = self._analyse(surface[1:])
             return Token(surface, (bare(surface.casefold()), *rest.terms), is_identifier=True)
-        if surface[0] in " (" or surface[-1] == " ":  # A letter that numbers something.
+        if surface[0] in " (" or surface[-1] == " ":  # A letter used as a label
             letter = surface.strip(" (")
             return Token(letter, (letter.casefold(),))
         if surface[-1] == ")":
@@ -195,7 +194,7 @@ class Tokenizer:
             terms = [term for part in folded for term in self._word_terms(part)]
         is_name = is_identifier or _UNDERSCORED.fullmatch(surface) is not None
         may_accompany = surface.isdigit() or (surface.isupper() and 2 <= len(surface) <= 6)
-        opens = not surface[-1].isalpha() and may_open(surface)  # A number.
+        opens = not surface[-1].isalpha() and may_open(surface)  # A number
         return Token(surface, tuple(terms), is_name, may_accompany, opens=opens)
 
     def _with_apostrophe(self, surface: str) -> Token:
@@ -216,14 +215,14 @@ class Tokenizer:
     def _identifier_terms(self, surface: str, pieces: list[str], parts: list[str]) -> list[str]:
         whole = bare(surface.replace("-", "").replace("_", "").casefold())
         terms = [whole] if whole else []
-        # A lone letter, or a number cut off a letter (the 40 of D40), means nothing alone.
+        # A lone letter, or a number split from its letter (the 40 of D40), means nothing by itself.
         numbers = {piece.casefold() for piece in pieces}
         is_with_symbol = "&" in surface or (surface[-1] in "*+" and len(surface) == 2)
         for part in dict.fromkeys(parts):
             is_fragment = part.isdigit() and part not in numbers
             if (len(part) > 1 or is_with_symbol) and part != whole and not is_fragment:
                 terms += self._word_terms(part)
-        # The name of a series: `foxo` of FoxO3a, which humps divide.
+        # The name of a series, which the split at humps divides: `foxo` of FoxO3a.
         for name in filter(None, map(_SERIES.match, pieces)):
             series = name[0].casefold()
             terms += self._word_terms(series) if series not in parts else []
@@ -250,25 +249,27 @@ def _bigrams(run: str) -> Token:
 
 
 def heading_term(tokens: Iterable[Token], *, as_one: bool = False) -> str | None:
-    """Return the term of a heading as a whole, or of a query that names it, if it has terms.
+    """Return the term of a whole heading, or of a query that names one; None without terms.
 
-    `Safety Requirements` and `What are the safety requirements?` share it; words that may be
-    written `as_one` are so, or apart.
+    `Safety Requirements` and `What are the safety requirements?` have the same term. Compounds are
+    taken in their closed form if `as_one`, else in their open form.
     """
     terms = [term for token in _named(tokens) for term in token.spelt(as_one=as_one)]
     return HEADING_MARK + " ".join(terms) if 0 < len(terms) <= MAX_HEADING_TERMS else None
 
 
 def surface_term(tokens: Iterable[Token]) -> str | None:
-    """Return the term of a single word in its own spelling, which tells `_open` from `open`."""
+    """Return the term of a single word as spelled, which distinguishes `_open` from `open`."""
     named = _named(tokens)
     return SURFACE_MARK + named[0].text if len(named) == 1 else None
 
 
 def query_terms(tokens: Sequence[Token]) -> list[str]:
-    """Return the terms to look up for a query: its own, and those of the names that it may be.
+    """Return the terms to look up for a query: its own, and those of headings it may name.
 
-    They are all of it, what is left without words of asking, and the identifier in `12 CFR 1005.6`.
+    Such a heading may equal the whole query, the query without words of asking, or only the
+    identifier
+    in `12 CFR 1005.6`.
     """
     asked = [token for token in tokens if token.text.casefold() not in _ASKING_WORDS]
     is_cited = all(token.is_identifier or token.may_accompany for token in _named(asked))
@@ -285,5 +286,5 @@ def _named(tokens: Iterable[Token]) -> list[Token]:
 
 
 def heading_parts(heading: str) -> list[str]:
-    """Return the terms that a heading term is made of; a name as it is written has no parts."""
+    """Return the terms in a heading term; a name in its original spelling has no parts."""
     return [heading] if heading.startswith(SURFACE_MARK) else heading[1:].split(" ")

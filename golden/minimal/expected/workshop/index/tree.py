@@ -1,6 +1,6 @@
-"""Lists the files below a folder; links are not followed, and special files are not opened.
+"""Lists the files below a folder, without following links or opening special files.
 
-Names are bytes. Those that are not UTF-8 are decoded like `os.fsdecode`, and shown with escapes.
+Names are bytes: those that are not UTF-8 are decoded as by `os.fsdecode`, and displayed escaped.
 """
 
 import errno
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MAX_DEPTH = 100
-"""Depth limit: an export has six levels, and recursion stops at a thousand."""
+"""Depth limit. An export has six levels; Python's recursion limit is a thousand."""
 
-FILE, LINK, UNREADABLE = "file", "link", "file that may not be read"
+FILE, LINK, UNREADABLE = "file", "link", "file that cannot be read"
 
 _KINDS = (
     (stat.S_ISREG, FILE),
@@ -26,7 +26,7 @@ _KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A path below a folder that is no folder itself.
+    """A path below a folder, other than a folder that could be listed.
 
     `kind` is FILE, LINK, UNREADABLE, or a description such as `named pipe`.
     """
@@ -34,13 +34,13 @@ class Entry:
     path: str
     kind: str
     size: int = 0  # In bytes.
-    is_folder: bool = False  # Whose content is unknown.
+    is_folder: bool = False  # One that could not be listed.
 
 
 def walk(root: Path, passed_over: Container[str] = ()) -> Iterator[Entry]:
-    """Yield everything below a folder except folders, in the order of names.
+    """Yield everything below a folder except the folders themselves, sorted by name.
 
-    Folders called like one of `passed_over` are skipped. Folders that are unreadable or deeper than
+    Folders with a name in `passed_over` are skipped. Folders that are unreadable or deeper than
     MAX_DEPTH are yielded themselves. Raises OSError if `root` cannot be read.
     """
     waiting = [(name, 0) for name in _names(root, "")]
@@ -52,31 +52,31 @@ def walk(root: Path, passed_over: Container[str] = ()) -> Iterator[Entry]:
             if not stat.S_ISDIR(status.st_mode):
                 yield Entry(path, _kind_at(place, status.st_mode), status.st_size)
             elif depth >= MAX_DEPTH:
-                yield Entry(path, f"folder below {depth} others", is_folder=True)
+                yield Entry(path, f"folder nested more than {depth} levels deep", is_folder=True)
             elif path.rpartition("/")[2] not in passed_over:
                 waiting += [(name, depth + 1) for name in _names(root, f"{path}/")]
         except FileNotFoundError:
-            continue  # It was removed meanwhile.
+            continue  # Removed meanwhile.
         except OSError as error:
             yield Entry(path, f"folder that cannot be read ({error.strerror})", is_folder=True)
 
 
 def file_status(path: Path) -> os.stat_result:
-    """Return the status of a file, following links. Raises OSError for anything else."""
+    """Return the status of a regular file, following links. Raises OSError for anything else."""
     return _require_file(path.stat(), path)
 
 
 def read_file(path: Path, most: int | None = None) -> bytes:
-    """Return the content of a file, following links.
+    """Return the content of a regular file, following links.
 
     Raises OSError for anything else, and for a file of more than `most` bytes.
     """
-    # Checked before opening too, since opening a device may trigger it.
+    # Checked before opening, since opening a device can have side effects.
     file_status(path)
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
         status = _require_file(os.fstat(file.fileno()), path)
         is_over = most is not None and status.st_size > most
-        # Some system files report size 0, and others grow.
+        # Some system files report size 0, and others grow while they are read.
         content = b"" if is_over else file.read(-1 if most is None else most + 1)
         if most is not None and (is_over or len(content) > most):
             raise OSError(errno.EFBIG, f"has more than {most:,} bytes", str(path))
@@ -116,7 +116,7 @@ def _require_file(status: os.stat_result, path: Path) -> os.stat_result:
 
 
 def escape(character: str) -> str:
-    """Return a character, or an undecodable byte, as an escape of Python."""
+    """Return a character, or an undecodable byte, as a Python escape."""
     code = ord(character)
     if 0xDC80 <= code <= 0xDCFF:
         code -= 0xDC00
