@@ -487,6 +487,28 @@ def test_keyboard_alone(tab: Visit) -> None:
     tab.count("#results > li", 0)
 
 
+def test_a_result_is_one_stop_of_tab(tab: Visit) -> None:
+    tab.go("/?q=ledger+account+settled")
+    titles = tab.page.locator("#results h2 a")
+    keys = tab.page.keyboard
+    titles.nth(0).focus()
+    keys.press("Tab")
+    playwright.expect(titles.nth(1)).to_be_focused()
+    first = tab.page.locator("#results > li").nth(0)
+    keys.press("Shift+Tab")
+    controls = [one for one in first.locator("a, button, summary").all() if one.is_visible()]
+    assert len(controls) > 1
+    for control in controls[1:]:
+        keys.press("ArrowRight")
+        playwright.expect(control).to_be_focused()
+    keys.press("Tab")
+    playwright.expect(titles.nth(1)).to_be_focused()
+    keys.press("ArrowUp")
+    keys.press("ArrowRight")
+    keys.press("ArrowLeft")
+    playwright.expect(titles.nth(0)).to_be_focused()
+
+
 def test_focus_stays_when_results_are_replaced(tab: Visit) -> None:
     tab.go("/?q=ledger+account+settled")
     titles = tab.page.locator("#results h2 a")

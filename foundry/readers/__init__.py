@@ -18,7 +18,7 @@ from foundry.readers.decoding import declared_charset, decode, normalise, normal
 from foundry.readers.notes import taking_notes
 from foundry.readers.registry import choose, find_by_kind, find_by_name
 from foundry.readers.sniffing import PICTURES, binary_kind, document_kind
-from foundry.readers.titles import derive_title, title_from
+from foundry.readers.titles import derive_title, title_from, with_plain_dates
 
 _WORD = re.compile(r"[^\W_]")
 SCAN = "scan"
@@ -163,7 +163,7 @@ def _assemble(
         source=raw.source,
         path=path,
         url=normalise_line(raw.url, 4_096) if raw.url else None,
-        title=title or normalise_line(raw.id or "") or title_from(path, reader),
+        title=with_plain_dates(title or normalise_line(raw.id or "") or title_from(path, reader)),
         media_type=media_type,
         reader=reader.version,
         sha256=hashlib.sha256(raw.content).hexdigest(),

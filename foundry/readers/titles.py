@@ -23,6 +23,11 @@ _FORMALITY = re.compile(
     r"|eslint|pylint|noqa|pragma)",
     re.IGNORECASE,
 )
+_MOMENT = re.compile(
+    r"(?<![\w.:-])(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,]\d{1,9})?)?"
+    r" ?(Z|UTC|GMT|[+-]\d\d:?\d\d)?(?![\w:+-])"
+)
+_DAY_FILE = re.compile(r"(\d{4})[-_](\d\d)[-_](\d\d)(?![-_]?\d)")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\uffff]")
 
 
@@ -31,7 +36,21 @@ def title_from(path: str, reader: Reader | FileReader) -> str:
     name = PurePosixPath(path).name
     if reader in NAMED_BY_FILE:
         return name or path
-    return " ".join(re.sub(r"[-_]+", " ", PurePosixPath(name).stem).split()) or name or path
+    stem = _DAY_FILE.sub(r"\1\0\2\0\3 ", PurePosixPath(name).stem)
+    return " ".join(re.sub(r"[-_]+", " ", stem).split()).replace("\0", "-") or name or path
+
+
+def with_plain_dates(title: str) -> str:
+    """Return a title with dates as people write them: `2024-01-05`, `2024-01-05 10:30`."""
+    return _MOMENT.sub(_plain_moment, title)
+
+
+def _plain_moment(moment: re.Match[str]) -> str:
+    day, time, seconds, zone = moment.groups()
+    if int(seconds or 0):
+        time = f"{time}:{seconds}"
+    named = "UTC" if zone and not zone.strip("+-:0ZUTCGM") else zone
+    return day if time == "00:00" else " ".join(filter(None, (day, time, named)))
 
 
 def derive_title(reading: Reading) -> str:

@@ -1,9 +1,11 @@
 """A CSV or JSONL table with one document per row, read row by row."""
 
 import json
+import re
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +22,10 @@ from foundry.urls import parse_url
 ROW_HASH_BYTES = 16
 
 _MEDIA_TYPES = {"text": "text/plain", "markdown": "text/markdown", "html": "text/html"}
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_OF_DATES = frozenset(
+    "at date datetime day created modified on published time timestamp updated when".split()
+)
 _DEFAULTS = {"title": "title", "url": "url", "modified": "modified", "tags_column": "tags"}
 
 
@@ -128,7 +134,7 @@ def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
         return _skip(source, row, Reason.ID_HAS_NO_ADDRESS, key)
     if isinstance(text, (list, dict)):
         return _skip(source, row, Reason.TEXT_IS_NO_STRING, indexed_name(key))
-    text, title = _to_text(text), _optional(values, source.title)
+    text, title = _to_text(text), _title_of(values, source.title)
     media_type = _MEDIA_TYPES[source.text_format]
     if not text.strip():
         if title is None:
@@ -191,6 +197,17 @@ def _resolve_url(source: RecordsSource, url: str | None, key: str) -> str | None
 
 def _optional(values: Mapping[str, Any], column: str | None) -> str | None:
     return (_repair(_to_text(values.get(column))).strip() or None) if column else None
+
+
+def _title_of(values: Mapping[str, Any], column: str | None) -> str | None:
+    """Return the title of a row; of a column of dates, a number is seconds or milliseconds."""
+    title = _optional(values, column)
+    words = _WORD.findall(column or "")
+    if title is None or not words or words[-1].casefold() not in _OF_DATES:
+        return title
+    if not (title.isascii() and title.isdigit() and len(title) in (10, 13)):
+        return title
+    return datetime.fromtimestamp(int(title[:10]), UTC).isoformat()
 
 
 def _split_tags(value: Any) -> tuple[str, ...]:

@@ -45,6 +45,47 @@ def test_titles_that_a_person_would_give(text: str, title: str) -> None:
     assert title_of(text) == title
 
 
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [
+        ("2024-01-05", "2024-01-05"),
+        ("2024-01-05T00:00:00", "2024-01-05"),
+        ("2024-01-05 00:00:00", "2024-01-05"),
+        ("2024-01-05T00:00:00.000Z", "2024-01-05"),
+        ("2024-01-05T00:00+02:00", "2024-01-05"),
+        ("2024-01-05T10:30:00Z", "2024-01-05 10:30 UTC"),
+        ("2024-01-05t10:30:07+00:00", "2024-01-05 10:30:07 UTC"),
+        ("2024-01-05 10:30+05:30", "2024-01-05 10:30 +05:30"),
+        ("Minutes of 2024-01-05T00:00:00", "Minutes of 2024-01-05"),
+        # Something else.
+        ("PII-2024-01-05T00:00:00", "PII-2024-01-05T00:00:00"),
+        ("2024-01-05T00:00:00-draft", "2024-01-05T00:00:00-draft"),
+        ("1704412800", "1704412800"),
+    ],
+)
+@pytest.mark.parametrize("form", ["---\ntitle: {}\n---\ntext", "# {}\n\ntext", None])
+def test_a_date_in_a_title_is_one_that_people_write(
+    form: str | None, written: str, title: str
+) -> None:
+    text, given = (form.format(written), None) if form else ("text", written)
+    assert title_of(text, "text/markdown", given) == title
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("diary/2024-03-01.md", "2024-03-01"),
+        ("diary/2024_03_01_well-known-pumps.md", "2024-03-01 well known pumps"),
+        ("notes/part-2024-03.md", "part 2024 03"),
+        ("notes/PII-2024-03-0112.md", "PII 2024 03 0112"),
+    ],
+)
+def test_the_name_of_a_file_keeps_its_date(path: str, title: str) -> None:
+    document = read(RawDocument("s", path, path, b"text"))
+    assert isinstance(document, Document)
+    assert document.title == title
+
+
 def test_the_first_heading_of_any_level_is_a_title() -> None:
     assert title_of("Before.\n\n## Part two\n\ntext", "text/markdown") == "Part two"
     assert title_of("## Part two\n\ntext", "text/markdown", "Given") == "Given"

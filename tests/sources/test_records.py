@@ -114,6 +114,21 @@ def test_bad_lines_are_listed_with_their_number(jsonl_file: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("column", ["when", "createdAt", "published_on", "startTime", "date"])
+def test_an_epoch_in_a_column_of_dates_is_a_date(jsonl_file: Path, column: str) -> None:
+    values = [1704412800, 1704412800000, "1704412800", "2024-01-05", 17044128, "abc"]
+    table = lines(*({"id": n, "text": "a", column: value} for n, value in enumerate(values)))
+    documents, _ = read_table(jsonl_file, table, title=column, modified=None)
+    epoch = "2024-01-05T00:00:00+00:00"
+    assert [one.title for one in documents] == [epoch] * 3 + ["2024-01-05", "17044128", "abc"]
+
+
+def test_a_number_of_another_column_is_no_date(jsonl_file: Path) -> None:
+    table = lines({"id": 1, "text": "a", "isbn": 1704412800})
+    documents, _ = read_table(jsonl_file, table, title="isbn")
+    assert documents[0].title == "1704412800"
+
+
 def test_a_title_alone_is_a_document(jsonl_file: Path) -> None:
     rows = [
         {"id": "a", "title": "Less <i>or</i> more", "text": ""},

@@ -179,8 +179,8 @@ function resultNode(hit) {
 
 /** Another passage of the same document. */
 function moreNode(hit) {
-  const where = headingsOf(hit) || hit.title;
-  return element("a", { class: "hit more", href: addressOf(hit) }, element("bdi", { class: "where" }, where), snippetNode(hit));
+  const where = element("bdi", { class: "where" }, headingsOf(hit) || hit.title);
+  return element("a", { class: "hit more", href: addressOf(hit), tabindex: "-1" }, where, snippetNode(hit));
 }
 
 const headingsOf = ({ title, section }) => (section[0] === title ? section.slice(1) : section).join(" › ");

@@ -170,7 +170,7 @@ async function begin() {
     }
     byId("operations").replaceChildren(
       ...[...groups].flatMap(([group, nodes]) => [
-        element("h2", {}, group[0].toUpperCase() + group.slice(1)),
+        element("h2", {}, group === "openai" ? "OpenAI" : readable(group)),
         ...nodes,
       ]),
     );

@@ -5,7 +5,26 @@
 /** The passages of a result, the best first. */
 const passagesOf = (hit) => [hit, ...(hit.more ?? [])];
 
+/** A result is one stop of Tab: within it, the arrows to the sides lead to what else it offers. */
 function resultNode(hit, asked) {
+  const node = articleNode(hit, asked);
+  for (const control of node.querySelectorAll(CONTROLS)) {
+    if (!control.matches(".hit")) control.tabIndex = -1;
+  }
+  return node;
+}
+
+const CONTROLS = "a, button, summary";
+
+/** Move the focus by some controls of a result; whether it has one there. */
+function moveWithin(result, step) {
+  const controls = [...result.querySelectorAll(CONTROLS)].filter((control) => control.checkVisibility());
+  const place = controls.indexOf(document.activeElement);
+  controls[place + step]?.focus();
+  return place >= 0;
+}
+
+function articleNode(hit, asked) {
   const title = element("a", { href: placeOf(hit.document_id, hit.id), class: "hit" });
   title.append(element("bdi", {}, ...markedNodes(hit.title, hit.highlights.title)));
   const tags = hit.tags.map((tag) => {

@@ -199,6 +199,8 @@ function focusResult(place) {
   results.children[Math.min(place, results.children.length - 1)]?.querySelector("a.hit").focus();
 }
 
+const SIDES = { ArrowRight: 1, ArrowLeft: -1 };
+
 function move(step) {
   const place = focusedPlace() + step;
   if (place < 0) query.focus();
@@ -218,6 +220,8 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "/" && !isInQuery) {
     query.focus();
     query.select();
+  } else if (event.key in SIDES && event.target.closest("#results")) {
+    if (!moveWithin(results.children[focusedPlace()], SIDES[event.key])) return;
   } else if (event.key in steps && !event.target.matches("[type=radio], summary")) {
     move(steps[event.key]);
   } else {
