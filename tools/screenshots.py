@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote_plus
+from urllib.request import urlopen
 
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
@@ -25,7 +26,7 @@ WIDE = ViewportSize(width=1100, height=760)
 NARROW = ViewportSize(width=390, height=844)
 CHOSEN = "\n[search.facets]\n\n[server]\nfolders = true\n"
 """What new projects have, and the example does not."""
-QUESTION = "How much fresh air has to reach the people digging?"
+QUESTION = "How many cubic feet of air must reach a working face?"
 
 
 @contextmanager
@@ -57,6 +58,8 @@ def serving() -> Iterator[str]:
                     if not line:
                         raise SystemExit(f"the server did not start: {said}")
                     said += line
+                # The first search takes longer than those that people see.
+                urlopen(f"{address[1]}/search?q={quote_plus(QUESTION)}").close()
                 yield address[1]
             finally:
                 process.terminate()
