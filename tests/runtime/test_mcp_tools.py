@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from foundry.runtime.index.documents import DocumentRecord, join_chunks
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.mcp.tools import read_beginning
+from foundry.runtime.mcp.tools import TOOLS, read_beginning
+from foundry.runtime.retrieval.results import SearchResponse
 from foundry.runtime.web import citations
 from foundry.runtime.web.citations import announce, document_url
 
@@ -151,3 +152,8 @@ def test_a_document_of_just_the_limit_is_whole() -> None:
     assert (len(text), is_truncated) == (100_000, False)
     text, is_truncated = HugeIndex(1_001).fetch(100)
     assert (len(text), is_truncated) == (100_000, True)
+
+
+def test_a_search_without_hits_says_nothing_of_the_nearest_passages() -> None:
+    response = SearchResponse("otter", "keyword", "default", False, "none", (), 0.1, {}, ())
+    assert TOOLS["search"].answer(response).to_json().get("notice") is None

@@ -118,10 +118,11 @@ def test_columns_that_were_drawn_row_by_row_are_read_one_after_the_other(sandbox
     assert text.split("\n\n") == ["Two swimmers", "\n".join(LEFT), "\n".join(RIGHT)]
 
 
-def test_three_columns_are_read_one_after_the_other(sandbox: Sandbox) -> None:
-    columns = [LEFT, RIGHT, tuple(reversed(LEFT))]
+@pytest.mark.parametrize("count", [3, 4])
+def test_more_columns_are_read_one_after_the_other(count: int, sandbox: Sandbox) -> None:
+    columns = [LEFT, RIGHT, tuple(reversed(LEFT)), tuple(reversed(RIGHT))][:count]
     rows = [
-        (10, 40 + 160 * column, 700 - 12 * row, texts[row])
+        (10, 40 + 135 * column, 700 - 12 * row, texts[row])
         for row in range(4)
         for column, texts in enumerate(columns)
     ]
@@ -185,10 +186,11 @@ def test_brackets_of_text_from_right_to_left_open_before_they_close() -> None:
     assert mend_brackets(right) == right
 
 
-def form(*fields: str, drawn: str = "") -> bytes:
-    """A PDF of one page with these fields of a form."""
+def form(*fields: str, drawn: str = "", listed: bool = True) -> bytes:
+    """A PDF of one page with these fields of a form, which the document lists or has not."""
     numbers = range(20, 20 + len(fields))
     references = " ".join(f"{number} 0 R" for number in numbers)
+    acro_form = f"/AcroForm<</Fields[{references}]>>" if listed else ""
     widgets = {
         number: f"<</Type/Annot/Subtype/Widget/F 4{field}>>".encode()
         for number, field in zip(numbers, fields, strict=True)
@@ -196,7 +198,7 @@ def form(*fields: str, drawn: str = "") -> bytes:
     return pdf(
         [[]],
         objects={
-            1: f"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[{references}]>>>>".encode(),
+            1: f"<</Type/Catalog/Pages 2 0 R{acro_form}>>".encode(),
             10: b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 11 0 R"
             b"/Resources<</Font<</F 3 0 R>>>>/Annots[%s]>>" % references.encode(),
             11: stream(drawn.encode()),
@@ -232,8 +234,10 @@ def test_what_is_filled_into_a_form_stands_beside_its_label(sandbox: Sandbox) ->
     assert left_out(reading, Omission.HIDDEN) == [("hunter2", "page 1")]
 
 
-def test_a_form_without_labels_is_read_too(sandbox: Sandbox) -> None:
-    assert read(form("/FT/Tx/T(a)/V(Otto Berg)/Rect[9 9 99 20]"), sandbox).text == "Otto Berg"
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_field_is_read_without_a_label_or_a_form(listed: bool, sandbox: Sandbox) -> None:
+    content = form("/FT/Tx/T(a)/V(Otto Berg)/Rect[9 9 99 20]", listed=listed)
+    assert read(content, sandbox).text == "Otto Berg"
 
 
 def test_texts_put_onto_a_page_are_read_and_comments_told(sandbox: Sandbox) -> None:

@@ -65,6 +65,21 @@ def test_a_ruled_table_is_its_grid(sandbox: Sandbox) -> None:
     )
 
 
+def test_fields_side_by_side_in_a_frame_are_no_table(sandbox: Sandbox) -> None:
+    rules = "".join(f"{x} 610 m {x} 715 l S " for x in (70, 200, 330))
+    rules += "".join(f"70 {y} m 330 {y} l S " for y in (715, 665, 610))
+    fields = [["Name", "Ada"], ["Place", "London"], ["Year", "1843"]]
+    cells = [
+        (left, top - 14 * number, text)
+        for top in (702, 652)
+        for number, row in enumerate(fields)
+        for left, text in zip((75, 205), row, strict=True)
+    ]
+    text = read_text(drawn(cells, rules), "a.pdf", sandbox)
+    assert "|" not in text
+    assert text.split() == [word for row in fields for word in row] * 2
+
+
 @pytest.mark.parametrize(
     "rows",
     [
