@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import PurePosixPath
 
 
@@ -27,12 +28,18 @@ def find_circle(modules: Mapping[str, bytes]) -> list[str]:
 
 
 def _imported(path: str, modules: Mapping[str, bytes]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(modules[path])):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            folder = [*PurePosixPath(path).parts[: -node.level], *(node.module or "").split(".")]
-            place = "/".join(filter(None, folder))
-            # What is imported is a module of a package, or something that a module defines.
-            named = [f"{place}/{each.name}.py".lstrip("/") for each in node.names]
-            found = [name for name in named if name in modules]
-            whole = (f"{place}.py", f"{place}/__init__.py".lstrip("/"))
-            yield from found or [name for name in whole if name in modules]
+    for node in _relative_imports(modules[path]):
+        folder = [*PurePosixPath(path).parts[: -node.level], *(node.module or "").split(".")]
+        place = "/".join(filter(None, folder))
+        # What is imported is a module of a package, or something that a module defines.
+        named = [f"{place}/{each.name}.py".lstrip("/") for each in node.names]
+        found = [name for name in named if name in modules]
+        whole = (f"{place}.py", f"{place}/__init__.py".lstrip("/"))
+        yield from found or [name for name in whole if name in modules]
+
+
+@cache
+def _relative_imports(source: bytes) -> list[ast.ImportFrom]:
+    # Most modules of a server are those of every other.
+    nodes = ast.walk(ast.parse(source))
+    return [node for node in nodes if isinstance(node, ast.ImportFrom) and node.level]

@@ -24,7 +24,7 @@ from foundry.rendering import formatting, plan
 from foundry.serving import running
 
 FORMAT_PYTHON, RUN_TOOL = formatting.format_python, formatting._run
-READ_LOCK = cache(compose.Resolution)
+PARSE_BACK, READ_LOCK = formatting.parse_back, cache(compose.Resolution)
 INTERPRET, READ = running._interpret, processes._command
 READERS = ("foundry.readers.sandbox.reading", "pypdfium2")
 COMMANDS = (
@@ -62,6 +62,7 @@ def formatted_once() -> Iterator[None]:
         kept = _Kept(Path(os.environ[FOLDER]))
         patch.setattr(plan, "format_python", kept.format_python)
         patch.setattr(formatting, "_run", kept.run_tool)
+        patch.setattr(plan, "parse_back", _parse_back)
         # Of a lock of all servers, which every export reads anew.
         patch.setattr(compose, "Resolution", READ_LOCK)
         yield
@@ -196,6 +197,16 @@ class _Kept:
         written.write_text(json.dumps(made))
         written.replace(kept)
         return made
+
+
+def _parse_back(name: str, content: bytes) -> object:
+    """Parse each module once: what comes of it, nobody asks for."""
+    return _parse_once(name, content) if name.endswith(".py") else PARSE_BACK(name, content)
+
+
+@cache
+def _parse_once(name: str, content: bytes) -> None:
+    PARSE_BACK(name, content)
 
 
 def _blacken(text: str, mode: black.Mode) -> str:

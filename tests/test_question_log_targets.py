@@ -1,19 +1,12 @@
 """The place of the question log in deploy files: README's example can be written everywhere."""
 
-import json
-import re
-import urllib.request
 from pathlib import Path
-from typing import Any
 
-import containers
 import pytest
 import yaml
-from conftest import MakeProject
-from ports import free_port
 from sharing import unformatted
-from systems import need_namespaces, needs_systemd
-from test_targets import NOTE, TOKEN, check, config, installed
+from systems import needs_systemd
+from test_targets import check, config, installed
 
 from foundry.config.project import load_config
 from foundry.features.providers import PROVIDERS
@@ -102,48 +95,3 @@ def test_unit_verifies(tmp_path: Path) -> None:
     unit = tmp_path / "my_docs-2.service"
     unit.write_text(text.replace("/opt/my_docs-2/bin/my_docs-2", "/bin/true"), encoding="utf-8")
     assert check("systemd-analyze", "verify", "--man=no", unit) == ""
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("formatted_once")
-def test_image_keeps_thumbs_in_its_volume(make_project: MakeProject, tmp_path: Path) -> None:
-    from servers import wheelhouse
-
-    need_namespaces("--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt")
-    project = make_project(NOTE, config=chosen())
-    project.succeed("build", "--quiet")
-    export = project.export()
-    (example,) = set(re.findall(r"/var/lib/[^`]*\.jsonl", (export / "README.md").read_text()))
-    wheels = wheelhouse(export)
-    containers.download_uv(wheels)
-    scratch = tmp_path / "image"
-    for parent in (scratch, *scratch.parents[:2]):
-        parent.mkdir(exist_ok=True)
-    image = containers.build(export, scratch, wheels)
-    environment = {"API_TOKENS": TOKEN, "PORT": str(free_port()), "QUESTION_LOG": example}
-    # The file system of an image is read-only.
-    refusing = image.start(**environment)
-    _, message = refusing.communicate(timeout=120)
-    assert refusing.returncode == 2
-    assert f"QUESTION_LOG: {example} cannot be written: Read-only file system" in message
-    image.volumes.append(FOLDER)
-    address = f"http://127.0.0.1:{environment['PORT']}"
-
-    def ask(path: str, body: object) -> Any:
-        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-        request = urllib.request.Request(address + path, json.dumps(body).encode(), headers)
-        with urllib.request.urlopen(request, timeout=120) as reply:
-            return json.load(reply)
-
-    with image.start(**environment) as server:
-        try:
-            assert server.stderr is not None
-            assert environment["PORT"] in server.stderr.readline()
-            hit = ask("/search", {"query": "seal"})["results"][0]
-            thumb = {"query": "seal", "id": hit["id"], "thumb": "up"}
-            assert ask("/thumbs", thumb) == {"kept": True}
-        finally:
-            server.terminate()
-    assert server.returncode == 0
-    (line,) = (image.tree / example.lstrip("/")).read_text().splitlines()
-    assert json.loads(line)["thumb"] == "up"

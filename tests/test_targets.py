@@ -2,24 +2,18 @@
 
 import json
 import re
-import ssl
 import subprocess
 import sys
 import tomllib
 import typing
-import urllib.error
-import urllib.request
 from pathlib import Path
-from typing import Any
 
 import containers
 import pytest
-import tls_certificates
 import yaml
 from conftest import MakeProject
-from ports import free_port
 from sharing import unformatted
-from systems import need_namespaces, needs_systemd
+from systems import needs_systemd
 
 from foundry.config.file import Target
 from foundry.config.project import load_config
@@ -325,72 +319,3 @@ def test_platform_files_have_known_keys(rendered: dict[str, bytes]) -> None:
 def test_what_does_not_parse_is_refused(name: str, content: bytes) -> None:
     with pytest.raises(RenderError, match=name):
         parse_back(name, content)
-
-
-def ask(url: str, token: str | None = None) -> tuple[int, Any]:
-    request = urllib.request.Request(url)
-    if token:
-        request.add_header("Authorization", f"Bearer {token}")
-    try:
-        with urllib.request.urlopen(request, timeout=120) as reply:
-            return reply.status, json.load(reply)
-    except urllib.error.HTTPError as refusal:
-        with refusal:
-            return refusal.code, json.load(refusal)
-
-
-@pytest.mark.slow
-def test_image_serves_read_only_without_rights(make_project: MakeProject, tmp_path: Path) -> None:
-    from servers import wheelhouse
-
-    need_namespaces("--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt")
-    project = make_project(NOTE, config=config("docker"))
-    project.succeed("build", "--quiet")
-    export = project.export()
-    wheels = wheelhouse(export)
-    containers.download_uv(wheels)
-    scratch = tmp_path / "image"
-    # An image's files are readable by every user, whereas tests' folders are not.
-    for parent in (scratch, *scratch.parents[:2]):
-        parent.mkdir(exist_ok=True)
-    tls_certificates.contexts("proxy.example", tmp_path)
-    written = (tmp_path / "server.pem").read_text()
-    certificate = written[written.index("-----BEGIN CERTIFICATE") :]
-    image = containers.build(export, scratch, wheels, CA_CERTIFICATE=certificate)
-    trusted = ssl.create_default_context(cafile=scratch / "build" / "ca.pem").get_ca_certs()
-    names = [dict(pair for (pair,) in each["subject"]).get("commonName") for each in trusted]
-    assert "proxy.example" in names
-    assert len(names) > 50
-    assert not (image.tree / "ca.pem").exists()
-    assert not image.variables.keys() & {"CA_CERTIFICATE", "SSL_CERT_FILE", "PIP_CERT"}
-    assert list(image.tree.glob("app/my_docs_2/__pycache__/*.pyc"))
-    assert list(image.tree.glob("server/lib/*/site-packages/numpy/__pycache__/*.pyc"))
-    assert "HOME" not in image.variables
-
-    refusing = image.start()
-    _, message = refusing.communicate(timeout=120)
-    assert refusing.returncode == 2
-    assert "this server does not ask for a token" in message
-
-    environment = {"API_TOKENS": TOKEN, "PORT": str(free_port())}
-    address = f"http://127.0.0.1:{environment['PORT']}"
-    assert not image.is_healthy(**environment)
-    with image.start(**environment) as server:
-        try:
-            assert server.stderr is not None
-            assert f":{environment['PORT']}" in server.stderr.readline()
-            status = Path(f"/proc/{server.pid}/status").read_text()
-            assert re.search(r"Uid:\t10001\t10001\t10001\t10001\n", status)
-            assert re.search(r"CapEff:\t0+\n", status)
-            assert image.is_healthy(**environment)
-            assert ask(f"{address}/healthz")[0] == 200
-            assert ask(f"{address}/search?q=D40")[0] == 401
-            answer = ask(f"{address}/search?q=D40", TOKEN)[1]
-            assert answer["results"][0]["title"] == "Seals"
-        finally:
-            server.terminate()
-    assert server.returncode == 0
-
-    searching = image.start("search", "yearly seal", "--json")
-    searching.communicate(timeout=120)
-    assert searching.returncode == 0

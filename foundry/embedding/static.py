@@ -8,7 +8,7 @@ weights.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 
@@ -51,12 +51,7 @@ class StaticEmbedder(Embedder):
     """
 
     def __init__(self, language: str = "english", *, weighs_by_corpus: bool = True) -> None:
-        encoder = PieceEncoder.open(MODEL_FOLDER)
-        self._encoder = replace(
-            encoder,
-            description=replace(encoder.description, language=language),
-            pieces=PieceCutter([*encoder.pieces.numbers], language, REMEMBERED_WORDS),
-        )
+        self._encoder = _open_encoder(language)
         self.measures_distance = language == "english"
         self._weighs_by_corpus = weighs_by_corpus
         self._texts = 0
@@ -135,6 +130,17 @@ class StaticEmbedder(Embedder):
             encoder = replace(encoder, weights=np.rint(encoder.weights * factors))
         write = partial(write_encoder, encoder=encoder, pieces=general_pieces())
         return QueryEncoder(FIGURES, partial(encode_all, encoder), write)
+
+
+@cache
+def _open_encoder(language: str) -> PieceEncoder:
+    """Open the built-in encoder for a language; it is shared, since a build needs it twice."""
+    encoder = PieceEncoder.open(MODEL_FOLDER)
+    return replace(
+        encoder,
+        description=replace(encoder.description, language=language),
+        pieces=PieceCutter([*encoder.pieces.numbers], language, REMEMBERED_WORDS),
+    )
 
 
 def general_pieces() -> list[str]:
