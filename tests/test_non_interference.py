@@ -186,6 +186,8 @@ INTERFACES: Mapping[str, list[tuple[str, str, Any]]] = {
     "`/chunks/{id}`": gets(*(f"/chunks/{each}" for each in CHUNKS)),
     "`/chunks`": gets(*(f"/chunks?document={each}" for each in DOCUMENTS)),
     "`/folders`": gets("/folders", "/folders?path=open/&limit=2", "/folders?path=closed/"),
+    "`/originals`": gets("/originals"),
+    "`/pictures`": gets(*(f"/pictures?chunk={each}&target=a.png" for each in CHUNKS)),
     "`/originals/{id}`": gets(*(f"/originals/{each}" for each in DOCUMENTS)),
     "`/sources`": gets("/sources"),
     "`/about`": gets("/about"),

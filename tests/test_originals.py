@@ -107,19 +107,24 @@ def test_a_pdf_is_opened_at_the_page_of_the_passage(
             assert answer.headers["Content-Type"] == "application/pdf"
             assert answer.headers["Content-Disposition"] == 'inline; filename="manual.pdf"'
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        # HTML of others is nothing that may run here.
+        # HTML of others may run nothing here.
         seal = document(address, "notes/seal.html")
         with urllib.request.urlopen(f"{address}/originals/{seal}") as answer:
-            assert answer.headers["Content-Type"] == "application/octet-stream"
-            assert answer.headers["Content-Disposition"] == 'attachment; filename="seal.html"'
-            assert answer.headers["Content-Security-Policy"] == "default-src 'none'"
+            assert answer.headers["Content-Type"] == "text/html"
+            assert answer.headers["Content-Disposition"] == 'inline; filename="seal.html"'
+            assert answer.headers["Content-Security-Policy"].startswith("sandbox; default-src")
         with visit(running, address) as tab:
             tab.go(f"/d/{seal}")
             link = tab.page.locator("#file")
             playwright.expect(link).to_have_text("Open the file")
-            with tab.page.expect_download() as download:
-                link.click()
-            assert download.value.suggested_filename == "seal.html"
+            link.click()
+            playwright.expect(tab.page.locator("h1")).to_have_text("Seal")
+            assert tab.page.url == f"{address}/originals/{seal}"
+            assert tab.page.evaluate("origin") == "null"
+        with visit(running, address) as tab:
+            tab.go("/?q=gauge")
+            link = tab.page.locator("#results a", has_text="Open the file: manual")
+            playwright.expect(link).to_have_attribute("href", f"{wanted}#page=3")
 
 
 @pytest.mark.slow

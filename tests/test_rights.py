@@ -172,6 +172,8 @@ def requests_to(path: str, method: str, ids: Sequence[str], query: str) -> list[
         "GET /documents": [{}, {"params": {"offset": 1, "limit": 2}}],
         "GET /folders": [{}, {"params": {"path": "notes/"}}],
         "GET /sources": [{}],
+        "GET /originals": [{}],
+        "GET /pictures": [{"params": {"chunk": one, "target": "a.png"}} for one in ids],
         "GET /chunks": [
             {"params": {"document": document, "around": chunk}}
             for document in ids[:4]

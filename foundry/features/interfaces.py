@@ -213,7 +213,7 @@ class Originals(Interface):
     section = "originals"
     app_steps = (
         include(
-            Call("web.originals", "original_routes", (Call("web.originals", "Originals.open"),))
+            Call("web.originals", "original_routes", (Call("web.source_files", "Originals.open"),))
         ),
     )
 

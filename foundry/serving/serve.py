@@ -24,6 +24,7 @@ from foundry.rendering.plan import plan_key
 from foundry.rendering.query_encoder import choose_query_encoder
 from foundry.runtime.errors import ServerError
 from foundry.serving.options import Listening, ServeOptions, Watched
+from foundry.serving.originals import offer_files
 from foundry.serving.preview import render_preview
 from foundry.serving.running import begin_server, explain_exit, find_address
 
@@ -96,6 +97,7 @@ class _Rendered:
 
     folder: Path
     config: Config
+    variables: dict[str, str]
 
 
 class RunningServer:
@@ -136,8 +138,9 @@ class RunningServer:
         if self._failure is not None:
             raise self._failure
         manifest = built_index(config).manifest
-        design = Design.of(config, choose_query_encoder(config, manifest))
-        key = plan_key(design)
+        shown, variables = offer_files(config, self._options.host)
+        design = Design.of(shown, choose_query_encoder(config, manifest))
+        key = plan_key(design) + json.dumps(variables)
         if Reloading.name not in config.server.interfaces:
             key += manifest.version
         if key == self._key:
@@ -145,7 +148,7 @@ class RunningServer:
         require(of_server(config, design.query_encoder.kind))
         before = self._rendered
         name = FOLDERS[before is not None and before.folder.name == FOLDERS[0]]
-        rendered = _Rendered(render_preview(design, name), config)
+        rendered = _Rendered(render_preview(design, name), config, variables)
         # A server that cannot be started is tried once, not after each build.
         self._key = key
         self._stop()
@@ -171,7 +174,8 @@ class RunningServer:
         arguments = ["serve", "--host", options.host, "--port", str(port)]
         arguments += ["--insecure-no-auth"] if options.insecure_no_auth else []
         # With the caller's whole environment; it logs warnings and errors by default.
-        environment = {"LOG_LEVEL": "warning", **os.environ, "INDEX_DIR": str(index_folder(config))}
+        environment = {"LOG_LEVEL": "warning", **os.environ, **rendered.variables}
+        environment["INDEX_DIR"] = str(index_folder(config))
         process = begin_server(rendered.folder, config.package, arguments, environment)
         self._process = process
         assert process.stderr is not None

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Generator, Iterator
 from itertools import islice
@@ -20,11 +21,13 @@ from waiting import wait_until
 from foundry import pipeline
 from foundry.building.options import BuildOptions, BuildResult
 from foundry.config import extras
+from foundry.config.project import load_config
 from foundry.errors import FoundryError, MissingExtraError
 from foundry.progress import Reporter
 from foundry.runtime.errors import ServerError
 from foundry.serving import serve
 from foundry.serving.options import Listening, ServeOptions
+from foundry.serving.originals import offer_files
 
 SEALS = "# Seals\n\nReplace the D40 seal yearly.\n"
 WEEVIL = "# Zyzzyva\n\nA weevil of the tropics.\n"
@@ -337,3 +340,39 @@ def test_an_open_address_must_be_asked_for(begin: Serve) -> None:
         begin(ServeOptions("0.0.0.0", 0)).listen()
     port = begin(ServeOptions("0.0.0.0", 0, insecure_no_auth=True)).listen().rpartition(":")[2]
     assert answers(f"http://127.0.0.1:{port}")
+
+
+def test_files_can_be_opened_on_this_machine(begin: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ORIGINALS", raising=False)
+    served = begin()
+    address = served.listen()
+    (hit,) = get(f"{address}/search?q=seal")["results"]
+    assert get(f"{address}/originals") == {"sources": [hit["source"]]}
+    with urllib.request.urlopen(f"{address}/originals/{hit['document_id']}") as answer:
+        assert answer.read().decode() == SEALS
+    stranger = urllib.request.Request(f"{address}/originals", headers={"Host": "example.org"})
+    with pytest.raises(urllib.error.HTTPError, match="421"):
+        urllib.request.urlopen(stranger)
+
+
+@pytest.mark.parametrize(
+    ("host", "config", "variable"),
+    [
+        ("0.0.0.0", CONFIG, None),
+        ("127.0.0.1", CONFIG, "/srv"),
+        ("127.0.0.1", f"{CONFIG}[server]\npage = false\nchat = false\nmcp = false\ndocuments = false\n", None),
+    ],
+)
+def test_files_are_not_offered_to_other_machines_or_against_the_owner(
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    host: str,
+    config: str,
+    variable: str | None,
+) -> None:
+    monkeypatch.delenv("ORIGINALS", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("ORIGINALS", variable)
+    (project.root / "foundry.toml").write_text(config)
+    loaded = load_config(project.root)
+    assert offer_files(loaded, host) == (loaded, {})

@@ -12,6 +12,8 @@ let record = null;
 let last = null;
 const nodes = new Map();
 const positions = new Map();
+// The fences of code that go on in the next passage.
+const openFences = new Map();
 let first = 0;
 let end = 0;
 let cited = null;
@@ -182,7 +184,9 @@ function passageNode(chunk, before) {
   const here = element("a", {
     class: "here", href: `#${encodeURIComponent(chunk.id)}`, "aria-label": "Address of this passage",
   }, "#");
-  const body = isMarkdown ? markdownNodes(text, { link }, 0) : [wholeNode(text)];
+  const isOpen = isMarkdown ? openFences.get(before?.id) ?? "" : "";
+  openFences.set(chunk.id, isMarkdown ? openFence(text, isOpen) : "");
+  const body = isMarkdown ? markdownNodes(isOpen ? `${isOpen}\n${text}` : text, madeOf(chunk, link), 0) : [wholeNode(text, isCode ? record.path.split(".").at(-1) : "")];
   if (!before && body.length > 1 && /^H\d$/.test(body[0].tagName) && body[0].textContent === record.title) {
     body.shift();
   }

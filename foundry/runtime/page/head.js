@@ -78,7 +78,7 @@ async function showContents(record) {
     }
   }
   byId("contents").hidden = items.length < 2;
-  byId("contents").open = matchMedia("(min-width: 88rem)").matches;
+  byId("contents").open = matchMedia("(min-width: 72rem)").matches;
   byId("contents").querySelector("ul").replaceChildren(...items);
 }
 

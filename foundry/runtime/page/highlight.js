@@ -62,7 +62,7 @@ function markWithin(node, words) {
   const pattern = patternOf(words);
   const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
   const texts = [];
-  while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("button")) texts.push(walker.currentNode);
+  while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("button, math")) texts.push(walker.currentNode);
   for (const text of texts) {
     const parts = text.data.split(pattern);
     if (parts.length > 1) text.replaceWith(...parts.map((part, place) => (place % 2 ? element("mark", {}, part) : part)));

@@ -3,12 +3,18 @@
 // The file that a document was read from, where the server has it.
 
 let hasFile = null;
+let sourcesWithFiles = null;
 
-/** A link to a document's file, at a page if it has pages; it leads nowhere until the server says
-    that it has the file. */
-function fileLink(record, page) {
-  const path = `originals/${encodeURIComponent(record.id)}`;
-  const place = page && record.media_type === "application/pdf" ? `#page=${page}` : "";
+// Opened from here, these would be pages of this server's.
+const MARKUP = /html|svg/;
+
+const pathOfFile = (documentId) => `originals/${encodeURIComponent(documentId)}`;
+
+/** A link to a document's file, at a page of a PDF; it leads nowhere until it is known whether the
+    server `has` the file. */
+function fileLink(record, page, has) {
+  const path = pathOfFile(record.id);
+  const place = page && record.path.toLowerCase().endsWith(".pdf") ? `#page=${page}` : "";
   const node = element("a");
   node.addEventListener("click", (event) => {
     // A link sends no token, so the file is fetched with it.
@@ -16,9 +22,8 @@ function fileLink(record, page) {
     event.preventDefault();
     fetchFile(record, path, place).catch((error) => showError(byId("notice"), error, () => node.click()));
   });
-  hasFile ??= ask(path, { method: "HEAD" }).then(() => true, () => false);
-  hasFile.then((has) => {
-    if (has) node.href = ROOT + path + place;
+  has.then((known) => {
+    if (known) node.href = ROOT + path + place;
   });
   return node;
 }
@@ -26,13 +31,17 @@ function fileLink(record, page) {
 /** Open a file in a tab of its own, or save it, as the server says. */
 async function fetchFile(record, path, place) {
   const answer = await ask(path);
-  const isShown = answer.headers.get("Content-Disposition")?.startsWith("inline");
+  const isInline = answer.headers.get("Content-Disposition")?.startsWith("inline");
+  const isShown = isInline && !MARKUP.test(answer.headers.get("Content-Type"));
   await openContent(answer, isShown ? { target: "_blank" } : { download: record.path.split("/").at(-1) }, place);
 }
 
+const askForFile = (record) =>
+  (hasFile ??= ask(pathOfFile(record.id), { method: "HEAD" }).then(() => true, () => false));
+
 /** Offer a document's file at its head. */
 function showFile(record) {
-  const node = fileLink(record);
+  const node = fileLink(record, null, askForFile(record));
   node.id = "file";
   hasFile.then((has) => has && node.append("Open the file"));
   byId("original").after(" ", node);
@@ -41,7 +50,42 @@ function showFile(record) {
 /** The name of a part of a document, leading to the file where browsers find the part in it. */
 function partLink(record, page, name) {
   if (record.media_type !== "application/pdf") return name;
-  const node = fileLink(record, page);
+  const node = fileLink(record, page, askForFile(record));
   node.append(name);
+  return node;
+}
+
+/** What leads from a result to the file of its document, empty unless the server has files of its source. */
+function fileOfResult(hit) {
+  sourcesWithFiles ??= askJson("originals").then(({ sources }) => new Set(sources), () => new Set());
+  const has = sourcesWithFiles.then((sources) => sources.has(hit.source));
+  const node = fileLink({ id: hit.document_id, path: hit.path }, hit.position.page, has);
+  node.append("Open the file", element("span", { class: "unseen" }, ": ", isolated(hit.title)));
+  const place = element("span");
+  has.then((known) => known && place.append(" · ", node));
+  return place;
+}
+
+const waiting = new Map();
+const pictureWatcher = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    pictureWatcher.unobserve(target);
+    waiting.get(target)();
+    waiting.delete(target);
+  }
+}, { rootMargin: "600px" });
+
+/** A picture that a passage names, fetched once it is near; its alternative until then. */
+function pictureNode(chunkId, target, alternative) {
+  if (HAS_SCHEME.test(target)) return null;
+  const node = untoldPicture(target, alternative);
+  waiting.set(node, async () => {
+    const answer = await ask(`pictures?${new URLSearchParams({ chunk: chunkId, target })}`).catch(() => null);
+    if (!answer) return;
+    const image = element("img", { src: URL.createObjectURL(await answer.blob()), alt: alternative });
+    image.addEventListener("load", () => node.replaceWith(image), { once: true });
+  });
+  pictureWatcher.observe(node);
   return node;
 }

@@ -40,7 +40,7 @@ function articleNode(hit, asked) {
       element(
         "div", { class: "found" },
         element("h2", {}, title),
-        element("p", { class: "where" }, ...joinedNodes(whereParts(hit))),
+        element("p", { class: "where" }, ...joinedNodes(whereParts(hit)), window.fileOfResult?.(hit)),
         element("p", { class: "snippet", dir: "auto" }, ...markedNodes(hit.snippet, hit.highlights.snippet, hit.snippet_code)),
         hit.more ? element("ul", { class: "more", "aria-label": "Further passages" }, ...hit.more.map(moreNode)) : null,
         further.length ? element("div", { class: "further" }, ...further) : null,

@@ -1,110 +1,99 @@
-"""GET /originals/ID: the original file of a document, from a folder of the owner's.
+"""GET /originals and /pictures: the files that documents were read from, and what they show."""
 
-ORIGINALS names a folder that has a folder for each source, by name, or directly the files of the
-only source. A file is sent only if it is byte for byte what was indexed.
-"""
+import codecs
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
-import hashlib
-import logging
-import stat
-from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path, PurePosixPath
-
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
+from pydantic import Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from ..errors import ConfigurationError
-from ..index.documents import DocumentRecord, Documents
+from ..index.documents import Documents
 from ..index.names import indexed_name
 from ..index.reader import current_index
-from ..settings import read_variable
+from ..index.records import Record
 from .conditional import answer_with_file
 from .documents import require_document
-
-VARIABLE = "ORIGINALS"
-MAX_KNOWN = 10_000  # Files whose hashes are cached.
+from .pictures import MAX_TARGET, find_picture, names_picture
+from .requests import RequestModel
+from .routes import JsonResponse
+from .source_files import Originals
 
 SHOWN = frozenset({"application/pdf", "image/gif", "image/jpeg", "image/png", "image/webp"})
-"""Types that browsers display without running scripts; all others are downloaded."""
+"""Types that browsers display without running scripts."""
+
+MARKUP = frozenset({"application/xhtml+xml", "image/svg+xml", "text/html"})
+"""Types that are displayed in a sandbox, where no script runs and nothing is loaded."""
+
+TEXTS = frozenset({"application/json", "application/toml", "application/xml", "application/yaml"})
+"""Types that are displayed as plain text, besides `text/`; all others are downloaded."""
 
 # Not a policy that blocks parts of the browsers' own viewers.
 _POLICY = "default-src 'none'; img-src 'self'; object-src 'self'; style-src 'unsafe-inline'"
-_logger = logging.getLogger(__name__)
+SANDBOX = (
+    "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'none'"
+)
+OWN_PAGES = {"Cross-Origin-Resource-Policy": "same-origin"}
+"""Keeps the pages of others from showing a file, or noticing that it exists."""
+
+_SNIFFED_BYTES = 65_536
 
 
-class Originals:
-    """The folder, if any, and the hashes of files sent before."""
+def describe_content(media_type: str, path: Path) -> dict[str, str]:
+    """Return the headers with which a browser displays a file; none if it is to be downloaded.
 
-    def __init__(self, folder: Path | None) -> None:
-        """Read nothing yet."""
-        self._folder = folder and folder.resolve()
-        self._hashes: dict[tuple[Path, int, int, int], str] = {}
-
-    @classmethod
-    def open(cls) -> "Originals":
-        """Return the originals of the environment. Raises ConfigurationError."""
-        written = read_variable(VARIABLE)
-        if written is None:
-            _logger.warning("no files are sent: %s is not set", VARIABLE)
-            return cls(None)
-        if not Path(written).is_dir():
-            hint = "name a folder with a folder for each source, by its name"
-            raise ConfigurationError(f"{VARIABLE}: {written} is not a folder", hint=hint)
-        return cls(Path(written))
-
-    def find(self, document: DocumentRecord) -> Path | None:
-        """Return the file of a document, if it is there and unchanged since it was indexed."""
-        for written in self._candidates(document):
-            with suppress(OSError, ValueError, RuntimeError):
-                path = written.resolve()
-                is_inside = self._folder is not None and path.is_relative_to(self._folder)
-                if is_inside and self._hash(path, document.bytes) == document.sha256:
-                    return path
-        return None
-
-    def _candidates(self, document: DocumentRecord) -> Iterator[Path]:
-        if self._folder is not None:
-            for place in document.places():
-                yield from _find_named(self._folder / place.source, place.path)
-                yield from _find_named(self._folder, place.path)
-
-    def _hash(self, path: Path, size: int) -> str | None:
-        """Return the SHA-256 of a file, if it has this size. Raises OSError."""
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode) or found.st_size != size:
-            return None
-        key = path, found.st_ino, found.st_size, found.st_mtime_ns
-        known = self._hashes.get(key)
-        if known is None:
-            with path.open("rb") as file:
-                known = hashlib.file_digest(file, "sha256").hexdigest()
-            if len(self._hashes) >= MAX_KNOWN:
-                self._hashes.clear()
-            self._hashes[key] = known
-        return known
+    Raises OSError.
+    """
+    if media_type in SHOWN:
+        return {"Content-Type": media_type, "Content-Security-Policy": _POLICY}
+    if media_type in MARKUP:
+        return {"Content-Type": media_type, "Content-Security-Policy": SANDBOX}
+    if media_type.startswith("text/") or media_type in TEXTS:
+        kind = f"text/plain; charset={_guess_charset(path)}"
+        return {"Content-Type": kind, "Content-Security-Policy": SANDBOX}
+    return {}
 
 
-def _find_named(folder: Path, path: str) -> list[Path]:
-    """Return the paths below a folder that the index calls by this name: mostly one."""
-    places = [folder]
-    for part in PurePosixPath(path).parts:
-        if "\ufffd" not in part and "\\" not in part:
-            places = [place / part for place in places]
-            continue
-        found = []
-        for place in places:
-            with suppress(OSError, ValueError):
-                found += [each for each in place.iterdir() if indexed_name(each.name) == part]
-        places = found
-    return places
+def _guess_charset(path: Path) -> str:
+    with path.open("rb") as file:
+        begin = file.read(_SNIFFED_BYTES)
+    if begin.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        # A character may go on behind what was read.
+        is_whole = len(begin) < _SNIFFED_BYTES
+        codecs.getincrementaldecoder("utf-8")().decode(begin, is_whole)
+    except UnicodeDecodeError:
+        return "windows-1252"
+    return "utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class FileSources(Record):
+    """The names of the sources whose files can be opened."""
+
+    sources: list[str]
+
+
+class PictureParameters(RequestModel):
+    """The query string of GET /pictures: a passage, and a picture as its text names it."""
+
+    chunk: str
+    target: Annotated[str, Field(max_length=MAX_TARGET)]
 
 
 def original_routes(originals: Originals) -> APIRouter:
-    """Return GET /originals/ID."""
+    """Return GET /originals, GET /originals/ID and GET /pictures."""
     routes = APIRouter(tags=["content"])
+
+    @routes.get("/originals", response_model=FileSources)
+    def sources() -> JsonResponse:
+        """Return the sources whose files can be opened."""
+        names = current_index().manifest.sources
+        return JsonResponse(FileSources([one for one in names if originals.has_files_of(one)]))
 
     # `:path`, because ids may contain slashes. In a thread, because it reads a file.
     @routes.get(
@@ -122,16 +111,40 @@ def original_routes(originals: Originals) -> APIRouter:
         path = originals.find(record)
         if path is None:
             raise HTTPException(404, "The server does not have the file of this document.")
-        is_shown = record.media_type in SHOWN
+        shown = describe_content(record.media_type, path)
         return answer_with_file(
             request,
             path,
             record.bytes,
             etag=f'"{record.sha256}"',
-            headers={"Content-Security-Policy": _POLICY} if is_shown else {},
-            media_type=record.media_type if is_shown else "application/octet-stream",
+            headers={**OWN_PAGES, **shown},
+            media_type="application/octet-stream",
             filename=indexed_name(path.name),
-            content_disposition_type="inline" if is_shown else "attachment",
+            content_disposition_type="inline" if shown else "attachment",
+        )
+
+    @routes.get("/pictures", response_class=FileResponse)
+    def picture(parameters: Annotated[PictureParameters, Query()], request: Request) -> Response:
+        """Return a picture of the sources that the text of a passage names."""
+        index, target = current_index(), parameters.target
+        chunk = index.find_chunk(parameters.chunk)
+        if chunk is None or not names_picture(chunk.text, target):
+            raise HTTPException(404, "There is no passage that shows this picture.")
+        record = require_document(index.part(Documents.open), chunk.document_id)
+        found = find_picture(originals, record, target)
+        if found is None:
+            raise HTTPException(404, "The server does not have this picture.")
+        path, kind = found
+        stat = path.stat()
+        return answer_with_file(
+            request,
+            path,
+            stat.st_size,
+            etag=f'"{stat.st_mtime_ns:x}-{stat.st_size:x}"',
+            headers={**OWN_PAGES, "Content-Type": kind, "Content-Security-Policy": SANDBOX},
+            media_type=kind,
+            filename=indexed_name(path.name),
+            content_disposition_type="inline",
         )
 
     return routes

@@ -31,6 +31,7 @@ from .documents import PageParameters, require_document
 from .routes import JsonResponse
 
 FOLDER = Path(__file__).parents[1] / "page"
+DOCUMENT = "document.html"
 _NAMES = {
     "/": "search.html",
     "/docs": "docs.html",
@@ -49,10 +50,11 @@ PIECES_PER_BLOCK = 64  # A thread takes its turn for each block of a stream.
 
 MARKDOWN = "text/markdown"
 
-# `data:` is for the icon in the address bar.
+# `data:` is for the icon in the address bar, `blob:` for the pictures that the page of a document
+# has fetched with the caller's token.
 _POLICY = (
     "default-src 'none'; script-src {script}; style-src {style}; connect-src 'self';"
-    " img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
+    " img-src data:{fetched}; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
     " require-trusted-types-for 'script'; trusted-types 'none'"
 )
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
@@ -92,6 +94,7 @@ class Page:
             problem = f"page/{name} is unreadable: {error}"
             raise ConfigurationError(problem, hint="restore it from a trusted copy") from None
         allowed = {kind: " ".join(hashes[kind]) for kind in ("script", "style")}
+        allowed["fetched"] = " blob:" if name == DOCUMENT else ""
         return cls(body.encode(), _POLICY.format(**allowed), name != "search.html")
 
     def response(self) -> Response:
@@ -122,7 +125,7 @@ class DocumentPassages(Record):
 def page_routes(asks_for_tokens: bool = False) -> APIRouter:
     """Return the pages, and what they fetch. Raises ConfigurationError if one is unreadable."""
     routes = APIRouter()
-    page = Page.read("document.html")
+    page = Page.read(DOCUMENT)
     for path, name in PAGES.items():
         routes.add_api_route(path, Page.read(name).response, include_in_schema=False)
 

@@ -1,7 +1,9 @@
 """Files of documents: only those that were indexed, byte for byte, and only from the folder."""
 
 import hashlib
+import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +15,10 @@ from starlette.testclient import TestClient
 from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.index.documents import DocumentRecord
 from foundry.runtime.index.records import Place
-from foundry.runtime.web.originals import MAX_KNOWN, Originals, original_routes
+from foundry.runtime.web.originals import original_routes
+from foundry.runtime.web.pictures import find_picture, names_picture
 from foundry.runtime.web.problems import FAILURES, answer_failure
+from foundry.runtime.web.source_files import MAX_KNOWN, Originals
 
 PDF = b"%PDF-1.7 a pump"
 
@@ -48,9 +52,12 @@ def put(folder: Path, path: str, content: bytes = PDF) -> Path:
     return file
 
 
-def client_of(originals: Originals, document: DocumentRecord, patch: Any) -> TestClient:
+def client_of(
+    originals: Originals, document: DocumentRecord, patch: Any, texts: Mapping[str, str] = {}
+) -> TestClient:
     documents = SimpleNamespace(find=lambda name: document if name == document.id else None)
-    index = SimpleNamespace(part=lambda _kind: documents)
+    chunks = {one: SimpleNamespace(document_id="d/1", text=text) for one, text in texts.items()}
+    index = SimpleNamespace(part=lambda _kind: documents, find_chunk=chunks.get)
     patch.setattr(f"{original_routes.__module__}.current_index", lambda: index)
     app = FastAPI(exception_handlers=dict.fromkeys(FAILURES, answer_failure))
     app.include_router(original_routes(originals))
@@ -147,7 +154,7 @@ def test_hashes_are_kept_and_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return digest(*arguments)
 
     monkeypatch.setattr(hashlib, "file_digest", count)
-    monkeypatch.setattr(f"{original_routes.__module__}.MAX_KNOWN", 2)
+    monkeypatch.setattr(f"{Originals.__module__}.MAX_KNOWN", 2)
     for times in range(2):
         assert originals.find(record()) == file
         assert len(read) == 1, times
@@ -160,26 +167,56 @@ def test_hashes_are_kept_and_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("kind", "shown"),
+    ("kind", "sent", "sandboxed"),
     [
         *(
-            (kind, True)
+            (kind, kind, False)
             for kind in ("application/pdf", "image/gif", "image/jpeg", "image/png", "image/webp")
         ),
-        *((kind, False) for kind in ("text/html", "image/svg+xml", "text/plain", "text/markdown")),
+        *((kind, kind, True) for kind in ("text/html", "application/xhtml+xml", "image/svg+xml")),
+        *(
+            (kind, "text/plain; charset=utf-8", True)
+            for kind in ("text/plain", "text/markdown", "text/x-javascript", "application/json")
+        ),
+        *(
+            (kind, "application/octet-stream", None)
+            for kind in ("application/epub+zip", "application/vnd.ms-excel", "message/rfc822", "")
+        ),
     ],
 )
-def test_only_what_runs_nothing_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, shown: bool
+def test_what_is_shown_runs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, sent: str, sandboxed: bool | None
 ) -> None:
     put(tmp_path, "a/pump.pdf")
     client = client_of(Originals(tmp_path), record(kind=kind), monkeypatch)
     response = client.get("/originals/d%2F1")
     assert (response.status_code, response.content) == (200, PDF)
-    assert response.headers["content-type"] == (kind if shown else "application/octet-stream")
-    disposition = "inline" if shown else "attachment"
+    assert response.headers["content-type"] == sent
+    disposition = "attachment" if sandboxed is None else "inline"
     assert response.headers["content-disposition"] == f'{disposition}; filename="pump.pdf"'
+    policy = response.headers.get("content-security-policy", "")
+    assert policy.startswith("sandbox; default-src 'none'") == (sandboxed is True)
+    assert response.headers["cross-origin-resource-policy"] == "same-origin"
     assert response.headers["etag"] == f'"{record().sha256}"'
+
+
+@pytest.mark.parametrize(
+    ("content", "charset"),
+    [
+        (b"", "utf-8"),
+        (("caf\u00e9 " * 20_000).encode("utf-8"), "utf-8"),
+        (b"x" + ("\u20ac" * 40_000).encode("utf-8"), "utf-8"),
+        ("caf\u00e9".encode("latin-1"), "windows-1252"),
+        ("caf\u00e9".encode("utf-16"), "utf-16"),
+    ],
+)
+def test_text_is_sent_with_its_charset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, charset: str
+) -> None:
+    put(tmp_path, "a/pump.txt", content)
+    document = record("a/pump.txt", content, "text/plain")
+    response = client_of(Originals(tmp_path), document, monkeypatch).get("/originals/d%2F1")
+    assert response.headers["content-type"] == f"text/plain; charset={charset}"
 
 
 def test_a_part_can_be_had_and_what_is_not_there_is_said(
@@ -211,6 +248,116 @@ def test_the_environment_names_a_folder(
     with pytest.raises(ConfigurationError, match=r"pump\.pdf is not a folder") as error:
         Originals.open()
     assert error.value.hint == "name a folder with a folder for each source, by its name"
+
+
+def test_the_environment_names_the_folder_of_each_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = put(tmp_path, "apart/a/pump.pdf")
+    put(tmp_path, "other/a/pump.pdf")
+    named = {"manuals": str(tmp_path / "apart"), "notes": str(tmp_path / "other")}
+    monkeypatch.setenv("ORIGINALS", json.dumps(named))
+    originals = Originals.open()
+    assert originals.find(record()) == file
+    assert originals.has_files_of("manuals")
+    assert not originals.has_files_of("elsewhere")
+    file.unlink()
+    assert originals.find(record()) is None
+    for wrong in ("{", '{"manuals": 1}', "{1: 2}"):
+        monkeypatch.setenv("ORIGINALS", wrong)
+        with pytest.raises(ConfigurationError, match="is not JSON"):
+            Originals.open()
+
+
+PNG = b"\x89PNG\r\n\x1a\n and more"
+SVG = b"<?xml version='1.0'?>\n<!-- by hand --><svg xmlns='http://www.w3.org/2000/svg'/>"
+
+
+@pytest.mark.parametrize(
+    ("target", "file"),
+    [
+        ("plan.png", "a/plan.png"),
+        ("./plan.png?raw=true#top", "a/plan.png"),
+        ("../pictures/plan.png", "pictures/plan.png"),
+        ("two%20words.png", "a/two words.png"),
+        ("100%25.png", "a/100%25.png"),
+        ("/img/plan.png", "static/img/plan.png"),
+        ("/img/plan.png", "img/plan.png"),
+        ("pictures/plan.png", "pictures/plan.png"),
+        ("plan.png", "deep/below/plan.png"),
+        ("plan.svg", "a/plan.svg"),
+    ],
+)
+def test_a_picture_lies_in_the_folder_of_its_source(tmp_path: Path, target: str, file: str) -> None:
+    path = put(tmp_path, f"manuals/{file}", SVG if file.endswith("svg") else PNG)
+    kind = "image/svg+xml" if file.endswith("svg") else "image/png"
+    for originals in (Originals(tmp_path), Originals({"manuals": tmp_path / "manuals"})):
+        assert find_picture(originals, record(), target) == (path, kind)
+
+
+@pytest.mark.parametrize(
+    ("target", "content"),
+    [
+        ("../../outside.png", PNG),
+        ("/../outside.png", PNG),
+        ("..%2F..%2Foutside.png", PNG),
+        ("../../other/plan.png", PNG),
+        ("link.png", PNG),
+        (".hidden.png", PNG),
+        (".git/plan.png", PNG),
+        ("text.png", b"secret = 1"),
+        ("page.svg", b"<html><svg></svg>"),
+        ("https://example.org/plan.png", PNG),
+        ("", PNG),
+        ("nul\0.png", PNG),
+        ("x" * 5_000, PNG),
+    ],
+)
+def test_what_is_no_picture_of_the_source_is_not_found(
+    tmp_path: Path, target: str, content: bytes
+) -> None:
+    outside = put(tmp_path, "outside.png", PNG)
+    put(tmp_path, "other/plan.png", PNG)
+    for name in (".hidden.png", ".git/plan.png", "text.png", "page.svg"):
+        put(tmp_path, f"manuals/a/{name}", content)
+    (tmp_path / "manuals/a/link.png").symlink_to(outside)
+    for originals in (
+        Originals(tmp_path / "manuals"),
+        Originals({"manuals": tmp_path / "manuals"}),
+    ):
+        assert find_picture(originals, record(), target) is None
+    assert find_picture(Originals(None), record(), target) is None
+
+
+def test_a_passage_has_to_show_the_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, "manuals/a/plan.png", PNG)
+    put(tmp_path, "manuals/a/other.png", PNG)
+    texts = {"c/1": "See ![the plan](plan.png) and [another](other.png)."}
+    client = client_of(Originals(tmp_path), record(), monkeypatch, texts)
+    shown = client.get("/pictures", params={"chunk": "c/1", "target": "plan.png"})
+    assert (shown.status_code, shown.content) == (200, PNG)
+    assert shown.headers["content-type"] == "image/png"
+    assert shown.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+    assert shown.headers["cross-origin-resource-policy"] == "same-origin"
+    again = {"If-None-Match": shown.headers["etag"]}
+    kept = client.get("/pictures", params={"chunk": "c/1", "target": "plan.png"}, headers=again)
+    assert kept.status_code == 304
+    for chunk, target in (("c/1", "other.png"), ("c/2", "plan.png"), ("c/1", "x" * 2_000)):
+        asked = client.get("/pictures", params={"chunk": chunk, "target": target})
+        assert asked.status_code in {404, 422}, (chunk, target)
+
+
+def test_pictures_are_written_in_several_ways() -> None:
+    for text in (
+        "![a](b.png)",
+        '![](<b.png> "t")',
+        "![[b.png]]",
+        "![[b.png|100]]",
+        "![a](b.png =1x)",
+    ):
+        assert names_picture(text, "b.png"), text
+    for text in ("[a](b.png)", "b.png", "![a](b.png.svg)", "[[b.png]]", "![a](a/b.png)"):
+        assert not names_picture(text, "b.png"), text
 
 
 LONG = bytes(range(256)) * 8

@@ -1,0 +1,102 @@
+"use strict";
+
+// What a document is made of besides words: its pictures, its footnotes, and what it embeds.
+
+/** A picture that is not shown: what it says, and that it is one. */
+function untoldPicture(target, alternative) {
+  const name = decode(target.split(/[?#]/)[0].split("/").at(-1));
+  const words = alternative || (target.startsWith("data:") ? "" : name);
+  return element("span", { class: "picture" }, element("span", { class: "picture-sign" }, "Picture"), " ", words);
+}
+
+const notes = new Map();
+
+/** The number of a footnote, by the order in which a reader meets them, and its anchors. */
+function noteOf(name) {
+  if (!notes.has(name)) notes.set(name, { number: notes.size + 1, name: encodeURIComponent(name) });
+  return notes.get(name);
+}
+
+/** What leads from the text to a footnote. */
+function noteLink(name) {
+  const note = noteOf(name);
+  const link = element(
+    "a", { href: `#note-${note.name}`, role: "doc-noteref", "aria-label": `Footnote ${note.number}` }, String(note.number),
+  );
+  if (!note.isMet) link.id = `note-of-${note.name}`;
+  note.isMet = true;
+  link.addEventListener("click", jump);
+  return element("sup", {}, link);
+}
+
+/** A footnote, leading back to where it was met. */
+function noteNode(name, nodes) {
+  const note = noteOf(name);
+  const back = element("a", { href: `#note-of-${note.name}`, role: "doc-backlink", "aria-label": "Back to the text" }, "↩");
+  back.addEventListener("click", jump);
+  const last = nodes.at(-1);
+  if (last?.tagName === "P") last.append(" ", back);
+  else nodes.push(back);
+  const number = element("span", { class: "note-number" }, `${note.number}.`);
+  return element("div", { class: "note", id: `note-${note.name}`, tabindex: "-1" }, number, element("div", {}, ...nodes));
+}
+
+/** Go to an anchor of this page, which may be further down than what has been fetched. */
+async function jump(event) {
+  event.preventDefault();
+  const id = event.currentTarget.getAttribute("href").slice(1);
+  while (!byId(id) && await load(1)) continue;
+  const target = byId(id);
+  target?.scrollIntoView({ block: "center" });
+  target?.focus({ preventScroll: true });
+}
+
+/** Another document, or what is under one of its headings, in the place where this one embeds it. */
+function embedNode(target, link) {
+  const lead = link(target, [target.replace(/#\^?/, " › ")], true);
+  const found = lead?.getAttribute("href").match(/\/d\/([^#]*)/);
+  if (!found) return null;
+  const node = element("span", { class: "embed" }, lead);
+  showEmbedded(node, decode(found[1]), target.split("#")[1]).catch(() => {
+    // It can be followed.
+  });
+  return node;
+}
+
+async function showEmbedded(node, id, part) {
+  const wanted = new URLSearchParams({ document: id, limit: PIECE });
+  const found = await askJson(`chunks?${wanted}`);
+  const chunks = found.chunks.filter((chunk) => isPartOf(chunk, part));
+  const linkThere = makeLinker(found.document, found.links);
+  const shown = chunks.flatMap((chunk, place) => {
+    const text = withoutHeadings(newText(chunk, chunks[place - 1]), [found.document.title]);
+    return markdownNodes(partOfText(text, part), { ...madeOf(chunk, linkThere), embed: undefined }, 0);
+  });
+  node.append(element("span", { class: "embedded" }, ...shown));
+}
+
+const isBlockName = (part) => part?.startsWith("^");
+
+/** Whether a passage is under a heading, or has the block of a name. */
+function isPartOf(chunk, part) {
+  if (!part) return true;
+  if (isBlockName(part)) return chunk.text.includes(part);
+  return chunk.section.some((heading) => anchorOf(heading) === anchorOf(part));
+}
+
+/** The block of a name alone; names are not shown. */
+function partOfText(text, part) {
+  const blocks = text.split(/\n{2,}/);
+  const wanted = isBlockName(part) ? blocks.filter((block) => block.trimEnd().endsWith(part)) : blocks;
+  return wanted.join("\n\n").replace(/[ \n]\^[\w-]+$/gm, "");
+}
+
+/** What inline Markdown of a passage becomes. */
+const madeOf = (chunk, linker) => ({
+  link: linker,
+  picture: (target, alternative) =>
+    window.pictureNode?.(chunk.id, target, alternative, linker) ?? untoldPicture(target, alternative),
+  note: noteLink,
+  noteText: noteNode,
+  embed: (target) => embedNode(target, linker),
+});

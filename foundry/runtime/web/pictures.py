@@ -1,0 +1,99 @@
+"""The pictures that a document's text names, from the folder of its source."""
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote
+
+from ..index.documents import DocumentRecord
+from .source_files import Originals, resolve_inside
+
+MAX_TARGET = 1_000
+MAX_ENTRIES = 50_000  # Of a folder; a name without a folder is looked for among them.
+LISTED_SECONDS = 30.0
+
+PUBLIC_FOLDERS = ("", "static", "public")
+"""What an address that begins with `/` is relative to, as website builders have it."""
+
+_BEGINNINGS = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+_SVG = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<[?!][^>]*>\s*)*<svg[\s>]", re.IGNORECASE)
+_SNIFFED_BYTES = 4_096
+
+_listings: dict[Path, tuple[float, dict[str, str]]] = {}
+
+
+def names_picture(text: str, target: str) -> bool:
+    """Return whether a text shows a picture at this target, `![...](target)` or `![[target]]`."""
+    written = re.escape(target)
+    return bool(re.search(rf"!\[[^\]]*\]\(<?{written}[)>\s]|!\[\[{written}[\]|]", text))
+
+
+def find_picture(
+    originals: Originals, document: DocumentRecord, target: str
+) -> tuple[Path, str] | None:
+    """Return the file of a picture that a document names, and its media type.
+
+    None if it does not lie in a folder of the document's source.
+    """
+    written = re.split(r"[?#]", target, maxsplit=1)[0]
+    for folder, path in originals.places(document):
+        for name in dict.fromkeys([written, unquote(written)]):
+            for place in _candidates(folder, PurePosixPath(path).parent, name):
+                found = resolve_inside(folder, folder / place)
+                with suppress(OSError):
+                    if found and found.is_file() and (media_type := picture_type(found)):
+                        return found, media_type
+    return None
+
+
+def picture_type(path: Path) -> str | None:
+    """Return the media type of a picture, by its content; None for what is none. Raises OSError."""
+    with path.open("rb") as file:
+        begin = file.read(_SNIFFED_BYTES)
+    for beginning, media_type in _BEGINNINGS:
+        if begin.startswith(beginning):
+            return media_type
+    if begin[:4] == b"RIFF" and begin[8:12] == b"WEBP":
+        return "image/webp"
+    return "image/svg+xml" if _SVG.match(begin) else None
+
+
+def _candidates(folder: Path, beside: PurePosixPath, name: str) -> Iterator[PurePosixPath]:
+    """Yield where a picture may be in a folder; hidden names are nowhere."""
+    if name.startswith("/"):
+        places = [PurePosixPath(public, name.lstrip("/")) for public in PUBLIC_FOLDERS]
+    else:
+        places = [beside / name, PurePosixPath(name)]
+    yield from (place for place in places if not _is_hidden(place))
+    # Note-taking programs write the name alone.
+    if "/" not in name and (listed := _list_files(folder).get(name)):
+        yield PurePosixPath(listed)
+
+
+def _is_hidden(place: PurePosixPath) -> bool:
+    return any(part.startswith(".") and part != ".." for part in place.parts)
+
+
+def _list_files(folder: Path) -> dict[str, str]:
+    """Return where the files of a folder are, by name."""
+    made, listed = _listings.get(folder, (0.0, {}))
+    if not made or time.monotonic() > made + LISTED_SECONDS:
+        listed, left = {}, MAX_ENTRIES
+        for at, folders, files in os.walk(folder):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(files):
+                if not name.startswith("."):
+                    listed.setdefault(name, Path(at, name).relative_to(folder).as_posix())
+            left -= len(files) + len(folders)
+            if left < 0:
+                break
+        _listings[folder] = time.monotonic(), listed
+    return listed

@@ -1,0 +1,229 @@
+# ruff: noqa: RUF001
+"""What the page of a document makes of Markdown, of formulas and of code; without a server."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsers import browser
+
+PAGE = Path(__file__).parents[1] / "foundry" / "runtime" / "page"
+SCRIPTS = "page inline text blocks symbols maths code places links highlight parts".split()
+MADE = """
+text => {
+  const record = { path: "notes/a.md", source: "s", url: null };
+  const place = { document_id: "d1", source: "s", path: "notes/b.md", title: "B" };
+  const link = makeLinker(record, [place]);
+  const made = { ...madeOf({ id: "c1" }, link), embed: (target) => element("i", {}, target) };
+  return element("div", {}, ...markdownNodes(text, made, 0)).innerHTML;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Any]:
+    with browser() as running:
+        page = running.new_page()
+        for name in SCRIPTS:
+            page.add_script_tag(path=PAGE / f"{name}.js")
+        yield page
+
+
+def shown(page: Any, text: str) -> str:
+    return str(page.evaluate(MADE, text))
+
+
+BOX = '<li class="task"><input type="checkbox" disabled=""'
+DONE = f'{BOX} checked="" aria-label="Done">'
+TO_DO = f'{BOX} aria-label="To do">'
+LISTS = {
+    "- [x] done\n- [ ] open\n  - [X] inner": f"<ul>{DONE} done</li>{TO_DO} open<ul>{DONE} inner"
+    "</li></ul></li></ul>",
+    "1. One\n\n   More.\n\n2. Two\n3. Three": "<ol><li><p>One</p><p>More.</p></li><li>Two</li>"
+    "<li>Three</li></ol>",
+    "3) Three\n   goes on\nand on": '<ol start="3"><li>Three\ngoes on\nand on</li></ol>',
+    "- a\n    - b\n        - c\n- d": "<ul><li>a<ul><li>b<ul><li>c</li></ul>"
+    "</li></ul></li><li>d</li></ul>",
+    "- a\n\n  > q\n\n- b\n* c": "<ul><li>a<blockquote><p>q</p></blockquote></li>"
+    "<li>b</li></ul><ul><li>c</li></ul>",
+    "text\n1990. A year\n- a": "<p>text\n1990. A year</p><ul><li>a</li></ul>",
+    "Term\nOther\n: One *def*\n\n: Two\n\n  More\n\nText": "<dl><dt>Term</dt><dt>Other</dt>"
+    "<dd>One <em>def</em></dd><dd><p>Two</p><p>More</p></dd></dl><p>Text</p>",
+    "  the rest of an item\n\n  more\n\n- next": "<p>the rest of an item</p><p>more</p>"
+    "<ul><li>next</li></ul>",
+}
+
+
+@pytest.mark.parametrize("text", LISTS)
+def test_lists_hold_what_is_further_to_the_right(page: Any, text: str) -> None:
+    assert shown(page, text) == LISTS[text]
+
+
+QUOTES = {
+    "> Note:\n> Text.\n>\n> - a": ("note", "Note", "<p>Text.</p><ul><li>a</li></ul>"),
+    "> Warning: Own title\n> Text.": ("warning", "Own title", "<p>Text.</p>"),
+    "> Danger: Text in one line.": ("danger", "Danger", "<p>Text in one line.</p>"),
+    "> **Python**\n>\n> Text.": (None, "Python", "<p>Text.</p>"),
+    "Tip:\nText.": ("tip", "Tip", "<p>Text.</p>"),
+    "> Tip: Outer\n> > Bug:\n> > Inner.": (
+        "tip",
+        "Outer",
+        '<blockquote class="callout" data-kind="danger"><p class="callout-title">'
+        "<strong>Bug</strong></p><p>Inner.</p></blockquote>",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", QUOTES)
+def test_callouts_are_whole(page: Any, text: str) -> None:
+    kind, title, body = QUOTES[text]
+    said = f' data-kind="{kind}"' if kind else ""
+    assert shown(page, text) == (
+        f'<blockquote class="callout"{said}><p class="callout-title"><strong>{title}</strong></p>'
+        f"{body}</blockquote>"
+    )
+
+
+def test_a_quote_is_no_callout(page: Any) -> None:
+    for text in ("He said:\nyes", "Reader: yes\nno", "A time: then"):
+        quoted = "\n".join(f"> {line}" for line in text.split("\n"))
+        assert shown(page, text) == f"<p>{text}</p>"
+        assert "data-kind" not in shown(page, quoted)
+
+
+PICTURE = '<span class="picture"><span class="picture-sign">Picture</span>'
+INLINE = {
+    "~~gone~~ and ~5~": "<del>gone</del> and ~5~",
+    "==this== a == b": '<span class="highlighted">this</span> a == b',
+    "H~2~O, x^2^, 10^6 and a^b": "H<sub>2</sub>O, x<sup>2</sup>, 10<sup>6</sup> and a^b",
+    "one  \ntwo\\\nthree\nfour": "one<br>two<br>three\nfour",
+    "&mdash; &#167; &#x20ac; &nosuch;": "— § € &amp;nosuch;",
+    "![[note#Part]] and ![[note]]": "<i>note#Part</i> and <i>note</i>",
+    "![A plan](img/plan.png)": f"{PICTURE} A plan</span>",
+    "![](img/a%20b.png)": f"{PICTURE} a b.png</span>",
+    "![[plan.svg|100]]": f"{PICTURE} plan.svg</span>",
+    "[[b#Part|it]]": '<a href="/d/d1#Part">it</a>',
+    "$5 and $6, `$x$`, a$b$c": "$5 and $6, <code>$x$</code>, a$b$c",
+    r"\[14\] \(no\)": "[14] (no)",
+}
+
+
+@pytest.mark.parametrize("text", INLINE)
+def test_inline_markup_of_documents(page: Any, text: str) -> None:
+    # A page without an address is at a path that is no folder.
+    assert shown(page, text).replace("blankd/", "/d/") == f"<p>{INLINE[text]}</p>"
+
+
+def test_footnotes_lead_there_and_back(page: Any) -> None:
+    html = shown(page, "One[^a] and two[^b c].\n\n[^a]: First.\n\n    More.\n[^x]: Other.")
+    assert (
+        '<sup><a href="#note-a" role="doc-noteref" aria-label="Footnote 1" id="note-of-a">1</a>'
+        in html
+    )
+    assert "two[^b c]" in html
+    assert '<div class="note" id="note-a" tabindex="-1"><span class="note-number">1.</span>' in html
+    assert (
+        '<p>More. <a href="#note-of-a" role="doc-backlink" aria-label="Back to the text">↩</a>'
+        in html
+    )
+    assert '<span class="note-number">2.</span><div><p>Other. <a' in html
+
+
+def test_headings_keep_their_level_and_tables_their_sides(page: Any) -> None:
+    assert shown(page, "## A\n### B ##\nC\n-") == "<h2>A</h2><h3>B</h3><h2>C</h2>"
+    html = shown(page, "| a | b |\n|:-:|--:|\n| 1 | 2 | 3 |")
+    assert html.count("<td") == 2
+    assert '<th style="text-align: center;">a</th><th style="text-align: right;">b</th>' in html
+    assert shown(page, "| 1 | 2 |\n| 3 | 4 |").count("<tr>") == 2
+
+
+def test_code_keeps_its_lines_and_has_colours(page: Any) -> None:
+    html = shown(page, "```python title='a.py'\ndef f(x):\n    return '# x'  # why\n```")
+    assert (
+        '<span class="code-word">def</span> f(x):\n    <span class="code-word">return</span>'
+        in html
+    )
+    assert '<span class="code-text">\'# x\'</span>  <span class="code-comment"># why</span>' in html
+    assert "<code>a  b</code>" in shown(page, "```nonesuch\na  b\n```")
+    assert "<code>a\n\n  b</code>" in shown(page, "text\n\n    a\n\n      b\n\nend")
+    for language in ("c", "go", "html", "java", "js", "json", "ruby", "rust", "sh", "sql", "yaml"):
+        code = "x = \"a\" # b\n/* c */ // d -- e\n<!-- f --> `g` 'h' 0x1F 1.5e3 if true"
+        text = page.evaluate(
+            "([code, language]) => codeNode(code, language).textContent", [code, language]
+        )
+        assert text == f"{code}Copy", language
+
+
+def test_code_goes_on_in_the_next_passage(page: Any) -> None:
+    opened = "text => openFence(text)"
+    assert page.evaluate(opened, "a\n```py x\nb") == "```py x"
+    assert page.evaluate(opened, "```\na\n```\n~~~~\nb\n~~~") == "~~~~"
+    assert page.evaluate(opened, "```\na\n```\n") == ""
+    assert page.evaluate("text => openFence(text, '```py')", "a\n```\nb") == ""
+
+
+FORMULAS = {
+    "E = mc^2": "<mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup>",
+    r"\frac{a}{b}": "<mfrac><mi>a</mi><mi>b</mi></mfrac>",
+    r"\sqrt[3]{x}": "<mroot><mi>x</mi><mn>3</mn></mroot>",
+    "x_1^{12}": "<msubsup><mi>x</mi><mn>1</mn><mn>12</mn></msubsup>",
+    "x^12": "<msup><mi>x</mi><mn>1</mn></msup><mn>2</mn>",
+    "f'": "<msup><mi>f</mi><mo>′</mo></msup>",
+    r"\mathbb{R}^n": "<msup><mi>ℝ</mi><mi>n</mi></msup>",
+    r"\text{if } x": "<mtext>if\u00a0</mtext><mi>x</mi>".replace("\u00a0", "&nbsp;"),
+    r"\lim_{x \to 0}": "<munder><mi>lim</mi><mrow><mi>x</mi><mo>→</mo><mn>0</mn></mrow></munder>",
+    r"\hat x": '<mover accent="true"><mi>x</mi><mo>^</mo></mover>',
+    r"\begin{matrix} a & b \\ c & d \end{matrix}": '<mtable class=""><mtr><mtd><mi>a</mi></mtd>'
+    "<mtd><mi>b</mi></mtd></mtr><mtr><mtd><mi>c</mi></mtd><mtd><mi>d</mi></mtd></mtr></mtable>",
+    "1,000.5 - a": "<mn>1,000.5</mn><mo>−</mo><mi>a</mi>",
+}
+
+
+@pytest.mark.parametrize("source", FORMULAS)
+def test_formulas_are_set(page: Any, source: str) -> None:
+    html = page.evaluate("source => mathNode(source, true).outerHTML", source)
+    begin = '<math display="block"><semantics><mrow>'
+    assert html.startswith(f"{begin}{FORMULAS[source]}</mrow><annotation")
+    assert 'encoding="application/x-tex"' in html
+
+
+@pytest.mark.parametrize(
+    "source",
+    [r"\nosuch x", r"\frac{a}", "{", "a}", r"\left( x", r"\begin{nosuch}\end{nosuch}", "x" * 5_000],
+)
+def test_what_is_no_formula_stays_as_it_is_written(page: Any, source: str) -> None:
+    assert page.evaluate("source => mathNode(source, false)", source) is None
+    assert '<code class="formula">' in shown(page, f"$${source}$$") or len(source) > 4_000
+
+
+def test_formulas_are_found_in_lines_and_in_text(page: Any) -> None:
+    for text in ("a $x^2$ b", r"a \(x^2\) b", "a $$x^2$$ b"):
+        assert "<msup><mi>x</mi><mn>2</mn></msup>" in shown(page, text), text
+    for text in ("$$\nx^2\n$$", "$$x^2$$", r"\[ x^2 \]", "\\[\nx^2\n\\]", "```math\nx^2\n```"):
+        html = shown(page, f"a\n\n{text}\n\nb")
+        assert html.startswith(
+            '<p>a</p><div class="formula" tabindex="0"><math display="block">'
+        ), text
+        assert html.endswith("</math></div><p>b</p>"), text
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "> " * 40 + "x\n",
+        "- a\n",
+        "  - a\n",
+        "$" * 50 + "\n",
+        "![[",
+        "**a _b ",
+        ": x\n",
+        "[^a]: \n",
+        "|-",
+    ],
+)
+def test_long_texts_are_read_to_their_end(page: Any, part: str) -> None:
+    text = (part * 99_000)[:99_000]
+    assert page.evaluate(
+        "text => markdownNodes(text, madeOf({ id: 'c' }, () => null), 0).length", text
+    )
