@@ -31,7 +31,7 @@ const WORDS = {
     in is lambda match None nonlocal not or pass raise return self True try while with yield`,
   rust: `as async await bool break const continue crate dyn else enum extern false fn for i32 i64 if impl in let loop match mod
     move mut pub ref return Self self static str struct super trait true type u32 u64 u8 unsafe use usize where while`,
-  shell: `alias break case cd continue declare do done echo elif else esac eval exec exit export fi for function if in local
+  shell: `alias break case cd continue declare do done echo elif else esac exec exit export fi for function if in local
     read return select set shift source sudo then unset until while`,
   sql: `add all alter and as asc begin between by case commit constraint create delete desc distinct drop else end exists from
     group having if in index inner insert into is join key left like limit not null on or order outer primary references

@@ -156,12 +156,6 @@ function showMissing(error) {
 
 const inRecord = (chunk) => ({ path: record.path, position: chunk.position });
 
-/** The part of a passage that the one before it has not shown already; offsets count code points. */
-function newText(chunk, before) {
-  const overlap = before ? before.position.end - chunk.position.start : 0;
-  return overlap > 0 ? Array.from(chunk.text).slice(overlap).join("") : chunk.text;
-}
-
 function makeNodes(found, before) {
   return found.map((chunk) => {
     const node = passageNode(chunk, before);

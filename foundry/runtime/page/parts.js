@@ -2,6 +2,12 @@
 
 // What a document is made of besides words: its pictures, its footnotes, and what it embeds.
 
+/** The part of a passage that the one before it has not shown already; offsets count code points. */
+function newText(chunk, before) {
+  const overlap = before ? before.position.end - chunk.position.start : 0;
+  return overlap > 0 ? Array.from(chunk.text).slice(overlap).join("") : chunk.text;
+}
+
 /** A picture that is not shown: what it says, and that it is one. */
 function untoldPicture(target, alternative) {
   const name = decode(target.split(/[?#]/)[0].split("/").at(-1));
