@@ -360,7 +360,11 @@ def test_files_can_be_opened_on_this_machine(begin: Serve, monkeypatch: pytest.M
     [
         ("0.0.0.0", CONFIG, None),
         ("127.0.0.1", CONFIG, "/srv"),
-        ("127.0.0.1", f"{CONFIG}[server]\npage = false\nchat = false\nmcp = false\ndocuments = false\n", None),
+        (
+            "127.0.0.1",
+            f"{CONFIG}[server]\npage = false\nchat = false\nmcp = false\ndocuments = false\n",
+            None,
+        ),
     ],
 )
 def test_files_are_not_offered_to_other_machines_or_against_the_owner(

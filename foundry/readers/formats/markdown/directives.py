@@ -5,7 +5,8 @@ MyST's fences, GitHub's `> [!NOTE]`, tags of Liquid and Hugo, and a wiki's templ
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.tags import ADMONITIONS
@@ -14,8 +15,8 @@ _INDENTED = re.compile(
     r"([ \t]*)(?:(!!!|\?\?\?\+?)[ \t]+([\w-]++)[\w \t-]*+|(===[!+]?)[ \t]+)(?:\"(.*)\")?[ \t]*$"
 )
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
-_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*(?:\{([\w-]+)\})?[ \t]*(.*)$")
-_COLONS = re.compile(
+FENCE = re.compile(r"([ \t>]*)(`{3,}|~{3,})[ \t]*(?:\{([\w-]+)\})?[ \t]*(.*)$")
+COLONS = re.compile(
     r"^([ \t>]*):{3,}[ \t]*(?:\{?([\w-]+)\}?)?[ \t]*(?:\[([^\]\n]*)\]|([^{\n]*))?(\{[^\n]*)?$",
     re.MULTILINE,
 )
@@ -48,42 +49,70 @@ PROSE_FENCES = ADMONITIONS | _WITHOUT_KIND
 """Fenced directives whose content is prose."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """An admonition or tab: where it begins in its line, and in what is around it."""
+
+    indentation: int
+    margin: int
+    is_quote: bool
+
+
 def open_indented(text: str) -> str:
-    """Convert indented admonitions and tabs to paragraphs.
+    """Convert indented admonitions to quotations, and tabs to paragraphs with a title.
 
     A Markdown parser would take their content for code. Line numbers do not change.
     """
     if not any(mark in text for mark in ("!!! ", "??? ", "???+ ", "=== ", "===!", "```{", "~~~{")):
         return text
-    lines, opened, prose_fences = [], list[int](), list[str]()
-    fence, is_in_list = "", False
+    lines, opened, prose_fences = [], list[_Opened](), list[str]()
+    fence, is_in_list, blank = "", False, 0
     for line in text.split("\n"):
         indentation = len(line) - len(line.lstrip(" "))
-        if line.strip():
-            while opened and not fence and indentation < opened[-1] + 4:
-                opened.pop()
-            line = line[min(4 * len(opened), indentation) :]
-            is_in_list = bool(_ITEM.match(line)) or (is_in_list and line[0].isspace())
-        mark = _FENCE.match(line)
-        kind, rest = (mark[2] or "", mark[3]) if mark else ("", "")
+        if not line.strip():
+            # Whether it is still in a box is known by the next line that is not blank.
+            blank += 1
+            continue
+        while opened and not fence and indentation < opened[-1].indentation + 4:
+            opened.pop()
+        lines += [_quote("", opened)] * blank
+        blank = 0
+        line = line[min(4 * len(opened), indentation) :]
+        is_in_list = bool(_ITEM.match(line)) or (is_in_list and line[0].isspace())
+        around, mark = list(opened), FENCE.match(line)
+        kind, rest = (mark[3] or "", mark[4]) if mark else ("", "")
         if fence:
-            if mark and mark[1].startswith(fence) and not kind and not rest:
+            if mark and mark[2].startswith(fence) and not kind and not rest:
                 fence = ""
-        elif mark and mark[1] in prose_fences[-1:] and not kind and not rest:
+        elif mark and mark[2] in prose_fences[-1:] and not kind and not rest:
             prose_fences.pop()
-            line = ""
+            line = mark[1].rstrip()
         elif mark and kind in PROSE_FENCES:
-            prose_fences.append(mark[1])
-            line = _say(kind, rest)
+            prose_fences.append(mark[2])
+            line = mark[1] + _say(kind, rest)
         elif mark:
-            fence = mark[1]
+            fence = mark[2]
         elif is_in_list or not line.startswith("    "):
             found = _INDENTED.match(line)
             if found and (found[3] in ADMONITIONS or found[5]):
-                opened.append(indentation)
-                line = found[1] + _say(found[3] or "", found[5] or "")
-        lines.append(line)
-    return "\n".join(lines)
+                margin = len(found[1]) - sum(each.margin for each in opened)
+                opened.append(_Opened(indentation, max(margin, 0), is_quote=bool(found[3])))
+                around = opened
+                kind = found[3] if found[3] in ADMONITIONS else ""
+                line = found[1] + _say(kind, found[5] or "")
+        lines.append(_quote(line, around))
+    return "\n".join([*lines, *[""] * blank])
+
+
+def _quote(line: str, opened: Sequence[_Opened]) -> str:
+    """Return a line with the signs of the quotations that it is in."""
+    signs = ""
+    for each in opened:
+        signs += " " * each.margin + ("> " if each.is_quote else "")
+    margin = sum(each.margin for each in opened)
+    if ">" not in signs:
+        return line
+    return (signs + line[min(margin, len(line) - len(line.lstrip(" "))) :]).rstrip(" ")
 
 
 def remove_directives(edits: Edits) -> None:
@@ -95,8 +124,8 @@ def remove_directives(edits: Edits) -> None:
 
     if ":::" in text:
         edits.replace_all(
-            _COLONS,
-            lambda m: m[1] + _say(_kind(m[2], m[5]), part(m, 3) or part(m, 4) or part(m, 5)),
+            COLONS,
+            lambda m: m[1] + _say(kind_of_box(m[2], m[5]), part(m, 3) or part(m, 4) or part(m, 5)),
         )
     if "[!" in text:
         edits.replace_all(_ALERT, lambda m: f"{m[1]}{m[2].capitalize()}:")
@@ -119,7 +148,7 @@ def _unless_heading(edits: Edits) -> Callable[[re.Match[str]], str | None]:
     return leave_out
 
 
-def _kind(name: str | None, attributes: str | None) -> str:
+def kind_of_box(name: str | None, attributes: str | None) -> str:
     """Return the kind of a box, by its name or a class: `callout-note`, `{.callout-note}`."""
     if name or not attributes:
         return (name or "").removeprefix("callout-")
@@ -132,6 +161,9 @@ def _say(kind: str, title: str) -> str:
     title = (
         _values(title) if '="' in title or title.startswith("{") else title.strip(" \t:").strip('"')
     )
+    if not name and title and "*" not in title and (not kind or kind in _WITHOUT_KIND):
+        # As the reader of HTML writes the titles of tabs and of what can be opened.
+        title = f"**{title}**"
     return f"{name} {title}".strip()
 
 

@@ -11,6 +11,7 @@ from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import html as pages
 from foundry.readers.formats.markdown.blocks import BlockParser, Parsed
+from foundry.readers.formats.markdown.boxes import quote_boxes
 from foundry.readers.formats.markdown.directives import open_indented, remove_directives
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.links import CODE_SPAN, REFERENCE, normalise_label
@@ -78,7 +79,7 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     It has as many lines as before, except where an HTML table, or code outside a fence, needs more.
     Reference links become inline links, and their definitions are removed.
     """
-    original, text = text, open_indented(open_myst(text))
+    original, text = text, open_indented(quote_boxes(open_myst(text)))
     edits = Edits(text)
     parsed = None
     tokens, environment = Parsed([], {})

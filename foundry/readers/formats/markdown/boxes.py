@@ -1,0 +1,67 @@
+"""Boxes of Markdown as quotations: what an admonition holds is seen to belong to it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from foundry.readers.formats.markdown.directives import (
+    COLONS,
+    FENCE,
+    PROSE_FENCES,
+    kind_of_box,
+)
+from foundry.readers.formats.markdown.tags import ADMONITIONS
+
+_BOXES = ADMONITIONS | {"admonition", "details", "dropdown"}
+_SIGNS = (":::", "```{", "~~~{")
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    mark: str
+    kind: str
+    line: int
+
+
+def quote_boxes(text: str) -> str:
+    """Put `> ` before each line of `:::note` and MyST's fences that end. No line is added."""
+    if not any(sign in text for sign in _SIGNS):
+        return text
+    lines = text.split("\n")
+    # Those inside end before those around them, and their mark is further to the right.
+    for begin, end in _find_boxes(lines):
+        base = len(lines[begin]) - len(lines[begin].lstrip(" \t"))
+        for number in range(begin, end):
+            line = lines[number]
+            place = min(base, len(line) - len(line.lstrip(" \t")))
+            lines[number] = f"{line[:place]}> {line[place:]}".rstrip()
+    return "\n".join(lines)
+
+
+def _find_boxes(lines: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield the first line of each box, and that of its closing mark."""
+    opened, fence = list[_Box](), ""
+    for number, line in enumerate(lines):
+        if mark := FENCE.match(line):
+            sign, kind, rest = mark[2], mark[3] or "", mark[4]
+            if fence:
+                fence = "" if sign.startswith(fence) and not kind and not rest else fence
+                continue
+            if kind in PROSE_FENCES:
+                opened.append(_Box(sign, kind, number))
+                continue
+            if kind or rest or not (opened and sign.startswith(opened[-1].mark)):
+                fence = sign
+                continue
+        elif colons := COLONS.match(line) if ":::" in line and not fence else None:
+            sign = colons[0].strip(" \t>")
+            sign = sign[: len(sign) - len(sign.lstrip(":"))]
+            if kind := kind_of_box(colons[2], colons[5]) or (colons[5] or ""):
+                opened.append(_Box(sign, kind, number))
+                continue
+            if not (opened and sign.startswith(opened[-1].mark)):
+                continue
+        else:
+            continue
+        box = opened.pop()
+        if box.kind.lower() in _BOXES:
+            yield box.line, number
