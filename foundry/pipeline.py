@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,11 +93,12 @@ def serve(
 
     A folder, a file or a url without foundry.toml is served by the defaults. Yields the outcome of
     each build, what is watched, and where the server listens; `say` gets the server's log lines, in
-    a thread.
+    a thread. Until the first build is done, a page at that address says how far it is.
     """
     from foundry.config.extras import require
     from foundry.serving.adopt import adopt
-    from foundry.serving.serve import check_beginning, serve_builds
+    from foundry.serving.serve import begin_listening, serve_builds
+    from foundry.serving.waiting import Waiting
 
     require(["server", *(["watch"] if options.watch else [])])
     project = adopt(source)
@@ -105,11 +107,11 @@ def serve(
         yield project
         allowed += project.allow_private
         project = project.project
-    check_beginning(_load_config(project), options)
     builds = BuildOptions(allow_private=allowed)
-    watched = options.watch
-    outcomes = watch(project, reporter, builds) if watched else [build(project, reporter, builds)]
-    yield from serve_builds(project, outcomes, options, say)
+    with Waiting(begin_listening(_load_config(project), options)) as waiting:
+        options, told = replace(options, port=waiting.port), waiting.following(reporter)
+        outcomes = watch(project, told, builds) if options.watch else [build(project, told, builds)]
+        yield from serve_builds(project, outcomes, options, say, waiting.close)
 
 
 def query(project: Path, arguments: list[str], warn: Warn) -> str:

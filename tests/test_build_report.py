@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from conftest import MakeProject, Project
 
+from foundry.building.report_text import sum_up_left_out
+from foundry.documents.reasons import Reason
 from foundry.evaluation.questions import Question
 from foundry.indexing.versions import open_index
 from foundry.runtime.evaluation.judging import resolve
@@ -253,6 +255,20 @@ def test_what_is_read_as_plain_text_for_want_of_a_reader_is_told(make_project: M
     report = json.loads((project.index / "report.json").read_text())
     assert report["plain_text"] == {".foo": 2, ".vcf": 1}
     assert report["skipped"][0]["detail"] == 'read with "**/*.svg" in include'
+
+
+def test_what_was_left_out_is_summed_up_with_what_would_read_it() -> None:
+    reasons = [Reason.WITH_RST, Reason.NEEDS_OCR, Reason.WITH_OFFICE, Reason.WITH_RST]
+    skipped = [{"reason": str(each)} for each in (*reasons, Reason.NO_DOCUMENT)]
+    report = {"skipped": skipped, "findings": [], "lacking": {"code": 7, "office": 1}}
+    left_out, extras, scans = sum_up_left_out(report, adopted=False)
+    assert left_out.startswith(
+        "4 files left out: to be read with pip install 'rag-foundry[rst]' (2)"
+    )
+    assert extras == "to read more of them: pip install 'rag-foundry[office,rst,code]'"
+    assert scans.endswith("pip install 'rag-foundry[ocr]'")
+    nothing = {"skipped": [{"reason": str(Reason.NO_DOCUMENT)}], "findings": []}
+    assert [*sum_up_left_out(nothing, adopted=False)] == []
 
 
 def test_strict_publishes_nothing_and_lists_everything(make_project: MakeProject) -> None:

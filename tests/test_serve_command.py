@@ -140,6 +140,9 @@ def test_a_folder_is_served_and_left_as_it_was(tmp_path: Path, cache: dict[str, 
         assert re.search(r"2 skipped:\n +1  ", said)
         assert "     1  looks like a secret\n" in said
         assert 'include = ["**/*", "/PATH/OF/IT"] in [[sources]]' in said
+        last = "".join(serve.said[-3:-1])
+        assert last.startswith("2 files left out: ") and "looks like a secret (1)" in last
+        assert "to read scans: ocr = true in [[sources]] of a project" in last
         assert "<html" in get(f"{address}/")
         assert title_of(address) == "pump manuals"
         assert search(address, "D40 seal") == ["seals.md"]

@@ -7,12 +7,12 @@ from typing import Any
 
 from foundry.building.report import Group, Kind
 from foundry.config.project import Config
-from foundry.documents.reasons import Reason
+from foundry.documents.reasons import Reason, extras_of
 from foundry.errors import EmptyBuildError, LostWordsError, StrictBuildError, install_command
 from foundry.files import CONFIG_NAME
 from foundry.sources.names import INCLUDING_SECRETS
 from foundry.state.user_cache import is_adopted
-from foundry.terminal import format_table, list_briefly
+from foundry.terminal import count_of, format_table, list_briefly
 
 NAMED = 3
 """Inputs that are listed per reason."""
@@ -192,6 +192,20 @@ def _sections(report: Mapping[str, Any], file: object, adopted: bool) -> Iterato
         if lines:
             yield heading
             yield list_briefly(lines)
+
+
+def sum_up_left_out(report: Mapping[str, Any], *, adopted: bool) -> Iterator[str]:
+    """Yield how many inputs were not read and why, and how more of them would be."""
+    reasons = Counter(entry["reason"] for entry in report["skipped"])
+    del reasons[Reason.NO_DOCUMENT]
+    if count := sum(reasons.values()):
+        named = ", ".join(f"{reason} ({times:,})" for reason, times in reasons.most_common())
+        yield f"{count_of(count, 'file')} left out: {named}"
+    is_unseen = any(finding["kind"] == Kind.UNSEEN for finding in report["findings"])
+    if extras := dict.fromkeys([*extras_of(reasons), *report.get("lacking", {})]):
+        yield f"to read more of them: {install_command(*extras)}"
+    if is_unseen or reasons.keys() & {Reason.NEEDS_OCR, Reason.PICTURE}:
+        yield to_read_scans(adopted)
 
 
 def _place(entry: Mapping[str, Any]) -> str:

@@ -38,7 +38,8 @@ def serve(source: str, opens: bool, no_watch: bool, **chosen: Any) -> None:
     folder.
     """
     options = ServeOptions(**chosen, watch=not no_watch)
-    adopted = is_built = is_listening = False
+    adopted = is_listening = False
+    built: BuildResult | None = None
     try:
         with closing(pipeline.serve(source, Reporter(), options, _say)) as events:
             for event in events:
@@ -46,16 +47,18 @@ def serve(source: str, opens: bool, no_watch: bool, **chosen: Any) -> None:
                     _show_adopted(event)
                     adopted = True
                 elif isinstance(event, Listening):
+                    if built and not is_listening:
+                        _show_left_out(built, adopted)
                     _show_address(event)
                     if opens and not is_listening:
                         _open_page(event.address)
                     is_listening = True
                 elif isinstance(event, BuildResult):
-                    if not is_built:
+                    if built is None:
                         show_result(event, adopted=adopted)
                     elif not event.unchanged:
                         click.echo(describe_outcome(event))
-                    is_built = True
+                    built = built or event
                 elif isinstance(event, Watched):
                     show_watched(event)
                 else:
@@ -77,6 +80,13 @@ def _show_adopted(adopted: Adopted) -> None:
             "to undo it, keep it as a project, and remove [search.versions] from its foundry.toml"
         )
         click.echo(f"{printable(adopted.versions)}; {undo}")
+
+
+def _show_left_out(result: BuildResult, adopted: bool) -> None:
+    from foundry.building.report_text import sum_up_left_out
+
+    for line in sum_up_left_out(result.report, adopted=adopted):
+        click.echo(printable(line))
 
 
 def _show_address(listening: Listening) -> None:

@@ -4,6 +4,7 @@ Decisions compare members. Reports and caches contain the words, which are the v
 changing them rebuilds, like any change of this code.
 """
 
+from collections.abc import Container
 from enum import StrEnum
 from typing import NewType
 
@@ -150,3 +151,9 @@ def unsupported(kind: str) -> Reason:
 def needs_extra(extra: str) -> Reason:
     """Return the reason for a document whose reader is an extra of Foundry."""
     return Reason(_with_extra(extra))
+
+
+def extras_of(reasons: Container[str]) -> list[str]:
+    """Return the extras of Foundry that would read what was left out for these reasons."""
+    found = [reason for reason in Reason if reason.name.startswith("WITH_") and reason in reasons]
+    return [reason.name.removeprefix("WITH_").lower() for reason in found]

@@ -7,6 +7,7 @@ publishes, and is restarted if it cannot, or if foundry.toml asks for another se
 import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -41,16 +42,21 @@ Outcome = TypeVar("Outcome")
 """The result of a build, its exception, or what is watched."""
 
 
-def check_beginning(config: Config, options: ServeOptions) -> None:
-    """Raise MissingExtraError if nothing can be built, ServerError for an invalid address."""
+def begin_listening(config: Config, options: ServeOptions) -> socket.socket:
+    """Return a socket that listens where the server will.
+
+    Raises MissingExtraError if nothing can be built, ServerError for an invalid address or a port
+    in use.
+    """
     from foundry.runtime.web.access import TOKENS_HINT, read_tokens
-    from foundry.runtime.web.process import PROXY_HINT, resolve
+    from foundry.runtime.web.process import PROXY_HINT, listen, resolve
 
     require(of_build(config, "local"))
     is_open, hint = options.insecure_no_auth, PROXY_HINT
     if config.server.has_tokens:
         is_open, hint = is_open or bool(read_tokens()), TOKENS_HINT
-    resolve(options.host, options.port or config.server.port, is_open, hint)
+    port = config.server.port if options.port is None else options.port
+    return listen(*resolve(options.host, port, is_open, hint), port)
 
 
 def serve_builds(
@@ -58,14 +64,16 @@ def serve_builds(
     outcomes: Iterable[Outcome],
     options: ServeOptions,
     say: Callable[[str], object],
+    make_way: Callable[[], object] = lambda: None,
 ) -> Iterator[Outcome | FoundryError | ServerError | OSError | Listening]:
     """Yield all `outcomes`, and serve what builds have published, until interrupted.
 
     A failed build leaves the server unchanged; the first one may fail if there is an older index.
-    `say` is called in a thread with lines of the server's log. Raises FoundryError if the server
-    cannot be started, or ends by itself.
+    `say` is called in a thread with lines of the server's log, and `make_way` before a server is
+    started, to free its port. Raises FoundryError if the server cannot be started, or ends by
+    itself.
     """
-    with RunningServer(options, say) as server:
+    with RunningServer(options, say, make_way) as server:
         for outcome in outcomes:
             if isinstance(outcome, Watched):
                 yield outcome
@@ -103,9 +111,14 @@ class _Rendered:
 class RunningServer:
     """The server process of a project, which ends with this context."""
 
-    def __init__(self, options: ServeOptions, say: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        options: ServeOptions,
+        say: Callable[[str], object],
+        make_way: Callable[[], object],
+    ) -> None:
         self._options = options
-        self._say = say
+        self._say, self._make_way = say, make_way
         self._port = options.port
         self._process: subprocess.Popen[str] | None = None
         self._relaying: threading.Thread | None = None
@@ -176,6 +189,7 @@ class RunningServer:
         # With the caller's whole environment; it logs warnings and errors by default.
         environment = {"LOG_LEVEL": "warning", **os.environ, **rendered.variables}
         environment["INDEX_DIR"] = str(index_folder(config))
+        self._make_way()
         process = begin_server(rendered.folder, config.package, arguments, environment)
         self._process = process
         assert process.stderr is not None
