@@ -15,9 +15,10 @@ MAX_JOINS = 2_000
 # Scripts without spaces between words: Thai to Khmer, Kana, Han.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
 _UNSPACED += "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-# For ASCII text: several times as fast as a regular expression.
-_ASCII = str.maketrans(
-    {chr(code): chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
+# Bytes of UTF-8: ASCII letters in lower case, spaces for what separates words, others as they are.
+_LOWERED = bytes(
+    code if code > 127 else ord(chr(code).lower()) if chr(code).isalnum() else 32
+    for code in range(256)
 )
 _WORD = re.compile(r"[^\W_]+")
 _WORD_OR_LETTER = re.compile(rf"[^\W_{_UNSPACED}]+|(?=[^\W_])[{_UNSPACED}]")
@@ -30,16 +31,26 @@ def count_words(text: str) -> Counter[str]:
 
     In scripts without spaces between words, each letter is a word.
     """
-    return Counter(_divide_into_words(text))
+    # Python divides at these separators, which are no more shown than a soft hyphen.
+    text = text.replace("\u2028", "").replace("\u2029", "")
+    lowered = text.encode("utf-8", "surrogatepass").translate(_LOWERED)
+    words = Counter(lowered.decode("utf-8", "surrogatepass").split())
+    others = [] if text.isascii() else [word for word in words if not word.isascii()]
+    if not others:
+        return words
+    # Normalisation takes several times as long as all else: once for each distinct word.
+    counts = [words.pop(word) for word in others]
+    joined = _normalise("\n".join(others))
+    divided = _WORD_OR_LETTER if _LETTER.search(joined) else _WORD
+    for normal, count in zip(joined.split("\n"), counts, strict=True):
+        for word in divided.findall(normal):
+            words[word] += count
+    return words
 
 
-def _divide_into_words(text: str) -> list[str]:
-    if text.isascii():
-        return text.translate(_ASCII).split()
-    # Normalisation dominates, unless there is nothing to compose.
+def _normalise(text: str) -> str:
     text = _INSIDE.sub("", text).replace("\u00a0", " ").replace("\u2026", " ")
-    text = unicodedata.normalize("NFKC", text).casefold()
-    return (_WORD_OR_LETTER if _LETTER.search(text) else _WORD).findall(text)
+    return unicodedata.normalize("NFKC", text).casefold()
 
 
 def account(
@@ -51,15 +62,15 @@ def account(
     multisets: a word that occurs twice and was read once is unaccounted once.
     """
     whole = "\n".join(source)
-    held, found = _differing(whole, "\n".join(read))
-    missing = held - found
+    held, found, shared = _differing(whole, "\n".join(read))
+    missing = _more_often(held, found)
     reasons: dict[str, int] = {}
     if missing:
         by_reason: dict[str, list[str]] = {}
         for each in left_out:
             by_reason.setdefault(each.reason, []).append(each.text)
         told = {reason: count_words("\n".join(texts)) for reason, texts in by_reason.items()}
-        missing = _without_joined(missing, found - held)
+        missing = _without_joined(missing, _more_often(found, held))
         for reason, words in sorted(told.items()):
             if known := missing & words:
                 reasons[reason] = known.total()
@@ -70,32 +81,40 @@ def account(
             missing = _without_joined(missing, words)
             if before > missing.total():
                 reasons[reason] = reasons.get(reason, 0) + before - missing.total()
-    total = max(len(_divide_into_words(whole)), missing.total() + sum(reasons.values()))
+    total = max(held.total() + shared, missing.total() + sum(reasons.values()))
     lost = missing.total()
     counts = WordCounts(total, total - lost - sum(reasons.values()), reasons, lost)
     return counts, missing
 
 
-def _differing(source: str, read: str) -> tuple[Counter[str], Counter[str]]:
-    """Return the words of lines that are in only one of two texts.
+def _differing(source: str, read: str) -> tuple[Counter[str], Counter[str], int]:
+    """Return the words of lines that are in only one of two texts, and how many the source shares.
 
-    Most lines are in both, and their words need no counting.
+    Most lines are in both, and their words need no comparing.
     """
-    held, found = Counter(source.split("\n")), Counter(read.split("\n"))
-    only_held = _more_often(held, found)
-    # Extra words matter only if words are missing.
-    only_found = _more_often(found, held) if only_held else ""
-    return count_words(only_held), count_words(only_found)
+    lines = source.split("\n")
+    held, found = Counter(lines), Counter(read.split("\n"))
+    lost = _more_often(held, found)
+    if 2 * len(lost) > len(held):
+        return count_words(source), count_words(read), 0
+    if not lost:
+        # Extra words matter only if words are missing.
+        return Counter(), Counter(), count_words(source).total()
+    shared = [line for line in lines if line not in lost]
+    shared += (line for line in lost for _ in range(found[line]))
+    return (
+        count_words("\n".join(lost.elements())),
+        count_words("\n".join(_more_often(found, held).elements())),
+        count_words("\n".join(shared)).total(),
+    )
 
 
-def _more_often(lines: Counter[str], others: Counter[str]) -> str:
-    """Return the lines that are more frequent in `lines` than in `others`, in order."""
-    # Subtracting counters would visit each line in Python; most lines are equal.
-    differing = {line for line, _ in lines.items() - others.items()}
-    if not differing:
-        return ""
-    more = ((line, lines[line] - others[line]) for line in lines if line in differing)
-    return "\n".join("\n".join([line] * count) for line, count in more if count > 0)
+def _more_often(texts: Counter[str], others: Counter[str]) -> Counter[str]:
+    """Return by how much texts are more frequent in `texts` than in `others`, in order."""
+    # Subtracting counters would visit each text in Python; most are as frequent.
+    differing = {text for text, _ in texts.items() - others.items()}
+    more = ((text, texts[text] - others[text]) for text in texts if text in differing)
+    return Counter({text: count for text, count in more if count > 0})
 
 
 def _without_joined(missing: Counter[str], extra: Counter[str]) -> Counter[str]:
@@ -112,7 +131,14 @@ def _without_joined(missing: Counter[str], extra: Counter[str]) -> Counter[str]:
 def _match(parts: Counter[str], wholes: Counter[str]) -> tuple[Counter[str], Counter[str]]:
     """Return parts and wholes without the matched ones, and these."""
     parts, wholes = Counter(parts), Counter(wholes)
-    for whole in sorted(wholes, key=len, reverse=True)[:MAX_JOINS]:
+    begins, ends = {part[:2] for part in parts}, {part[-2:] for part in parts}
+    # Most words neither begin nor end as a part does.
+    likely = [
+        whole
+        for whole in wholes
+        if (whole[:2] in begins or whole[0] in begins) and (whole[-2:] in ends or whole[-1] in ends)
+    ]
+    for whole in sorted(likely, key=len, reverse=True)[:MAX_JOINS]:
         for _ in range(wholes[whole]):
             used = _divide(whole, parts)
             if used is None:
