@@ -6,8 +6,8 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; an interrupt during imports prints no traceback either."""
-    # The garbage collector runs again at exit: a seventh of the time of a short command.
+    """Run the command line; an interrupt during imports prints no traceback."""
+    # Skips the garbage collection at exit, which takes a seventh of a short command's time.
     atexit.register(gc.freeze)
     try:
         from foundry.cli.main import main as command_line

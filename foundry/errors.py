@@ -64,18 +64,18 @@ class EmptyBuildError(BuildError):
 
 
 class StrictBuildError(BuildError):
-    """Inputs were left out, or may be secrets, in a build that accepts neither."""
+    """A strict build left inputs out, or found possible secrets."""
 
     def __init__(self, problems: Sequence[str], listed: str) -> None:
         super().__init__(
             f"nothing was published: {count_of(len(problems), 'problem')}\n{listed}",
-            hint="mend or exclude what is listed, or build without --strict",
+            hint="fix or exclude what is listed, or build without --strict",
         )
         self.problems = tuple(problems)
 
 
 class LostWordsError(BuildError):
-    """More words of the sources are unaccounted than [build] max_unaccounted allows."""
+    """More of the sources' words are unaccounted for than [build] max_unaccounted allows."""
 
     def __init__(self, share: float, most: float, listed: Sequence[str]) -> None:
         super().__init__(
@@ -103,7 +103,7 @@ class ForeignStateError(IndexUnusableError):
 
 
 class StaleIndexError(IndexUnusableError):
-    """The index was to leave the project, but the configuration has changed since it was built."""
+    """The configuration has changed since the index was built, so it must not be exported."""
 
 
 class RenderError(FoundryError):
@@ -135,7 +135,7 @@ class VerificationError(FoundryError):
         hint: str = "export again, or restore the named files from a trusted copy",
     ) -> None:
         heading = f"{subject}: {count_of(len(findings), 'finding')}"
-        # Each on one line, whatever names are in it.
+        # Names in a finding may contain line breaks.
         findings = [printable(finding) for finding in findings]
         super().__init__("\n".join([heading, *(f"  {finding}" for finding in findings)]), hint=hint)
         self.findings = tuple(findings)

@@ -27,7 +27,7 @@ def templates_folder() -> Path:
 
 
 def read_beside(module: str, name: str) -> dict[str, Any]:
-    """Return the TOML file of this name next to a module, given by its `__file__`."""
+    """Return the TOML file `name` that is next to a module, given the module's `__file__`."""
     return tomllib.loads(Path(module).with_name(name).read_text(encoding="utf-8"))
 
 

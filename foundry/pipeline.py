@@ -1,6 +1,6 @@
-"""The story of each command: init, build, query, evaluate, export, verify and the rest.
+"""What each command does: init, build, query, evaluate, export, verify and the rest.
 
-Stages are imported by what needs them, so that every command loads its own and no others.
+Imports are inside the functions, so that a command loads only what it needs.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from foundry.stores.options import Publication, PublishOptions
 
 Warn = Callable[[str, str], object]
-"""Takes what is wrong, and what can be done about it."""
+"""Takes a warning and its remedy."""
 
 
 def survey(project: Path, written: str) -> Survey:
-    """Look at what a new project is to index: a url, or the path of a folder or a table."""
+    """Inspect the source of a new project: a url, or the path of a folder or a table."""
     from foundry.inspection.surveying import survey
 
     return survey(project, written)
 
 
 def init(project: Path, found: Survey, title: str, description: str, base_url: str | None) -> Path:
-    """Write a foundry.toml for what was found, which builds as it is; returns its path."""
+    """Write a foundry.toml that is ready to build; return its path."""
     from foundry.rendering.first_config import compose_config, write_config
 
     text = compose_config(
@@ -61,7 +61,7 @@ def init(project: Path, found: Survey, title: str, description: str, base_url: s
 def build(
     project: Path, reporter: Reporter, options: BuildOptions = BuildOptions()  # noqa: B008
 ) -> BuildResult:
-    """Read what has changed, index everything and publish it; the old version serves until then."""
+    """Read what has changed and publish a new index; the old version serves until then."""
     from foundry.building.lock import hold_lock
     from foundry.building.run import build_index
     from foundry.config.extras import of_build, require
@@ -89,7 +89,7 @@ def serve(
 ) -> Generator[
     Adopted | BuildResult | Watched | Listening | FoundryError | ServerError | OSError, None, None
 ]:
-    """Build a project, and run the server that an export would be until interrupted.
+    """Build a project and serve it as its export would be served, until interrupted.
 
     A folder, a file or a url without foundry.toml is served by the defaults. Yields the outcome of
     each build, what is watched, and where the server listens; `say` gets the server's log lines, in
@@ -115,9 +115,9 @@ def serve(
 
 
 def query(project: Path, arguments: list[str], warn: Warn) -> str:
-    """Ask the server that an export would be, rendered into `.foundry/server`; returns its output.
+    """Search with the server of an export, rendered into `.foundry/server`; return its output.
 
-    `arguments` are those of its `search` command; `warn` is told if the index is out of date.
+    `arguments` are passed to its `search` command; `warn` is called if the index is out of date.
     """
     from foundry.errors import FoundryError
     from foundry.serving.remembered import recall
@@ -138,7 +138,7 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
 def evaluate(
     project: Path, options: EvaluationOptions, reporter: Reporter, warn: Warn
 ) -> EvaluationResult:
-    """Ask the server that an export would be questions whose answers are known; see `query`."""
+    """Evaluate the server of an export with questions whose answers are known; see `query`."""
     from foundry.evaluation.run import evaluate_server
 
     index, design = _design_server(_load_config(project), warn)
@@ -146,7 +146,7 @@ def evaluate(
 
 
 def draft_questions(project: Path, file: Path) -> int:
-    """Write a file of questions to edit, made from the index's headings; returns how many."""
+    """Write a file of questions to edit, made from the index's headings; return how many."""
     from foundry.evaluation.known_items import write_draft
     from foundry.indexing.versions import built_index, open_index
 
@@ -176,10 +176,10 @@ def export(
     trust: bool,
     stale: bool = False,
 ) -> Path:
-    """Write the project's server as one folder that needs nothing of Foundry; returns it.
+    """Write the project's server as one folder that does not need Foundry; return the folder.
 
-    Unless `stale` is given, an index is refused that is not the one foundry.toml asks for. With
-    `force`, `warn` is told where edited files are now.
+    An index that does not match foundry.toml is refused, unless `stale` is given. With `force`,
+    `warn` is called with the new location of edited files.
     """
     from foundry.building.lock import hold_lock
     from foundry.export.basis import Basis
@@ -191,7 +191,7 @@ def export(
     config = _load_config(project)
     target = check_target(output or config.default_export, config.root)
     warn_without_model(config, target, warn)
-    # Before the lock makes a folder for its file.
+    # Checked before locking, which creates a folder.
     require_index(config)
     with hold_lock(config):
         basis = Basis.of(config, trust=trust, stale=stale)
@@ -201,7 +201,7 @@ def export(
 
 
 def explain_export(project: Path, *, trust: bool, stale: bool = False) -> dict[str, str]:
-    """Say of every file that `export` would write why it is there, by path."""
+    """Return why `export` would write each file, by path."""
     from foundry.export.basis import Basis
     from foundry.export.compose import compose_export, explain_export
 
@@ -231,7 +231,7 @@ def update(
     trust: bool,
     stale: bool = False,
 ) -> Update:
-    """Bring a new Foundry, configuration or index into an export that its owner has edited."""
+    """Update an export that its owner has edited, for a new Foundry, configuration or index."""
     from foundry.building.lock import hold_lock
     from foundry.export.basis import Basis
     from foundry.export.compose import compose_export
@@ -249,7 +249,7 @@ def update(
 
 
 def publish(project: Path, reporter: Reporter, options: PublishOptions) -> Publication:
-    """Bring the built index into the engine that foundry.toml names, and switch to it."""
+    """Load the built index into the engine that foundry.toml names, and switch to it."""
     from foundry.building.lock import hold_lock
     from foundry.config.extras import require
     from foundry.stores.publish import publish_index
@@ -261,7 +261,7 @@ def publish(project: Path, reporter: Reporter, options: PublishOptions) -> Publi
 
 
 def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[str]:
-    """Yield what is in the built index, line by line."""
+    """Yield the contents of the built index, line by line."""
     from foundry.indexing.versions import built_index, open_index
     from foundry.inspection.index import inspect_index
 
@@ -270,7 +270,7 @@ def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[s
 
 
 def inspect_left_out(project: Path, pattern: str, *, as_json: bool) -> Iterator[str]:
-    """Yield the words of the documents whose path matches that are not in the index, and why."""
+    """Yield the words that are not in the index, and why, of documents whose path matches."""
     from foundry.indexing.versions import built_index
     from foundry.inspection.left_out import find_left_out, show_left_out
     from foundry.runtime.cli import format_json
@@ -300,7 +300,7 @@ def verify(folder: Path, *, strict: bool = False) -> list[dict[str, Any]]:
 
 
 def doctor(project: Path, *, is_brief: bool) -> list[Finding]:
-    """Look at the installation, and at the project if there is one."""
+    """Check the installation, and the project if there is one."""
     from foundry.inspection.doctor import examine, summarise
 
     return summarise(examine(project)) if is_brief else examine(project)
@@ -313,7 +313,7 @@ def _load_config(project: Path) -> Config:
 
 
 def _find_answering(project: Path, warn: Warn) -> Answering:
-    """Render the server that answers queries, and note it for the next, if nothing is warned of."""
+    """Render the server that answers queries; without warnings, remember it for the next query."""
     from foundry.indexing.versions import index_folder
     from foundry.serving.preview import render_preview
     from foundry.serving.remembered import Answering, remember
@@ -339,7 +339,7 @@ def _find_answering(project: Path, warn: Warn) -> Answering:
 
 
 def _design_server(config: Config, warn: Warn) -> tuple[Path, Design]:
-    """Return the built index and the design of a server of it, if that can run here."""
+    """Return the built index and the design of its server; raise if it cannot run here."""
     from foundry.config.extras import of_server, require
     from foundry.indexing.versions import built_index, describe_staleness
     from foundry.rendering.design import Design

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, plain lines elsewhere, nothing when not wanted."""
+"""Progress of long work: a bar on a terminal, plain lines elsewhere."""
 
 import logging
 import os
@@ -21,7 +21,7 @@ QUIET_SECONDS = 1.0
 """Work that ends sooner prints no plain line."""
 
 SLOW_SECONDS = 10.0
-"""One item that takes longer is named."""
+"""An item that takes longer is named."""
 
 BAR_WIDTH = 30
 """Characters."""
@@ -38,7 +38,7 @@ SILENCE = {
 
 
 class _LibraryLogger(logging.Logger):
-    """A logger that passes on nothing while libraries are silenced, except what Foundry says."""
+    """A logger that drops all records but Foundry's own while libraries are silenced."""
 
     is_silenced: ClassVar[bool] = False
 
@@ -51,12 +51,12 @@ class _LibraryLogger(logging.Logger):
 def silenced_libraries() -> Iterator[None]:
     """Keep libraries loaded from now on from warning, logging and showing bars."""
     before = {name: os.environ.get(name) for name in SILENCE}
-    # Some have handlers of their own, and then filters of the root's would not be asked.
+    # Filters of the root logger do not apply to libraries with handlers of their own.
     loggers = logging.getLoggerClass()
     logging.setLoggerClass(_LibraryLogger)
     _LibraryLogger.is_silenced = True
     with warnings.catch_warnings():
-        # Libraries set filters of their own, so what shows a warning is replaced as well.
+        # Libraries set filters of their own, so `showwarning` is replaced as well.
         warnings.simplefilter("ignore")
         warnings.showwarning = lambda *_, **__: None
         os.environ.update(SILENCE)
@@ -72,7 +72,7 @@ def silenced_libraries() -> Iterator[None]:
 
 
 class Progress:
-    """One step of work, a context manager; as it is, it shows nothing."""
+    """One step of work, as a context manager; this base class shows nothing."""
 
     def __enter__(self) -> Self:
         return self
@@ -88,12 +88,12 @@ class Progress:
 
 
 def tell_nobody(done: int) -> None:
-    """Take no notice of how many more items are done."""
+    """Ignore progress."""
     del done
 
 
 StartStep = Callable[..., Progress]
-"""Begins a step of work, as `Reporter.step` does."""
+"""Starts a step of work, like `Reporter.step`."""
 
 
 class Lines(Progress):
@@ -115,17 +115,17 @@ class Lines(Progress):
             self._print()
 
     def advance(self, count: int = 1) -> None:
-        """Count, and print unless that was done just now."""
+        """Count, and print a line unless one was printed recently."""
         self._done += count
         self._waiting = ""
         if self._total is not None:
-            # A total is an estimate where rows or pages are found on the way.
+            # The total is an estimate while rows or pages are still being found.
             self._total = max(self._total, self._done)
         if time.monotonic() - self._printed >= self.interval_seconds:
             self._print()
 
     def wait_for(self, name: str, seconds: float) -> None:
-        """Name an item that takes long, and again each time it has taken several times as long."""
+        """Name a slow item, and name it again whenever its waiting time has doubled."""
         before, named = self._named
         is_news = name != before or seconds >= self.times_as_long * named
         if seconds >= SLOW_SECONDS and is_news:
@@ -145,7 +145,7 @@ class Lines(Progress):
         line += f" {self._unit}" if self._total is None else f" of {self._total:,} {self._unit}"
         if self._waiting:
             return f"{line}, {self._waiting}"
-        # Of a few long ones a rate says nothing.
+        # A rate below one a second is not informative.
         line += f", {rate:,.0f}/s" if rate >= 1 else ""
         if self._total is not None and 0 < self._done < self._total:
             line += f", {(self._total - self._done) / rate:.0f} s left"
@@ -153,7 +153,7 @@ class Lines(Progress):
 
 
 class Bar(Lines):
-    """A bar with the same line behind it, written over as work goes on and wiped at its end."""
+    """A bar followed by the same text as `Lines`, redrawn in place and erased at its end."""
 
     interval_seconds = 0.1
     times_as_long = 1.0
@@ -169,11 +169,11 @@ class Bar(Lines):
     def _print(self) -> None:
         self._shown = self._done
         self._printed = time.monotonic()
-        # A name takes the room of the bar, which does not move meanwhile.
+        # While waiting, the bar does not move, so a name takes its place.
         width = BAR_WIDTH if self._total and not self._waiting else 0
         filled = round(width * self._done / self._total) if self._total else 0
         bar = "=" * filled + "-" * (width - filled)
-        # A line that is wrapped could not be written over.
+        # A wrapped line could not be overwritten.
         room = shutil.get_terminal_size().columns - len(bar) - 2
         text = f" {self._describe()}"[: max(room, 0)]
         width = len(bar) + len(text)
@@ -182,19 +182,19 @@ class Bar(Lines):
 
     def _replace(self, bar: str, text: str) -> None:
         coloured = bar if "NO_COLOR" in os.environ else click.style(bar, fg="cyan")
-        # Through click, since not every terminal of Windows knows colours.
+        # Through click, since some Windows terminals do not support colours.
         click.echo(f"\r{coloured}{text}", file=self._stream, nl=False)
 
 
 class Reporter:
-    """Makes the progress of each step: shown on standard error unless `quiet`."""
+    """Creates the progress of each step, shown on standard error unless `quiet`."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
 
     def step(self, label: str, unit: str, total: int | None = None) -> Progress:
-        """Begin a step of `total` items, if that is known."""
-        # There is no standard error where it was closed, as by some who start daemons.
+        """Start a step of `total` items, if known."""
+        # `sys.stderr` is None if it was closed, as some daemon launchers do.
         if self._quiet or sys.stderr is None:
             return Progress()
         if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":

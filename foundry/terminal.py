@@ -1,4 +1,4 @@
-"""Text for a terminal: tables, counted nouns, and nothing that a terminal would obey."""
+"""Text for terminals: tables, counted nouns, escaped control characters."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,11 @@ from foundry.runtime.index.records import count_of as count_of
 from foundry.runtime.index.tree import shown
 
 MAX_LISTED = 50
-"""Lines of a list that are shown."""
+"""How many lines of a list are shown."""
 
 
 def format_table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of equally many cells as lines; the first column left, the others right."""
+    """Format rows of equal length: the first column aligned left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for first, *others in rows:
@@ -26,5 +26,5 @@ def list_briefly(lines: Sequence[str], most: int = MAX_LISTED) -> str:
 
 
 def printable(line: str) -> str:
-    """Return a line with every control character but tabs written as an escape."""
+    """Escape every control character of a line except tabs."""
     return "\t".join(map(shown, line.split("\t")))

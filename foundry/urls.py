@@ -1,7 +1,7 @@
-"""Web addresses in one canonical spelling, and nothing that two parsers could read differently.
+"""Canonical urls, without anything that two parsers could read differently.
 
-A url that is not plainly http or https, or whose host has an unusual spelling, is refused. What
-passes was parsed once, and the same parts are used to look it up, to compare it and to ask for it.
+A url that is not plainly http or https, or whose host has an unusual spelling, is refused. A url is
+parsed once; the same parts are used for name lookup, comparison and the request.
 """
 
 import ipaddress
@@ -23,14 +23,14 @@ _AUTHORITY = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::([0-9]*))?")
 _FORBIDDEN = re.compile("[\x00-\x20\x7f]")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-# What may be unescaped besides letters, digits and -._~ (RFC 3986, 3.3 and 3.4).
+# Characters that need no escape besides letters, digits and -._~ (RFC 3986, 3.3 and 3.4).
 _PATH_SAFE = "!$&'()*+,;=:@/"
 _QUERY_SAFE = _PATH_SAFE + "?"
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 
 
 class UrlError(ValueError):
-    """Text that is not a url to fetch."""
+    """A text is not a url that can be fetched."""
 
     def __init__(self, reason: Reason, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else str(reason))
@@ -43,7 +43,7 @@ class Url:
     """A canonical url without a fragment.
 
     `host` is a lower-case ASCII name, an IPv4 address or an IPv6 address without brackets; `query`
-    is empty where there is none. `str` of it parses to the same url again.
+    is empty if there is none. Parsing `str(url)` returns an equal url.
     """
 
     scheme: str
@@ -54,13 +54,13 @@ class Url:
 
     @property
     def authority(self) -> str:
-        """Host, and port unless it is the scheme's own: the Host header."""
+        """Host, and port unless it is the scheme's default: the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def target(self) -> str:
-        """Path and query: what the server is asked for."""
+        """Path and query: the request target."""
         return f"{self.path}?{self.query}" if self.query else self.path
 
     @property
@@ -75,10 +75,10 @@ class Url:
 def parse_url(written: str) -> Url:
     """Return the canonical form of an absolute http or https url.
 
-    Host lower-cased and in ASCII (IDNA 2008 with the mapping of UTS 46), the scheme's own port, the
-    fragment and an empty query dropped, dot segments resolved, escapes in capitals and only where
-    they are needed. Raises UrlError, also for a user name, for numbers that are no dotted IPv4
-    address, and for control characters and spaces.
+    The host is lower-cased and in ASCII (IDNA 2008 with the mapping of UTS 46). A default port, the
+    fragment and an empty query are dropped, dot segments are resolved, and escapes are in capitals
+    and only where needed. Raises UrlError, also for a user name, a numeric host that is not a
+    dotted IPv4 address, control characters and spaces.
     """
     text = written.strip("\t\n\f\r ")
     if len(text) > MAX_CHARS:
@@ -103,8 +103,8 @@ def parse_url(written: str) -> Url:
 
 
 def join_url(base: Url, reference: str) -> Url:
-    """Return the url that a reference on the page `base` leads to. Raises UrlError."""
-    # As browsers do: white space around, and line breaks and tabs within, mean nothing.
+    """Resolve a reference on the page `base`. Raises UrlError."""
+    # Like browsers: surrounding white space, and line breaks and tabs within, are ignored.
     text = re.sub("[\t\n\r]", "", reference.strip("\t\n\f\r ")).replace(" ", "%20")
     if len(text) > MAX_CHARS:
         raise UrlError(Reason.LONG_URL, f"{len(text)} characters")
@@ -126,7 +126,7 @@ def parse_host(written: str) -> str:
         return _parse_ipv6(written.removeprefix("[").removesuffix("]"))
     host = written
     if not host.isascii():
-        # Imported when needed, as few hosts are: its tables take a while to load.
+        # Imported only when needed, which is rare: its tables take a while to load.
         import idna
 
         try:
@@ -146,7 +146,7 @@ def parse_host(written: str) -> str:
 
 
 def is_named(url: Url, hosts: Collection[tuple[str, int | None]]) -> bool:
-    """Return whether a url's host is among hosts, each with a port or None for the scheme's own."""
+    """Return whether `hosts` has a url's host; a port of None is the scheme's default."""
     is_usual = url.port == DEFAULT_PORTS[url.scheme]
     return (url.host, url.port) in hosts or (is_usual and (url.host, None) in hosts)
 
@@ -162,7 +162,7 @@ def parse_host_and_port(written: str) -> tuple[str, int | None]:
 
 
 def format_address(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
-    """Return an address as hosts have it, in any version of Python: 3.13 writes some with dots."""
+    """Format an IP address as urls write it; Python 3.13 writes some with dots."""
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         number = int(address.ipv4_mapped)
         return f"::ffff:{number >> 16:x}:{number & 0xFFFF:x}"
@@ -179,11 +179,11 @@ def _parse_ipv6(written: str) -> str:
     return format_address(address)
 
 
-# Most urls of a sitemap, and most links of a page, have one host.
+# Most urls of a sitemap, and most links of a page, share one host.
 @lru_cache(maxsize=256)
 def _split_authority(authority: str, scheme: str) -> tuple[str, int]:
     if "@" in authority:
-        # Not which: it may be a password.
+        # The url is not shown: it may contain a password.
         raise UrlError(Reason.USER_IN_URL)
     match = _AUTHORITY.fullmatch(authority)
     if match is None or not match[1]:

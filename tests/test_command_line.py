@@ -191,7 +191,7 @@ def test_a_forgotten_question_is_said(make_project: MakeProject) -> None:
     project = make_project(NOTE)
     result = project.run("query")
     assert result.exit_code == 2
-    assert "is a project, and the question is missing: foundry query " in result.stderr
+    assert "is a project, but the query is missing: foundry query " in result.stderr
 
 
 def test_init_without_a_source_says_what_to_type(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_what_is_not_there(project: Project) -> None:
         (["--chunk", "nothing"], 1, "there is no chunk 'nothing'"),
         (["--document", "nothing"], 1, "there is no document"),
         (["--source", "nothing"], 1, "there is no source 'nothing'"),
-        (["--document", "a", "--chunk", "b"], 2, "give one of them"),
+        (["--document", "a", "--chunk", "b"], 2, "cannot be combined"),
     ):
         result = project.run("inspect", *arguments)
         assert result.exit_code == code

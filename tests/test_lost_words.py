@@ -115,5 +115,5 @@ def test_documents_that_are_read_anew_without_a_change_are_told(project: Project
     options = "max_unaccounted = 0.9\n[chunking]\nmax_chars = 700\n"
     (project.root / "foundry.toml").write_text(CONFIG.format(limit=options))
     said = project.succeed("build").stdout
-    assert "3 documents of them had not changed: Foundry, its libraries or an option" in said
+    assert "3 documents of them were unchanged, but Foundry, its libraries or an option" in said
     assert "had not changed" not in project.succeed("build").stdout

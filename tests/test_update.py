@@ -234,7 +234,7 @@ def test_conflict_is_marked_listed_and_has_its_exit_code(older: Path) -> None:
     edit(older / "notes" / "app.py", "from . import __version__\n", "from . import *\n")
     result = update(older)
     assert result.exit_code == 3
-    line = "conflict, marked in the file; keep the lines that you want, delete the marks"
+    line = "conflict, marked in the file; keep the lines that you want, delete the markers"
     assert f"notes/app.py: {line}\n" in result.output
     assert "<<<<<<< yours\nfrom . import *\n" in (older / "notes" / "app.py").read_text()
     result = update(older)
@@ -300,10 +300,10 @@ def test_edited_modules_that_are_gone_are_kept_and_their_code_is_named(
     result = update(exported)
     gone = "kept, though no longer part of the export"
     for line in (
-        f"notes/mcp/server.py: {gone}; its code is now in app.py, as answer(): bring your edit"
+        f"notes/mcp/server.py: {gone}; its code is now in app.py, as answer(): move your edit"
         " there",
         f"notes/mcp/__init__.py: {gone}; delete it if nothing of yours needs it",
-        "requirements.txt: not merged; take what you want of the generated .new next to it, and"
+        "requirements.txt: not merged; copy what you need from the generated .new next to it, then"
         " delete that",
     ):
         assert f"{line}\n" in result.output

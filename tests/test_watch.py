@@ -246,7 +246,7 @@ def test_what_the_system_does_not_watch_is_told(
     with watching(project, begin=[*with_watches(*limits), *FOUNDRY]) as watch:
         watch.wait_for("5 documents")
         watch.wait_for(said)
-        watch.wait_for("hint: what changes there is read by the next build")
+        watch.wait_for("hint: the next build picks up changes there")
         if is_noticed:
             edit(project, "sources/a.md", "# A\n\nOther.")
         else:

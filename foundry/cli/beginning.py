@@ -1,4 +1,4 @@
-"""The command that begins a project."""
+"""The `init` command."""
 
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ from foundry.cli.options import project_argument
 from foundry.terminal import printable
 
 
-@click.command(short_help="Look at a source and write a foundry.toml for it.")
+@click.command(short_help="Inspect a source and write a foundry.toml for it.")
 @project_argument
 @click.option(
     "--source",
@@ -32,9 +32,9 @@ def init(
     description: str | None,
     base_url: str | None,
 ) -> None:
-    """Look at a source and write a foundry.toml that is ready to build.
+    """Inspect a source and write a foundry.toml that is ready to build.
 
-    On a terminal, asks for a title and a description that you did not give.
+    On a terminal, it asks for a missing title or description.
     """
     if source is None:
         raise click.UsageError(_ask_for_source(project))
@@ -52,7 +52,7 @@ def init(
 
 
 def is_terminal() -> bool:
-    """Return whether there is somebody to ask."""
+    """Return whether the command runs on a terminal, where it can ask questions."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 

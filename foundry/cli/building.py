@@ -23,7 +23,7 @@ from foundry.serving.options import Watched
 from foundry.terminal import count_of
 
 _NAMED_FOLDERS = 10
-"""Folders that cannot be watched: this many are named, the others counted."""
+"""How many folders that cannot be watched are named; the rest are counted."""
 
 jobs_option = click.option(
     "--jobs",
@@ -95,7 +95,7 @@ def watch(project: Path, quiet: bool, **chosen: Any) -> None:
 def show_result(result: BuildResult, *, adopted: bool = False) -> None:
     """Print what a build did: counts, how queries are embedded, results per source.
 
-    `adopted` documents have no foundry.toml to change.
+    If `adopted`, the messages do not refer to a foundry.toml, because there is none.
     """
     from foundry.building.report_text import format_report
 
@@ -108,12 +108,12 @@ def show_result(result: BuildResult, *, adopted: bool = False) -> None:
     if result.queries and result.queries.encoder != "own":
         how = {
             "distilled": "a table distilled from the model; the server needs numpy alone",
-            "same": "the model itself, which the server has or reaches",
+            "same": "the model itself, in the server or over its API",
         }[result.queries.encoder]
         click.echo(f"queries are embedded by {how} ({result.queries.reason})")
     if result.refused:
         click.echo(
-            f"{result.refused:,} chunks have no vector by the model, which refused them"
+            f"{result.refused:,} chunks have no vector because the model refused them"
             f" (listed in {file})"
         )
     click.echo(format_report(result.report, result.changes.seconds, file, adopted=adopted))
@@ -138,7 +138,7 @@ def show_watched(watched: Watched) -> None:
         complain(f"{now} not watched", f"{count_of(more, 'other folder')}", None)
     if watched.reason:
         others = f"{watched.found - watched.watched:,} of {count_of(watched.found, 'folder')}"
-        hint = "what changes there is read by the next build"
+        hint = "the next build picks up changes there"
         complain(f"{now} not watched", f"{others}: {watched.reason}", hint)
     click.echo(f"{now} watching {count_of(watched.watched, 'folder')}")
 
@@ -155,8 +155,8 @@ def _describe(changes: Changes) -> str:
     why = ""
     if changes.outdated:
         why = (
-            f"\n{count_of(changes.outdated, 'document')} of them had not changed: Foundry, its"
-            " libraries or an option that decides how they are read has"
+            f"\n{count_of(changes.outdated, 'document')} of them were unchanged, but Foundry, its"
+            " libraries or an option for reading them has changed"
         )
     return (
         f"{changes.read:,} read, {changes.reused:,} unchanged, {changes.removed:,} removed;"

@@ -83,7 +83,9 @@ def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **ch
         raise FoundryError("\n  ".join(["the evaluation fails:", *result.failures]))
 
 
-@click.command("questions", short_help="Draft questions from those that people asked in vain.")
+@click.command(
+    "questions", short_help="Draft test questions from those that users asked without success."
+)
 @project_argument
 @click.option(
     "--log",
@@ -91,7 +93,7 @@ def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **ch
     type=_file,
     multiple=True,
     required=True,
-    help="A log that a server kept as QUESTION_LOG; may be repeated.",
+    help="A log that a server wrote to QUESTION_LOG; may be repeated.",
 )
 @click.option(
     "--draft",
@@ -102,12 +104,12 @@ def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **ch
 def questions(project: Path, logs: tuple[Path, ...], draft: Path | None, as_json: bool) -> None:
     """List what people asked a server that kept a log, the most frequent first.
 
-    Spellings of one question are counted together; those in questions.jsonl are left out. In a
-    draft, documents with thumbs up are relevant; the others are for you to fill in.
+    Different spellings of a question are counted together; those in questions.jsonl are left out.
+    In a draft, documents with a thumbs-up count as relevant; the rest is for you to fill in.
     """
     found = pipeline.collect_questions(project, logs, draft)
     if found.bad:
-        warn(found.describe_bad(), "a line is one that a server wrote to QUESTION_LOG")
+        warn(found.describe_bad(), "each line must be one that a server wrote to QUESTION_LOG")
     if as_json:
         print_json(found.to_json())
         return

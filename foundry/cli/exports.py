@@ -28,21 +28,21 @@ UNSETTLED = 3
 _trust = flag("--trust", "Run the project's own templates ([export] templates), which are code.")
 
 _SAID = {
-    "conflicts": "conflict, marked in the file; keep the lines that you want, delete the marks",
-    "beside": "not merged; take what you want of the generated .new next to it, and delete that",
+    "conflicts": "conflict, marked in the file; keep the lines that you want, delete the markers",
+    "beside": "not merged; copy what you need from the generated .new next to it, then delete that",
     "merged": "merged",
     "kept": "kept as you edited it",
-    "went": "kept, though no longer part of the export; its code is now {}: bring your edit there",
+    "went": "kept, though no longer part of the export; its code is now {}: move your edit there",
     "orphaned": "kept, though no longer part of the export; delete it if nothing of yours needs it",
     "deleted": "stays deleted",
     "removed": "removed, no longer part of the export",
     "added": "added",
     "replaced": "replaced",
 }
-"""Messages about updated files, most important first; {} is the new place of the code."""
+"""Messages about updated files, most important first; {} is the new location of the code."""
 
 _COUNTED = {"replaced": "replaced", "added": "added"}
-"""Messages that count files; a dry run lists each."""
+"""Messages about files that are only counted; a dry run lists each of them."""
 
 
 @click.command(short_help="Write the server to a folder.")
@@ -54,7 +54,7 @@ _COUNTED = {"replaced": "replaced", "added": "added"}
 )
 @flag("--force", "Overwrite edited files (kept as .orig); files that you added stay.")
 @flag("--check", "Write nothing; fail with a diff if the export is out of date.")
-@flag("--explain", "Write nothing; say why each file is part of the export.")
+@flag("--explain", "Write nothing; explain why each file is part of the export.")
 @stale_option
 @_trust
 @json_option
@@ -72,7 +72,9 @@ def export(
         raise click.UsageError("--check writes nothing, so there is nothing to --force")
     if explain:
         if check or force or output:
-            raise click.UsageError("--explain writes nothing and reads no export")
+            raise click.UsageError(
+                "--explain only lists files; leave out --check, --force and --output"
+            )
         said = pipeline.explain_export(project, **chosen)
         if as_json:
             print_json(said)
@@ -96,11 +98,11 @@ def _check(differences: str, *, as_json: bool) -> None:
     elif differences:
         click.echo(differences, nl=False)
     else:
-        click.echo("ok: the export is what would be written")
+        click.echo("ok: the export is up to date")
     if differences:
         complain(
             "error",
-            "the export is not what would be written",
+            "the export is out of date",
             "foundry update merges edits, foundry export replaces the folder",
         )
         sys.exit(1)

@@ -38,14 +38,14 @@ def inspect(project: Path, as_json: bool, left_out: str | None, **chosen: Any) -
 
     if left_out is not None:
         if any(value not in (None, False) for value in chosen.values()):
-            raise click.UsageError("--left-out selects by itself; give no other option")
+            raise click.UsageError("--left-out cannot be combined with other options")
         for line in pipeline.inspect_left_out(project, left_out, as_json=as_json):
             click.echo(line)
         return
     given = {name for name, value in chosen.items() if value not in (None, False)}
     if len(given) > 1 and not given <= {"documents", "source", "path"}:
         raise click.UsageError(
-            "--document, --chunk and --synonyms select all by themselves; give one of them"
+            "--document, --chunk and --synonyms cannot be combined with other options"
         )
     selection = Selection(**chosen)
     for line in pipeline.inspect(project, selection, as_json=as_json):
@@ -56,10 +56,10 @@ def inspect(project: Path, as_json: bool, left_out: str | None, **chosen: Any) -
 @project_argument
 @json_option
 def doctor(project: Path, as_json: bool) -> None:
-    """Report what is installed and whether it works, to paste where you ask for help.
+    """Report what is installed and whether it works, for example to paste into a request for help.
 
-    With a project, its index is checked too, and what it does not use is summed up in one line. The
-    report has no secrets: of environment variables it only says whether they are set.
+    With a project, its index is checked too, and what the project does not use is summed up in one
+    line. The report contains no secrets: it only shows whether environment variables are set.
     """
     findings = pipeline.doctor(project, is_brief=not as_json)
     problems = [finding for finding in findings if finding.is_problem]

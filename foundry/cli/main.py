@@ -52,7 +52,7 @@ class _Boundary(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         for stream in (sys.stdout, sys.stderr):
-            # File names may be undecodable, and a terminal may lack characters.
+            # File names may not be decodable, and a terminal may lack characters.
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
         try:
@@ -74,7 +74,7 @@ class _Boundary(click.Group):
         except KeyboardInterrupt:
             hint = "the previous index or export is still there"
             if ctx.invoked_subcommand == "build":
-                hint += "; what was read is kept, and the next build goes on from it"
+                hint += "; what was read is kept, and the next build continues from there"
             complain("error", "interrupted", hint)
             sys.exit(130)
 
@@ -113,12 +113,12 @@ def main() -> None:
 @flag("--json", "Print the response of POST /search.", "as_json")
 @flag("--explain", "Explain the mode and each score.")
 def query(words: tuple[str, ...], as_json: bool, explain: bool, **chosen: Any) -> None:
-    """Ask the built index a question, through the server that an export would be."""
+    """Ask the built index a question, using the server code of an export."""
     if as_json and explain:
-        raise click.UsageError("--json has all that --explain shows; give one of them")
+        raise click.UsageError("--json already contains what --explain shows; give one of them")
     if len(words) == 1 and Path(words[0], "foundry.toml").is_file():
         asked = f'foundry query {quote(words[0])} "what to look for"'
-        raise click.UsageError(f"{words[0]} is a project, and the question is missing: {asked}")
+        raise click.UsageError(f"{words[0]} is a project, but the query is missing: {asked}")
     if len(words) > 2:
         raise click.UsageError("give one query; put it in quotes if it has several words")
     try:

@@ -62,7 +62,7 @@ stale_option = flag(
 
 
 def warn(message: str, hint: str) -> None:
-    """Print a warning, and how to get rid of it."""
+    """Print a warning and its remedy."""
     complain("warning", message, hint)
 
 
@@ -75,7 +75,7 @@ def complain(kind: str, message: str, hint: str | None) -> None:
 
 def print_json(value: object) -> None:
     """Print a value as JSON."""
-    # Imported when needed, like `format_report`: with NumPy it takes longer than showing help.
+    # Imported when needed, like `format_report`: importing NumPy takes longer than showing help.
     from foundry.runtime.cli import format_json
 
     click.echo(format_json(value, indent=2))

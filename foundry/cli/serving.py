@@ -33,9 +33,9 @@ from foundry.terminal import printable
 def serve(source: str, opens: bool, no_watch: bool, **chosen: Any) -> None:
     """Build an index and serve it, with every interface of an export, until Ctrl-C.
 
-    After a change, the index is built again and replaced while the server answers. A folder, a file
-    or a url without a foundry.toml is served with the default options; nothing is written into a
-    folder.
+    After a change, the index is rebuilt and replaced while the server keeps answering. A folder, a
+    file or a url without a foundry.toml is served with the default options, and nothing is written
+    into a folder.
     """
     options = ServeOptions(**chosen, watch=not no_watch)
     adopted = is_listening = False
@@ -71,7 +71,7 @@ def serve(source: str, opens: bool, no_watch: bool, **chosen: Any) -> None:
 
 def _show_adopted(adopted: Adopted) -> None:
     click.echo(
-        f"{printable(adopted.source)} has no foundry.toml: served by the defaults, with its index"
+        f"{printable(adopted.source)} has no foundry.toml: served with the defaults, its index is"
         f" in {printable(str(adopted.project))}\n"
         f"to keep it as a project: foundry init NAME --source {printable(quote(adopted.lasting))}"
     )
@@ -111,5 +111,5 @@ def _say(line: str) -> None:
 def _open_page(address: str) -> None:
     import webbrowser
 
-    # 0.0.0.0 and :: are no addresses to open; the loopback address is.
+    # A browser cannot open 0.0.0.0 or ::, but it can open the loopback address.
     webbrowser.open(address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:"))
