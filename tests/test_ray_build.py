@@ -199,7 +199,7 @@ def test_cluster_that_is_not_there_is_an_error(make_project: MakeProject) -> Non
 def test_node_of_another_installation_is_named() -> None:
     own = installation()
     assert check_installation([b"answer"]) == [b"answer"]
-    with pytest.raises(BuildError, match="it has other code under the same version") as caught:
+    with pytest.raises(BuildError, match="it has different code under the same version") as caught:
         check_installation(own)
     assert caught.value.hint == (
         "install the same Foundry, Python and libraries on every node, and build again"
@@ -378,5 +378,5 @@ def test_interpreter_that_ray_cannot_start_is_an_error(
         begin=[python, "-m", "foundry"],
     )
     assert done.returncode == 1
-    assert f"{python}: Ray starts no tasks by a path with spaces" in done.stderr
+    assert f"{python}: Ray starts no tasks if the path has spaces" in done.stderr
     assert "hint: install Foundry into an environment whose path has none" in done.stderr

@@ -105,7 +105,7 @@ def test_a_new_version_is_named_by_the_report(begun: tuple[Project, str], tmp_pa
     }
     write(project.root / "spec", newest | {"2026/party.md": "# Party\n\nA party.\n"})
     said = project.succeed("build").stdout
-    assert 'versions of pages that folders in [search.versions] does not name: "2025-11-25"' in said
+    assert 'folders of versions that [search.versions] does not list: "2025-11-25"' in said
 
 
 def test_serve_recognises_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

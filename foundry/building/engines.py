@@ -1,7 +1,7 @@
 """Engines for the heavy work of a build: this machine, or a cluster.
 
-Both call the same functions, so they make identical indexes. Results are cached by the build, never
-by an engine.
+Both call the same functions, so they make identical indexes. The build caches results; engines do
+not.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,10 +20,10 @@ from foundry.runtime.retrieval.embedding.local import available_cores
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Runs the work that takes long.
+    """Runs the expensive work of a build.
 
-    `open_pool` returns a pool that prepares documents by a recipe, and may show slow ones; `place`
-    returns a model where it is to run, given the options that it was opened with.
+    `open_pool` returns a pool that prepares documents with a recipe and may report slow ones;
+    `place` moves a model to where it will run, given the options that it was opened with.
     """
 
     open_pool: Callable[[Recipe, Progress], AbstractContextManager[Preparing]]
@@ -32,7 +32,7 @@ class Engine:
 
 @contextmanager
 def closing_engine(options: BuildOptions) -> Iterator[Engine]:
-    """Provide the chosen engine, closing it at the end.
+    """Open the chosen engine, and close it at the end.
 
     Raises RequestError for contradictory options.
     """
@@ -50,7 +50,7 @@ def closing_engine(options: BuildOptions) -> Iterator[Engine]:
     with Cluster(options.ray_address, options.jobs) as cluster:
         yield Engine(
             lambda recipe, _: nullcontext(RayPool(cluster, recipe)),
-            # Services are called from this machine.
+            # Embedding services are called from this machine.
             lambda model, chosen: (
                 model if model.service else place_on_nodes(model, chosen, cluster)
             ),

@@ -1,8 +1,8 @@
-"""Watches exactly the folders that builds read, by notifications of the system.
+"""Watches exactly the folders that builds read, using the system's file notifications.
 
-Each folder has its own watch: a recursive one would follow links, and fail at the first unreadable
-folder. Folders are found like the reader of folders does, again after each change that may have
-created or removed one.
+Each folder has its own watch, because a recursive watch would follow links and fail at the first
+unreadable folder. Folders are found in the same way as builds find them, and again after each
+change that may have created or removed one.
 """
 
 import os
@@ -25,7 +25,7 @@ from foundry.sources.folder import find_folders
 from foundry.sources.ignoring import concerns_any
 
 QUIET_MS = 200
-"""A change is complete after this time without another."""
+"""A change is complete after this time without another one."""
 
 LONGEST_MS = 10_000
 """A build starts after this time, even if changes continue."""
@@ -36,9 +36,9 @@ MAX_FOLDERS = 10_000
 _REMEDY = "exclude some, or raise fs.inotify.max_user_watches and max_user_instances"
 
 _TRIES = 5
-"""Retries of watching if the system refuses for no reason of a single folder."""
+"""How often watching is retried if the system's refusal does not name a folder."""
 
-# FSEvents of macOS watches everything below a folder by path, without following links.
+# FSEvents on macOS watches everything below a folder by path, without following links.
 _SEES_BELOW = sys.platform == "darwin"
 
 _Changes = Generator[set[tuple[Change, str]], None, None]
@@ -47,7 +47,7 @@ _Changes = Generator[set[tuple[Change, str]], None, None]
 def watch_folders(sources: Sequence[FolderSource]) -> Generator[bool | Watched, None, None]:
     """Yield whether folders have changed: five times a second, and at once after a change.
 
-    Each time that watches are set up, Watched is yielded, and True for earlier changes.
+    Whenever watches are set up, yields Watched, and then True for changes that were missed.
     """
     folders = _Folders(sources)
     concerns = concerns_any(sources)
@@ -66,7 +66,7 @@ def watch_folders(sources: Sequence[FolderSource]) -> Generator[bool | Watched, 
                     if folders.may_differ(paths) and folders.find() != found:
                         break
                     yield any(map(concerns, paths))
-            # The library cannot name a file whose name is not UTF-8.
+            # The library cannot report a file whose name is not UTF-8.
             except RuntimeError:
                 continue
 
@@ -86,18 +86,18 @@ class _Folders:
             try:
                 for found in find_folders(source):
                     self._sort(source, found)
-            # Problems of a whole source are errors of the build.
+            # A build reports problems of a whole source as errors.
             except SourceError:
                 continue
         return sorted(self._found, key=lambda path: path.count("/"))
 
     def left(self, refused: Mapping[str, str]) -> tuple[Skipped, ...]:
-        """Return the folders that cannot be watched, and those that the system has `refused`."""
+        """Return the folders that cannot be watched, including those that the system `refused`."""
         more = [_leave(self._found[path], path, reason) for path, reason in refused.items()]
         return (*self._left, *more)
 
     def may_differ(self, changed: Iterable[str]) -> bool:
-        """Return whether changes of these paths may have created or removed a folder."""
+        """Return whether changes to these paths may have created or removed a folder."""
         return any(
             path in self._found
             or os.path.isdir(path)  # noqa: PTH112
@@ -107,7 +107,7 @@ class _Folders:
 
     def _sort(self, source: FolderSource, found: str | Skipped) -> None:
         if isinstance(found, Skipped):
-            # Others are watched under another name, or read by no build.
+            # The rest is watched under another name, or not read by any build.
             if found.reason == Reason.CANNOT_BE_READ:
                 self._left.append(found)
             return
@@ -124,7 +124,9 @@ def _leave(source: str, path: str, reason: str) -> Skipped:
 
 
 class _Begun(NamedTuple):
-    """Active watches, and why others were `refused`; `reason` is that of a limit."""
+    """Active watches, and the folders `refused` with reasons; `reason` names a limit if one
+    applied.
+    """
 
     changes: _Changes
     watched: int
@@ -135,27 +137,31 @@ class _Begun(NamedTuple):
 def _begin(folders: Sequence[str]) -> _Begun:
     """Watch as many of the folders as possible, in order."""
     wanted = list(folders[:MAX_FOLDERS])
-    reason = f"at most {MAX_FOLDERS:,} are; exclude some" if len(folders) > MAX_FOLDERS else ""
+    reason = (
+        f"at most {MAX_FOLDERS:,} can be watched; exclude some"
+        if len(folders) > MAX_FOLDERS
+        else ""
+    )
     refused: dict[str, str] = {}
     tries = _TRIES
     while wanted:
         changes = _watch(wanted)
         try:
-            # Sets the watches up.
+            # Sets up the watches.
             next(changes)
         except OSError as error:
             said, _, where = str(error).partition(" about ")
             culprits = [path for path in wanted if f'"{path}"' in where]
             is_own = isinstance(error, FileNotFoundError | PermissionError)
             if is_own and culprits:
-                # It was removed meanwhile.
+                # A missing folder was removed in the meantime.
                 there = [path for path in wanted if Path(path).is_dir()]
                 refused.update((path, said) for path in there if path in culprits)
                 wanted = [path for path in there if path not in culprits]
             else:
-                # A thread of the library removes the previous watches.
+                # A background thread of the library removes the previous watches.
                 time.sleep(QUIET_MS / 1000)
-                # Leave some watches below the limit to other programs.
+                # Leave other programs some watches below the limit.
                 wanted, reason = wanted[: len(wanted) // 2], f"{said.rstrip('.')}; {_REMEDY}"
         except RuntimeError as error:
             tries -= 1

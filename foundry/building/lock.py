@@ -14,12 +14,11 @@ from foundry.state.folder import begin_state, claim_state, settle_state
 
 @contextmanager
 def hold_lock(config: Config, warn: Callable[[str, str], object] | None = None) -> Iterator[None]:
-    """Hold the project's lock; the kernel lets go of it when the holder dies.
+    """Hold the project's lock; the kernel releases it if the holder dies.
 
-    A state that this installation did not write is set aside, and `warn` told of it. Without
-    `warn`, ForeignStateError is raised.
-
-    Raises BusyError at once when another process holds it, and names that process.
+    A state that another installation wrote is set aside, and `warn` is called; without `warn`,
+    ForeignStateError is raised. Raises BusyError at once if another process holds the lock, and
+    names that process.
     """
     state = claim_state(config.root, warn) if warn else begin_state(config.root)
     owner = state / "lock.owner"
@@ -31,7 +30,7 @@ def hold_lock(config: Config, warn: Callable[[str, str], object] | None = None) 
         with suppress(OSError):
             holder = owner.read_text(encoding="utf-8") or holder
         raise BusyError(
-            f"{config.root}: {holder} is working on this project", hint="wait for it to end"
+            f"{config.root}: {holder} is working on this project", hint="wait until it has finished"
         ) from None
     try:
         owner.write_text(

@@ -15,8 +15,8 @@ class BuildOptions:
 
     `jobs` is the number of worker processes, by default one per core; `fresh` ignores the cache;
     `strict` publishes nothing if anything was left out. `engine` runs the workers: this machine, or
-    a Ray cluster at `ray_address` (see `ray.cluster`). Sources may reach the hosts of
-    `allow_private`, optionally with a port, at private addresses.
+    a Ray cluster at `ray_address` (see `ray.cluster`). `allow_private` lists hosts, optionally with
+    a port, that sources may reach at private addresses.
     """
 
     engine: Literal["local", "ray"] = "local"
@@ -31,9 +31,9 @@ class BuildOptions:
 class Changes:
     """Counts of documents read, reused and removed, and of embedded chunks.
 
-    `outdated` of those read are unchanged, but Foundry has changed, or an option. `seconds` is the
-    wall time of reading each source; `web` has the numbers of fetched and unchanged pages, by
-    source.
+    `outdated` counts documents that were read again although they are unchanged, because Foundry or
+    an option has changed. `seconds` is the wall time of reading each source; `web` has the numbers
+    of fetched and unchanged pages, by source.
     """
 
     read: int = 0
@@ -49,9 +49,9 @@ class Changes:
 class BuildResult:
     """The outcome of a build.
 
-    `refused` counts chunks that the model did not embed, `queries` says how queries are embedded.
-    `seconds` is wall time; `unchanged` means that nothing was published. `report` is the index's
-    own.
+    `refused` counts chunks that the model did not embed, `queries` is how queries are embedded.
+    `seconds` is wall time; `unchanged` means that nothing was published. `report` is the report
+    stored in the index.
     """
 
     index: str

@@ -39,7 +39,7 @@ class WordTally:
     unaccounted: int = 0
 
     def add(self, left_out: Mapping[str, int], unaccounted: int) -> None:
-        """Add words of a document that are not in its text."""
+        """Add words of a document that its text does not contain."""
         self.unaccounted += unaccounted
         for reason, count in left_out.items():
             _add(self.left_out, reason, count)
@@ -60,9 +60,9 @@ class WordTally:
 class SourceTally:
     """The counts of one source.
 
-    `characters` are those of chunks; `boilerplate` those of chunks, or their ends, that were left
-    out; `guessed` counts the documents whose encoding is a guess, `hidden` what people do not see,
-    `secrets` the places that look like one; `words` says what became of the words of its documents.
+    `characters` counts those of chunks, and `boilerplate` those of chunks and chunk ends that were
+    left out. `guessed` counts documents whose encoding is a guess, `hidden` texts that people do
+    not see, `secrets` places that look like one; `words` accounts for the words of the documents.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Figures(NamedTuple):
     """How much of a document is in the index, in chunks and characters, and how much is not.
 
     `left_out` counts chunks of only boilerplate, `cut_off` all characters of boilerplate, and
-    `words` those of its source.
+    `words` the words of the document's source.
     """
 
     chunks: int = 0
@@ -97,13 +97,13 @@ class Figures(NamedTuple):
 
 
 class Remarks(NamedTuple):
-    """What a report notes about a document.
+    """What the report says about a document.
 
-    `replaced` counts its replaced characters, `lacking` is the extra that reading it lacked, and
-    `is_guessed` says that its encoding is a guess. Each of the findings has group, kind, line and
-    count. `words`, if not all were read, are those of the source, those left out by reason, and
-    those unaccounted. `plain_ending` is the ending of a file that was read as plain text because no
-    reader knows it.
+    `replaced` counts its replaced characters, `lacking` is the extra that its reader needed, and
+    `is_guessed` is whether its encoding is a guess. Each finding has group, kind, line and count.
+    `words`, if not all were read, are the words of the source, those left out by reason, and those
+    unaccounted for. `plain_ending` is the extension of a file that was read as plain text because
+    no reader handles it.
     """
 
     replaced: int = 0
@@ -218,7 +218,7 @@ class BuildReport:
         self._copies.append({**place, "kept_source": kept_source, "kept_path": kept_path})
 
     def index(self, source: str, figures: Figures, documents: int = 1) -> None:
-        """Add indexed documents, with the sums of their figures."""
+        """Add indexed documents, with their summed figures."""
         tally = self._tallies[source]
         tally.documents += documents
         tally.chunks += figures.chunks
@@ -230,7 +230,7 @@ class BuildReport:
     def to_json(self) -> dict[str, Any]:
         """Return the content of `report.json`: counts by source, then everything left out.
 
-        `words` has the sum, and each document with words that are not in its text.
+        `words` has the totals, and each document with words that its text does not contain.
         """
         total = WordTally()
         for tally in self._tallies.values():

@@ -15,16 +15,16 @@ from foundry.state.user_cache import is_adopted
 from foundry.terminal import count_of, format_table, list_briefly
 
 NAMED = 3
-"""Inputs that are listed per reason."""
+"""How many inputs are listed per reason."""
 
 
 def to_read_scans(adopted: bool) -> str:
-    """Return how to have scans read; an `adopted` project has no foundry.toml of its own."""
+    """Return how to turn on OCR; an `adopted` project has no foundry.toml of its own."""
     return f"to read scans: {_in_sources('ocr = true', adopted)}, and {install_command('ocr')}"
 
 
 def to_read_larger(adopted: bool) -> str:
-    """Return how to have larger files read; see `to_read_scans`."""
+    """Return how to raise the size limit of files; see `to_read_scans`."""
     return f"to read larger files: {_in_sources('max_bytes', adopted)}"
 
 
@@ -34,7 +34,7 @@ def _in_sources(key: str, adopted: bool) -> str:
 
 
 def check_strictly(report: Mapping[str, Any]) -> None:
-    """Raise StrictBuildError if `find_failures` finds any, with a line for each."""
+    """Raise StrictBuildError, with a line for each failure of `find_failures`, if there are any."""
     if failures := find_failures(report):
         raise StrictBuildError(failures, list_briefly(failures))
 
@@ -61,9 +61,9 @@ def find_failures(report: Mapping[str, Any]) -> list[str]:
 def format_report(
     report: Mapping[str, Any], seconds: Mapping[str, float], file: object, *, adopted: bool = False
 ) -> str:
-    """Return a table of sources, without empty columns, and findings.
+    """Return a table of sources, without empty columns, and the findings.
 
-    `file` is the path of the whole report; `adopted` documents have no foundry.toml to change.
+    `file` is the path of the full report; `adopted` documents have no foundry.toml to change.
     """
     rows = [_row(entry, seconds) for entry in report["sources"]]
     if len(rows) > 1:
@@ -103,7 +103,7 @@ def _number(column: str, value: float) -> str:
 
 
 def describe_skipped(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield each reason for skipping with its count and some examples."""
+    """Yield each reason for skipping inputs, with its count and some examples."""
     by_reason: dict[str, list[str]] = {}
     for entry in report["skipped"]:
         by_reason.setdefault(entry["reason"], []).append(f"{_place(entry)}{_detail(entry)}")
@@ -113,7 +113,7 @@ def describe_skipped(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def describe_words(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line on the accounting of words, and the documents that lost most."""
+    """Yield a line that accounts for the words, and the documents that lost most."""
     words = report.get("words") or {"source": 0}
     if not words["source"]:
         return
@@ -135,11 +135,11 @@ def describe_words(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _share(count: int, words: Mapping[str, int]) -> str:
-    """Format a share of a source's words; only 0 is shown as 0."""
+    """Format a share of a source's words; only an exact 0 is shown as 0."""
     share = 100 * count / max(words["source"], 1)
     if count and share < _LEAST_SHARE:
         return f"under {_LEAST_SHARE} %"
-    # Rounded down, so that only all words are 100 %.
+    # Rounded down, so that 100 % means all words.
     return f"{int(share * 100) / 100:g} %"
 
 
@@ -147,7 +147,7 @@ _LEAST_SHARE = 0.01
 
 
 def check_words(report: Mapping[str, Any], most: float | None) -> None:
-    """Raise LostWordsError if more than the share `most` of the words is unaccounted."""
+    """Raise LostWordsError if a larger share of the words than `most` is unaccounted for."""
     words = report["words"]
     if most is not None and words["unaccounted"] > most * words["source"]:
         share = words["unaccounted"] / words["source"]
@@ -171,16 +171,16 @@ def _sections(report: Mapping[str, Any], file: object, adopted: bool) -> Iterato
         yield to_read_scans(adopted)
     if plain := report.get("plain_text"):
         endings = ", ".join(f"{ending} ({count:,})" for ending, count in plain.items())
-        yield f"read as plain text, since no reader knows their endings: {endings}"
+        yield f"read as plain text, since no reader handles these extensions: {endings}"
     for extra, count in report.get("lacking", {}).items():
         yield f"{count:,} read as plain text; for their outline: {install_command(extra)}"
     if unlisted := report.get("unlisted_versions"):
         names = ", ".join(json.dumps(name, ensure_ascii=False) for name in unlisted)
-        yield f"versions of pages that folders in [search.versions] does not name: {names}"
+        yield f"folders of versions that [search.versions] does not list: {names}"
     for group, heading in (
-        (Group.SECRET, "may be secrets (what they are is not shown):"),
-        (Group.HIDDEN, "not seen by people, and left out:"),
-        (Group.DECODING, "not in UTF-8, or not throughout:"),
+        (Group.SECRET, "may be secrets (the values are not shown):"),
+        (Group.HIDDEN, "not visible to people, and left out:"),
+        (Group.DECODING, "not, or not entirely, in UTF-8:"),
         (Group.SCAN, "pages that are pictures:"),
     ):
         lines = [
@@ -218,7 +218,7 @@ def _detail(entry: Mapping[str, Any]) -> str:
 
 
 def nothing_to_index(config: Config, report: Mapping[str, Any]) -> EmptyBuildError:
-    """Return the error of a build without any documents."""
+    """Return the error for a build without any documents."""
     reasons = {entry["reason"] for entry in report["skipped"]}
     places = ", ".join(str(getattr(source, "path", source.name)) for source in config.sources)
     listed = "".join(f"\n{line}" for line in describe_skipped(report))

@@ -1,18 +1,19 @@
 """The order of a build.
 
-survey      By names and stamps alone: is all as it was when the published index was made? Then
-            nothing is opened, and nothing more is done (`documents.unchanged`).
-collect     Each document comes out of the cache, or is prepared (`documents.preparer`): read,
-            split, its terms counted, embedded if that is by the built-in table; in worker processes
-            of this machine, or of many (`engines`). What depends on one document alone belongs
-            there; options that decide it belong into `Recipe`.
-assemble    The prepared documents, in the sources' order, one at a time (`corpus`). What depends on
-            several documents belongs there. A document for which nothing has changed is copied
-            from the index before (`corpus.input_table`, `indexing.carried`).
-write       Vectors by a model, the lanes, the query encoder, the manifest; and publish.
+survey      Compares names and stamps with the published index. If nothing has changed, no file is
+            opened and the build ends (`documents.unchanged`).
+collect     Takes each document from the cache or prepares it (`documents.preparer`): reads, splits,
+            counts terms, and embeds if the model is the built-in table; in worker processes of this
+            machine or of several (`engines`). Everything that depends on one document alone is
+            done here; the options that decide it are in `Recipe`.
+assemble    Adds the prepared documents, in the sources' order, one at a time (`corpus`). Everything
+            that depends on several documents is done here. A document for which nothing has
+            changed is copied from the previous index (`corpus.input_table`, `indexing.carried`).
+write       Writes the vectors of a model, the lanes, the query encoder and the manifest; publishes.
 
-An index depends on the sources and the configuration alone: the cache gives the same bytes as
-reading everything again. Every option decides it unless `config.changes.EXEMPT` lists it.
+An index depends on the sources and the configuration alone: a build from the cache gives the same
+bytes as one that reads everything again. Every option affects the index unless
+`config.changes.EXEMPT` lists it.
 """
 
 import json
@@ -57,7 +58,7 @@ from foundry.sources import fetch_all
 from foundry.state.key_value import CacheDamagedError
 
 HANDOVER = "handover"
-"""The folder of data that a build leaves for the next."""
+"""The folder of data that a build leaves for the next one."""
 
 Outcome = TypeVar("Outcome")
 
@@ -147,7 +148,7 @@ class _Build:
 
     @contextmanager
     def _opened_writer(self, folder: Path, carried: Carried) -> Iterator[IndexWriter]:
-        """Provide the writer of an index, closing its files at the end."""
+        """Open the writer of an index, and close its files at the end."""
         writer = IndexWriter(
             folder,
             language=self.config.project.language,
@@ -158,7 +159,7 @@ class _Build:
         try:
             yield writer
         finally:
-            # After a full disk, buffered data cannot be written now either.
+            # If the disk is full, buffered data cannot be written now either.
             with suppress(OSError):
                 writer.close()
 
@@ -169,11 +170,11 @@ class _Build:
         embedder: Embedder | None,
         carried: Carried,
     ) -> tuple[Manifest, dict[str, Any], int]:
-        """Write an index of all inputs; returns its manifest, its report, and how many chunks a
-        model has embedded.
+        """Write an index of all inputs; return its manifest, its report and the number of chunks
+        that a model has embedded.
 
-        Raises EmptyBuildError without documents, and StrictBuildError for what strict options
-        refuse.
+        Raises EmptyBuildError without documents, and StrictBuildError if strict options refuse the
+        result.
         """
         step, asked = self.reporter.step, 0
         static = embedder if isinstance(embedder, StaticEmbedder) else None
@@ -183,13 +184,13 @@ class _Build:
             )
         if inputs.coverage:
             report["coverage"] = inputs.coverage
-        # Before any call of a model.
+        # Checked before any call of a model.
         self._check(report)
         check_words(report, self.config.build.max_unaccounted)
         if embedder is not None:
             if not isinstance(embedder, StaticEmbedder):
                 writer.embed(embedder, step)
-                # Before the model embeds queries too.
+                # Read now, since the model also embeds queries later.
                 asked = embedder.embedded
             report["refused"] = without_secrets(embedder.refusals())
             self._check(report)
@@ -205,7 +206,7 @@ class _Build:
             check_strictly(report)
 
     def _published_from(self, digest: str) -> BuiltIndex | None:
-        """Return the published index, if it was made from exactly this state and is intact."""
+        """Return the published index if it was built from exactly this state and is intact."""
         state, _, version = (self.cache.published or "").partition(" ")
         if state != index_state(self.config, digest):
             return None

@@ -1,7 +1,7 @@
-"""Rebuilds after changes of a source's folder, a table or foundry.toml.
+"""Rebuilds after changes to a source folder, a table or foundry.toml.
 
-The system reports changes of folders (`folder_changes.py`); single files, which editors like to
-replace, are checked five times a second. Web sources are not watched.
+Folders are watched by notifications of the system (`folder_changes.py`). Single files, which
+editors like to replace, are checked five times a second. Web sources are not watched.
 """
 
 import os
@@ -21,10 +21,10 @@ from foundry.serving.options import Watched
 from foundry.state.folder import STATE
 
 QUIET_SECONDS = 0.2
-"""A change of a single file is complete after this time without another."""
+"""A change to a single file is complete after this time without another one."""
 
 BUSY_SECONDS = 0.5
-"""Interval at which a waiting build checks whether another one has ended."""
+"""Interval at which a waiting build checks whether another build has ended."""
 
 _Looks = list[tuple[int, int, int] | None]
 
@@ -52,7 +52,7 @@ def _try(build: Callable[[], BuildResult]) -> BuildResult | FoundryError | Serve
 
 
 def _changes_of(project: Path) -> Iterator[Watched | None]:
-    """Yield None at once, and again after each change; Watched if there is news about it.
+    """Yield None at once and after each change, and Watched whenever the watches have changed.
 
     Changes during a build are delivered after it.
     """
@@ -93,17 +93,17 @@ def _changes_until_other_sources(
         is_mended = sources is None and _load_sources(project) is not None
         if is_mended or _look_at([project / CONFIG_NAME]) != config or _identify(folders) != roots:
             return
-        # Files of others must not replace what was published.
+        # Build again if another process has replaced the published index.
         is_replaced = _look_at([current]) != published
         if has_changed or not has_begun or is_replaced or (is_settled and found != built):
-            # The first time for changes before anything was watched.
+            # The first time covers changes from before the watches were set up.
             has_begun, built = True, found
             yield None
             published = _look_at([current])
 
 
 def _load_sources(project: Path) -> tuple[Source, ...] | None:
-    """Return the sources; None for an unusable foundry.toml, which the build has reported."""
+    """Return the sources; None if foundry.toml is unusable, which the build has reported."""
     try:
         return load_config(project).sources
     except FoundryError:
@@ -111,12 +111,12 @@ def _load_sources(project: Path) -> tuple[Source, ...] | None:
 
 
 def _watch(sources: Sequence[FolderSource]) -> Iterator[bool | Watched]:
-    """Yield whether they have changed: five times a second, and at once after a change."""
+    """Yield whether sources have changed: five times a second, and at once after a change."""
     if not any(map(_is_open, sources)):
         while True:
             time.sleep(QUIET_SECONDS)
             yield False
-    # Its library is an extra.
+    # Its library is an optional extra.
     from foundry.building.folder_changes import watch_folders
 
     yield from watch_folders(sources)

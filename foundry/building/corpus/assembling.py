@@ -112,7 +112,7 @@ class _Assembler:
             self._carried.leave("pieces", embedder.frequencies)
 
     def unlisted_versions(self, listed: Sequence[str]) -> list[str]:
-        """Return the folders of new versions beside those `listed`."""
+        """Return the folders that hold versions but are not `listed`."""
         paths: dict[str, list[str]] = {}
         for number in map(InputNumber, range(len(self._table))):
             if (signature := self._table.signature(number)) is not None:
@@ -121,8 +121,10 @@ class _Assembler:
         return [*dict.fromkeys(found)]
 
     def _find_copied(self) -> NDArray[np.int64]:
-        """Return the numbers (n,) in the index before of the inputs to copy from it; NOT_INDEXED
-        for all others."""
+        """Return, for each input, its document number in the previous index, if it can be copied.
+
+        Shape (n,); NOT_INDEXED for inputs that cannot be copied.
+        """
         documents = self._table.documents_before(self._decisions)
         documents[[*self._corpus.repeated, *self._corpus.originals]] = NOT_INDEXED
         found = np.flatnonzero(documents != NOT_INDEXED)
@@ -134,8 +136,8 @@ class _Assembler:
     def _spans(self, documents: NDArray[np.int64]) -> Iterator[Span[InputNumber]]:
         """Yield spans of inputs that are copied together, and spans that are not copied.
 
-        Five inputs of one source, all known but the third and numbered [0, 1, NOT_INDEXED, 2, 3] in
-        the previous index, have the spans (0, 2), (2, 3) and (3, 5): the second span is read.
+        Five inputs of one source, numbered [0, 1, NOT_INDEXED, 2, 3] in the previous index, have
+        the spans (0, 2), (2, 3) and (3, 5); the second span is prepared again.
         """
         sources, is_copied = self._table.sources, documents != NOT_INDEXED
         goes_on = (np.diff(documents) == 1) & (np.diff(self._table.places) == 1)
@@ -151,7 +153,7 @@ class _Assembler:
         return decision_key(self._corpus.boilerplate.get(number, ()), copies)
 
     def _copy(self, inputs: Span[InputNumber], document: PreviousDocument) -> None:
-        """Copy inputs from the previous index, whose first one has this number there."""
+        """Copy a span of inputs from the previous index, where it starts at `document`."""
         count = inputs.last - inputs.first
         self._writer.copy(Span(document, PreviousDocument(document + count)))
         for number in self._table.remarkable(inputs):
@@ -162,7 +164,7 @@ class _Assembler:
         self.report.index(source, self._table.figures(inputs), count)
 
     def _take(self, number: InputNumber, embedder: StaticEmbedder | None) -> None:
-        """Add a document that is not copied, or note why it is left out."""
+        """Add an input that is not copied, or record why it is left out."""
         remarks, signature = self._remarks(number), self._table.signature(number)
         decision, figures = 0, None
         if isinstance(remarks, Skipped) or signature is None:
@@ -186,14 +188,14 @@ class _Assembler:
         self._table.note(number, remarks, decision, figures)
 
     def _add(self, number: int, embedder: StaticEmbedder | None) -> Figures:
-        """Add a document that has changed, or whose decisions have changed."""
+        """Add a document if it, or a decision about it, has changed."""
         prepared = self._load(number)
         assert isinstance(prepared, PreparedDocument)
         document, trimmed = prepared.document, Trimmed(prepared.chunks)
         if boilerplate := self._corpus.boilerplate.get(number):
             trimmed = trim(document, prepared.chunks, boilerplate)
         if copies := self._corpus.copies.get(number):
-            # The names of copies find the first chunk too.
+            # A search for a copy's name finds the first chunk too.
             document = _with_copies(document, [*map(self._read, copies)])
         if copies or trimmed.characters:
             prepared = self._preparer.complete(document, trimmed.chunks)
@@ -228,7 +230,7 @@ class _Decisions:
     """Decisions about documents, by number in the order of the sources.
 
     `repeated` documents have the id of an earlier one; `boilerplate` has the keys of the blocks to
-    cut off their chunks.
+    cut off the document's chunks.
     """
 
     repeated: frozenset[int]
@@ -243,8 +245,7 @@ def _decide(
     versions: Sequence[str],
     read: Callable[[int], Document],
 ) -> _Decisions:
-    """Decide by what the table has of all documents; `read` gives a document by its number, as few
-    have to be seen again."""
+    """Decide from the signatures of all documents; `read` loads the few that are needed in full."""
     found = np.flatnonzero(table.sources != SKIPPED)
     first: dict[bytes, int] = {}
     shared = found[find_shared(table.ids[found])].tolist()
@@ -273,7 +274,7 @@ def _decide(
 
 
 def _with_copies(document: Document, copies: Sequence[Document]) -> Document:
-    """Add the places and tags of its copies to a document."""
+    """Add the places and tags of a document's copies to it."""
     tags = {*document.tags, *(tag for copy in copies for tag in copy.tags)}
     places = [Place(copy.id, copy.source, copy.path, copy.url, copy.title) for copy in copies]
     return replace(document, tags=tuple(sorted(tags)), also_at=tuple(places))

@@ -1,14 +1,15 @@
 """Boilerplate: blocks of text that many documents of a source share.
 
-Menus, licence headers, cookie notes and "see also" lists are not specific to a document, and
-displace passages that are. A block is a paragraph, a heading, or what a reader keeps whole: a code
-fence, a table. It is boilerplate if at least MIN_DOCUMENTS documents of its source have it, and at
-least LONG_SHARE of them. For headings and other short blocks it is SHORT_SHARE: documents of one
-kind share short facts ("Return value: none").
+Menus, licence headers, cookie notes and "see also" lists are not specific to a document, and push
+specific passages out of the results. A block is a paragraph, a heading, or what a reader keeps
+whole, such as a code fence or a table. It is boilerplate if at least MIN_DOCUMENTS documents of its
+source have it, and at least LONG_SHARE of them. For headings and other short blocks, the share is
+SHORT_SHARE, since documents of one kind share short facts ("Return value: none").
 
 Boilerplate is cut off both ends of chunks, and a chunk of only boilerplate is dropped. The first
-document with a block keeps it, so that everything can be found once. A heading is kept with a text
-that would be alone in its chunk, and the reverse; a document of only boilerplate is not cut.
+document with a block keeps it, so that everything can still be found once. A heading is kept if the
+text below it would otherwise be alone in its chunk, and the reverse; a document of only boilerplate
+is not cut.
 """
 
 from bisect import bisect_left, bisect_right
@@ -29,7 +30,7 @@ SHORT_SHARE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Trimmed:
-    """The remaining chunks of a document, and the numbers of chunks and characters cut."""
+    """The remaining chunks of a document, and how many chunks and characters were cut."""
 
     chunks: tuple[Chunk, ...]
     dropped: int = 0
@@ -39,10 +40,9 @@ class Trimmed:
 def find_boilerplate(
     documents: NDArray[np.int64], counts: NDArray[np.int64], keys: NDArray[np.uint64]
 ) -> dict[int, set[int]]:
-    """Return which blocks of a source's documents, by number, are boilerplate that one before them
-    has.
+    """Return the boilerplate blocks that an earlier document already has, by document number.
 
-    The documents (n,) come in the order of the index; `counts` (n,) says how many of the `keys`
+    The documents (n,) of one source are in index order; `counts` (n,) is how many of the `keys`
     (b,) of blocks each has.
     """
     ordered = np.sort(keys)
@@ -62,7 +62,7 @@ def find_boilerplate(
 
 
 def trim(document: Document, chunks: Sequence[Chunk], unwanted: set[int]) -> Trimmed:
-    """Cut blocks off the chunks of a document, by their keys; ids do not change."""
+    """Cut the `unwanted` blocks off the chunks of a document; chunk ids do not change."""
     reading = document.reading
     blocks = list(find_blocks(reading))
     starts = [block.start for block in blocks]
@@ -79,17 +79,17 @@ def trim(document: Document, chunks: Sequence[Chunk], unwanted: set[int]) -> Tri
 def _remaining(
     chunk: Chunk, starts: Sequence[int], blocks: Sequence[Block], unwanted: set[int]
 ) -> tuple[int, int] | None:
-    """Return where the rest of a chunk begins and ends; None if nothing is left."""
+    """Return the start and end of what is left of a chunk; None if nothing is left."""
     first, last = bisect_left(starts, chunk.start), bisect_left(starts, chunk.end)
     inside = blocks[first:last]
     low, high = 0, len(inside)
-    # A part of a block is not the block that was counted.
+    # A part of a block is not counted as the block.
     if not first or blocks[first - 1].end <= chunk.start:
         while low < high and inside[low].key in unwanted and inside[low].end <= chunk.end:
             low += 1
         if inside and low == high:
             return None
-        # Headings stay with the text below them.
+        # A heading stays with the text below it.
         while low and inside[low - 1].is_heading:
             low -= 1
     while high > low and inside[high - 1].key in unwanted and inside[high - 1].end <= chunk.end:

@@ -1,11 +1,11 @@
-"""Documents with equal texts: of each group, the one with the best path stays.
+"""Documents with equal texts: the one with the best path in each group is kept.
 
 Two documents are copies if title and text have the same words in the same order and case; a title
 that only repeats file name or id is ignored. With `near`, they may also differ in a few words
 (`corpus.near_copies`), if the facts of their signatures agree.
 
-A path named like a copy loses; then the first source wins, the path with fewer parts, the shorter
-one, and the alphabetically first.
+A path named like a copy loses; then the first source wins, then the path with fewer parts, the
+shorter path, and the alphabetically first.
 """
 
 import re
@@ -39,15 +39,15 @@ def find_copies(
     read: Callable[[int], Document],
     versions: Sequence[str] = (),
 ) -> dict[int, int]:
-    """Return the numbers of all copies, each with the number of the document that stays.
+    """Return the number of each copy, with the number of the document that is kept.
 
-    `numbers` (n,) are those of documents with a signature, `texts` (n,) the hashes of their texts.
-    `read` returns a document by number; only `near` needs some of them. Documents in different
-    folders of `versions` are no copies.
+    `numbers` (n,) are the documents with a signature, `texts` (n,) the hashes of their texts.
+    `read` returns a document by number; only `near` needs it, for a few documents. Documents in
+    different folders of `versions` are not copies.
     """
     if mode == "keep":
         return {}
-    # Most texts are unique: ordering all documents would dominate the time.
+    # Most texts are unique: sorting all documents would dominate the time.
     compared = numbers if mode == "near" else numbers[find_shared(texts)]
     signatures = {n: each for n in compared.tolist() if (each := signature_of(n)) is not None}
     version_of = partial(_version_of, sorted(versions, key=len, reverse=True))
@@ -66,7 +66,7 @@ def find_copies(
 
 
 def _by_preference(signatures: Mapping[int, Signature]) -> list[int]:
-    """Return the numbers of the documents, those to keep first."""
+    """Return the document numbers, those to keep first."""
     sources: dict[str, int] = {}
     keys = {}
     for number, signature in signatures.items():
@@ -77,9 +77,9 @@ def _by_preference(signatures: Mapping[int, Signature]) -> list[int]:
 
 
 def is_copy_name(path: str) -> bool:
-    """Return whether a file is named like a copy, or an old state, of another.
+    """Return whether a file is named like a copy or an old state of another.
 
-    `copy of x.md`, `x (1).md`, `x copy.md`, `x.md.bak`, `x-old.md` and `x.md~` are.
+    Examples: `copy of x.md`, `x (1).md`, `x copy.md`, `x.md.bak`, `x-old.md` and `x.md~`.
     """
     name = PurePosixPath(path)
     return any(_COPY_NAME.fullmatch(text) for text in (name.name, name.stem))

@@ -1,8 +1,8 @@
 """The inputs of a build, with data from the previous build.
 
-An input is identified by a hash of everything that decides how it is prepared. Its part of the
-index can also depend on other documents: on earlier boilerplate, and on copies. So a document is
-copied from the previous index if these decisions and its position are unchanged.
+An input is identified by a hash of everything that decides how it is prepared. What the index holds
+of it can also depend on other documents: on boilerplate in earlier ones, and on copies. So a
+document is copied from the previous index if these decisions and its position are unchanged.
 """
 
 import json
@@ -48,7 +48,7 @@ class InputTable:
 
     `sources` (n,) are positions in `names`, SKIPPED for skipped inputs; `ids` and `texts` (n,) are
     hashes. `places` (n,) are the inputs' numbers in the previous build, UNKNOWN for new and changed
-    ones.
+    inputs.
     """
 
     def __init__(
@@ -86,21 +86,21 @@ class InputTable:
         return len(self._columns)
 
     def signature(self, number: InputNumber) -> Signature | None:
-        """Return the signature of an input, without blocks; None if it was skipped."""
+        """Return an input's signature, without blocks; None if the input was skipped."""
         content = self._signatures.bytes(number)
         return Signature.from_bytes(content) if content else None
 
     def blocks(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Return the numbers of blocks of inputs (m,), and their keys in order."""
+        """Return the block counts of the inputs (m,), and the block keys in order."""
         counts = np.diff(self._blocks.offsets).astype(np.int64)
         is_wanted = np.zeros(len(self), dtype=bool)
         is_wanted[numbers] = True
         return counts[numbers], self._blocks.columns[0][np.repeat(is_wanted, counts)]
 
     def documents_before(self, decisions: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the numbers (n,) of inputs as documents of the previous index.
+        """Return the document number of each input (n,) in the previous index.
 
-        NOT_INDEXED for those not in it, or added under another decision (n,).
+        NOT_INDEXED for inputs that were not in it, or whose decision has changed.
         """
         is_indexed = self._before["is_indexed"]
         numbers = np.where(is_indexed, np.cumsum(is_indexed) - 1, NOT_INDEXED)
@@ -124,15 +124,17 @@ class InputTable:
         return Remarks(*said)
 
     def remarkable(self, inputs: Span[InputNumber]) -> list[InputNumber]:
-        """Return those inputs that a report has remarks on; all follow each other in the build
-        before as well."""
+        """Return the inputs in a span that the report has remarks on.
+
+        The previous build must have the same span of inputs without gaps.
+        """
         first, last = inputs
         place = int(self.places[first])
         lengths = np.diff(self._remarks.offsets[place : place + last - first + 1])
         return [InputNumber(number) for number in (first + np.flatnonzero(lengths)).tolist()]
 
     def figures(self, inputs: Span[InputNumber]) -> Figures:
-        """Return the sum of the figures of inputs."""
+        """Return the summed figures of a span of inputs."""
         figures = self._columns["figures"][slice(*inputs)]
         return Figures(*figures.sum(axis=0).tolist())
 
@@ -143,13 +145,15 @@ class InputTable:
         decision: int,
         figures: Figures | None,
     ) -> None:
-        """Note the outcome of an input that was not copied; it has figures if it is indexed."""
+        """Record the outcome of an input that was not copied; `figures` is None if it is not
+        indexed.
+        """
         self._new_remarks[number] = remarks
         is_indexed, row = figures is not None, tuple(figures or Figures())
         self._columns[["decision", "is_indexed", "figures"]][number] = decision, is_indexed, row
 
     def leave(self) -> None:
-        """Leave everything for the next build."""
+        """Leave the table for the next build."""
         remarks = Rows("B")
         for number in self._new:
             remarks.add(_encode(self._new_remarks[number]))
@@ -159,7 +163,7 @@ class InputTable:
         self._carried.leave("inputs.remarks", self._gather("B", self._remarks, remarks))
 
     def _gather(self, kind: str, before: StoredRows, added: Rows) -> StoredRows:
-        """Return the rows of all inputs: those of the previous build, and those `added`."""
+        """Merge the rows of the previous build with those `added`, in the order of the inputs."""
         rows, new = Rows(kind), added.stored()
         is_new = self.places < 0
         places = np.where(is_new, np.cumsum(is_new) - 1, self.places)
@@ -173,7 +177,7 @@ class InputTable:
 
 def _find(known: NDArray[np.void], contents: NDArray[np.void]) -> NDArray[np.int64]:
     places = {content: place for place, content in enumerate(known.tolist())}
-    # Inputs that another build may prepare differently.
+    # All zeros: inputs that another build may prepare differently.
     places.pop(bytes(HASH_BYTES), None)
     found = [places.get(content, UNKNOWN) for content in contents.tolist()]
     return np.array(found, dtype=np.int64)
@@ -187,8 +191,10 @@ def _encode(remarks: Remarks | Skipped) -> bytes:
 
 
 def decision_key(boilerplate: Iterable[int], copies: Iterable[bytes]) -> int:
-    """Hash the decisions on a document, which are the boilerplate cut off it and its copies; 0 if
-    there are none."""
+    """Hash the decisions on a document: the boilerplate cut off it, and its copies.
+
+    Returns 0 if there are none.
+    """
     decided = (sorted(boilerplate), [copy.hex() for copy in copies])
     if not any(decided):
         return 0
@@ -214,8 +220,8 @@ def longest_ascent(numbers: Sequence[int]) -> set[int]:
 
 
 def find_shared(digests: NDArray[np.void]) -> NDArray[np.int64]:
-    """Return, ascending, the positions of 16-byte digests (n,) that may be repeated."""
-    # Half of a digest distinguishes nearly all.
+    """Return the positions of 16-byte digests (n,) that may occur more than once, ascending."""
+    # Half of a digest is enough to distinguish nearly all.
     halves = np.ascontiguousarray(digests).view("<u8")[::2]
     ordered = np.sort(halves)
     shared = ordered[1:][ordered[1:] == ordered[:-1]]

@@ -4,7 +4,7 @@ The Jaccard similarity of their sets of SHINGLE_WORDS consecutive words is at le
 Candidates come from locality-sensitive hashing of MinHash signatures (Broder 1997, On the
 resemblance and containment of documents; Leskovec, Rajaraman and Ullman, Mining of Massive
 Datasets, chapter 3); then their exact similarity is computed. Documents that contradict each other
-are no copies.
+are not copies.
 """
 
 import re
@@ -25,10 +25,10 @@ _WORD = re.compile(r"\w++")
 def find_near_copies(
     numbers: Sequence[int], read: Callable[[int], Document]
 ) -> Iterator[tuple[int, int]]:
-    """Yield each near copy among `numbers`, with the first of them that it is a copy of.
+    """Yield each near copy among `numbers`, with the first document that it is a copy of.
 
-    Documents are only compared with those that stay, so that a chain of small changes does not
-    merge many documents.
+    Documents are only compared with documents that are kept, so that a chain of small changes does
+    not merge many documents.
     """
     # Importing it takes as long as reading hundreds of documents.
     from datasketch import MinHash, MinHashLSH
@@ -51,8 +51,10 @@ def find_near_copies(
 
 
 def shingles_of(document: Document) -> set[str]:
-    """Return all runs of SHINGLE_WORDS words of a document's text, in lower case; or its few
-    words."""
+    """Return all sequences of SHINGLE_WORDS words in a document's text, lower-cased.
+
+    A shorter text is a single shingle.
+    """
     reading = document.reading
     words = [word.casefold() for word in _WORD.findall(reading.text, reading.body_start)]
     last = max(1, len(words) - SHINGLE_WORDS + 1)
@@ -60,6 +62,6 @@ def shingles_of(document: Document) -> set[str]:
 
 
 def jaccard(left: set[str], right: set[str]) -> float:
-    """Return the Jaccard index of two sets, which must not be empty."""
+    """Return the Jaccard index of two non-empty sets."""
     shared = len(left & right)
     return shared / (len(left) + len(right) - shared)

@@ -1,7 +1,7 @@
 """A cache of prepared documents on disk, by source and key.
 
-Changes are committed every second, so an interrupted build resumes. Everything in it can be made
-again.
+Changes are committed every second, so an interrupted build resumes. Everything in the cache can be
+recomputed.
 """
 
 import json
@@ -24,9 +24,9 @@ Parsed = TypeVar("Parsed")
 COMMIT_SECONDS = 1.0
 NUMBER_BYTES = 6
 NAME_BYTES = 4
-"""Bytes of the length of a name, which precedes name and result."""
+"""Bytes of the length prefix of a name; name and result follow."""
 
-# Prefixes of keys by kind. Results are found by number, with which their entries begin.
+# Prefixes of keys, by kind. Entries contain the number under which their result is stored.
 _ENTRY = b"entry "
 _RESULT = b"result "
 _TABLE = b"table "
@@ -35,10 +35,10 @@ _PUBLISHED = b"published"
 
 
 class Entry(NamedTuple):
-    """The origin of a prepared document: a recipe, options of its source, and content.
+    """The origin of a prepared document: recipe, source options, and content.
 
     `recipe` is empty for a result that must not be reused, `content` is the SHA-256 of what the
-    source delivered, `stamp` changes with its file, and `number` is that of the result in the
+    source delivered, `stamp` changes with the file, and `number` is the number of the result in the
     cache, 0 if it has none yet.
     """
 
@@ -50,7 +50,7 @@ class Entry(NamedTuple):
 
 
 class KnownTable(NamedTuple):
-    """A source that is one file, when it was last read; `inputs` is the digest of its documents."""
+    """The last read of a source that is one file; `inputs` is the digest of its documents."""
 
     origin: str
     stamp: str | None
@@ -59,9 +59,9 @@ class KnownTable(NamedTuple):
 
 
 class DocumentCache:
-    """One file of prepared documents; for one thread.
+    """A file of prepared documents, for use by one thread.
 
-    Raises BuildError if the file cannot be used, and CacheDamagedError if it is damaged: the build
+    Raises BuildError if the file cannot be used, and CacheDamagedError if it is damaged; the build
     then starts again.
     """
 
@@ -110,7 +110,7 @@ class DocumentCache:
         if entry.number:
             self._file.delete([_result_key(entry.number)])
         name = _name(source, key)
-        # With its name, so that the entry of a deleted document can be found.
+        # The name is needed to find the entry of a deleted document.
         kept = len(name).to_bytes(NAME_BYTES) + name + result
         noted = _note(entry._replace(number=self._last))
         self._file.put({_result_key(self._last): kept, name: noted})
@@ -131,7 +131,7 @@ class DocumentCache:
         return self._parse(number, decode_signature)
 
     def others(self, numbers: Sequence[int]) -> list[int]:
-        """Return the numbers of all documents except these."""
+        """Return the numbers of all cached documents that are not in `numbers`."""
         there = np.array([*map(_number, self._file.keys(_RESULT))], dtype=np.int64)
         others: list[int] = there[~np.isin(there, numbers)].tolist()
         return others
@@ -165,25 +165,25 @@ class DocumentCache:
         self._commit_now_and_then()
 
     def take_lines(self) -> dict[str, bytes]:
-        """Return the known lines of each table, by name, and delete them."""
+        """Return the known lines of each table, by table name, and delete them from the cache."""
         keys = self._file.keys(_LINES)
         found = {key.removeprefix(_LINES).decode(): self._file.get(key) for key in keys}
         self._file.delete(keys)
         return {name: noted for name, noted in found.items() if noted is not None}
 
     def keep_lines(self, source: str, noted: bytes) -> None:
-        """Record the lines of a table whose documents are all in the cache."""
+        """Record the lines of a table whose documents are all cached."""
         self._file.put({_LINES + source.encode(): noted})
         self._commit_now_and_then()
 
     @property
     def published(self) -> str | None:
-        """The note about the latest published index."""
+        """The state that the latest published index was built from; see `keep_published`."""
         found = self._file.get(_PUBLISHED)
         return None if found is None else found.decode()
 
     def keep_published(self, state: str) -> None:
-        """Record what the published index was made from."""
+        """Record the state that the published index was built from."""
         self._file.put({_PUBLISHED: state.encode()})
         self.commit()
 

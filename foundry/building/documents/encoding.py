@@ -1,7 +1,7 @@
-"""Encodes prepared documents as bytes, for workers and the cache, and checks decoded ones.
+"""Encodes prepared documents as bytes, for workers and the cache, and validates decoded ones.
 
 A result is its signature, compressed JSON, and its arrays uncompressed, since vectors do not
-compress. Texts of chunks are left out, as they are passages of the document's text.
+compress. Chunk texts are left out, since they are slices of the document's text.
 """
 
 import hashlib
@@ -47,15 +47,18 @@ _Path = tuple[str, ...]
 _StoredChunk = tuple[
     str, _Path, int, int, int, int, int | None, Span | None, tuple[_Path, ...], Span | None
 ]
-"""The fields of a chunk that its document does not have already, in their order in `Chunk`: `id`,
-`heading_path`, `start`, `end` and those after it."""
+"""The fields of a chunk that cannot be taken from its document, in the order of `Chunk`.
+
+These are `id`, `heading_path`, `start`, `end` and those after it.
+"""
 
 
 class _Stored(NamedTuple):
     """The part of a document that is stored as JSON.
 
-    `vocabulary` are terms, none of which holds a SEPARATOR: many strings take five times as long as
-    a long one. `sizes` counts the bytes of its arrays; `dimensions` is None without vectors.
+    `vocabulary` holds terms joined by SEPARATOR, since decoding many strings takes five times as
+    long as one long string. `sizes` are the byte lengths of the arrays; `dimensions` is None
+    without vectors.
     """
 
     document: Document
@@ -76,7 +79,7 @@ _SKIPPED = TypeAdapter(Skipped)
 
 
 def encode(result: PreparedDocument | Skipped) -> bytes:
-    """Encode a result as bytes, beginning with the signature unless it is skipped."""
+    """Encode a result as bytes, beginning with the signature unless the document was skipped."""
     if isinstance(result, Skipped):
         content = zlib.compress(_SKIPPED.dump_json(result), ZLIB_LEVEL)
         return _LENGTHS.pack(0, len(content)) + content
@@ -100,7 +103,7 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
 
 
 def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes:
-    """Encode a result like `encode`; one with invalid text becomes Skipped."""
+    """Encode a result like `encode`; a result with invalid text becomes Skipped."""
     try:
         return encode(result)
     except ValueError as error:
@@ -119,11 +122,11 @@ def decode(content: bytes) -> PreparedDocument | Skipped:
     stored = _STORED.validate_json(text)
     document, arrays = stored.document, [*_split(rest, stored.sizes)]
     if len(arrays) != (8 if stored.dimensions is None else 12):
-        raise ValueError("another number of arrays")
+        raise ValueError("wrong number of arrays")
     passages = document.reading.text
     spans = [(start, end) for _, _, start, end, *_ in stored.chunks]
     if any(not 0 <= start <= end <= len(passages) for start, end in spans):
-        raise ValueError("a chunk outside the text")
+        raise ValueError("a chunk is outside the text")
     if sum(end - start for start, end in spans) > MAX_UNPACKED_BYTES:
         raise ValueError("too much")
     chunks = tuple(
@@ -163,27 +166,27 @@ def _unpack(packed: bytes) -> bytes:
     except zlib.error as error:
         raise ValueError(str(error)) from None
     if unpacker.unconsumed_tail or not unpacker.eof:
-        raise ValueError("cut off, or too much")
+        raise ValueError("truncated or too large")
     return text
 
 
 def _split(content: bytes, sizes: Sequence[int]) -> Iterator[bytes]:
     if min(sizes, default=0) < 0 or sum(sizes) != len(content):
-        raise ValueError("arrays of another length")
+        raise ValueError("the arrays have the wrong length")
     for start, end in pairwise(accumulate(sizes, initial=0)):
         yield content[start:end]
 
 
 def content_key(raw: RawDocument) -> bytes:
-    """Return the SHA-256 of everything that a source delivers of a document, except its stamp."""
+    """Return the SHA-256 of everything that a source delivers for a document, except its stamp."""
     named = json.dumps(raw.describe(), sort_keys=True).encode()
     return hashlib.sha256(hashlib.sha256(named).digest() + raw.content).digest()
 
 
 def check_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> PreparedDocument | Skipped:
-    """Return a worker's result, which is not trusted.
+    """Validate and return a worker's result, which is not trusted.
 
-    An invalid one, or one about another document, is Skipped.
+    An invalid result, or one for another document, becomes Skipped.
     """
     try:
         result = decode(answer)
@@ -206,19 +209,19 @@ def _check_parts(result: PreparedDocument, recipe: Recipe) -> None:
     _check_lengths(count, unpack(terms.lengths, np.uint32))
     _check_lengths(len(numbers), unpack(terms.counts, np.uint32))
     if not count or (len(numbers) and int(numbers.max()) >= len(terms.vocabulary)):
-        raise ValueError("terms that are not there")
+        raise ValueError("a term number is out of range")
     for heading in result.headings:
         is_known = 0 <= heading.chunk < count and -1 <= heading.term < len(terms.vocabulary)
         if not is_known or heading.kind not in _KINDS:
-            raise ValueError("a heading of nothing")
+            raise ValueError("a heading has no chunk, term or kind")
     forms = find_forms(result.forms.forms)
     _check_lengths(len(forms), unpack(result.forms.counts, np.uint32))
     if SEPARATOR.join(forms) != result.forms.forms:
-        raise ValueError("words that are none")
+        raise ValueError("the forms are not words")
     _check_lengths(len(unpack(links.first, np.uint64)), unpack(links.other, np.uint64))
     unpack(links.addresses, np.uint64)
     if (result.vectors is not None) != bool(recipe.dimensions):
-        raise ValueError("vectors where there are none, or none")
+        raise ValueError("vectors are missing or unexpected")
     if result.vectors is not None:
         vectors = result.vectors
         rows = unpack(vectors.rows, np.int8)
@@ -235,9 +238,9 @@ def _check_parts(result: PreparedDocument, recipe: Recipe) -> None:
 def _check_matrix(offsets: NDArray[Any], rows: int, entries: int) -> None:
     _check_lengths(rows + 1, offsets)
     if offsets[0] != 0 or offsets[-1] != entries or (offsets[1:] < offsets[:-1]).any():
-        raise ValueError("offsets that do not ascend")
+        raise ValueError("the offsets do not ascend")
 
 
 def _check_lengths(length: int, *columns: Sequence[Any] | NDArray[Any]) -> None:
     if any(len(column) != length for column in columns):
-        raise ValueError("columns of unequal length")
+        raise ValueError("the columns have unequal lengths")

@@ -33,17 +33,17 @@ from foundry.sources import folder, records, stamp
 from foundry.sources.fetched import ReadySource
 
 FOR_NOW = {Reason.TOO_MUCH, Reason.READER_CRASHED, Reason.READER_FAILED}
-"""Reasons that may not apply in the next build, on a less busy machine: never cached."""
+"""Reasons that may not apply in the next build, on a less busy machine; never cached."""
 
 
 @dataclass(slots=True)
 class Inputs:
     """The documents of all sources, in order, and counts of the work on them.
 
-    `outdated` counts unchanged documents that another recipe had prepared, `embedded` the embedded
-    chunks, and `digest` is as in `survey`. The others have an entry per source, by name: `seconds`
-    is its wall time, `coverage` the outcome of its urls, `traffic` the numbers of fetched and
-    unchanged pages.
+    `outdated` counts unchanged documents that were prepared with another recipe, `embedded` the
+    embedded chunks; `digest` is as in `survey`. The others have an entry per source, by name:
+    `seconds` is its wall time, `coverage` the outcome of its urls, `traffic` the numbers of fetched
+    and unchanged pages.
     """
 
     read: int = 0
@@ -66,7 +66,7 @@ class Inputs:
     def contents(self) -> NDArray[np.void]:
         """Return, by position, the hash of everything that decides how a document is prepared.
 
-        Zeros for skipped inputs, and for those that another build may prepare differently.
+        All zeros for skipped inputs, and for those that another build may prepare differently.
         """
         return np.frombuffer(bytes(self._contents), f"V{HASH_BYTES}")
 
@@ -81,7 +81,7 @@ class Inputs:
         return cache.signature(number) if number > 0 else None
 
     def gone(self, cache: DocumentCache) -> list[int]:
-        """Return the numbers of cached documents that no source delivers any more."""
+        """Return the numbers of cached documents that no source delivers any longer."""
         return cache.others(self._numbers)
 
     def __len__(self) -> int:
@@ -100,7 +100,7 @@ class Inputs:
         self._contents += bytes(HASH_BYTES)
 
     def settle(self, place: int, number: int, *, is_for_now: bool) -> None:
-        """Set the number of the document at a position."""
+        """Set the cache number of the document at a position."""
         self._numbers[place] = number
         if is_for_now:
             self._contents[place * HASH_BYTES : (place + 1) * HASH_BYTES] = bytes(HASH_BYTES)
@@ -117,8 +117,7 @@ def collect_inputs(
 ) -> Inputs:
     """Update the cache from the sources; `pool` prepares what has changed.
 
-    `found` is the result of a survey of folders. Prepared documents are kept, even after an
-    interrupt.
+    `found` is the survey's result for folders. Prepared documents are kept even after an interrupt.
     """
     collector = _Collector(keys, cache, progress)
     try:
@@ -140,7 +139,7 @@ class _Collector:
         self._entries: dict[int, Entry] = {}
         self._digests: list[bytes] = []
         self._failures: list[tuple[int, str, str]] = []
-        # By the name and the origin of a table.
+        # By table name and origin.
         self._lines: dict[tuple[str, str], LinesBuilder] = {}
 
     def changed(
@@ -223,7 +222,7 @@ class _Collector:
             self._progress.advance()
 
     def _is_reused(self, raw: RawDocument, entry: Entry, before: Entry | None) -> bool:
-        """Use a cached document if it was prepared from the same input."""
+        """Use a cached document if it was prepared from the same input; return whether it was."""
         is_same = before is not None and before.content == entry.content
         if before is None or not is_same or before.recipe not in self._current:
             self.inputs.outdated += is_same
@@ -247,7 +246,7 @@ class _Collector:
         number = self._cache.store(raw.source, raw.key, entry, made.content)
         self.inputs.settle(place, number, is_for_now=problem is not None)
         if isinstance(result, PreparedDocument) and result.document.reading.seen:
-            # Reading a page takes seconds, so the next commit may be as far away.
+            # Reading a page takes seconds, so the next commit may be far away.
             self._cache.commit()
         self.inputs.read += 1
         if isinstance(result, PreparedDocument) and result.vectors is not None:

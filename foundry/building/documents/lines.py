@@ -1,8 +1,8 @@
 """Lines of tables whose documents are cached, so that they need not be parsed again.
 
-A line with the same bytes, options and programs as before gives the same document. These notes are
-deleted before the cache changes, and written again once all documents are prepared, so they never
-refer to missing results.
+A line with the same bytes, options and programs as before gives the same document. The records are
+deleted before the cache changes, and rewritten once all documents are prepared, so they never refer
+to missing results.
 """
 
 import json
@@ -30,15 +30,17 @@ _ROWS = np.dtype(
 
 @dataclass(slots=True)
 class NotedRow(KnownRow):
-    """A row, with number and content of its entry in the cache."""
+    """A row, with the number and content of its entry in the cache."""
 
     number: int
     content: bytes
 
 
 class LinesBuilder:
-    """Collects the lines of a table that gave documents, each with its document's place among the
-    inputs of a build; the table has columns of numbers, as it may have millions of lines."""
+    """Collects the lines of a table that became documents, with each document's input position.
+
+    The table has columns of numbers, since it may have millions of lines.
+    """
 
     def __init__(self) -> None:
         self._digests, self._keys = bytearray(), bytearray()
@@ -57,8 +59,8 @@ class LinesBuilder:
     def encode(self, origin: str, numbers: NDArray[np.int64], contents: NDArray[np.void]) -> bytes:
         """Encode the lines for `KnownLines`, for tables with this `origin`.
 
-        `numbers` and `contents` are those of documents in the cache. Documents that cannot be
-        reused, without a number above 0 or without content, are left out.
+        `numbers` and `contents` are those of the cached documents. Documents that cannot be reused
+        are left out: those with number 0 or without content.
         """
         places, sizes = np.array(self._places), np.array(self._key_bytes)
         rows = np.zeros(len(places), dtype=_ROWS)
@@ -73,7 +75,7 @@ class LinesBuilder:
 
 
 class KnownLines:
-    """The results of a table's lines, from a `LinesBuilder` with the same `origin`."""
+    """Cached results for a table's lines, from a `LinesBuilder` with the same `origin`."""
 
     def __init__(self, noted: bytes | None, origin: str) -> None:
         head, _, rest = (noted or b"{}").partition(b"\n")
@@ -82,12 +84,12 @@ class KnownLines:
         rows = np.frombuffer(rest, dtype=_ROWS, count=count)
         self._columns = [tuple(names) for names in described.get("columns", ())]
         self._keys, self._contents = rest[rows.nbytes :], rows["content"].tobytes()
-        # Python numbers are made from a view three times as fast as from an array.
+        # Python integers are created three times as fast from a memoryview as from an array.
         self._numbers = rows["number"].copy().data
         self._columns_of = rows["columns"].copy().data
         self._ends = offsets_of(rows["key_bytes"]).data
         self._digests = rows["line"].tobytes()
-        # Half of each hash suffices to tell them apart.
+        # Half of each hash is enough to tell them apart.
         halves = np.frombuffer(self._digests, dtype="<u8")[::2]
         self._order = np.argsort(halves, kind="stable")
         self._halves = halves[self._order]

@@ -42,9 +42,9 @@ class RememberingTokenizer(Tokenizer):
 
 
 class Preparer:
-    """Prepares documents by one recipe; the result depends on recipe and document alone.
+    """Prepares documents by one recipe; the result depends only on recipe and document.
 
-    Only preparers in worker processes read the formats of `readers.reads_apart`.
+    The formats of `readers.reads_apart` are only read in worker processes.
     """
 
     def __init__(self, recipe: Recipe, *, is_worker: bool = False) -> None:
@@ -54,7 +54,7 @@ class Preparer:
         self._is_worker = is_worker
 
     def prepare(self, raw: RawDocument) -> PreparedDocument | Skipped:
-        """Prepare a document, or return Skipped: no content raises an error."""
+        """Prepare a document, or return Skipped; no content raises an error."""
         try:
             return self._prepare(raw)
         except (RecursionError, MemoryError) as error:
@@ -62,7 +62,7 @@ class Preparer:
         except FoundryError:
             raise
         except Exception as error:
-            # One document must not end a build, whatever is wrong with it or with a program.
+            # One document must not end a build, whatever is wrong with the document or a library.
             return Skipped(raw.source, raw.path, Reason.CANNOT_BE_PREPARED, type(error).__name__)
 
     def _prepare(self, raw: RawDocument) -> PreparedDocument | Skipped:
@@ -77,7 +77,7 @@ class Preparer:
         return self.complete(document, chunks)
 
     def complete(self, document: Document, chunks: Sequence[Chunk]) -> PreparedDocument:
-        """Return a document with at least one chunk, and everything that an index needs of them."""
+        """Return a document with at least one chunk, and everything that an index needs from it."""
         vectors = None
         if self._embedder is not None:
             vectors = self._embedder.embed_chunks(
@@ -95,7 +95,7 @@ class Preparer:
 
 
 def open_task(options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, int]]:
-    """Return the function that answers a worker's requests, by the recipe in `options`."""
+    """Return the function that answers a worker's requests, with the recipe in `options`."""
     preparer = Preparer(Recipe.from_json(options), is_worker=True)
 
     def answer(described: dict[str, Any], content: bytes) -> tuple[bytes, int]:

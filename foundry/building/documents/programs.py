@@ -1,4 +1,4 @@
-"""The programs on which prepared documents depend: modules, libraries, the built-in model."""
+"""The programs that prepared documents depend on: modules, libraries, the built-in model."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ READING_EXTRAS = ("code", "ocr", "office", "rst", "wiki")
 _PREPARER = "building/documents/preparer.py"
 _REGISTRY = "readers/registry.py"
 _TAKES_IF_THERE = {"snowballstemmer": ["PyStemmer"]}
-"""Libraries that others import if they are installed, without requiring them."""
+"""Libraries that others import if installed, without requiring them."""
 
 _IMPORT = re.compile(
     r"(?m)^ *(?:from +(foundry[\w.]*|\.[\w.]*) +import +(\([^)]*\)|[^\n]*)|import +(foundry[\w.]*))"
@@ -38,26 +38,26 @@ _REQUIRED = re.compile(r"(?m)^Requires-Dist: *([^\n]+)")
 
 @cache
 def program_hash() -> str:
-    """Hash Python, the code of Foundry, versions of libraries and the model, in hex.
+    """Hash Python, Foundry's code, library versions and the model, in hex.
 
-    Foundry's own version, in its first module, is excluded, so that a release without changes
-    prepares nothing again.
+    Foundry's own version, which is in its first module, is excluded, so that a release without
+    changes does not prepare documents again.
     """
     installed = _installed()
-    # No document is prepared with these words, but an index for correction has them.
+    # Documents do not depend on this word list, but the index for spelling correction does.
     words = hashlib.sha256(RIGHT_WORDS.read_bytes()).hexdigest()
     return _hash(installed.digests, installed.surroundings, words)
 
 
 @cache
 def reader_hashes() -> Mapping[str, str]:
-    """Hash the programs that prepare the documents of each reader, in hex, by its version.
+    """Hash the programs that prepare the documents of each reader, in hex, by reader version.
 
-    They exclude the readers of other formats, so that a change in a reader only affects documents
+    The readers of other formats are excluded, so that a change in a reader only affects documents
     of its formats.
     """
     files, digests, surroundings = _installed()
-    # The names and types of all readers decide which of them reads a document.
+    # Which reader handles a document depends on the names and types of all readers.
     routes = [
         (each.version, each.media_types, each.kinds if isinstance(each, FileReader) else {})
         for each in every_reader()
@@ -90,7 +90,7 @@ def _file_of(function: Callable[..., Any], files: Mapping[str, bytes]) -> str:
 
 
 def _reachable(begins: Iterable[str], needed: Callable[[str], Iterable[str]]) -> set[str]:
-    """Return the names of files, of those they import, and so on."""
+    """Return the given files and everything that they import, directly or indirectly."""
     found: set[str] = set()
     waiting = [*begins]
     while waiting:
@@ -102,7 +102,7 @@ def _reachable(begins: Iterable[str], needed: Callable[[str], Iterable[str]]) ->
 
 
 def _needed(name: str, files: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield the modules of Foundry that a module imports, and tables beside it that it names."""
+    """Yield the modules that a module of Foundry imports, and the tables that it names."""
     text = files[name].decode()
     room = name.rpartition("/")[0].split("/")
     for match in _IMPORT.finditer(text):
@@ -118,13 +118,13 @@ def _needed(name: str, files: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def _candidates(parts: Sequence[str]) -> tuple[str, str]:
-    """Return the possible file names of a module."""
+    """Return the two possible file names of a module."""
     path = "/".join(parts)
     return f"{path}.py", f"{path}/__init__.py"
 
 
 class _Installed(NamedTuple):
-    """Modules and the tables beside them by name, in order, their hashes, and what else decides."""
+    """Foundry's modules and tables by name, in order, with hashes of these and of the rest."""
 
     files: Mapping[str, bytes]
     digests: Mapping[str, bytes]
@@ -154,13 +154,13 @@ def _hash(digests: Mapping[str, bytes], *others: str) -> str:
 
 
 def installation() -> dict[str, str]:
-    """Return the names and versions of the programs on which a build depends."""
+    """Return the names and versions of the programs that a build depends on."""
     own = {"Python": sys.version.partition(" ")[0], "Foundry": foundry.__version__}
     return {**own, **_libraries()}
 
 
 def _libraries() -> dict[str, str]:
-    """Return the versions of the libraries that Foundry and its readers require, and of theirs."""
+    """Return the versions of all libraries that Foundry and its readers need, even indirectly."""
     found: dict[str, str] = {}
     waiting = _requirements(_metadata(DISTRIBUTION), READING_EXTRAS)
     while waiting:
@@ -172,20 +172,20 @@ def _libraries() -> dict[str, str]:
 
 
 def _metadata(name: str) -> str:
-    """Return the fields of a library's metadata; empty if it is not installed."""
+    """Return a library's metadata fields; "" if it is not installed."""
     try:
         found = distribution(name)
     except PackageNotFoundError:
         return ""
     text = found.read_text("METADATA") or found.read_text("PKG-INFO") or ""
-    # A mail parser would also read the description, which takes longer than the rest.
+    # A mail parser would also parse the description, which takes longer than the rest.
     return text.partition("\n\n")[0]
 
 
 def _requirements(metadata: str, extras: Collection[str] = ()) -> list[str]:
-    """Return the names of what a library requires here, by itself and with the `extras`.
+    """Return the names of a library's requirements on this system, with those of `extras`.
 
-    Requirements for other systems do not count, even if installed: Ray brings some.
+    Requirements for other systems are ignored even if they are installed, as Ray installs some.
     """
     listed = [Requirement(line) for line in _REQUIRED.findall(metadata)]
     return [

@@ -1,4 +1,4 @@
-"""Recipes: the options on which prepared documents depend."""
+"""Recipes: the options that prepared documents depend on."""
 
 import hashlib
 import json
@@ -20,20 +20,21 @@ from foundry.runtime.retrieval.encoder import EncoderLayout
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """SHA-256, in hex, of a recipe's options and the programs that run it.
+    """Cache keys: SHA-256, in hex, of a recipe's options and the programs that run it.
 
-    `whole` covers all programs, `by_reader` those for the documents of one reader, by its version.
+    `whole` covers all programs; `by_reader` covers those for one reader's documents, by its
+    version.
     """
 
     whole: str
     by_reader: Mapping[str, str]
 
     def current(self) -> frozenset[str]:
-        """Return all of them: a document prepared under one of these is up to date."""
+        """Return all keys: a document prepared under any of them is up to date."""
         return frozenset((self.whole, *self.by_reader.values()))
 
     def of(self, result: PreparedDocument | Skipped) -> str:
-        """Return the key under which a result is kept; any program may have skipped a document."""
+        """Return the key for a result; that of a skipped document covers all programs."""
         if isinstance(result, Skipped):
             return self.whole
         return self.by_reader.get(result.document.reader, self.whole)
@@ -41,10 +42,10 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Options by which documents are prepared.
+    """Options for preparing documents.
 
-    `fields` are those of `config.search.IndexOptions`, `dimensions` those of the built-in table; 0
-    if it does not embed the documents.
+    `fields` is as in `config.search.IndexOptions`; `dimensions` is that of the built-in table, 0 if
+    it does not embed the documents.
     """
 
     language: str
@@ -71,7 +72,7 @@ class Recipe:
         return json.dumps({**asdict(self), "chunking": self.chunking.model_dump()}, sort_keys=True)
 
     def keys(self) -> Keys:
-        """Return the keys of documents prepared by this recipe and the present programs."""
+        """Return the keys of documents prepared with this recipe and the installed programs."""
         options = self.to_json()
         by_reader = {version: hash_text(options, each) for version, each in reader_hashes().items()}
         return Keys(hash_text(options, program_hash()), by_reader)
@@ -80,7 +81,7 @@ class Recipe:
 def origin_key(source: object) -> str:
     """Hash the options of a source whose files have stamps, except its path.
 
-    Other sources deliver everything each time, so the content decides.
+    Returns a constant for other sources: they deliver everything each time, so the content decides.
     """
     if not isinstance(source, FolderSource | RecordsSource):
         return ""
@@ -88,5 +89,5 @@ def origin_key(source: object) -> str:
 
 
 def hash_text(*parts: str) -> str:
-    """Return the SHA-256 over several texts, in hex."""
+    """Return the SHA-256 of several texts, in hex."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,4 +1,4 @@
-"""Signatures of documents, so that comparing documents needs no texts."""
+"""Signatures of documents, which make it possible to compare documents without their texts."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from foundry.documents import Document, Reading
 from foundry.runtime.index.records import GOES_ON
 
 LONG_CHARS = 40
-"""Headings, and blocks of fewer characters, are short."""
+"""Headings and blocks with fewer characters count as short."""
 
 _DIGEST_BYTES = 16
 _PARAGRAPH_END = re.compile(r"\n(?:[ \t]*\n)+")
@@ -22,7 +22,7 @@ _DIGIT = re.compile(r"\d")
 
 
 class Block(NamedTuple):
-    """A stretch of a text, without outer white space.
+    """A block of text, without surrounding white space.
 
     Equal words, ignoring case, have equal keys, which are odd for headings and short blocks.
     """
@@ -43,8 +43,10 @@ def find_blocks(reading: Reading) -> Iterator[Block]:
 
 
 def _find_stretches(reading: Reading) -> Iterator[tuple[int, int, bool]]:
-    """Yield where blocks begin and end, white space around them included, and which are headings;
-    some are nothing but white space."""
+    """Yield the start and end of each block, white space included, and whether it is a heading.
+
+    Some blocks are only white space.
+    """
     text, position = reading.text, reading.body_start
     whole = sorted(
         [(heading.start, heading.end, True) for heading in reading.headings]
@@ -84,7 +86,7 @@ class Signature(NamedTuple):
 
     @classmethod
     def of(cls, document: Document) -> Self:
-        """Return the signature of a document, on which alone it depends."""
+        """Return the signature of a document; nothing else decides it."""
         reading = document.reading
         title = " ".join(added_title(document).split())
         text = " ".join(reading.text[reading.body_start :].split())
@@ -105,7 +107,7 @@ class Signature(NamedTuple):
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """Decode the bytes of `to_bytes`. Raises ValueError for others."""
+        """Decode the bytes of `to_bytes`. Raises ValueError for any other bytes."""
         source, _, rest = content.partition(b"\0")
         path, _, hashes = rest.partition(b"\0")
         digests = 3 * _DIGEST_BYTES
@@ -141,7 +143,7 @@ def own_title(document: Document) -> str:
 def added_title(document: Document) -> str:
     """Return the title like `own_title`, and "" also if the text begins with it."""
     title, start = own_title(document), document.reading.body_start
-    # Markup and white space between its words need some room.
+    # Leaves room for markup and white space between the words of the title.
     beginning = document.reading.text[start : start + 4 * len(title) + 20]
     return "" if _plain(beginning).startswith(_plain(title)) else title
 
@@ -151,13 +153,13 @@ def _plain(text: str) -> str:
 
 
 def facts_of(document: Document) -> bytes:
-    """Hash what distinguishes similar pages: title, headings, and words with digits.
+    """Hash what distinguishes similar pages: title, headings, and words with digits, in order.
 
-    Such words are numbers, versions, error codes and names such as `int32_t`, in order.
+    Words with digits are numbers, versions, error codes and names such as `int32_t`.
     """
     reading = document.reading
     digest = blake2b(digest_size=16)
-    # Most lines have no digit, and most words of the others are only letters.
+    # Most lines have no digit, and most words of the other lines are only letters.
     lines = filter(_DIGIT.search, reading.text[reading.body_start :].split("\n"))
     words = _JOINED_WORDS.findall("\n".join(lines))
     numbers = [word for word in words if not word.isalpha() and _DIGIT.search(word)]

@@ -1,7 +1,7 @@
-"""Decides that a build has nothing to do, from names and stamps alone.
+"""Decides from names and stamps alone that a build has nothing to do.
 
-`digest` identifies the documents of a build: sources, keys and contents, and skipped inputs, in
-order. Two builds of one configuration with equal digests make the same index.
+`digest` identifies the documents of a build: sources, keys, contents, and skipped inputs, in order.
+Two builds of one configuration with equal digests make the same index.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from foundry.sources.fetched import ReadySource
 
 
 class Known(NamedTuple):
-    """A file when it was prepared: its key, and number and content of its entry."""
+    """A file as it was when prepared: its key, and the number and content of its entry."""
 
     key: str
     number: int
@@ -37,7 +37,7 @@ _NO_ENTRY = (b"", None)
 class Survey:
     """The approximate number of documents, and their digest if all are known.
 
-    `found` are the contents of folders, by source, so that they are walked only once.
+    `found` is the contents of the folders, by source, so that they are walked only once.
     """
 
     documents: int
@@ -46,7 +46,7 @@ class Survey:
 
 
 class KnownSource:
-    """Checks whether documents of a source are unchanged, and computes their digest."""
+    """Checks whether the documents of a source are unchanged, and computes their digest."""
 
     def __init__(self, cache: DocumentCache, source: Source | ReadySource, keys: Keys) -> None:
         self._cache, self._source, self._current = cache, source.name, keys.current()
@@ -56,9 +56,9 @@ class KnownSource:
         self.has_news = False
 
     def look_at(self, source: FolderSource) -> Iterator[Looked]:
-        """Yield the contents of a folder, unchanged documents with what the cache knows of them.
+        """Yield the contents of a folder, with the cache entry of each unchanged document.
 
-        Sets `has_news` if any other document is found.
+        Sets `has_news` if any document is new or changed.
         """
         # Both are in byte order of keys.
         noted = self._cache.entries(self._source)
@@ -83,7 +83,7 @@ class KnownSource:
         return is_same and entry.recipe in self._current
 
     def add_document(self, key: str, content: bytes) -> None:
-        """Add a document by its key and the SHA-256 of what was delivered."""
+        """Add a document by its key and the SHA-256 of its content."""
         self.documents += 1
         name = key.encode("utf-8", "surrogateescape")
         self._hash.update(b"D%d " % len(name) + name + content)
@@ -99,7 +99,7 @@ class KnownSource:
 
 
 def survey(sources: Sequence[Source], cache: DocumentCache, keys: Keys) -> Survey:
-    """Survey all sources; `keys` are those of up-to-date documents."""
+    """Survey all sources; `keys` are the cache keys of up-to-date documents."""
     documents, digests = 0, []
     found: dict[str, list[Looked]] = {}
     for source in sources:
@@ -118,7 +118,7 @@ def survey(sources: Sequence[Source], cache: DocumentCache, keys: Keys) -> Surve
 
 
 def join_digests(digests: Sequence[bytes]) -> str:
-    """Return the digest of a build from those of its sources."""
+    """Combine the digests of the sources into that of the build."""
     return hashlib.sha256(b"".join(digests)).hexdigest()
 
 
@@ -138,15 +138,15 @@ def _look_at(source: Source, cache: DocumentCache, keys: Keys) -> tuple[int, byt
 
 
 def index_state(config: Config, digest: str) -> str:
-    """Return a hash of everything that an index depends on: configuration, programs, model, inputs.
+    """Return a hash of everything an index depends on: configuration, programs, model, inputs.
 
-    `digest` is that of the inputs.
+    `digest` is the digest of the inputs.
     """
     return hash_text(hash_config(config), program_hash(), *_model_files(config), digest)
 
 
 def _model_files(config: Config) -> list[str]:
-    """List the files of a model in a folder, where they may be replaced."""
+    """List the files of a model folder; they may be replaced at any time."""
     folder = config.root / config.embedding.model
     if not config.embedding.model or not folder.is_dir():
         return []

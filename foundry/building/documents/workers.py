@@ -1,4 +1,4 @@
-"""Prepares documents in parallel, in worker processes, with few of them in memory.
+"""Prepares documents in parallel in worker processes, with only a few in memory at a time.
 
 A few small texts are prepared in this process, since starting workers takes longer.
 """
@@ -21,19 +21,19 @@ from foundry.readers.contract import UnreadableError
 from foundry.readers.sandbox.processes import Limits, Sandbox
 
 FEW_DOCUMENTS = 64
-"""Documents prepared in this process before workers are started."""
+"""How many documents are prepared in this process before workers are started."""
 
 SMALL_BYTES = 50_000
-"""A larger document goes to a worker, whatever its format."""
+"""Larger documents go to a worker, whatever their format."""
 
 LITTLE_WORK = (32, 300_000)
-"""Documents and bytes that a worker prepares in the time of starting another."""
+"""How many documents and bytes a worker prepares in the time that starting another takes."""
 
 DOCUMENTS_AHEAD = 4
 """Documents in progress per worker."""
 
 BYTES_AHEAD = 64_000_000
-"""Size of the documents in progress; a single one may be larger."""
+"""Maximum total size of the documents in progress; a single one may be larger."""
 
 LOOK_SECONDS = 1.0
 """Interval at which a waiting build checks what its workers are doing."""
@@ -53,7 +53,7 @@ class Made:
 
     @classmethod
     def of(cls, answer: bytes, raw: RawDocument, recipe: Recipe) -> Self:
-        """Return the checked result in a worker's answer."""
+        """Validate a worker's answer and return its result."""
         result = check_answer(answer, raw, recipe)
         return cls(result, encode(result) if isinstance(result, Skipped) else answer)
 
@@ -64,20 +64,19 @@ class Preparing(Protocol):
     def prepare(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Made]]:
         """Return each task with its result as soon as it is ready, in any order.
 
-        A task is a number and a document. A worker that dies only costs the document that it was
-        working on.
+        A task is a number and a document. If a worker dies, only the document that it was working
+        on is lost.
         """
         ...
 
 
 def open_sandbox(recipe: Recipe) -> Sandbox:
-    """Start worker processes that prepare documents by a recipe."""
+    """Start worker processes that prepare documents with a recipe."""
     return Sandbox(LIMITS, Preparer.__module__, recipe.to_json())
 
 
 def ask_worker(sandbox: Sandbox, raw: RawDocument) -> bytes:
-    """Return the answer of a worker that has prepared a document, as bytes that nobody has
-    checked."""
+    """Return a worker's answer for a document; the bytes are not validated."""
     try:
         return sandbox.ask(raw)
     except UnreadableError as error:
@@ -87,7 +86,7 @@ def ask_worker(sandbox: Sandbox, raw: RawDocument) -> bytes:
 class Pool:
     """Prepares documents by one recipe in up to `jobs` worker processes.
 
-    `progress` shows the document that it is waiting for.
+    `progress` names the document that it is waiting for.
     """
 
     def __init__(self, recipe: Recipe, jobs: int, progress: Progress | None = None) -> None:
@@ -102,7 +101,7 @@ class Pool:
         self._running: dict[Future[bytes], Task] = {}
         self._done: SimpleQueue[Future[bytes]] = SimpleQueue()
         self._bytes = 0
-        # By position: the documents in workers, and since when.
+        # By position: the name of each document in a worker, and when it was handed over.
         self._begun: dict[int, tuple[str, float]] = {}
 
     def __enter__(self) -> Self:
@@ -116,7 +115,7 @@ class Pool:
             self._threads.shutdown()
 
     def prepare(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Made]]:
-        """See `Preparing`."""
+        """Prepare documents; see `Preparing`."""
         for task in tasks:
             _, raw = task
             if self._left_here and len(raw.content) <= SMALL_BYTES and not reads_apart(raw):
@@ -136,7 +135,7 @@ class Pool:
         return len(self._waiting) <= documents and waiting <= size
 
     def _hand_over(self, jobs: int) -> Iterator[tuple[Task, Made]]:
-        """Give waiting documents to workers, starting `jobs` of them if there are none yet."""
+        """Pass waiting documents to workers, starting `jobs` of them if none are running."""
         if self._threads is None:
             self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="preparing")
         for task in self._waiting:
@@ -154,7 +153,7 @@ class Pool:
         return len(self._running) < most and self._bytes + size <= BYTES_AHEAD
 
     def _next_finished(self) -> tuple[Task, Made]:
-        """Wait for the next document that is ready."""
+        """Wait for the next finished document."""
         future = None
         while future is None:
             try:
@@ -164,7 +163,7 @@ class Pool:
         task = self._running.pop(future)
         _, raw = task
         self._bytes -= len(raw.content)
-        # Checked here, so that the worker can already start on its next document.
+        # Validated here, so that the worker can already start on its next document.
         return task, Made.of(future.result(), raw, self._recipe)
 
     def _ask(self, place: int, raw: RawDocument) -> bytes:

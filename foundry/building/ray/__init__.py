@@ -1,10 +1,9 @@
-"""Builds on many machines: Ray runs, as tasks, what worker processes do on one.
+"""Builds on many machines: Ray tasks do what worker processes do on one machine.
 
-cluster     a Ray cluster that is joined, or one started for a build; all that knows Ray's interface
-tasks       what runs on the nodes
-documents   prepared in batches, so many under way at a time as fit into memory
-embedding   a model of this machine, run by the nodes
+cluster     joins or starts a Ray cluster; the only module that uses Ray's interface tasks       the
+functions that run on nodes documents   prepares documents in batches, as many at a time as fit into
+memory embedding   runs a model of this machine on the nodes
 
 The build itself reads the sources and keeps the caches. Documents and models reach the nodes
-through Ray, so nodes share no file system. If a node dies, another one does its work again.
+through Ray, so no shared file system is needed. If a node dies, another repeats its work.
 """

@@ -1,4 +1,4 @@
-"""A Ray cluster that a build joins, without changing its setup."""
+"""A Ray cluster that a build joins, without changing its configuration."""
 
 import os
 import re
@@ -18,13 +18,13 @@ Reference = Any
 ADDRESS_VARIABLE = "RAY_ADDRESS"
 
 RETRIES = 5
-"""Restarts of a task whose node has died."""
+"""How often a task is restarted if its node dies."""
 
 REACH_SECONDS = 10.0
 """Timeout of the first connection to a cluster."""
 
 WITHOUT_NODES_SECONDS = 60.0
-"""Time to wait for nodes if there are none left."""
+"""How long to wait for nodes if none are left."""
 
 CHECK_SECONDS = 5.0
 
@@ -33,9 +33,9 @@ _MEANT_BY_SHELLS = re.compile(r"""[\s'"\\$`&|;<>()*?\[\]{}~!#]""")
 SAME_EVERYWHERE = "install the same Foundry, Python and libraries on every node, and build again"
 
 _JOIN = (
-    "this machine has to be one of its nodes: ray start --address={address} --num-cpus=0;"
-    " and has to have its Python, its Ray, and, if it asks for a token, its RAY_AUTH_MODE and"
-    " RAY_AUTH_TOKEN"
+    "this machine must be one of its nodes: ray start --address={address} --num-cpus=0;"
+    " it needs the cluster's Python and Ray, and, if the cluster requires a token, its"
+    " RAY_AUTH_MODE and RAY_AUTH_TOKEN"
 )
 
 
@@ -43,14 +43,14 @@ class Cluster:
     """A cluster, joined on first use.
 
     `address` is HOST:PORT, or `auto` for the cluster of this machine; None uses RAY_ADDRESS. `jobs`
-    is the number of concurrent tasks, None for all that it can run.
+    is the number of concurrent tasks; None uses all slots of the cluster.
     """
 
     def __init__(self, address: str | None, jobs: int | None) -> None:
         self.address = address or os.environ.get(ADDRESS_VARIABLE, "").strip()
         if not self.address:
             raise RequestError(
-                "--engine ray: no cluster is named",
+                "--engine ray: no cluster address is given",
                 hint=f"give HOST:PORT of its head node in --ray-address or {ADDRESS_VARIABLE}",
             )
         self._jobs = jobs
@@ -113,14 +113,14 @@ class Cluster:
         return []
 
     def get(self, reference: Reference) -> Any:
-        """Wait for a result and return it. Raises BuildError if there will be none."""
+        """Wait for a result and return it. Raises BuildError if it cannot be computed."""
         ray = self._opened()
         self.wait([reference])
         with _explaining(ray):
             return ray.get(reference)
 
     def slots(self) -> int:
-        """Return how many tasks with one processor run at a time."""
+        """Return how many single-processor tasks can run at a time."""
         found = sum(self._all_processors())
         return max(1, min(found, self._jobs or found))
 
@@ -142,9 +142,9 @@ class Cluster:
 
     def _opened(self) -> Any:
         if self._ray is None:
-            # Ray adds the working folder of this process to Python's path on all nodes, and reports
-            # dead nodes on standard output. So the folder must have neither programs nor documents,
-            # and the output is redirected.
+            # Ray adds this process's working folder to Python's path on all nodes, and reports dead
+            # nodes on standard output. So the working folder must hold neither programs nor
+            # documents, and the output is redirected.
             self._held.enter_context(redirect_stdout(sys.stderr))
             with chdir(MODEL_FOLDER):
                 self._ray = self._join()
@@ -153,7 +153,7 @@ class Cluster:
     def _join(self) -> Any:
         if "://" in self.address:
             raise BuildError(
-                f"{self.address}: is not the address of a cluster that this machine can join",
+                f"{self.address}: this machine cannot join a cluster at this address",
                 hint="give HOST:PORT of its head node; " + _JOIN.format(address="HOST:PORT"),
             )
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -168,7 +168,9 @@ class Cluster:
         return ray
 
     def _reach(self) -> None:
-        """Try the address: if nobody listens there, Ray takes long and then ends this process."""
+        """Test the address first: if nothing listens there, Ray takes long and then ends this
+        process.
+        """
         if self.address == "auto":
             return
         host, _, port = self.address.rpartition(":")
@@ -190,8 +192,8 @@ class Cluster:
 def _check_interpreter(ray: Any) -> None:
     """Raise BuildError if this machine is a node that cannot start workers.
 
-    Ray starts workers by a shell, with the interpreter's path unquoted, and retries for ever. Paths
-    on other machines are not known here.
+    Ray starts workers through a shell, with the interpreter's path unquoted, and retries forever.
+    Paths on other machines are not known here.
     """
     here = ray.util.get_node_ip_address()
     runs_tasks = any(
@@ -200,14 +202,14 @@ def _check_interpreter(ray: Any) -> None:
     )
     if runs_tasks and _MEANT_BY_SHELLS.search(sys.executable):
         raise BuildError(
-            f"{sys.executable}: Ray starts no tasks by a path with spaces or signs of a shell",
-            hint="install Foundry into an environment whose path has none, or reach this one by a"
-            " link without them, and start Ray and Foundry from there",
+            f"{sys.executable}: Ray starts no tasks if the path has spaces or shell characters",
+            hint="install Foundry into an environment whose path has none, or start Ray and Foundry"
+            " through a link without them",
         )
 
 
 def get_here(reference: Reference) -> Any:
-    """Return, on a node, a value that was `put`."""
+    """Return a value that was stored with `put`, on a node."""
     import ray
 
     return ray.get(reference)
@@ -215,13 +217,13 @@ def get_here(reference: Reference) -> Any:
 
 @contextmanager
 def _explaining(ray: Any, hint: str | None = None) -> Iterator[None]:
-    """Raise BuildError for errors of Ray."""
+    """Turn errors of Ray into BuildError."""
     try:
         yield
     except (ray.exceptions.RayError, ConnectionError, RuntimeError, ValueError) as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
         if isinstance(error, ray.exceptions.RayTaskError):
-            # It quotes a traceback, whose last line is the error on the node.
+            # The message quotes a traceback, whose last line is the error on the node.
             lines, hint = lines[-1:], SAME_EVERYWHERE
         said = " ".join(" ".join(lines).split())[:400]
         raise BuildError(

@@ -1,4 +1,4 @@
-"""Prepares documents on the nodes of a cluster, in batches, since one is too small a task."""
+"""Prepares documents on the nodes of a cluster, in batches, since single tasks are too small."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,19 +10,19 @@ from foundry.building.ray.tasks import check_installation, prepare_batch
 
 BATCH_DOCUMENTS = 32
 BATCH_BYTES = 500_000
-"""Size at which a batch is full."""
+"""A batch is full at this size."""
 
 BATCHES_AHEAD = 2
 """Batches in progress per processor."""
 
 BYTES_AHEAD = 128_000_000
-"""Size of the documents in progress; a single one may be larger."""
+"""Maximum total size of the documents in progress; a single one may be larger."""
 
 
 class RayPool:
     """Prepares documents by one recipe on a cluster; see `documents.workers.Preparing`.
 
-    Each node reads with sandboxed workers of its own, with the limits of a single machine.
+    Each node uses its own sandboxed workers, with the same limits as a single machine.
     """
 
     def __init__(self, cluster: Cluster, recipe: Recipe) -> None:
@@ -32,7 +32,7 @@ class RayPool:
         self._running: dict[Reference, Sequence[Task]] = {}
 
     def prepare(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Made]]:
-        """See `Preparing`. Raises BuildError if the cluster fails."""
+        """Prepare documents; see `Preparing`. Raises BuildError if the cluster fails."""
         for batch in _batches(tasks):
             while self._running and not self._has_room(batch):
                 yield from self._finished()

@@ -1,6 +1,6 @@
 """Runs a local model on the nodes of a cluster.
 
-This process has the model too, for its tokenizer and batching: all vectors go to this project's
+This process loads the model too, for its tokenizer and batching; all vectors go to this project's
 cache. A call uses all processors of a node, as on a single machine.
 """
 
@@ -22,13 +22,13 @@ from foundry.runtime.retrieval.embedding.local import find_folder
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 CONCURRENT_CALLS = 64
-"""Calls in progress; the cluster runs one per node."""
+"""Calls in progress; each node runs one at a time."""
 
 
 def place_on_nodes(
     model: EmbeddingModel, options: EmbeddingSection, cluster: Cluster
 ) -> EmbeddingModel:
-    """Return a local model as one that the nodes of a cluster run."""
+    """Wrap a local model so that the nodes of a cluster run it."""
     nodes = _Nodes(model.revision, options, cluster)
     limits = replace(model.limits, calls=CONCURRENT_CALLS)
     return replace(model, limits=limits, embed=nodes.embed)
@@ -46,8 +46,9 @@ class _Nodes:
         self._processors = 0
 
     def embed(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:
-        """Return unit vectors (n, d). Raises EmbeddingFailure, and BuildError for a bad node."""
-        # The same for all calls, whichever nodes there are: the last digits of sums depend on it.
+        """Return unit vectors (n, d). Raises EmbeddingFailure, or BuildError if a node fails."""
+        # The same for all calls, whichever nodes there are, since the last digits of sums depend on
+        # it.
         self._processors = self._processors or self._cluster.least_processors()
         answer = check_installation(
             self._cluster.get(
@@ -71,12 +72,12 @@ class _Nodes:
         return vectors
 
     def _shipped(self) -> list[Reference] | None:
-        """Return references by which nodes get the files of a model."""
+        """Return references through which nodes get the files of a model."""
         if self._folder is None:
             return None
         if self._files is None:
             self._files = self._cluster.put(_read_all(self._folder))
-        # In a list, so that Ray does not fetch them before each call.
+        # In a list, because Ray would fetch bare references before each call.
         return [self._files]
 
 

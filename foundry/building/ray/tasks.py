@@ -1,7 +1,7 @@
 """Tasks that run on the nodes of a cluster, in Ray's worker processes.
 
-Arguments and results are plain values, which other versions of Foundry can read: a node with
-another installation answers with a `Mismatch`, since its bytes would differ.
+Arguments and results are plain values that other versions of Foundry can read. A node with a
+different installation answers with a `Mismatch`, since its results would differ.
 """
 
 import tempfile
@@ -27,10 +27,10 @@ from foundry.readers.sandbox.processes import Sandbox
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 ANSWER_BYTES = 32_000_000
-"""A batch ends once its answers have this size."""
+"""A batch ends once its answers reach this size."""
 
 Mismatch = dict[str, str]
-"""The versions of a node whose installation differs from the build's."""
+"""The versions on a node whose installation differs from the build's."""
 
 Refusal = tuple[str, str | None]
 """Why a node cannot embed: message and hint."""
@@ -39,10 +39,10 @@ Refusal = tuple[str, str | None]
 def prepare_batch(
     program: str, recipe: str, documents: Sequence[tuple[Mapping[str, Any], bytes]]
 ) -> list[bytes] | Mismatch:
-    """Return the answers of this node's sandboxed worker, which prepares documents one by one.
+    """Prepare documents one by one in this node's sandboxed worker; return its answers.
 
-    Only the first documents have an answer, until the answers are large together. `program` is the
-    build's `program_hash`; documents are descriptions by their sources, with contents.
+    Only the first documents are answered if the answers become large. `program` is the build's
+    `program_hash`; documents are given by their description and content.
     """
     if program != program_hash():
         return installation()
@@ -65,10 +65,10 @@ def embed_batch(
     texts: Sequence[str],
     side: Side,
 ) -> NDArray[np.float32] | Refusal | Mismatch:
-    """Embed prefixed texts by a model that this process keeps open: unit (n, d).
+    """Embed prefixed texts with a model that this process keeps open: unit vectors (n, d).
 
-    `program` is the build's `program_hash`; `files` are those of a model in a folder, by name and
-    all together, None for a published model.
+    `program` is the build's `program_hash`; `files` are the files of a model folder, by name, and
+    as one reference for all; None for a published model.
     """
     if program != program_hash():
         return installation()
@@ -78,8 +78,8 @@ def embed_batch(
             _MODELS[key] = _open(EmbeddingSection(**options), files)
         model = _MODELS[key]
         if model.revision != revision:
-            return f"a node has revision {model.revision!r} of the model, not {revision!r}", (
-                "bring the same revision to all nodes, or name the model by its folder"
+            return f"a node has revision {model.revision} of the model, not {revision}", (
+                "install the same revision on all nodes, or name the model by its folder"
             )
         return model.embed(texts, side)
     except (EmbeddingFailure, BuildError) as error:
@@ -91,7 +91,7 @@ _MODELS: dict[tuple[str, str], EmbeddingModel] = {}
 
 @cache
 def _sandbox(recipe: str) -> Sandbox:
-    # Never closed: its workers end with this process, when their input closes.
+    # Never closed: its workers end with this process, when their standard input closes.
     return open_sandbox(Recipe.from_json(recipe))
 
 
@@ -112,7 +112,7 @@ Answer = TypeVar("Answer")
 
 
 def check_installation(answer: Answer | Mismatch) -> Answer:
-    """Return the answer of a node. Raises BuildError, naming the differences, for a mismatch."""
+    """Return the answer of a node. Raises BuildError for a mismatch, naming the differences."""
     if not isinstance(answer, dict):
         return answer
     own = installation()
@@ -121,8 +121,8 @@ def check_installation(answer: Answer | Mismatch) -> Answer:
         for name in dict.fromkeys((*own, *answer))
         if own.get(name) != answer.get(name)
     ]
-    what = ", ".join(differing) or "other code under the same version of Foundry"
+    what = ", ".join(differing) or "different code under the same version of Foundry"
     raise BuildError(
-        f"a node of the cluster would prepare documents otherwise: it has {what}",
+        f"a node of the cluster would prepare documents differently: it has {what}",
         hint=SAME_EVERYWHERE,
     )
